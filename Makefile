@@ -1,0 +1,51 @@
+# kadmin: `make demo` shows everything on real brokers, `make test` runs the test suite. Both set up what they need.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+ERAS := 0.10.2.2,1.1.1,2.3.1,2.4.1,2.8.2,3.9.2
+
+.PHONY: help setup demo test lint unit test-eras test-containers bench clean
+
+help:
+	@echo "make setup            create .venv with kadmin in it"
+	@echo "make demo             sandbox, snapshot, proposal, apply, election, deletion, on real brokers"
+	@echo "make test             linters, types, contracts and the test suite on real ZooKeeper and Kafka"
+	@echo "make test-eras        the live tests on every version of Kafka from 0.10.2 to 3.9"
+	@echo "make test-containers  live tests on brokers in containers, where a Docker daemon can be had"
+	@echo "make bench            the figures, as a table"
+
+setup: $(READY)
+
+$(READY): requirements.lock pyproject.toml setup.sh
+	@./setup.sh "$(PYTHON)" "$(VENV)"
+
+demo: $(READY)
+	@./demo.sh
+
+test: lint unit
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+unit: $(READY)
+	rm -f .coverage .coverage.*
+	$(BIN)/coverage run -m pytest
+	$(BIN)/coverage combine -q
+	$(BIN)/coverage report --fail-under=85 --skip-covered
+
+test-eras: $(READY)
+	KADMIN_TEST_VERSIONS=$(ERAS) $(BIN)/python -m pytest -m live tests/live
+
+test-containers: $(READY)
+	containers/with-docker.sh $(BIN)/python -m pytest -m containers tests/containers -s
+
+bench: $(READY)
+	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/planner.py
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis demo-output

@@ -1,0 +1,21 @@
+#!/bin/sh
+# Makes the virtual environment from the lock file. Usage: setup.sh PYTHON VENV
+# Only pip's ordinary configuration decides where packages come from.
+set -eu
+python=$1
+venv=$2
+
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || {
+  echo "kadmin needs Python 3.11 or later, and '$python' is not; run: make setup PYTHON=python3.11" >&2
+  exit 1
+}
+"$python" -c 'import venv, ensurepip' 2>/dev/null || {
+  echo "'$python' cannot make virtual environments; install its venv package (Debian: apt-get install python3-venv)" >&2
+  exit 1
+}
+echo "setting up $venv (about 1 GB, PySpark included; minutes the first time)"
+[ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
+"$venv/bin/python" -m pip install --quiet --require-hashes --requirement requirements.lock
+"$venv/bin/python" -m pip install --quiet --no-deps --no-build-isolation --editable .
+touch "$venv/.ready"
+echo "ready: $venv/bin/kadmin"
