@@ -1,0 +1,113 @@
+"""What can go wrong, exit code by exit code.
+
+::
+
+    KadminError                     1  a bug in kadmin, when nothing below fits
+    ├── InvalidInputError           3  a document, table or argument that can never be right
+    ├── StalePlanError              4  the plan does not fit the live cluster (moved on, other cluster, unknown name)
+    ├── BusyError                   5  somebody else is at work: lock, unfinished operation, running reassignment
+    ├── UnreachableError            6  ZooKeeper not reachable, or no answer in time
+    │   ├── NotAuthorizedError      6  reached, but not allowed
+    │   └── NotZooKeeperModeError   6  reached, but no ZooKeeper-mode Kafka cluster lives there
+    ├── UnknownOutcomeError         7  a write whose fate could not be learned
+    ├── NotCompletedError           8  deadline passed, refused by the controller, or a local file not writable
+    ├── InfeasibleError             9  a request that no plan can satisfy
+    ├── UsageError                 64  wrong flags, or a confirmation that nobody can give
+    └── StoppedError         128 + n  ended by signal n; the state is kept
+
+An error says three things: the message (what and where), the cause, and the next command to type. The command line
+renders them once, at its edge; nothing below prints.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class KadminError(Exception):
+    """An error with its place and remedy.
+
+    `message` names what failed and where; `cause` why, when known; `next_command` what the reader does now.
+    """
+
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, message: str, *, cause: str | None = None, next_command: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.cause = cause
+        self.next_command = next_command
+
+
+class InvalidInputError(KadminError):
+    """Input that can never be right, whatever the cluster says."""
+
+    exit_code = 3
+
+
+class StalePlanError(KadminError):
+    """The plan was made for another state or another cluster, or names what the live cluster does not have."""
+
+    exit_code = 4
+
+
+class BusyError(KadminError):
+    """Somebody else holds the lock, an admin node, or a reassignment in flight."""
+
+    exit_code = 5
+
+
+class UnreachableError(KadminError):
+    """ZooKeeper did not answer within its deadline."""
+
+    exit_code = 6
+
+
+class NotAuthorizedError(UnreachableError):
+    """ZooKeeper answered NoAuth or refused the credentials."""
+
+
+class NotZooKeeperModeError(UnreachableError):
+    """No ZooKeeper-mode Kafka cluster at this address and chroot (mistyped, empty, KRaft or migrating)."""
+
+
+class UnknownOutcomeError(KadminError):
+    """A write was sent and its fate could not be learned: neither success nor failure may be claimed."""
+
+    exit_code = 7
+
+
+class NotCompletedError(KadminError):
+    """The work is not done: deadline, refusal by the controller, or a local file that cannot be written."""
+
+    exit_code = 8
+
+
+class InfeasibleError(KadminError):
+    """A rebalance request that no plan can satisfy; the message names the topics and the reason."""
+
+    exit_code = 9
+
+
+class UsageError(KadminError):
+    """Wrong flags, or a confirmation needed where nobody can be asked."""
+
+    exit_code = 64
+
+
+class StoppedError(KadminError):
+    """Ended by a signal at a safe point; `exit_status` is 128 + the signal's number."""
+
+    def __init__(self, message: str, *, signal_number: int, next_command: str | None = None) -> None:
+        super().__init__(message, next_command=next_command)
+        self.exit_status = 128 + signal_number
+
+
+def name_some(names: Iterable[object], *, most: int = 5) -> str:
+    """Name the first few of many things in an error: `a, b, c, d, e and 12 more`."""
+    listed = [str(name) for name in names]
+    rest = len(listed) - most
+    return ", ".join(listed[:most]) + (f" and {rest} more" if rest > 0 else "")

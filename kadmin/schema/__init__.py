@@ -1,0 +1,23 @@
+"""Values against the JSON Schemas in `schemas/`: documents, znode payloads and the answers of commands."""
+
+from kadmin.schema.bundle import (
+    SchemaSet,
+    require_valid_payload,
+    schema_file_name,
+    schema_names,
+    schema_text,
+    validate_value,
+)
+from kadmin.schema.wording import QUOTE_IT, SchemaViolation, show
+
+__all__ = [
+    "QUOTE_IT",
+    "SchemaSet",
+    "SchemaViolation",
+    "require_valid_payload",
+    "schema_file_name",
+    "schema_names",
+    "schema_text",
+    "show",
+    "validate_value",
+]

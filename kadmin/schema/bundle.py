@@ -1,0 +1,212 @@
+"""The schemas in a folder, and values checked against them. The only place that knows jsonschema.
+
+Nothing is ever fetched: a `$ref` that leads out of its own schema is an error of that schema.
+"""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import json
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kadmin.errors import InvalidInputError, KadminError, UsageError
+from kadmin.schema.quick import UnsupportedSchemaError, compile_pattern, compile_quick, is_integer, is_number
+from kadmin.schema.wording import explain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from jsonschema import ValidationError
+    from jsonschema.protocols import Validator
+
+    from kadmin.schema.quick import Check, Schema
+    from kadmin.schema.wording import SchemaViolation
+
+SUFFIX = ".schema.json"
+MOST_VIOLATIONS = 1_000
+
+
+class SchemaSet:
+    """The schemas in a folder; a name is the path in there without `.schema.json`: `payloads/delete_topics`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._validators: dict[str, Validator] = {}
+        self._quick: dict[str, Check] = {}
+
+    def names(self) -> tuple[str, ...]:
+        """Every schema's name, sorted."""
+        found = (path.relative_to(self.folder).as_posix() for path in self.folder.rglob(f"*{SUFFIX}"))
+        return tuple(sorted(name.removesuffix(SUFFIX) for name in found))
+
+    def text(self, name: str) -> str:
+        """Return a schema's own text; raises UsageError for a name that is not there."""
+        if name not in (names := self.names()):
+            close = difflib.get_close_matches(name, names, n=1)
+            raise UsageError(
+                f"There is no schema {name}.",
+                cause=f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}",
+                next_command="kadmin schema list",
+            )
+        return (self.folder / f"{name}{SUFFIX}").read_text(encoding="utf-8")
+
+    def violations(self, value: object, name: str) -> list[SchemaViolation]:
+        """Return what is wrong with a value made of JSON's types, at most MOST_VIOLATIONS; empty where it conforms.
+
+        Raises InvalidInputError where the schema itself is none.
+        """
+        if name not in self._quick:
+            self._quick[name] = _quick_or_never(self._schema(name))
+        return [] if self._quick[name](value) else list(itertools.islice(self._explained(value, name), MOST_VIOLATIONS))
+
+    def check(self) -> None:
+        """Raise InvalidInputError unless every schema is one."""
+        if not self.names():
+            raise InvalidInputError(
+                f"There is no schema (*{SUFFIX}) in {self.folder}.", next_command="kadmin schema export DIR"
+            )
+        for name in self.names():
+            _validator(self._schema(name), self.folder / f"{name}{SUFFIX}")
+
+    def _explained(self, value: object, name: str) -> Iterator[SchemaViolation]:
+        from referencing.exceptions import Unresolvable
+
+        if name not in self._validators:
+            self._validators[name] = _validator(self._schema(name), self.folder / f"{name}{SUFFIX}")
+        try:
+            for error in self._validators[name].iter_errors(value):  # type: ignore[arg-type]  # any value may be judged
+                yield from explain(error)
+        except Unresolvable as error:
+            raise InvalidInputError(
+                f"The schema {self.folder / name}{SUFFIX} refers to {error.ref}, which is not in it.",
+                cause="schemas are complete in themselves; nothing is fetched",
+            ) from error
+
+    def _schema(self, name: str) -> Schema:
+        path = self.folder / f"{name}{SUFFIX}"
+        try:
+            schema = json.loads(self.text(name))
+        except (ValueError, RecursionError) as error:
+            raise InvalidInputError(f"The schema {path} is not JSON.", cause=str(error)) from error
+        if not isinstance(schema, dict):
+            raise InvalidInputError(f"The schema {path} is not an object.")
+        return schema
+
+
+def _quick_or_never(schema: Schema) -> Check:
+    try:
+        return compile_quick(schema)
+    except (UnsupportedSchemaError, KeyError, TypeError, AttributeError, ValueError, RecursionError):
+        return lambda _: False  # a schema of somebody else's: jsonschema judges it, and says when it is none
+
+
+def _validator(schema: Schema, path: Path) -> Validator:
+    from jsonschema import Draft202012Validator, SchemaError, validators
+    from referencing import Registry
+
+    foreign = next((target for target in _references(schema) if not target.startswith("#")), None)
+    if foreign is not None:
+        raise InvalidInputError(
+            f"The schema {path} refers to {foreign}, which is not in it.",
+            cause="schemas are complete in themselves; nothing is fetched",
+        )
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError as error:
+        raise InvalidInputError(
+            f"{path} is not a valid JSON Schema.", cause=f"{error.json_path}: {error.message}"
+        ) from error
+    types = Draft202012Validator.TYPE_CHECKER.redefine_many(
+        {"integer": lambda _, value: is_integer(value), "number": lambda _, value: is_number(value)}
+    )
+    rules = {"pattern": _pattern, "required": _required, "propertyNames": _property_names, "items": _items(schema)}
+    kind = validators.extend(Draft202012Validator, rules, type_checker=types)  # type: ignore[no-untyped-call]  # jsonschema's own gap
+    validator: Validator = kind(schema, registry=Registry())
+    return validator
+
+
+def _references(part: object) -> Iterator[str]:
+    if isinstance(part, dict):
+        yield from (target for key in ("$ref", "$dynamicRef") if isinstance(target := part.get(key), str))
+    children = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    for child in children:
+        yield from _references(child)
+
+
+def _pattern(validator: Any, pattern: str, value: Any, _: Schema) -> Iterator[ValidationError]:  # noqa: ANN401 - as jsonschema
+    from jsonschema import ValidationError
+
+    if validator.is_type(value, "string") and not compile_pattern(pattern).search(value):
+        yield ValidationError(f"{value!r} does not match {pattern!r}")
+
+
+def _required(validator: Any, names: list[str], value: Any, _: Schema) -> Iterator[ValidationError]:  # noqa: ANN401 - as jsonschema
+    from jsonschema import ValidationError
+
+    if validator.is_type(value, "object"):
+        yield from (ValidationError(name) for name in names if name not in value)
+
+
+def _property_names(validator: Any, names: Schema, value: Any, _: Schema) -> Iterator[ValidationError]:  # noqa: ANN401 - as jsonschema
+    if validator.is_type(value, "object"):
+        for name in value:
+            yield from validator.descend(name, names, path=name)
+
+
+def _items(root: Schema) -> Any:  # noqa: ANN401 - a keyword of jsonschema has no public type
+    """Return `items` that looks only into those items that the quick test does not pass."""
+
+    def items(validator: Any, item_schema: Schema, value: Any, _: Schema) -> Iterator[ValidationError]:  # noqa: ANN401
+        if not validator.is_type(value, "array"):
+            return
+        quick = _quick_or_never({**item_schema, "$defs": root.get("$defs", {})}) if value else None
+        for index, item in enumerate(value):
+            if quick is None or not quick(item):
+                yield from validator.descend(item, item_schema, path=index)
+
+    return items
+
+
+@lru_cache(maxsize=1)
+def bundled() -> SchemaSet:
+    """Return the schemas that come with kadmin."""
+    return SchemaSet(Path(__file__).resolve().parent.parent / "schemas")
+
+
+def schema_names() -> tuple[str, ...]:
+    """Names of the schemas that come with kadmin."""
+    return bundled().names()
+
+
+def schema_file_name(name: str) -> str:
+    """Return the path of a schema's file within a folder of schemas."""
+    return f"{name}{SUFFIX}"
+
+
+def schema_text(name: str) -> str:
+    """Return the text of a schema that comes with kadmin; raises UsageError."""
+    return bundled().text(name)
+
+
+def validate_value(value: object, schema_name: str) -> list[SchemaViolation]:
+    """Return what is wrong with a value by a schema that comes with kadmin."""
+    return bundled().violations(value, schema_name)
+
+
+def require_valid_payload(value: object, name: str) -> None:
+    """Refuse to write what its schema forbids; `name` is the znode's: `reassign_partitions`.
+
+    Raises KadminError, for nothing but a bug in kadmin can bring such a value so far.
+    """
+    violations = validate_value(value, f"payloads/{name}")
+    if violations:
+        first = violations[0]
+        place = "/".join(map(str, first.path))
+        raise KadminError(
+            f"Refused to write /admin/{name}: its payload is invalid.",
+            cause=f"{place}: {first.message}" if place else first.message,
+            next_command="nothing was written; please report this",
+        )
