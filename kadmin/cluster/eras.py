@@ -1,0 +1,153 @@
+"""What differs from one version of Kafka to the next, as data: the claims that kadmin's rules stand on.
+
+Each claim holds, per version tried, what a live broker of that version does. Every row is proved by a live test of the
+same name on each of its versions (tests/live/test_eras.py), and docs/eras.md is generated from this table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+VERSIONS = ("0.10.2.2", "1.1.1", "2.3.1", "2.4.1", "2.8.2", "3.9.2")
+"""One version of each kind of controller in ZooKeeper mode, oldest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One difference: `seen` says per version what happens, `matters` what kadmin does because of it."""
+
+    name: str
+    title: str
+    seen: Mapping[str, str]
+    matters: str
+
+
+def _by_version(*seen: str) -> dict[str, str]:
+    return dict(zip(VERSIONS, seen, strict=True))
+
+
+def _from(version: str, *, before: str, since: str) -> dict[str, str]:
+    first = VERSIONS.index(version)
+    return {each: since if index >= first else before for index, each in enumerate(VERSIONS)}
+
+
+CLAIMS = (
+    Claim(
+        "node_deleted_by_hand",
+        "A reassignment node is deleted by hand, then another is created",
+        _from("1.1.1", before="seen", since="not seen"),
+        "Only creation is watched, once: kadmin asks whether the controller listens before it writes, and deletes no "
+        "admin node.",
+    ),
+    Claim(
+        "node_overwritten",
+        "A third party overwrites a reassignment node that waits",
+        _from("1.1.1", before="seen", since="not seen"),
+        "kadmin never overwrites a live admin node; a wave is published by a create.",
+    ),
+    Claim(
+        "unknown_key",
+        "A reassignment node holds a key that Kafka does not know (`log_dirs`)",
+        _by_version("runs", "runs", "node deleted", "node stays", "node stays", "node stays"),
+        "Payloads hold exactly the known keys, and are validated against their own schema right before the write.",
+    ),
+    Claim(
+        "not_json",
+        "A reassignment node holds no JSON",
+        _by_version("node stays", "node stays", "node deleted", "node stays", "node stays", "node stays"),
+        "A foreign node is left as it is, byte for byte.",
+    ),
+    Claim(
+        "topic_znode_in_mid_move",
+        "The topic znode while a partition is being reassigned",
+        _from("2.4.1", before="union", since="adding and removing"),
+        "Up to 2.3 only the record of a published step tells a move in flight from a finished increase.",
+    ),
+    Claim(
+        "unknown_target_broker",
+        "A target broker that is not registered",
+        _by_version(*["waits for ever"] * 6),
+        "A plan whose targets are not all alive is refused, and the publish checks every one of them.",
+    ),
+    Claim(
+        "unknown_topic_entry",
+        "A reassignment of a topic that does not exist",
+        _by_version(*["entry removed"] * 6),
+        "A node that vanishes proves nothing: kadmin judges by the assignment. The probe is such an entry.",
+    ),
+    Claim(
+        "election_of_unknown_partition",
+        "An election names a partition that does not exist",
+        _from("2.3.1", before="node stays", since="node removed"),
+        "An election names only partitions that were read from the cluster a moment ago.",
+    ),
+    Claim(
+        "election_without_the_preferred",
+        "An election of a partition whose preferred replica is not alive",
+        _by_version(*["node removed, leader kept"] * 6),
+        "Outcomes are read from each partition's state; the node's absence means processed, not succeeded.",
+    ),
+    Claim(
+        "reorder_moves_no_leader",
+        "A reassignment that only reorders",
+        _by_version(*["leader kept"] * 6),
+        "`elect: at_end` asks for the new preferred leaders; nothing else does.",
+    ),
+    Claim(
+        "deletion_document",
+        "A document as data of `/admin/delete_topics`",
+        _by_version(*["not read"] * 6),
+        "Deletions are one child per topic; `layout: document` is for those who know why.",
+    ),
+    Claim(
+        "deletion_of_unknown_topic",
+        "A child of `/admin/delete_topics` for a topic that does not exist",
+        _by_version(*["child removed"] * 6),
+        "A child that is gone proves nothing: the topic's own znodes are read.",
+    ),
+    Claim(
+        "topic_made_in_version_1",
+        "The topic znode after a topic was made as the old tools do (version 1)",
+        _from("2.8.2", before="version 1", since="rewritten to version 3"),
+        "From 2.8 on a check of a new topic's version may fail right after its creation; kadmin looks again.",
+    ),
+    Claim(
+        "broker_registration",
+        "A broker's registration",
+        _from("2.8.2", before="version 4", since="version 5"),
+        "Endpoints are read from the listener map; host and port of old versions only where there is none.",
+    ),
+    Claim(
+        "controller_znode",
+        "The `/controller` znode",
+        _from("3.9.2", before="version 1", since="version 2"),
+        "Version 2 names a KRaft epoch: -1 is ZooKeeper mode, anything else is refused.",
+    ),
+    Claim(
+        "sizes_by_request",
+        "Sizes of partitions by DescribeLogDirs",
+        _from("1.1.1", before="not served", since="served"),
+        "`snapshot` asks the brokers for sizes; older ones need `--sizes FILE` or plan without bytes.",
+    ),
+    Claim(
+        "reassignment_api",
+        "Reassignments through the brokers' API",
+        _from("2.4.1", before="not served", since="served"),
+        "From 2.4 on a move can be in flight without any admin node: topic znodes are searched for it.",
+    ),
+    Claim(
+        "leader_after_a_loss",
+        "The leader dies: who of [A, B, C] with ISR {A, C, B} leads next",
+        _by_version(*["B, by assignment order"] * 6),
+        "What-if answers follow the assignment's order, not the ISR's.",
+    ),
+)
+
+
+def claim(name: str) -> Claim:
+    """Return one claim; raises KeyError for a name that is none."""
+    return {each.name: each for each in CLAIMS}[name]

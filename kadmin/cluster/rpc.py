@@ -1,0 +1,153 @@
+"""Kafka brokers, reached over their own protocol; the only module that knows kafka-python.
+
+Used where ZooKeeper cannot answer: sizes on disk, and records in and out of a practice cluster. Works with brokers from
+0.10.2 on; sizes from 1.1.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import kafka
+from kafka import errors
+
+from kadmin.cluster.model import TopicPartition
+from kadmin.errors import NotCompletedError, StalePlanError, UnreachableError, name_some
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+BOOTSTRAP_S = 15.0
+PROGRESS_S = 30.0
+"""How long nothing may arrive, or no broker acknowledge, before a call gives up."""
+
+_POLL_MS = 500
+
+_TIMES: dict[str, Any] = {
+    "bootstrap_timeout_ms": int(BOOTSTRAP_S * 1000),
+    "request_timeout_ms": 10_000,
+    "reconnect_backoff_max_ms": 1_000,
+}
+
+
+def produce(bootstrap: Sequence[str], records: Mapping[TopicPartition, Sequence[bytes]]) -> None:
+    """Write values to partitions, in order, and wait until all in-sync replicas have them.
+
+    Raises UnreachableError when no broker answers, StalePlanError for a partition that does not exist, and
+    NotCompletedError when a record was not acknowledged.
+    """
+    limits = {"delivery_timeout_ms": int(PROGRESS_S * 1000), "max_block_ms": int(BOOTSTRAP_S * 1000)}
+    with _translated(bootstrap, "write records"):
+        producer = kafka.KafkaProducer(bootstrap_servers=list(bootstrap), acks="all", linger_ms=5, **_TIMES, **limits)
+        try:
+            for topic in sorted({partition.topic for partition in records}):
+                _require_present(producer.partitions_for(topic) or (), records, topic)
+            pending = [
+                producer.send(partition.topic, value=value, partition=partition.partition)
+                for partition, values in records.items()
+                for value in values
+            ]
+            for each in pending:
+                each.get(timeout=PROGRESS_S)
+        finally:
+            producer.close(timeout=PROGRESS_S)
+
+
+def consume_all(bootstrap: Sequence[str], partitions: Iterable[TopicPartition]) -> dict[TopicPartition, list[bytes]]:
+    """Read every value from the beginning of the partitions to the end that they had at the start, in offset order.
+
+    Nothing is committed. Raises UnreachableError when no broker answers, StalePlanError for a partition that does not
+    exist, and NotCompletedError when records stop coming.
+    """
+    with _translated(bootstrap, "read records"):
+        consumer = kafka.KafkaConsumer(
+            bootstrap_servers=list(bootstrap), enable_auto_commit=False, auto_offset_reset="earliest", **_TIMES
+        )
+        try:
+            asked = {kafka.TopicPartition(each.topic, each.partition): each for each in partitions}
+            for topic in sorted({partition.topic for partition in asked.values()}):
+                _require_present(consumer.partitions_for_topic(topic), asked.values(), topic)
+            return _drain(consumer, asked)
+        finally:
+            consumer.close(autocommit=False)
+
+
+def describe_log_dirs(bootstrap: Sequence[str]) -> dict[int, dict[TopicPartition, int]]:
+    """Return the bytes on disk of every replica, by broker; copies still moving between directories do not count.
+
+    Raises UnreachableError when no broker answers, NotCompletedError for brokers before 1.1 and for failed directories.
+    """
+    with _translated(bootstrap, "describe log directories"):
+        client = kafka.KafkaAdminClient(bootstrap_servers=list(bootstrap), **_TIMES)
+        try:
+            described = client.describe_log_dirs()
+        finally:
+            client.close()
+    return {each["broker"]: _replica_sizes(each) for each in sorted(described, key=lambda each: int(each["broker"]))}
+
+
+def _require_present(present: Collection[int], asked: Iterable[TopicPartition], topic: str) -> None:
+    absent = sorted(each for each in asked if each.topic == topic and each.partition not in present)
+    if absent:
+        raise StalePlanError(f"The cluster does not have {name_some(absent)}.")
+
+
+def _drain(consumer: Any, asked: Mapping[Any, TopicPartition]) -> dict[TopicPartition, list[bytes]]:  # noqa: ANN401 - kafka-python ships no types
+    found: dict[TopicPartition, list[bytes]] = {partition: [] for partition in asked.values()}
+    if not asked:
+        return found
+    consumer.assign(list(asked))
+    ends = consumer.end_offsets(list(asked), timeout_ms=int(PROGRESS_S * 1000))
+    consumer.seek_to_beginning(*asked)
+    give_up = time.monotonic() + PROGRESS_S
+    while unread := [each for each in asked if consumer.position(each) < ends[each]]:
+        batches = consumer.poll(timeout_ms=_POLL_MS)
+        for partition, batch in batches.items():
+            found[asked[partition]] += [record.value or b"" for record in batch if record.offset < ends[partition]]
+        if batches:
+            give_up = time.monotonic() + PROGRESS_S
+        elif time.monotonic() > give_up:
+            raise NotCompletedError(
+                f"No record of {asked[unread[0]]} came for {PROGRESS_S:g} s; {len(unread)} partitions are not read.",
+                next_command="check that the leaders of these partitions are alive",
+            )
+    return found
+
+
+def _replica_sizes(described: Mapping[str, Any]) -> dict[TopicPartition, int]:
+    sizes: dict[TopicPartition, int] = {}
+    for directory in described["log_dirs"]:
+        if directory["error_code"]:
+            error = errors.for_code(directory["error_code"]).__name__.removesuffix("Error")
+            raise NotCompletedError(
+                f"Broker {described['broker']} cannot read its log directory {directory['log_dir']}.", cause=error
+            )
+        for topic in directory["topics"]:
+            for replica in topic["partitions"]:
+                if not replica["is_future_key"]:
+                    partition = TopicPartition(topic["name"], replica["partition_index"])
+                    sizes[partition] = max(sizes.get(partition, 0), replica["partition_size"])
+    return dict(sorted(sizes.items()))
+
+
+@contextmanager
+def _translated(bootstrap: Sequence[str], what: str) -> Iterator[None]:
+    servers = ",".join(bootstrap)
+    try:
+        yield
+    except errors.IncompatibleBrokerVersion as error:
+        raise NotCompletedError(
+            f"The brokers at {servers} are too old to {what}.",
+            cause=str(error),
+            next_command="brokers before 1.1: leave sizes out, or give them in a file (--sizes)",
+        ) from error
+    except (errors.KafkaConnectionError, errors.KafkaTimeoutError) as error:
+        raise UnreachableError(
+            f"No Kafka broker at {servers} answered in time to {what}.",
+            cause=str(error),
+            next_command="check the addresses, and that the brokers run",
+        ) from error
+    except errors.KafkaError as error:
+        raise NotCompletedError(f"The brokers at {servers} did not {what}.", cause=str(error)) from error

@@ -1,0 +1,78 @@
+"""Old consumers, `/consumers/<group>`: ids (ephemeral), owners (ephemeral) and offsets (persistent).
+
+Owner and offset nodes are named by partition; very old ones by `<broker>-<partition>`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.znodes.paths import require_element, require_topic_name
+from kadmin.cluster.znodes.values import MalformedZnodeError, decimal, decode_object, integer, mapping, text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kadmin.cluster.model import Znode
+
+CONSUMERS = "/consumers"
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerRegistration:
+    """A live consumer: threads per topic (or per pattern, where `pattern` is white_list or black_list)."""
+
+    consumer_id: str
+    subscription: Mapping[str, int]
+    pattern: str
+    timestamp_ms: int | None
+
+
+def ids_path(group: str) -> str:
+    """Return the parent of a group's live consumers."""
+    return f"{CONSUMERS}/{require_element(group)}/ids"
+
+
+def owners_path(group: str, topic: str) -> str:
+    """Return the parent of a group's partition owners of one topic."""
+    return f"{CONSUMERS}/{require_element(group)}/owners/{require_topic_name(topic)}"
+
+
+def offsets_path(group: str, topic: str) -> str:
+    """Return the parent of a group's committed offsets of one topic."""
+    return f"{CONSUMERS}/{require_element(group)}/offsets/{require_topic_name(topic)}"
+
+
+def decode_registration(consumer_id: str, node: Znode) -> ConsumerRegistration:
+    """Decode a consumer's own node."""
+    value = decode_object(node.path, node.data)
+    subscription = mapping(node.path, value.get("subscription"), "subscription")
+    timestamp = value.get("timestamp")
+    return ConsumerRegistration(
+        consumer_id,
+        {topic: integer(node.path, threads, "threads") for topic, threads in sorted(subscription.items())},
+        text(node.path, value.get("pattern", "static"), "pattern"),
+        None if timestamp is None else decimal(node.path, text(node.path, timestamp, "timestamp").encode()),
+    )
+
+
+def decode_owner(node: Znode) -> str:
+    """Decode the consumer thread that owns a partition: `<consumer id>-<thread>`."""
+    try:
+        return (node.data or b"").decode()
+    except UnicodeDecodeError as error:
+        raise MalformedZnodeError(node.path, "not UTF-8") from error
+
+
+def decode_offset(node: Znode) -> int:
+    """Decode a committed offset."""
+    return decimal(node.path, node.data)
+
+
+def partition_of(name: str) -> int:
+    """Return the partition that an owner or offset node names, in either layout."""
+    number = name.rpartition("-")[2]
+    if not (number.isascii() and number.isdigit()):
+        raise MalformedZnodeError(name, "names no partition")
+    return int(number)
