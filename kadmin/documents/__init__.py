@@ -1,0 +1,24 @@
+"""YAML and JSON documents in and out, strict; every problem with its line and column."""
+
+from kadmin.documents.check import KINDS, Checked, check_document, examine
+from kadmin.documents.dump import dump_json, dump_yaml, plan_digest, to_value
+from kadmin.documents.parse import parse_document, parse_inventory_header
+from kadmin.documents.problem import Problem
+from kadmin.documents.text import lines_of
+from kadmin.documents.together import check_together
+
+__all__ = [
+    "KINDS",
+    "Checked",
+    "Problem",
+    "check_document",
+    "check_together",
+    "dump_json",
+    "dump_yaml",
+    "examine",
+    "lines_of",
+    "parse_document",
+    "parse_inventory_header",
+    "plan_digest",
+    "to_value",
+]

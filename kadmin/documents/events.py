@@ -1,0 +1,289 @@
+"""The stream of events that both YAML and JSON are read as, and what is made of it: a value, or places.
+
+A value is built without places, which would cost ten times its memory; where a problem has a path, the text is read
+once more to find that path's place.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
+
+from kadmin.documents.problem import Mark
+from kadmin.plan import codes
+from kadmin.schema import QUOTE_IT, show
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kadmin.documents.problem import Path
+
+MOST_EVENTS = 20_000_000
+MOST_DEPTH = 100
+MOST_FAULTS = 1_000
+
+
+class Kind(Enum):
+    """What an event says."""
+
+    SCALAR = 0
+    MAPPING = 1
+    SEQUENCE = 2
+    END = 3
+    FAULT = 4
+    STOP = 5
+
+
+Event: TypeAlias = tuple[Kind, Any, int, int]
+"""Kind, payload, line and column. The payload is a scalar's value, or the Complaint of a FAULT or STOP.
+
+A FAULT concerns the node that follows it; a STOP ends the stream.
+"""
+
+
+class Complaint(NamedTuple):
+    """What is wrong at one place. `blind`: the value there is a stand-in, so the schema's opinion of it is void."""
+
+    code: str
+    message: str
+    hint: str | None = None
+    blind: bool = False
+
+
+class Fault(NamedTuple):
+    """A complaint with its place."""
+
+    complaint: Complaint
+    path: Path
+    mark: Mark
+
+
+class Place(NamedTuple):
+    """Where a path stands in the text: its key (for list items: the item itself) and its value."""
+
+    key: Mark
+    value: Mark
+
+
+@dataclass(slots=True)
+class Reading:
+    """A value, and everything wrong with the way it is written.
+
+    `number_keys` are keys written as plain integers, for whoever knows where these are fine. `complete` is False where
+    reading had to stop.
+    """
+
+    value: Any = None
+    faults: list[Fault] = field(default_factory=list)
+    number_keys: list[Fault] = field(default_factory=list)
+    complete: bool = True
+
+
+@dataclass(slots=True)
+class _Frame:
+    """One open mapping or sequence, and its step in its parent. `key` None: a mapping that expects a key."""
+
+    container: Any
+    is_mapping: bool
+    step: str | int
+    key: str | None = None
+
+    def expects_key(self) -> bool:
+        return self.is_mapping and self.key is None
+
+
+class _StopReadingError(Exception):
+    """Nothing after this place can be read."""
+
+
+def assemble(events: Iterable[Event]) -> Reading:
+    """Build the value. Of a duplicate key the first value stays, and the fault carries the second key's place."""
+    assembly = _Assembly()
+    try:
+        assembly.run(events)
+    except _StopReadingError:
+        assembly.reading.complete = False
+    return assembly.reading
+
+
+class _Assembly:
+    """A value under construction: a stack of open containers, and complaints that wait for the node they concern."""
+
+    def __init__(self) -> None:
+        self.reading = Reading()
+        self._frames: list[_Frame] = []
+        self._pending: list[tuple[Complaint, Mark]] = []
+
+    def run(self, events: Iterable[Event]) -> None:
+        """Take every event; raises _StopReadingError."""
+        frames = self._frames
+        for count, (kind, payload, line, column) in enumerate(events):
+            if kind is Kind.END:
+                frames.pop()
+                continue
+            if kind is Kind.FAULT or kind is Kind.STOP:
+                self._complain(kind, payload, Mark(line, column))
+                continue
+            if frames and frames[-1].expects_key():
+                self._take_key(kind, payload, Mark(line, column))
+                continue
+            if self._pending:
+                self._settle((*self._path(), *self._next_step()))
+            if kind is Kind.SCALAR:
+                self._put(payload)
+            else:
+                self._open(kind, Mark(line, column))
+            if count > MOST_EVENTS:
+                self._stop(f"more than {MOST_EVENTS} keys and values", Mark(line, column))
+
+    def _open(self, kind: Kind, mark: Mark) -> None:
+        if len(self._frames) >= MOST_DEPTH:
+            self._stop(f"nested deeper than {MOST_DEPTH} levels", mark)
+        container: Any = {} if kind is Kind.MAPPING else []
+        step = (*self._next_step(), "")[0]
+        self._put(container)
+        self._frames.append(_Frame(container, kind is Kind.MAPPING, step))
+
+    def _put(self, value: object) -> None:
+        if not self._frames:
+            self.reading.value = value
+            return
+        frame = self._frames[-1]
+        if frame.is_mapping:
+            frame.container.setdefault(frame.key, value)
+            frame.key = None
+        else:
+            frame.container.append(value)
+
+    def _take_key(self, kind: Kind, payload: object, mark: Mark) -> None:
+        if kind is not Kind.SCALAR:
+            self._add(
+                Complaint(codes.KEY_NOT_TEXT, "a key must be a string, not a list or mapping"), self._path(), mark
+            )
+            raise _StopReadingError
+        key = payload if isinstance(payload, str) else json.dumps(payload)
+        path = (*self._path(), key)
+        self._settle(path)
+        frame = self._frames[-1]
+        if type(payload) is int:
+            self.reading.number_keys.append(Fault(_quote_it(key), path, mark))
+        elif not isinstance(payload, str):
+            self._add(_quote_it(key), path, mark)
+        if key in frame.container:
+            self._add(Complaint(codes.DUPLICATE_KEY, f"the key {show(key)} stands here again"), path, mark)
+        frame.key = key
+
+    def _complain(self, kind: Kind, complaint: Complaint, mark: Mark) -> None:
+        if kind is Kind.STOP:
+            self._add(complaint, self._path(), mark)
+            raise _StopReadingError
+        self._pending.append((complaint, mark))
+
+    def _settle(self, path: Path) -> None:
+        """Record the complaints about a node, now that its path is known."""
+        for complaint, mark in self._pending:
+            self._add(complaint, path, mark)
+        self._pending.clear()
+
+    def _add(self, complaint: Complaint, path: Path, mark: Mark) -> None:
+        self.reading.faults.append(Fault(complaint, path, mark))
+        if len(self.reading.faults) >= MOST_FAULTS:
+            self._stop(f"{MOST_FAULTS} problems; nothing is read beyond here", mark, code=codes.MORE_PROBLEMS)
+
+    def _stop(self, message: str, mark: Mark, *, code: str = codes.TOO_LARGE) -> NoReturn:
+        self.reading.faults.append(Fault(Complaint(code, message), self._path(), mark))
+        raise _StopReadingError
+
+    def _path(self) -> Path:
+        """Return the path of the innermost open container."""
+        return tuple(frame.step for frame in self._frames[1:])
+
+    def _next_step(self) -> Path:
+        """Return the step to the node that comes next; none for the root."""
+        if not self._frames:
+            return ()
+        frame = self._frames[-1]
+        return (frame.key,) if frame.key is not None else (len(frame.container),)
+
+
+def _quote_it(key: str) -> Complaint:
+    return Complaint(codes.KEY_NOT_TEXT, f"the key {key} is not a string", f'{QUOTE_IT}: "{key}"', blind=True)
+
+
+def locate(events: Iterable[Event], paths: Iterable[Path]) -> dict[Path, Place]:
+    """Find the places of paths and of all that leads to them; of a duplicate key the first counts.
+
+    A path that is not in the text is left out.
+    """
+    wanted: dict[Any, Any] = {}
+    for path in paths:
+        branch = wanted
+        for step in path:
+            branch = branch.setdefault(step, {})
+    search = _Search(wanted)
+    for kind, payload, line, column in events:
+        if kind is Kind.STOP or not search.take(kind, payload, line, column):
+            break
+    return search.found
+
+
+@dataclass(slots=True)
+class _Branch:
+    """An open container on the way to a wanted path. `key` and `key_mark` await the value of a mapping."""
+
+    wanted: dict[Any, Any]
+    path: Path
+    is_mapping: bool
+    count: int = 0
+    key: str | None = None
+    key_mark: Mark | None = None
+
+
+class _Search:
+    """Follows a stream of events into the containers that hold wanted paths, and counts past all others."""
+
+    def __init__(self, wanted: dict[Any, Any]) -> None:
+        self.found: dict[Path, Place] = {}
+        self._wanted = wanted
+        self._branches: list[_Branch] = []
+        self._skipped = 0
+
+    def take(self, kind: Kind, payload: object, line: int, column: int) -> bool:
+        """Take one event; False when there is no use in going on."""
+        if kind is Kind.FAULT:
+            return True
+        if self._skipped:
+            self._skipped += {Kind.SCALAR: 0, Kind.END: -1}.get(kind, 1)
+            return True
+        if kind is Kind.END:
+            self._branches.pop()
+            return bool(self._branches)
+        branch = self._branches[-1] if self._branches else None
+        if branch is not None and branch.is_mapping and branch.key is None:
+            if kind is not Kind.SCALAR:
+                return False
+            branch.key, branch.key_mark = (
+                payload if isinstance(payload, str) else json.dumps(payload),
+                Mark(line, column),
+            )
+            return True
+        return self._take_value(kind, branch, Mark(line, column))
+
+    def _take_value(self, kind: Kind, branch: _Branch | None, mark: Mark) -> bool:
+        path: Path = ()
+        wanted: dict[Any, Any] | None = self._wanted
+        key_mark = mark
+        if branch is not None:
+            step = branch.count if branch.key is None else branch.key
+            path, wanted, key_mark = (*branch.path, step), branch.wanted.get(step), branch.key_mark or mark
+            branch.count, branch.key, branch.key_mark = branch.count + 1, None, None
+        if wanted is not None and path not in self.found:
+            self.found[path] = Place(key_mark, mark)
+        elif kind is not Kind.SCALAR:
+            self._skipped = 1
+            return True
+        if kind is not Kind.SCALAR:
+            self._branches.append(_Branch(wanted or {}, path, kind is Kind.MAPPING))
+        return branch is not None or kind is not Kind.SCALAR

@@ -1,0 +1,70 @@
+"""From what a schema says to what a person reads: codes, and hints that know the text."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from kadmin.plan import codes
+from kadmin.plan.units import parse_percent, parse_rate, parse_size
+from kadmin.schema import QUOTE_IT, show
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kadmin.schema import SchemaViolation
+
+_CODES = {
+    "type": codes.WRONG_TYPE,
+    "additionalProperties": codes.UNKNOWN_FIELD,
+    "required": codes.MISSING_FIELD,
+    "const": codes.NOT_ALLOWED,
+    "enum": codes.NOT_ALLOWED,
+    "pattern": codes.MALFORMED,
+    "propertyNames": codes.MALFORMED,
+    "maxLength": codes.MALFORMED,
+    "minimum": codes.OUT_OF_RANGE,
+    "exclusiveMinimum": codes.OUT_OF_RANGE,
+    "maximum": codes.OUT_OF_RANGE,
+    "minItems": codes.EMPTY,
+    "minProperties": codes.EMPTY,
+    "uniqueItems": codes.DUPLICATE_ENTRY,
+    "oneOf": codes.NOT_EXACTLY_ONE,
+}
+_AMOUNTS: dict[str, Callable[[str], int | float]] = {
+    "size": parse_size,
+    "rate": parse_rate,
+    "percentage": parse_percent,
+}
+_TOKEN = re.compile(r"[^\s,\[\]{}#]+")
+_UNIT_MISSING = "has no unit"
+
+
+def code_of(violation: SchemaViolation) -> str:
+    """Return the code of a schema's violation."""
+    if violation.path == ("apiVersion",):
+        return codes.KIND
+    return _CODES.get(violation.rule, codes.NOT_ALLOWED)
+
+
+def amount_problem(violation: SchemaViolation) -> tuple[str, str] | None:
+    """Return code and message where the violation is about a size, rate or percentage written as text or number."""
+    parse = _AMOUNTS.get(violation.title)
+    if parse is None or violation.rule not in {"type", "pattern"} or isinstance(violation.instance, bool):
+        return None
+    if not isinstance(violation.instance, str | int | float):
+        return None
+    text = violation.instance if isinstance(violation.instance, str) else show(violation.instance)
+    try:
+        parse(text)
+    except ValueError as error:
+        return (codes.NO_UNIT if _UNIT_MISSING in str(error) else codes.MALFORMED), str(error)
+    return None
+
+
+def hint_of(violation: SchemaViolation, line: str, column: int) -> str | None:
+    """Return the hint; where it says to quote a value, with the value as it stands in the line."""
+    if violation.hint != QUOTE_IT:
+        return violation.hint
+    token = _TOKEN.match(line, column - 1)
+    return f'{QUOTE_IT}: "{token[0]}"' if token else "write a value"

@@ -1,0 +1,352 @@
+"""The JSON files of Kafka's own tools, to plans and back: nothing is lost silently, and nothing is guessed.
+
+::
+
+    reassignment     {"version":1,"partitions":[{"topic":"foo","partition":0,"replicas":[1,2],"log_dirs":["any",…]}]}
+    election         {"partitions":[{"topic":"foo","partition":0}]}
+    topics to move   {"version":1,"topics":[{"topic":"foo"}]}
+
+`kafka-reassign-partitions --generate` prints two reassignments, each under a heading; that text is read as well.
+Kafka's tools pass over keys that they do not know; here every such key is an error, with its place.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from enum import Enum
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.znodes.admin import encode_election, encode_reassignment
+from kadmin.documents.events import assemble, locate
+from kadmin.documents.explain import code_of
+from kadmin.documents.json_text import json_events, plain_value
+from kadmin.documents.kafka_entries import Note, key_notes, log_dir_notes, root_notes, topic_notes
+from kadmin.documents.places import PlaceFinder
+from kadmin.documents.problem import Problem, json_path
+from kadmin.documents.text import LineIndex, UnreadableTextError, decode
+from kadmin.errors import InvalidInputError, name_some
+from kadmin.plan import codes
+from kadmin.plan.checks import check_alone
+from kadmin.plan.model import (
+    Elect,
+    ElectionPlan,
+    PlanHeader,
+    Reassignment,
+    ReassignmentPlan,
+    RebalanceRequest,
+    WaveLimits,
+)
+from kadmin.schema import validate_value
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Mapping, Sequence
+
+    from kadmin.documents.problem import Mark
+    from kadmin.plan.model import Document
+
+KafkaDocument: TypeAlias = ReassignmentPlan | ElectionPlan | RebalanceRequest
+"""What a file of Kafka's tools can be in kadmin."""
+
+_CURRENT = "Current partition replica assignment"
+_PROPOSED = "Proposed partition reassignment configuration"
+_HEADING = re.compile(rf"^(?:{_CURRENT}|{_PROPOSED})[ \t\r]*$", re.MULTILINE)
+_BEFORE_HEADINGS = re.compile(r"(?:Warning: [^\n]*\n|[ \t\r]*\n)*")
+_NOT_LINE_END = re.compile(r"[^\r\n]")
+_SHAPES = (
+    'known are a reassignment {"version":1,"partitions":[{"topic":"foo","partition":0,"replicas":[1,2]}]}, '
+    'an election {"partitions":[{"topic":"foo","partition":0}]}, '
+    'topics to move {"version":1,"topics":[{"topic":"foo"}]}, '
+    "and the output of kafka-reassign-partitions --generate"
+)
+_MOST_LISTED = 50
+_OF_REASSIGNMENTS = frozenset({"replicas", "log_dirs"})
+_FIELDS = ("topic", "partition")
+_ELECTION_SCHEMA = ("PreferredReplicaElection", "preferred-replica-election")
+
+
+class _Section(NamedTuple):
+    """One JSON document of a file: the file's text with all the rest blanked, so that places stay true."""
+
+    text: str
+    source: str
+
+    def refusal(self, notes: Sequence[Note]) -> InvalidInputError:
+        """Return the error that lists the notes with their places."""
+        wanted = {path for note in notes for path in (note.path, note.first) if path is not None}
+        places = locate(json_events(self.text), wanted)
+
+        def problem(note: Note) -> Problem:
+            known = next(note.path[:length] for length in range(len(note.path), -1, -1) if note.path[:length] in places)
+            mark = places[known].key if note.at_key else places[known].value
+            return _problem(note, mark, None if note.first is None else places[note.first].key.line, self.source)
+
+        return _refusal(self.source, [problem(note) for note in notes])
+
+
+class _Shape(Enum):
+    """Which file of Kafka's tools a value is."""
+
+    REASSIGNMENT = "reassignment"
+    ELECTION = "election"
+    TOPICS = "list of topics to move"
+
+
+def parse_kafka_file(data: bytes, source: str) -> KafkaDocument:
+    """Return what a file of Kafka's tools says; raises InvalidInputError that lists every problem with its place.
+
+    A reassignment or election becomes a plan in the file's order, topics to move become the topics of a
+    RebalanceRequest. `log_dirs` of nothing but "any" mean nothing and go; the output of --generate fills `current`.
+    """
+    try:
+        text = decode(data)
+    except UnreadableTextError as error:
+        raise _refusal(
+            source, [Problem(error.code, error.message, source, error.mark.line, error.mark.column, "$", error.hint)]
+        ) from error
+    headings = list(_HEADING.finditer(text))
+    if headings:
+        return _generated(text, headings, source)
+    return _single(_Section(text, source))
+
+
+def losses(plan: Document, *, current: bool) -> tuple[str, ...]:
+    """Name the fields of a plan that Kafka's file cannot hold; with `current` it holds the `current` lists."""
+    found = {"metadata": plan.header != PlanHeader()}
+    if isinstance(plan, ReassignmentPlan):
+        found |= {
+            "spec.throttle": plan.throttle_rate is not None,
+            "spec.waves": plan.limits != WaveLimits(),
+            "spec.elect": plan.elect is not Elect.NONE,
+            "spec.allow": plan.allow_replication_factor_change or plan.allow_fewer_racks,
+            "spec.partitions[].current": not current and any(wish.current is not None for wish in plan.reassignments),
+            "spec.partitions[].size_bytes": any(wish.size_bytes is not None for wish in plan.reassignments),
+        }
+    return tuple(name for name, lost in found.items() if lost)
+
+
+def dump_kafka_file(plan: Document, *, current: bool) -> str:
+    """Return the file of Kafka's tools, in the plan's order, less what `losses` names.
+
+    `current` asks for the lists that the plan was made on instead of its targets: the file that takes it back. Raises
+    InvalidInputError for a plan that no such file can say.
+    """
+    if isinstance(plan, ReassignmentPlan):
+        return _reassignment_text(plan, current=current)
+    if not isinstance(plan, ElectionPlan):
+        raise InvalidInputError(
+            "Only a PartitionReassignment or a PreferredReplicaElection can become a file of Kafka's tools."
+        )
+    if current:
+        raise InvalidInputError("An election has no current replicas.", next_command="leave out --current")
+    if plan.all_partitions or plan.topics:
+        raise InvalidInputError(
+            f"The election names {'all partitions' if plan.all_partitions else 'whole topics'}.",
+            cause="Kafka's file names single partitions, and which there are only a cluster can tell",
+            next_command="kadmin propose election --out PLAN",
+        )
+    if not plan.partitions:
+        raise _nothing_named()
+    return encode_election(plan.partitions).decode() + "\n"
+
+
+def _reassignment_text(plan: ReassignmentPlan, *, current: bool) -> str:
+    if not plan.reassignments:
+        raise _nothing_named()
+    lists = {wish.partition: wish.current if current else wish.target for wish in plan.reassignments}
+    unknown = [partition for partition, replicas in lists.items() if replicas is None]
+    if unknown:
+        raise InvalidInputError(f"The plan has no current replicas of {name_some(unknown)}.")
+    known = {partition: replicas for partition, replicas in lists.items() if replicas is not None}
+    return encode_reassignment(known).decode() + "\n"
+
+
+def _nothing_named() -> InvalidInputError:
+    return InvalidInputError("The plan names no partition.", cause="Kafka's tools refuse a file that names nothing")
+
+
+def _generated(text: str, headings: list[re.Match[str]], source: str) -> ReassignmentPlan:
+    """Read the two reassignments that --generate prints: what is, then what shall be."""
+    whole = [heading[0].rstrip() for heading in headings] == [_CURRENT, _PROPOSED]
+    if not whole or _BEFORE_HEADINGS.fullmatch(text[: headings[0].start()]) is None:
+        mark = LineIndex(text).mark(headings[0].start())
+        message = "this is not the output of kafka-reassign-partitions --generate, whole and alone"
+        hint = f'that is "{_CURRENT}", JSON, "{_PROPOSED}", JSON; or keep one JSON document and no other text'
+        raise _refusal(source, [Problem(codes.NOT_ONE_DOCUMENT, message, source, mark.line, mark.column, "$", hint)])
+    (_, middle), (end, start) = headings[0].span(), headings[1].span()
+    first = _Section(_blank(text[:middle]) + text[middle:end], source)
+    second = _Section(_blank(text[:start]) + text[start:], source)
+    now, then = _under_heading(first), _under_heading(second)
+    current = {wish.partition: wish.target for wish in now.reassignments}
+    _require_known(first, now, {wish.partition for wish in then.reassignments}, _PROPOSED)
+    _require_known(second, then, current, _CURRENT)
+    wishes = (replace(wish, current=current[wish.partition]) for wish in then.reassignments)
+    return replace(then, reassignments=tuple(wishes))
+
+
+def _under_heading(section: _Section) -> ReassignmentPlan:
+    value = _value(section)
+    if _shape(value) is not _Shape.REASSIGNMENT:
+        raise section.refusal([Note(codes.KIND, "a reassignment belongs under this heading", None, ())])
+    return _reassignment(section, value)
+
+
+def _require_known(section: _Section, plan: ReassignmentPlan, others: Container[TopicPartition], heading: str) -> None:
+    notes = [
+        Note(codes.CONTRADICTION, f'{wish.partition} does not stand under "{heading}"', None, ("partitions", index))
+        for index, wish in enumerate(plan.reassignments)
+        if wish.partition not in others
+    ]
+    if notes:
+        raise section.refusal(notes)
+
+
+def _blank(text: str) -> str:
+    return _NOT_LINE_END.sub(" ", text)
+
+
+def _single(section: _Section) -> KafkaDocument:
+    value = _value(section)
+    shape = _shape(value)
+    if shape is _Shape.REASSIGNMENT:
+        return _reassignment(section, value)
+    if shape is _Shape.ELECTION:
+        return _election(section, value)
+    if shape is _Shape.TOPICS:
+        return _topics_to_move(section, value)
+    if isinstance(value, dict) and "kind" in value:
+        raise section.refusal(
+            [Note(codes.KIND, "this is a document of kadmin already", _SHAPES, ("kind",), at_key=True)]
+        )
+    raise section.refusal([Note(codes.KIND, "this is no file of Kafka's tools", _SHAPES, ())])
+
+
+def _value(section: _Section) -> Any:  # noqa: ANN401 - any JSON value
+    usual, value = plain_value(section.text)
+    if usual:
+        return value
+    reading = assemble(json_events(section.text))
+    if not reading.faults:
+        return reading.value
+    raise _refusal(
+        section.source,
+        [
+            Problem(
+                fault.complaint.code,
+                fault.complaint.message,
+                section.source,
+                fault.mark.line,
+                fault.mark.column,
+                json_path(fault.path),
+                fault.complaint.hint,
+            )
+            for fault in reading.faults
+        ],
+    )
+
+
+def _shape(value: object) -> _Shape | None:
+    if not isinstance(value, dict) or "kind" in value:
+        return None
+    if "topics" in value:
+        return _Shape.TOPICS
+    entries = value.get("partitions")
+    if not isinstance(entries, list):
+        return None
+    replicas = any(isinstance(entry, dict) and not entry.keys().isdisjoint(_OF_REASSIGNMENTS) for entry in entries)
+    return _Shape.REASSIGNMENT if replicas else _Shape.ELECTION
+
+
+def _reassignment(section: _Section, value: Mapping[str, Any]) -> ReassignmentPlan:
+    entries = value["partitions"]
+    notes = [*root_notes(value, "partitions"), *log_dir_notes(entries)]
+    notes += key_notes("partitions", entries, (*_FIELDS, "replicas", "log_dirs"))
+    bare = _only(entries, (*_FIELDS, "replicas"))
+    notes += _by_schema("PartitionReassignment", "partition-reassignment", {"partitions": bare})
+    if notes:
+        raise section.refusal(notes)
+    plan = ReassignmentPlan(
+        PlanHeader(), tuple(Reassignment(_partition(entry), tuple(entry["replicas"])) for entry in entries)
+    )
+    _require_sound(section, plan)
+    return plan
+
+
+def _election(section: _Section, value: Mapping[str, Any]) -> ElectionPlan:
+    entries = value["partitions"]
+    notes = [*root_notes(value, "partitions"), *key_notes("partitions", entries, _FIELDS)]
+    notes += _by_schema(*_ELECTION_SCHEMA, {"partitions": _only(entries, _FIELDS)})
+    if notes:
+        raise section.refusal(notes)
+    plan = ElectionPlan(PlanHeader(), partitions=tuple(_partition(entry) for entry in entries))
+    _require_sound(section, plan)
+    return plan
+
+
+def _topics_to_move(section: _Section, value: Mapping[str, Any]) -> RebalanceRequest:
+    """Read topics to move; an election of whole topics has the same rules for names, and lends its schema."""
+    entries = value["topics"]
+    notes = [*root_notes(value, "topics"), *topic_notes(entries)]
+    if notes:
+        raise section.refusal(notes)
+    names = [entry["topic"] for entry in entries]
+    found = _by_schema(*_ELECTION_SCHEMA, {"topics": names})
+    if found:
+        raise section.refusal([note._replace(path=(*note.path, "topic")) for note in found])
+    _require_sound(section, ElectionPlan(PlanHeader(), topics=tuple(names)))
+    return RebalanceRequest(PlanHeader(), include_topics=tuple(names))
+
+
+def _by_schema(kind: str, name: str, spec: Mapping[str, Any]) -> list[Note]:
+    """Return what the schema of a kadmin document forbids; Kafka's file has the same below `spec`."""
+    found = validate_value({"kind": kind, "spec": spec}, name)
+    return [Note(code_of(each), each.message, each.hint, each.path[1:]) for each in found]
+
+
+def _require_sound(section: _Section, plan: ReassignmentPlan | ElectionPlan) -> None:
+    """Refuse what `validate` calls an error in the plan, at the place in Kafka's file."""
+    finder = PlaceFinder(plan)
+    notes = []
+    for violation in check_alone(plan):
+        if violation.severity == "error":
+            first = finder.first(violation)
+            path = finder.find(violation)[1:]
+            notes.append(
+                Note(
+                    violation.code, violation.message, violation.hint, path, first=None if first is None else first[1:]
+                )
+            )
+    if notes:
+        raise section.refusal(notes)
+
+
+def _only(entries: Sequence[Any], keys: Sequence[str]) -> list[Any]:
+    """Return the entries with no other keys than these, as a plan has them; what is no object as it is."""
+    return [
+        {key: part for key, part in entry.items() if key in keys} if isinstance(entry, dict) else entry
+        for entry in entries
+    ]
+
+
+def _partition(entry: Mapping[str, Any]) -> TopicPartition:
+    return TopicPartition(entry["topic"], entry["partition"])
+
+
+def _problem(note: Note, mark: Mark, first_line: int | None, source: str) -> Problem:
+    message = note.message if first_line is None else f"{note.message}; the first is on line {first_line}"
+    return Problem(
+        note.code, message, source, mark.line, mark.column, json_path(note.path), note.hint, first_line=first_line
+    )
+
+
+def _refusal(source: str, problems: Sequence[Problem]) -> InvalidInputError:
+    ordered = sorted(problems, key=lambda problem: (problem.line, problem.column, problem.code, problem.message))
+    listed = [
+        f"{problem.place}: {problem.code} {problem.message}" + (f" ({problem.hint})" if problem.hint else "")
+        for problem in ordered
+    ]
+    return InvalidInputError(
+        f"{source} cannot be converted: {len(listed)} {'problem' if len(listed) == 1 else 'problems'}.",
+        cause=name_some((f"\n    {line}" for line in listed), most=_MOST_LISTED).lstrip(),
+    )

@@ -1,0 +1,52 @@
+"""Documents for those who need a valid one: the value, or one error that lists every problem."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kadmin.documents.check import examine
+from kadmin.errors import InvalidInputError, name_some
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kadmin.documents.check import Checked
+    from kadmin.plan.model import Document
+
+_MOST_LISTED = 50
+
+
+def parse_document(data: bytes, source: str) -> Document:
+    """Return a valid document of any kind but ClusterInventory; raises InvalidInputError that lists every problem."""
+    checked = _valid(data, source)
+    if checked.document is None:
+        raise InvalidInputError(
+            f"{source} is an inventory's header, not a plan.",
+            next_command="give the inventory's folder with --inventory",
+        )
+    return checked.document
+
+
+def parse_inventory_header(data: bytes, source: str) -> Mapping[str, Any]:
+    """Return the fields of an `inventory.json` by its schema; raises InvalidInputError that lists every problem."""
+    checked = _valid(data, source)
+    if checked.document is not None:
+        raise InvalidInputError(f"{source} is a {checked.value['kind']}, not a ClusterInventory.")
+    fields: Mapping[str, Any] = checked.value
+    return fields
+
+
+def _valid(data: bytes, source: str) -> Checked:
+    checked = examine(data, source)
+    errors = [problem for problem in checked.problems if problem.severity == "error"]
+    if errors:
+        listed = [
+            f"{problem.place}: {problem.code} {problem.message}" + (f" ({problem.hint})" if problem.hint else "")
+            for problem in errors
+        ]
+        raise InvalidInputError(
+            f"{source} is not valid: {len(errors)} {'problem' if len(errors) == 1 else 'problems'}.",
+            cause=name_some((f"\n    {line}" for line in listed), most=_MOST_LISTED).lstrip(),
+            next_command=f"kadmin validate {source}",
+        )
+    return checked

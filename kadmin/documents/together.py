@@ -1,0 +1,77 @@
+"""Several documents side by side: what each allows, but not both."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.plan import codes
+from kadmin.plan.checks import Violation
+from kadmin.plan.model import DeletionPlan, ElectionPlan, ReassignmentPlan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kadmin.cluster.model import TopicPartition
+    from kadmin.documents.check import Checked
+    from kadmin.documents.problem import Problem
+
+
+def check_together(documents: Sequence[Checked]) -> tuple[Problem, ...]:
+    """Find partitions in two reassignment plans, and topics that one plan deletes and another one uses.
+
+    Plans of different clusters (by their `cluster_id`) do not meet. The problem stands in the later document.
+    """
+    return tuple(
+        problem
+        for later, document in enumerate(documents)
+        for problem in document.place(tuple(_against(document, documents[:later])))
+    )
+
+
+def _against(document: Checked, earlier: Sequence[Checked]) -> Iterator[Violation]:
+    partitions: dict[TopicPartition, str] = {}
+    deleted: dict[str, str] = {}
+    used: dict[str, str] = {}
+    for other in reversed(earlier):
+        if _one_cluster(document, other):
+            partitions.update(dict.fromkeys(_reassigned(other), other.source))
+            deleted.update(dict.fromkeys(_deleted(other), other.source))
+            used.update(dict.fromkeys(_used(other), other.source))
+    for partition in dict.fromkeys(_reassigned(document)):
+        if partition in partitions:
+            message = f"{partition} is reassigned by {partitions[partition]} too"
+            yield Violation(codes.PARTITION_IN_TWO_PLANS, message, "keep one of the two", partition=partition)
+    for topic in dict.fromkeys(_used(document)):
+        if topic in deleted:
+            yield _conflict(f"{topic} is deleted by {deleted[topic]}", topic)
+    for topic in dict.fromkeys(_deleted(document)):
+        if topic in used:
+            yield _conflict(f"{topic} is used by {used[topic]}", topic)
+
+
+def _conflict(message: str, topic: str) -> Violation:
+    hint = "a deletion that meets a reassignment of its topic leaves a node that blocks everybody"
+    return Violation(codes.DELETED_AND_USED, message, hint, topic=topic)
+
+
+def _one_cluster(one: Checked, other: Checked) -> bool:
+    if one.document is None or other.document is None:
+        return False
+    ids = {one.document.header.cluster_id, other.document.header.cluster_id} - {None}
+    return len(ids) <= 1
+
+
+def _reassigned(checked: Checked) -> Iterator[TopicPartition]:
+    if isinstance(checked.document, ReassignmentPlan):
+        yield from (wish.partition for wish in checked.document.reassignments)
+
+
+def _deleted(checked: Checked) -> tuple[str, ...]:
+    return checked.document.topics if isinstance(checked.document, DeletionPlan) else ()
+
+
+def _used(checked: Checked) -> Iterator[str]:
+    yield from (partition.topic for partition in _reassigned(checked))
+    if isinstance(checked.document, ElectionPlan):
+        yield from checked.document.topics
+        yield from (partition.topic for partition in checked.document.partitions)

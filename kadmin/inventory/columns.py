@@ -1,0 +1,168 @@
+"""The two tables column by column, and what a column of rows may hold.
+
+Goals: every bad row is found at once and told as table, column, what is wrong, how many rows, and the first of them.
+Constraints: the same words for CSV, JSON lines and Parquet; no third-party library.
+Example: `partitions.csv: size_bytes: 2 rows negative (first: row 7)`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from kadmin.cluster.znodes.values import is_legal_topic_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+Columns: TypeAlias = "Mapping[str, Sequence[Any]]"
+"""Values by column name; all columns of a table have the same length, None is null, Misread what is of no such type."""
+
+MOST_INT = 2**31 - 1
+
+
+class Kind(StrEnum):
+    """The type of a column, named as errors name it."""
+
+    INT = "an integer"
+    LONG = "a long integer"
+    DOUBLE = "a number"
+    BOOL = "true or false"
+    STRING = "a string"
+    INTS = "a list of integers"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column. `lowest` bounds an integer, or each integer of a list; null is allowed unless `required`."""
+
+    name: str
+    kind: Kind
+    required: bool = False
+    lowest: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One of the two tables: its columns in the order of writing, and the columns whose values are unique together."""
+
+    name: str
+    columns: tuple[Column, ...]
+    key: tuple[str, ...]
+
+    def of_fleet(self) -> Table:
+        """Return the table with the first column that a fleet's has."""
+        return Table(self.name, (CLUSTER, *self.columns), (CLUSTER.name, *self.key))
+
+
+@dataclass(frozen=True, slots=True)
+class Misread:
+    """A cell whose text or type is not its column's."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """Rows of one column that cannot be. `first_row` counts the table's rows from 1, its header left out."""
+
+    table: str
+    column: str
+    what: str
+    rows: int
+    first_row: int
+
+    def __str__(self) -> str:
+        counted = "1 row" if self.rows == 1 else f"{self.rows} rows"
+        return f"{self.table}: {self.column}: {counted} {self.what} (first: row {self.first_row})"
+
+
+CLUSTER = Column("cluster", Kind.STRING, required=True)
+BROKERS = Table(
+    "brokers",
+    (
+        Column("broker_id", Kind.INT, required=True),
+        Column("rack", Kind.STRING),
+        Column("alive", Kind.BOOL),
+        Column("capacity_bytes", Kind.LONG),
+    ),
+    ("broker_id",),
+)
+PARTITIONS = Table(
+    "partitions",
+    (
+        Column("topic", Kind.STRING, required=True),
+        Column("partition", Kind.INT, required=True),
+        Column("replicas", Kind.INTS, required=True),
+        Column("leader", Kind.INT, lowest=-1),
+        Column("isr", Kind.INTS),
+        Column("size_bytes", Kind.LONG),
+        Column("bytes_in_per_s", Kind.DOUBLE),
+        Column("bytes_out_per_s", Kind.DOUBLE),
+    ),
+    ("topic", "partition"),
+)
+
+
+def complaints(table: Table, columns: Columns, *, name: str) -> Iterator[Complaint]:
+    """Find everything wrong with the values of a table; `name` is what the complaints call it."""
+    for column in table.columns:
+        if column.name in columns:
+            for what, test in _tests(column):
+                yield from _complain(name, column.name, what, (test(value) for value in columns[column.name]))
+    yield from _complain(name, ", ".join(table.key), "with a duplicate key", _repeated(table, columns))
+
+
+def _complain(table: str, column: str, what: str, wrong: Iterable[bool]) -> Iterator[Complaint]:
+    rows = [number for number, bad in enumerate(wrong, start=1) if bad]
+    if rows:
+        yield Complaint(table, column, what, len(rows), rows[0])
+
+
+def _tests(column: Column) -> Iterator[tuple[str, Callable[[Any], bool]]]:
+    yield f"not {column.kind.value}", lambda value: isinstance(value, Misread)
+    if column.required:
+        yield "null", lambda value: value is None
+    if column.kind in (Kind.INT, Kind.LONG):
+        bound = column.lowest
+        yield ("negative" if bound == 0 else f"below {bound}"), lambda value: isinstance(value, int) and value < bound
+    if column.kind is Kind.INT:
+        yield f"above {MOST_INT}", lambda value: isinstance(value, int) and value > MOST_INT
+    if column.kind is Kind.DOUBLE:
+        yield "NaN or infinite", lambda value: isinstance(value, float) and not math.isfinite(value)
+        yield "negative", lambda value: isinstance(value, float) and value < 0
+    if column.kind is Kind.INTS:
+        yield from _list_tests(column)
+    if column.name == "topic":
+        yield "not a Kafka topic name", _no_topic
+    if column.name == CLUSTER.name:
+        yield "empty", lambda value: value == ""
+
+
+def _list_tests(column: Column) -> Iterator[tuple[str, Callable[[Any], bool]]]:
+    yield "with null in the list", lambda value: isinstance(value, tuple) and None in value
+    yield "with a negative broker id", lambda value: any(broker < 0 for broker in _ids(value))
+    yield f"with a broker id above {MOST_INT}", lambda value: any(broker > MOST_INT for broker in _ids(value))
+    yield "with a broker twice", lambda value: len(set(_ids(value))) < len(_ids(value))
+    if column.required:
+        yield "empty", lambda value: value == ()
+
+
+def _ids(value: object) -> list[int]:
+    return [each for each in value if each is not None] if isinstance(value, tuple) else []
+
+
+def _no_topic(value: object) -> bool:
+    return isinstance(value, str) and not is_legal_topic_name(value)
+
+
+def _repeated(table: Table, columns: Columns) -> Iterator[bool]:
+    keys = list(zip(*(columns[name] for name in table.key if name in columns), strict=True))
+    seen: Counter[tuple[Any, ...]] = Counter()
+    for key in keys:
+        whole = not any(part is None or isinstance(part, Misread) for part in key)
+        seen[key] += whole
+        yield whole and seen[key] > 1

@@ -1,0 +1,63 @@
+"""`inventory.json`: when the inventory was taken, and of which cluster or clusters."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kadmin.documents import parse_inventory_header
+from kadmin.errors import InvalidInputError
+from kadmin.inventory.model import SINGLE_CLUSTER
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from kadmin.inventory.columns import Table
+
+HEADER = "inventory.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What `inventory.json` says. `clusters`: cluster id by name; one cluster has the name SINGLE_CLUSTER."""
+
+    taken_at: str
+    clusters: Mapping[str, str | None]
+
+    @property
+    def fleet(self) -> bool:
+        """Whether the tables have a `cluster` column."""
+        return SINGLE_CLUSTER not in self.clusters
+
+    def shape(self, table: Table) -> Table:
+        """Return the table with the columns that it has under this header."""
+        return table.of_fleet() if self.fleet else table
+
+
+def read_header(directory: Path) -> Header:
+    """Read and check `inventory.json`; raises InvalidInputError."""
+    path = directory / HEADER
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InvalidInputError(
+            f"Cannot read {path}.",
+            cause=error.strerror or str(error),
+            next_command="kadmin snapshot -z ZK --out DIR",
+        ) from error
+    fields = parse_inventory_header(data, str(path))
+    if "cluster_id" in fields and "clusters" in fields:
+        raise InvalidInputError(f"{path} has both cluster_id and clusters.", cause="it is one cluster or a fleet")
+    return Header(fields["taken_at"], fields.get("clusters", {SINGLE_CLUSTER: fields.get("cluster_id")}))
+
+
+def encode_header(header: Header) -> str:
+    """Return the text of `inventory.json`."""
+    value: dict[str, Any] = {"apiVersion": "kadmin/v1", "kind": "ClusterInventory", "taken_at": header.taken_at}
+    if header.fleet:
+        value["clusters"] = dict(sorted(header.clusters.items()))
+    elif (cluster_id := header.clusters[SINGLE_CLUSTER]) is not None:
+        value["cluster_id"] = cluster_id
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,76 @@
+"""Frozen values of an inventory: the planner's input, and what `snapshot` writes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kadmin.errors import UsageError, name_some
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kadmin.cluster.model import Replicas
+
+SINGLE_CLUSTER = ""
+"""The name of the only cluster in an inventory that is not a fleet's."""
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerRow:
+    """One broker. `alive` None means that nobody said; the planner then takes it for alive."""
+
+    broker_id: int
+    rack: str | None = None
+    alive: bool | None = None
+    capacity_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionRow:
+    """One partition. `replicas` are ordered; `leader` is -1 where there is none, None where it is not known."""
+
+    topic: str
+    partition: int
+    replicas: Replicas
+    leader: int | None = None
+    isr: Replicas | None = None
+    size_bytes: int | None = None
+    bytes_in_per_s: float | None = None
+    bytes_out_per_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterInventory:
+    """Brokers by id and partitions by topic and number. `cluster_id` None: the cluster has none (before 0.10.1)."""
+
+    cluster_id: str | None
+    brokers: tuple[BrokerRow, ...]
+    partitions: tuple[PartitionRow, ...]
+
+    def dead_brokers(self) -> tuple[int, ...]:
+        """Return the ids that hold replicas but are marked dead or have no row at all."""
+        alive = {row.broker_id for row in self.brokers if row.alive is not False}
+        return tuple(sorted({broker for row in self.partitions for broker in row.replicas} - alive))
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """One cluster under the name SINGLE_CLUSTER, or a fleet's clusters by name. `taken_at` is ISO 8601 in UTC."""
+
+    taken_at: str
+    clusters: Mapping[str, ClusterInventory]
+
+    @property
+    def fleet(self) -> bool:
+        """Whether clusters have names, and the tables a `cluster` column."""
+        return SINGLE_CLUSTER not in self.clusters
+
+    def single(self) -> ClusterInventory:
+        """Return the only cluster; raises UsageError for a fleet."""
+        if self.fleet:
+            raise UsageError(
+                f"The inventory holds a fleet ({name_some(self.clusters)}); this command works on one cluster.",
+                next_command="kadmin snapshot -z ZK --out DIR",
+            )
+        return self.clusters[SINGLE_CLUSTER]

@@ -1,0 +1,83 @@
+"""Parquet in and out; the only module of the room that needs pyarrow, and it imports it when called."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kadmin.errors import InvalidInputError, UsageError
+from kadmin.inventory.columns import Kind, Misread
+from kadmin.inventory.text_tables import json_cell
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kadmin.inventory.columns import Columns, Table
+
+
+def read_parquet(path: Path, table: Table) -> dict[str, list[Any]]:
+    """Read a Parquet table; a column of another type comes back as Misread cells, its nulls kept."""
+    arrow, parquet = _pyarrow()
+    try:
+        read = parquet.read_table(path)
+    except arrow.ArrowInvalid as error:
+        raise InvalidInputError(f"{path} is not a Parquet table.", cause=str(error)) from error
+    kinds = {column.name: column.kind for column in table.columns}
+    return {name: _cells(arrow, read.column(name), kinds.get(name, Kind.STRING)) for name in read.column_names}
+
+
+def write_parquet(path: Path, columns: Columns, table: Table) -> None:
+    """Write a Parquet table: the table's columns only, in its order."""
+    arrow, parquet = _pyarrow()
+    types = arrow_types(arrow)
+    fields = [arrow.field(column.name, types[column.kind], nullable=not column.required) for column in table.columns]
+    arrays = [arrow.array(columns[field.name], field.type) for field in fields]
+    parquet.write_table(arrow.Table.from_arrays(arrays, schema=arrow.schema(fields)), path, compression="zstd")
+
+
+def arrow_types(arrow: Any) -> dict[Kind, Any]:  # noqa: ANN401 - pyarrow ships no type information
+    """Return the Arrow type of each kind of column; `arrow` is the pyarrow module."""
+    return {
+        Kind.INT: arrow.int32(),
+        Kind.LONG: arrow.int64(),
+        Kind.DOUBLE: arrow.float64(),
+        Kind.BOOL: arrow.bool_(),
+        Kind.STRING: arrow.string(),
+        Kind.INTS: arrow.list_(arrow.int32()),
+    }
+
+
+def _cells(arrow: Any, column: Any, kind: Kind) -> list[Any]:  # noqa: ANN401 - pyarrow ships no type information
+    values = column.to_pylist()
+    if holds(arrow.types, column.type, kind):
+        return [json_cell(value, kind) for value in values]
+    wrong = Misread(str(column.type))
+    return [None if value is None else wrong for value in values]
+
+
+def holds(types: Any, found: Any, kind: Kind) -> bool:  # noqa: ANN401 - pyarrow ships no type information
+    """Whether a column of the Arrow type `found` can hold such values; `types` is the module pyarrow.types."""
+    if types.is_null(found):
+        return True
+    if kind is Kind.INTS:
+        return bool(types.is_list(found) or types.is_large_list(found)) and bool(types.is_integer(found.value_type))
+    tests = {
+        Kind.INT: (types.is_integer,),
+        Kind.LONG: (types.is_integer,),
+        Kind.DOUBLE: (types.is_floating, types.is_integer),
+        Kind.BOOL: (types.is_boolean,),
+        Kind.STRING: (types.is_string, types.is_large_string),
+    }
+    return any(test(found) for test in tests[kind])
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError as error:
+        raise UsageError(
+            "Parquet tables need pyarrow, which is not installed.",
+            cause=str(error),
+            next_command="use --table csv, or: pip install 'kadmin[spark]'",
+        ) from error
+    return pa, parquet

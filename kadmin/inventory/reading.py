@@ -1,0 +1,116 @@
+"""Reads an inventory folder: `inventory.json` beside the tables `brokers` and `partitions`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from kadmin.errors import InvalidInputError, name_some
+from kadmin.inventory.columns import BROKERS, CLUSTER, PARTITIONS, complaints
+from kadmin.inventory.header import read_header
+from kadmin.inventory.model import SINGLE_CLUSTER, BrokerRow, ClusterInventory, Inventory, PartitionRow
+from kadmin.inventory.parquet_tables import read_parquet
+from kadmin.inventory.text_tables import read_csv, read_jsonl
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
+    from kadmin.inventory.columns import Columns, Table
+    from kadmin.inventory.header import Header
+
+FORMATS = ("parquet", "csv", "jsonl")
+
+Row = TypeVar("Row", BrokerRow, PartitionRow)
+
+
+def read_inventory(directory: Path) -> Inventory:
+    """Read and check a whole inventory.
+
+    Raises InvalidInputError that names every column with bad rows and how many they are. A replica on a broker without
+    a row is no error: that broker is dead (`ClusterInventory.dead_brokers`).
+    """
+    header = read_header(directory)
+    broker_columns, partition_columns = _read_checked(directory, header)
+    brokers, partitions = _rows(BrokerRow, broker_columns), _rows(PartitionRow, partition_columns)
+    refuse_unknown_clusters(directory, header, {*brokers, *partitions})
+    clusters = {
+        name: ClusterInventory(
+            cluster_id,
+            tuple(sorted(brokers[name], key=lambda row: row.broker_id)),
+            tuple(sorted(partitions[name], key=lambda row: (row.topic, row.partition))),
+        )
+        for name, cluster_id in sorted(header.clusters.items())
+    }
+    return Inventory(header.taken_at, clusters)
+
+
+def refuse_unknown_clusters(directory: Path, header: Header, found: Collection[str]) -> None:
+    """Refuse rows of clusters that `inventory.json` does not name."""
+    if unknown := sorted(set(found) - set(header.clusters)):
+        raise InvalidInputError(
+            f"{directory}: rows of clusters that inventory.json does not name: {name_some(unknown)}."
+        )
+
+
+def table_path(directory: Path, table: Table) -> Path:
+    """Return the path of a table, whichever of the three formats it has; raises InvalidInputError unless it has one."""
+    found = [path for path in (directory / f"{table.name}.{suffix}" for suffix in FORMATS) if path.exists()]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        names = name_some(path.name for path in found)
+        raise InvalidInputError(f"{directory} holds the table {table.name} twice: {names}.", cause="keep one of them")
+    raise InvalidInputError(
+        f"{directory} holds no table {table.name} (.parquet, .csv or .jsonl).",
+        next_command="kadmin snapshot -z ZK --out DIR",
+    )
+
+
+def refuse_columns(path: Path, table: Table, found: Collection[str]) -> None:
+    """Refuse columns that the table does not have, and the absence of one that it needs."""
+    allowed = [column.name for column in table.columns]
+    if unknown := sorted(set(found) - set(allowed)):
+        raise InvalidInputError(
+            f"{path} has unknown columns: {name_some(unknown)}.", cause=f"its columns are {', '.join(allowed)}"
+        )
+    missing = [column.name for column in table.columns if column.required and column.name not in found]
+    if missing:
+        raise InvalidInputError(f"{path} lacks the columns: {', '.join(missing)}.")
+
+
+def _read_checked(directory: Path, header: Header) -> tuple[Columns, Columns]:
+    bad: list[str] = []
+    read: list[Columns] = []
+    for table in (header.shape(BROKERS), header.shape(PARTITIONS)):
+        path = table_path(directory, table)
+        columns = _read_columns(path, table)
+        refuse_columns(path, table, columns)
+        bad.extend(str(complaint) for complaint in complaints(table, columns, name=path.name))
+        read.append(columns)
+    if bad:
+        raise InvalidInputError(f"The inventory {directory} has bad rows.", cause="; ".join(bad))
+    return read[0], read[1]
+
+
+def _read_columns(path: Path, table: Table) -> Columns:
+    if path.suffix == ".parquet":
+        return read_parquet(path, table)
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise InvalidInputError(f"Cannot read {path}.", cause=error.strerror or str(error)) from error
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(f"{path} is not UTF-8.", cause=str(error)) from error
+    read = read_csv if path.suffix == ".csv" else read_jsonl
+    return read(text, table, path.name)
+
+
+def _rows(row: type[Row], columns: Columns) -> defaultdict[str, list[Row]]:
+    rows: defaultdict[str, list[Row]] = defaultdict(list)
+    names = [name for name in columns if name != CLUSTER.name]
+    count = len(columns[names[0]])
+    clusters: Any = columns.get(CLUSTER.name, [SINGLE_CLUSTER] * count)
+    for cluster, *values in zip(clusters, *(columns[name] for name in names), strict=True):
+        rows[cluster].append(row(**dict(zip(names, values, strict=True))))
+    return rows

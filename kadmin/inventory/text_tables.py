@@ -1,0 +1,167 @@
+"""CSV and JSON lines in and out, with the standard library alone.
+
+CSV as RFC 4180 has it, in UTF-8, with a header line; an empty cell is null; a list of integers is `1;2;3`, and a lone
+`;` an empty one. JSON lines hold one object per line; an absent key is null.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from kadmin.errors import InvalidInputError
+from kadmin.inventory.columns import Kind, Misread
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from kadmin.inventory.columns import Column, Columns, Table
+
+_INTEGER = re.compile(r"-?[0-9]{1,19}")
+_EMPTY_LIST = ";"
+
+
+def read_csv(text: str, table: Table, name: str) -> dict[str, list[Any]]:
+    """Decode a CSV table; raises InvalidInputError where its shape is wrong, and leaves Misread cells in place."""
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        rows = [row for row in reader if row]
+    except csv.Error as error:
+        raise InvalidInputError(f"{name} is not CSV: line {reader.line_num}.", cause=str(error)) from error
+    if not rows:
+        raise InvalidInputError(f"{name} is empty; it needs a header line.")
+    header, *body = rows
+    for number, row in enumerate(body, start=1):
+        if len(row) != len(header):
+            raise InvalidInputError(f"{name} row {number} has {len(row)} cells, the header has {len(header)}.")
+    if len(set(header)) < len(header):
+        raise InvalidInputError(f"{name} names a column twice: {', '.join(header)}.")
+    kinds = {column.name: column.kind for column in table.columns}
+    cells = zip(*body, strict=True) if body else ([] for _ in header)
+    return {
+        column: [_CSV_CELLS[kinds.get(column, Kind.STRING)](cell) if cell else None for cell in values]
+        for column, values in zip(header, cells, strict=True)
+    }
+
+
+def read_jsonl(text: str, table: Table, name: str) -> dict[str, list[Any]]:
+    """Decode JSON lines; raises InvalidInputError where a line is no object, and leaves Misread cells in place."""
+    kinds = {column.name: column.kind for column in table.columns}
+    rows = [_json_row(line, number, name) for number, line in enumerate(_lines(text), start=1)]
+    seen = dict.fromkeys(key for row in rows for key in row)
+    names = list(seen) if rows else [column.name for column in table.columns]
+    return {key: [json_cell(row.get(key), kinds.get(key, Kind.STRING)) for row in rows] for key in names}
+
+
+def write_csv(columns: Columns, table: Table) -> str:
+    """Encode a CSV table; the table's columns only, in its order."""
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([column.name for column in table.columns])
+    writer.writerows(zip(*(_csv_texts(column, columns[column.name]) for column in table.columns), strict=True))
+    return out.getvalue()
+
+
+def write_jsonl(columns: Columns, table: Table) -> str:
+    """Encode JSON lines; null values are left out."""
+    names = [column.name for column in table.columns]
+    rows = zip(*(columns[name] for name in names), strict=True)
+    return "".join(
+        json.dumps(
+            {name: value for name, value in zip(names, row, strict=True) if value is not None},
+            ensure_ascii=False,
+            separators=(",", ":"),
+        )
+        + "\n"
+        for row in rows
+    )
+
+
+def json_cell(value: object, kind: Kind) -> object:
+    """Return a decoded JSON or Parquet value as its column holds it: lists as tuples, a double always as a float."""
+    if value is None:
+        return None
+    if kind in (Kind.INT, Kind.LONG):
+        return value if _is_int(value) else _misread(value)
+    if kind is Kind.DOUBLE:
+        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else _misread(value)
+    if kind is Kind.BOOL:
+        return value if isinstance(value, bool) else _misread(value)
+    if kind is Kind.STRING:
+        return value if isinstance(value, str) else _misread(value)
+    whole = isinstance(value, list) and all(each is None or _is_int(each) for each in value)
+    return tuple(value) if isinstance(value, list) and whole else _misread(value)
+
+
+def _is_int(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _misread(value: object) -> Misread:
+    return Misread(str(value)[:40])
+
+
+def _lines(text: str) -> Iterable[str]:
+    return (line for line in text.split("\n") if line.strip())
+
+
+def _json_row(line: str, number: int, name: str) -> dict[str, Any]:
+    try:
+        row = json.loads(line, object_pairs_hook=_unique)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInputError(f"{name} row {number} is not JSON.", cause=str(error)) from error
+    if not isinstance(row, dict):
+        raise InvalidInputError(f"{name} row {number} is not a JSON object.")
+    return row
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    keys = dict(pairs)
+    if len(keys) < len(pairs):
+        raise ValueError("a key stands twice in the object")
+    return keys
+
+
+def _csv_int(cell: str) -> object:
+    return int(cell) if _INTEGER.fullmatch(cell) else Misread(cell)
+
+
+def _csv_double(cell: str) -> object:
+    try:
+        return float(cell)
+    except ValueError:
+        return Misread(cell)
+
+
+def _csv_bool(cell: str) -> object:
+    return {"true": True, "false": False}.get(cell.lower(), Misread(cell))
+
+
+def _csv_ints(cell: str) -> object:
+    if cell == _EMPTY_LIST:
+        return ()
+    parts = cell.split(";")
+    return tuple(map(int, parts)) if all(_INTEGER.fullmatch(part) for part in parts) else Misread(cell)
+
+
+_CSV_CELLS: dict[Kind, Callable[[str], object]] = {
+    Kind.INT: _csv_int,
+    Kind.LONG: _csv_int,
+    Kind.DOUBLE: _csv_double,
+    Kind.BOOL: _csv_bool,
+    Kind.STRING: str,
+    Kind.INTS: _csv_ints,
+}
+
+
+def _csv_texts(column: Column, values: Sequence[Any]) -> list[str]:
+    if column.kind is Kind.BOOL:
+        return ["" if value is None else str(value).lower() for value in values]
+    if column.kind is Kind.INTS:
+        return ["" if ids is None else ";".join(map(str, ids)) or _EMPTY_LIST for ids in values]
+    if column.kind is Kind.DOUBLE:
+        return ["" if value is None else repr(float(value)) for value in values]
+    return ["" if value is None else str(value) for value in values]

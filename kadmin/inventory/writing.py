@@ -1,0 +1,92 @@
+"""Writes an inventory folder: the same values give the same bytes, and each file is written whole or not at all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kadmin.errors import NotCompletedError, UsageError
+from kadmin.inventory.columns import BROKERS, CLUSTER, PARTITIONS
+from kadmin.inventory.header import HEADER, Header, encode_header
+from kadmin.inventory.parquet_tables import write_parquet
+from kadmin.inventory.reading import FORMATS
+from kadmin.inventory.text_tables import write_csv, write_jsonl
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kadmin.inventory.columns import Columns, Table
+    from kadmin.inventory.model import ClusterInventory, Inventory
+
+
+def write_inventory(inventory: Inventory, directory: Path, table: str = "parquet") -> None:
+    """Write an inventory with its rows sorted; `table` is one of FORMATS, and tables of the others make way.
+
+    `inventory.json` comes last. Raises NotCompletedError with the path where the disk refuses.
+    """
+    if table not in FORMATS:
+        raise UsageError(f"Unknown table format {table}.", next_command=f"--table {'|'.join(FORMATS)}")
+    header = Header(inventory.taken_at, {name: each.cluster_id for name, each in inventory.clusters.items()})
+    brokers, partitions = header.shape(BROKERS), header.shape(PARTITIONS)
+    path = directory
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for shape, columns in (
+            (brokers, _columns(inventory, brokers)),
+            (partitions, _columns(inventory, partitions)),
+        ):
+            path = directory / f"{shape.name}.{table}"
+            _write_table(path, columns, shape)
+            _remove_others(path)
+        path = directory / HEADER
+        _write_text(path, encode_header(header))
+    except OSError as error:
+        raise NotCompletedError(f"Cannot write {path}.", cause=error.strerror or str(error)) from error
+
+
+def _columns(inventory: Inventory, shape: Table) -> Columns:
+    named = [(name, row) for name, cluster in sorted(inventory.clusters.items()) for row in _rows(cluster, shape)]
+    columns: dict[str, Any] = {
+        column.name: [getattr(row, column.name) for _, row in named]
+        for column in shape.columns
+        if column is not CLUSTER
+    }
+    return {CLUSTER.name: [name for name, _ in named], **columns}
+
+
+def _rows(cluster: ClusterInventory, shape: Table) -> list[Any]:
+    if shape.name == BROKERS.name:
+        return sorted(cluster.brokers, key=lambda row: row.broker_id)
+    return sorted(cluster.partitions, key=lambda row: (row.topic, row.partition))
+
+
+def _write_table(path: Path, columns: Columns, shape: Table) -> None:
+    if path.suffix == ".csv":
+        _write_text(path, write_csv(columns, shape))
+    elif path.suffix == ".jsonl":
+        _write_text(path, write_jsonl(columns, shape))
+    else:
+        partial = _partial(path)
+        try:
+            write_parquet(partial, columns, shape)
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
+
+
+def _write_text(path: Path, text: str) -> None:
+    partial = _partial(path)
+    try:
+        partial.write_bytes(text.encode())
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _partial(path: Path) -> Path:
+    return path.with_name(f".{path.name}.partial")
+
+
+def _remove_others(path: Path) -> None:
+    for suffix in FORMATS:
+        if path.suffix != f".{suffix}":
+            path.with_suffix(f".{suffix}").unlink(missing_ok=True)

@@ -1,0 +1,100 @@
+"""What a reassignment plan would change on a cluster: the same list of waves that `apply` executes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from kadmin.plan.progress import Progress, judge
+from kadmin.plan.waves import added, moved_bytes, schedule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from kadmin.cluster.model import Assignment, ClusterState, TopicPartition
+    from kadmin.plan.model import Reassignment, ReassignmentPlan
+    from kadmin.plan.waves import Wave
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerLoad:
+    """What one broker holds: replicas, preferred leaders, and bytes (None where no size is known)."""
+
+    replicas: int
+    leaders: int
+    size_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanDiff:
+    """Changes of a plan against one state of a cluster.
+
+    `pending` are the reassignments still to publish, `current` filled in; `settled` are at their target already.
+    `before` and `after` cover every broker that is alive or holds a replica of the topics that were read.
+    """
+
+    waves: tuple[Wave, ...]
+    pending: tuple[Reassignment, ...]
+    settled: tuple[TopicPartition, ...]
+    before: Mapping[int, BrokerLoad]
+    after: Mapping[int, BrokerLoad]
+
+    @property
+    def replicas_added(self) -> int:
+        """Copies that will be made."""
+        return sum(len(added(wish)) for wish in self.pending)
+
+    @property
+    def moved_bytes(self) -> int | None:
+        """Bytes that the network will carry; None where the size of a partition that moves is unknown."""
+        sizes = [moved_bytes(wish) for wish in self.pending]
+        return None if None in sizes else sum(size or 0 for size in sizes)
+
+
+def diff(plan: ReassignmentPlan, state: ClusterState, sizes: Mapping[TopicPartition, int] | None = None) -> PlanDiff:
+    """Compare plan and state. `sizes` (bytes per partition) fill in where the plan gives none."""
+    wishes = [_complete(wish, state, sizes or {}) for wish in plan.reassignments]
+    at_target = {Progress.DONE, Progress.SETTLED}
+    pending = tuple(wish for wish in wishes if judge(wish, state, published=False) not in at_target)
+    return PlanDiff(
+        waves=schedule(pending, plan.limits),
+        pending=pending,
+        settled=tuple(wish.partition for wish in wishes if wish not in set(pending)),
+        before=_loads(assignment_of(state), state, sizes or {}),
+        after=_loads({**assignment_of(state), **{w.partition: w.target for w in pending}}, state, sizes or {}),
+    )
+
+
+def assignment_of(state: ClusterState) -> Assignment:
+    """Return the ordered replicas of every partition that was read."""
+    return {
+        partition: topic.replicas[partition.partition]
+        for topic in state.topics.values()
+        for partition in topic.partitions()
+    }
+
+
+def _complete(wish: Reassignment, state: ClusterState, sizes: Mapping[TopicPartition, int]) -> Reassignment:
+    current = wish.current if wish.current is not None else state.replicas(wish.partition)
+    size = wish.size_bytes if wish.size_bytes is not None else sizes.get(wish.partition)
+    return replace(wish, current=current, size_bytes=size)
+
+
+def _loads(assignment: Assignment, state: ClusterState, sizes: Mapping[TopicPartition, int]) -> dict[int, BrokerLoad]:
+    replicas: Counter[int] = Counter()
+    leaders: Counter[int] = Counter()
+    held: Counter[int] = Counter()
+    for partition, brokers in assignment.items():
+        replicas.update(brokers)
+        leaders.update(brokers[:1])
+        for broker in brokers:
+            held[broker] += sizes.get(partition, 0)
+    return {
+        broker: BrokerLoad(replicas[broker], leaders[broker], held[broker] if sizes else None)
+        for broker in _every_broker(state.brokers, replicas)
+    }
+
+
+def _every_broker(alive: Iterable[int], holding: Iterable[int]) -> list[int]:
+    return sorted({*alive, *holding})

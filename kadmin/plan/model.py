@@ -1,0 +1,161 @@
+"""Plan values, one per document kind. Frozen, already valid in type and schema; meaning is checked elsewhere.
+
+Units: bytes and bytes per second. Plan order is priority: the biggest win comes first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kadmin.cluster.model import Replicas, TopicPartition
+
+DEFAULT_WAVE_PARTITIONS = 500
+DEFAULT_WAVE_PAYLOAD_BYTES = 64 * 1024
+
+
+class Elect(StrEnum):
+    """When preferred leaders are elected during a reassignment."""
+
+    AT_END = "at_end"
+    AFTER_EACH_WAVE = "after_each_wave"
+    NONE = "none"
+
+
+class DeletionLayout(StrEnum):
+    """How a deletion is written: one child per topic (what controllers read) or the old documents' parent node."""
+
+    CHILDREN = "children"
+    DOCUMENT = "document"
+
+
+class Racks(StrEnum):
+    """How the planner treats racks."""
+
+    STRICT = "strict"
+    RELAXED = "relaxed"
+    IGNORE = "ignore"
+
+
+@dataclass(frozen=True, slots=True)
+class PlanHeader:
+    """`metadata` of a document. `cluster_id` is checked against the live cluster when present."""
+
+    name: str | None = None
+    cluster_id: str | None = None
+    description: str | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Reassignment:
+    """One partition's wish: from `current` (None: whatever `apply` reads under its lock) to `target`, both ordered."""
+
+    partition: TopicPartition
+    target: Replicas
+    current: Replicas | None = None
+    size_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WaveLimits:
+    """Limits of one wave; None means unlimited. `max_moves_per_broker` counts replicas in and replicas out apart."""
+
+    max_partitions: int = DEFAULT_WAVE_PARTITIONS
+    max_moves_per_broker: int | None = None
+    max_bytes: int | None = None
+    max_payload: int = DEFAULT_WAVE_PAYLOAD_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class ReassignmentPlan:
+    """Kind `PartitionReassignment`. `throttle_rate` in bytes per second."""
+
+    header: PlanHeader
+    reassignments: tuple[Reassignment, ...]
+    throttle_rate: int | None = None
+    limits: WaveLimits = field(default_factory=WaveLimits)
+    elect: Elect = Elect.NONE
+    allow_replication_factor_change: bool = False
+    allow_fewer_racks: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ElectionPlan:
+    """Kind `PreferredReplicaElection`: exactly one of the three ways to name partitions is used."""
+
+    header: PlanHeader
+    partitions: tuple[TopicPartition, ...] = ()
+    topics: tuple[str, ...] = ()
+    all_partitions: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DeletionPlan:
+    """Kind `TopicDeletion`: literal topic names, and the guards waived, each by its name."""
+
+    header: PlanHeader
+    topics: tuple[str, ...]
+    layout: DeletionLayout = DeletionLayout.CHILDREN
+    allow_internal: bool = False
+    allow_protected: bool = False
+    allow_active_consumers: bool = False
+    allow_offline_replicas: bool = False
+    allow_deletion_disabled: bool = False
+    allow_more_than: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """A partition whose ordered replicas are given, not chosen."""
+
+    partition: TopicPartition
+    replicas: Replicas
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalLimits:
+    """Upper bounds on a proposal; None means unlimited."""
+
+    max_moves: int | None = None
+    max_bytes: int | None = None
+    max_bytes_in_per_broker: int | None = None
+    max_order_changes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FreeBytes:
+    """Emergency request: free `size_bytes` on one broker with the fewest bytes moved."""
+
+    broker_id: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class RebalanceRequest:
+    """Kind `RebalanceRequest`: what the planner is asked for. Patterns are globs, matched against whole names."""
+
+    header: PlanHeader
+    drain: tuple[int, ...] = ()
+    no_receive: tuple[int, ...] = ()
+    never_lead: tuple[int, ...] = ()
+    substitute: Mapping[int, int] = field(default_factory=dict)
+    weights: Mapping[int, float] = field(default_factory=dict)
+    include_topics: tuple[str, ...] = ("*",)
+    exclude_topics: tuple[str, ...] = ()
+    replication_factor: Mapping[str, int] = field(default_factory=dict)
+    broker_sets: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    pins: tuple[Pin, ...] = ()
+    racks: Racks = Racks.STRICT
+    bytes_tolerance: float = 0.02
+    limits: ProposalLimits = field(default_factory=ProposalLimits)
+    leaders_only: bool = False
+    free: FreeBytes | None = None
+
+
+Plan: TypeAlias = ReassignmentPlan | ElectionPlan | DeletionPlan
+Document: TypeAlias = Plan | RebalanceRequest

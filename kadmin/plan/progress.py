@@ -1,0 +1,85 @@
+"""How far one partition of a reassignment plan has come, judged from the cluster alone.
+
+The admin node alone proves nothing: controllers drop entries without a word, and the topic znode reaches the target
+before the node disappears. So the assignment, the partition state and the node are read together. The order of the
+tests is part of the meaning: the first that fits, counts.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kadmin.cluster.model import ClusterState, Replicas, Topic, TopicPartition
+    from kadmin.plan.model import Reassignment
+
+
+class Progress(StrEnum):
+    """Where a partition stands between its current and its target replicas."""
+
+    RUNNING = "running"
+    """The controller is at work on our target, or has our target in its node."""
+    DONE = "done"
+    """Exactly the target, nothing adding or removing, every target in the ISR, the leader among them."""
+    SETTLED = "settled"
+    """Exactly the target, but the ISR is short or the leader outside it: nothing to publish, something to wait for."""
+    WAITING = "waiting"
+    """Exactly the replicas that the plan was made on."""
+    STALE = "stale"
+    """Anything else, a missing partition included."""
+
+
+def judge(wish: Reassignment, state: ClusterState, *, published: bool) -> Progress:
+    """Judge one partition; `published` says whether a step of ours that names it is on record.
+
+    `published` matters up to Kafka 2.3 only, where a topic znode in mid-move holds the bare union of both lists and
+    nothing else tells it from a finished increase of the replication factor.
+    """
+    topic = state.topics.get(wish.partition.topic)
+    replicas = state.replicas(wish.partition)
+    if topic is None or replicas is None:
+        return Progress.STALE
+    if named_in_node(wish, state) or _leads_to_target(wish, topic):
+        return Progress.RUNNING
+    moving = wish.partition.partition in topic.adding_replicas or wish.partition.partition in topic.removing_replicas
+    if replicas == wish.target and not moving:
+        return Progress.DONE if _in_sync(wish, state) else Progress.SETTLED
+    if published and is_union(wish, replicas):
+        return Progress.RUNNING
+    return Progress.WAITING if replicas == wish.current and not moving else Progress.STALE
+
+
+def named_in_node(wish: Reassignment, state: ClusterState) -> bool:
+    """Whether the admin node names this partition with our target."""
+    node = state.admin.reassignment
+    return node is not None and node.entries is not None and node.entries.get(wish.partition) == wish.target
+
+
+def is_union(wish: Reassignment, replicas: Replicas) -> bool:
+    """Whether `replicas` holds exactly the brokers of current and target together (a move in flight up to 2.3)."""
+    return wish.current is not None and replicas != wish.current and set(replicas) == {*wish.current, *wish.target}
+
+
+def in_flight(state: ClusterState) -> tuple[TopicPartition, ...]:
+    """Return every partition that is being reassigned right now, by the admin node or by the API (2.4 and later)."""
+    node = state.admin.reassignment
+    named = set(node.entries or ()) if node is not None else set()
+    for topic in state.topics.values():
+        moving = {*topic.adding_replicas, *topic.removing_replicas}
+        named.update(partition for partition in topic.partitions() if partition.partition in moving)
+    return tuple(sorted(named))
+
+
+def _leads_to_target(wish: Reassignment, topic: Topic) -> bool:
+    # From 2.4 on the list is the target followed by what will be removed, so taking that out gives the target in order.
+    number = wish.partition.partition
+    removing = topic.removing_replicas.get(number, ())
+    if not removing and number not in topic.adding_replicas:
+        return False
+    return tuple(broker for broker in topic.replicas[number] if broker not in removing) == wish.target
+
+
+def _in_sync(wish: Reassignment, state: ClusterState) -> bool:
+    found = state.states.get(wish.partition)
+    return found is not None and set(wish.target) <= set(found.isr) and found.leader in wish.target

@@ -1,0 +1,91 @@
+"""Amounts with units: bytes and bytes per second, as people write them.
+
+`kB MB GB TB` are powers of 1000 and `KiB MiB GiB TiB` powers of 1024; `KB` is read as `kB`. A number without a unit
+is refused: 10 could be meant as 10 KB/s or 10 MB/s, and the difference is an outage.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+_FACTORS = {
+    "B": 1,
+    "kB": 1000,
+    "MB": 1000**2,
+    "GB": 1000**3,
+    "TB": 1000**4,
+    "KiB": 1024,
+    "MiB": 1024**2,
+    "GiB": 1024**3,
+    "TiB": 1024**4,
+}
+_SPELLINGS = {**_FACTORS, "KB": 1000}
+_AMOUNT = re.compile(r"(?P<number>[0-9]{1,19}(?:\.[0-9]{1,12})?) ?(?P<unit>[A-Za-z]*)(?P<per>/s)?", re.ASCII)
+_PERCENT = re.compile(r"(?P<number>[0-9]{1,3}(?:\.[0-9]{1,6})?) ?%", re.ASCII)
+_LONGEST_SHOWN = 40
+MOST_BYTES = 2**63 - 1
+_MOST_PERCENT = 100
+
+UNITS_HINT = "units are B, kB, MB, GB, TB (powers of 1000) and KiB, MiB, GiB, TiB (powers of 1024)"
+
+
+def parse_size(text: str) -> int:
+    """Return the bytes that a size such as `500GB` or `64KiB` names; raises ValueError, saying what to write."""
+    return _parse(text, per_second=False)
+
+
+def parse_rate(text: str) -> int:
+    """Return the bytes per second that a rate such as `50MB/s` names; raises ValueError, saying what to write."""
+    return _parse(text, per_second=True)
+
+
+def parse_percent(text: str) -> float:
+    """Return the fraction that a percentage names: `2%` is 0.02; raises ValueError above 100 % and without `%`."""
+    match = _PERCENT.fullmatch(text)
+    if match is None or Fraction(match["number"]) > _MOST_PERCENT:
+        raise ValueError(f"{_shown(text)} is not a percentage from 0% to 100%, such as 2%")
+    return float(Fraction(match["number"]) / 100)
+
+
+def format_size(size_bytes: int) -> str:
+    """Write bytes exactly, in the unit that is shortest to read: `500GB`, `64KiB`, `1001B`; `parse_size` reads it."""
+    spellings = [f"{size_bytes // factor}{unit}" for unit, factor in _FACTORS.items() if size_bytes % factor == 0]
+    return "0B" if size_bytes == 0 else min(spellings, key=len)
+
+
+def format_rate(rate: int) -> str:
+    """Write bytes per second exactly: `50MB/s`; `parse_rate` reads it."""
+    return f"{format_size(rate)}/s"
+
+
+def format_percent(fraction: float) -> str:
+    """Write a fraction as a percentage: 0.02 is `2%`; `parse_percent` reads it."""
+    percent = Fraction(repr(fraction)) * 100
+    return (
+        f"{percent.numerator}%" if percent.denominator == 1 else f"{float(percent):.6f}".rstrip("0").rstrip(".") + "%"
+    )
+
+
+def _shown(text: str) -> str:
+    return repr(text) if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]!r}..."
+
+
+def _parse(text: str, *, per_second: bool) -> int:
+    what, suffix = ("rate", "/s") if per_second else ("size", "")
+    match = _AMOUNT.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{_shown(text)} is not a {what}; write for example 50MB{suffix}")
+    if not match["unit"]:
+        raise ValueError(f"{_shown(text)} has no unit: {match['number']}MB{suffix} or {match['number']}kB{suffix}?")
+    if match["unit"] not in _SPELLINGS:
+        raise ValueError(f"unknown unit {match['unit']!r} in {_shown(text)}; {UNITS_HINT}")
+    if per_second != bool(match["per"]):
+        other = f"{match['number']}{match['unit']}{suffix}"
+        raise ValueError(f"{_shown(text)} is not a {what}; write {other}")
+    amount = Fraction(match["number"]) * _SPELLINGS[match["unit"]]
+    if amount.denominator != 1:
+        raise ValueError(f"{_shown(text)} is not a whole number of bytes")
+    if amount > MOST_BYTES:
+        raise ValueError(f"{_shown(text)} is more than {MOST_BYTES} bytes")
+    return amount.numerator

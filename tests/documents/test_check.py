@@ -1,0 +1,263 @@
+from __future__ import annotations
+
+import json
+import tracemalloc
+from dataclasses import replace
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import pytest
+from bad_documents import BAD
+
+from kadmin.cluster.model import TopicPartition
+from kadmin.documents import check_document, check_together, examine, parse_document, parse_inventory_header
+from kadmin.documents.text import MOST_BYTES
+from kadmin.errors import InvalidInputError
+from kadmin.plan import codes
+from kadmin.plan.model import (
+    DeletionPlan,
+    Elect,
+    ElectionPlan,
+    FreeBytes,
+    Pin,
+    ReassignmentPlan,
+    RebalanceRequest,
+    WaveLimits,
+)
+
+if TYPE_CHECKING:
+    from kadmin.documents import Problem
+
+FULL = """\
+apiVersion: kadmin/v1
+kind: PartitionReassignment
+metadata: {name: drain-broker-3, cluster_id: kHD57VOWjTBKdUaz6n7K6n}     # description, labels, cluster_id optional
+spec:
+  throttle: {rate: 50MB/s}
+  waves: {max_partitions: 500, max_moves_per_broker: 100, max_bytes: 500GB, max_payload: 64KiB}
+  elect: at_end
+  allow: {replication_factor_change: true, fewer_racks: true}
+  partitions:
+    - {topic: orders, partition: 0, current: [1, 2, 3], replicas: [1, 2, 4], size_bytes: 1048576}
+"""
+REQUEST = """\
+kind: RebalanceRequest
+spec:
+  brokers: {drain: [3], no_receive: [], never_lead: [], substitute: {5: 9}, weights: {4: 2.0}}
+  topics: {include: ["*"], exclude: ["__*"]}               # globs
+  replication_factor: {"orders-*": 3}
+  broker_sets: {"pay-*": [1, 2, 3]}
+  pins: [{topic: orders, partition: 0, replicas: [1, 2, 4]}]
+  racks: strict            # strict | relaxed | ignore
+  tolerance: {bytes: 2%}
+  limits: {max_moves: 5000, max_bytes: 2TB, max_bytes_in_per_broker: 200GB, max_order_changes: 500}
+  leaders_only: false
+  free: {broker: 7, bytes: 500GB}
+"""
+DELETION = """\
+kind: TopicDeletion
+spec: {topics: [old-events], layout: children, allow: {internal: false, protected: false, active_consumers: false, \
+offline_replicas: false, deletion_disabled: false, more_than: 10}}
+"""
+
+
+def _codes(problems: tuple[Problem, ...]) -> list[str]:
+    return [problem.code for problem in problems]
+
+
+def test_a_whole_reassignment() -> None:
+    plan, problems = check_document(FULL.encode(), "plan.yaml")
+    assert problems == ()
+    assert isinstance(plan, ReassignmentPlan)
+    assert (plan.header.name, plan.header.cluster_id) == ("drain-broker-3", "kHD57VOWjTBKdUaz6n7K6n")
+    assert plan.throttle_rate == 50_000_000
+    assert plan.limits == WaveLimits(500, 100, 500 * 10**9, 65536)
+    assert plan.elect is Elect.AT_END
+    assert plan.allow_replication_factor_change
+    assert plan.allow_fewer_racks
+    (wish,) = plan.reassignments
+    assert (wish.partition, wish.current, wish.target) == (TopicPartition("orders", 0), (1, 2, 3), (1, 2, 4))
+    assert wish.size_bytes == 2**20
+
+
+def test_a_whole_request() -> None:
+    request, problems = check_document(REQUEST.encode(), "request.yaml")
+    assert problems == ()
+    assert isinstance(request, RebalanceRequest)
+    assert (request.drain, request.substitute, request.weights) == ((3,), {5: 9}, {4: 2.0})
+    assert request.replication_factor == {"orders-*": 3}
+    assert request.broker_sets == {"pay-*": (1, 2, 3)}
+    assert request.pins == (Pin(TopicPartition("orders", 0), (1, 2, 4)),)
+    assert request.bytes_tolerance == 0.02
+    assert request.limits.max_bytes_in_per_broker == 200 * 10**9
+    assert request.free == FreeBytes(7, 500 * 10**9)
+
+
+def test_a_whole_deletion() -> None:
+    plan, problems = check_document(DELETION.encode(), "plan.yaml")
+    assert problems == ()
+    assert isinstance(plan, DeletionPlan)
+    assert (plan.topics, plan.allow_more_than) == (("old-events",), 10)
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ("{partitions: [{topic: orders, partition: 0}]}", ((TopicPartition("orders", 0),), (), False)),
+        ("{topics: [orders]}", ((), ("orders",), False)),
+        ("{all: true}", ((), (), True)),
+        ("{partitions: []}", ((), (), False)),
+    ],
+)
+def test_three_ways_to_name_an_election(spec: str, expected: tuple[object, ...]) -> None:
+    plan, _ = check_document(f"kind: PreferredReplicaElection\nspec: {spec}\n".encode(), "plan.yaml")
+    assert isinstance(plan, ElectionPlan)
+    assert (plan.partitions, plan.topics, plan.all_partitions) == expected
+
+
+def test_no_partitions_mean_nothing_to_do() -> None:
+    plan, problems = check_document(b"kind: PartitionReassignment\nspec: {partitions: []}\n", "plan.yaml")
+    assert isinstance(plan, ReassignmentPlan)
+    assert (plan.reassignments, problems) == ((), ())
+
+
+def test_names_that_yaml_1_1_misreads() -> None:
+    data = b"kind: TopicDeletion\nspec: {topics: [no, on, y, 2024-01-01, 'null', \"0123\", '1.0', \"1e3\"]}\n"
+    plan, problems = check_document(data, "plan.yaml")
+    assert problems == ()
+    assert isinstance(plan, DeletionPlan)
+    assert plan.topics == ("no", "on", "y", "2024-01-01", "null", "0123", "1.0", "1e3")
+
+
+@pytest.mark.parametrize("change", [lambda data: b"\xef\xbb\xbf" + data, lambda data: data.replace(b"\n", b"\r\n")])
+def test_bom_and_crlf_are_fine(change: object) -> None:
+    assert callable(change)
+    plain, _ = check_document(FULL.encode(), "plan.yaml")
+    changed, problems = check_document(change(FULL.encode()), "plan.yaml")
+    assert problems == ()
+    assert changed == plain
+
+
+def test_places_are_the_same_with_bom_and_crlf() -> None:
+    data = FULL.replace("at_end", "atend").encode()
+    (plain,) = check_document(data, "plan.yaml")[1]
+    (changed,) = check_document(b"\xef\xbb\xbf" + data.replace(b"\n", b"\r\n"), "plan.yaml")[1]
+    assert changed == plain
+    assert (plain.line, plain.column, plain.path) == (7, 10, "$.spec.elect")
+
+
+@pytest.mark.parametrize(
+    ("source", "data"),
+    [
+        ("plan.json", b'{"kind": "TopicDeletion", "spec": {"topics": ["a"]}}'),
+        ("-", b'\n  {"kind": "TopicDeletion", "spec": {"topics": ["a"]}}'),
+        ("plan.yaml", b'{"kind": "TopicDeletion", "spec": {"topics": ["a"]}}'),
+        ("PLAN.YML", b"{kind: TopicDeletion, spec: {topics: [a]}}"),
+        ("-", b"kind: TopicDeletion\nspec: {topics: [a]}"),
+    ],
+)
+def test_json_and_yaml_are_told_apart(source: str, data: bytes) -> None:
+    plan, problems = check_document(data, source)
+    assert problems == ()
+    assert isinstance(plan, DeletionPlan)
+
+
+def test_a_file_too_large_is_not_parsed() -> None:
+    data = b"#" * (MOST_BYTES + 1)
+    started = perf_counter()
+    assert _codes(check_document(data, "plan.yaml")[1]) == [codes.TOO_LARGE]
+    assert perf_counter() - started < 0.5
+
+
+def test_laughs_are_bounded() -> None:
+    source, data = BAD["b02-laughs"]
+    check_document(data, source)
+    tracemalloc.start()
+    started = perf_counter()
+    _, problems = check_document(data, source)
+    elapsed = perf_counter() - started
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert codes.FORBIDDEN_YAML in _codes(problems)
+    assert elapsed < 1.0
+    assert peak < 50 * 2**20
+
+
+def test_endless_problems_end() -> None:
+    data = b"kind: TopicDeletion\nspec: {topics: [" + b"*a, " * 5000 + b"]}"
+    problems = check_document(data, "plan.yaml")[1]
+    assert len(problems) == 1001
+    assert codes.MORE_PROBLEMS in _codes(problems)
+    numbers = ", ".join("1" for _ in range(3000))
+    problems = check_document(f'{{"kind": "TopicDeletion", "spec": {{"topics": [{numbers}]}}}}'.encode(), "-")[1]
+    assert len(problems) == 1001
+    assert codes.MORE_PROBLEMS in _codes(problems)
+
+
+def test_a_duplicate_key_does_not_hide_other_problems() -> None:
+    data = b"kind: TopicDeletion\nspec:\n  topics: [1]\n  topics: [b]\n"
+    assert _codes(check_document(data, "plan.yaml")[1]) == [codes.WRONG_TYPE, codes.DUPLICATE_KEY]
+
+
+def test_problems_of_one_document_are_the_same_as_json_and_yaml() -> None:
+    entry: dict[str, object] = {"topic": None, "partition": -1, "replicas": []}
+    value = {"kind": "PartitionReassignment", "spec": {"partitions": [entry], "x": 1}}
+    text = json.dumps(value, indent=1).encode()
+    by_yaml, by_json = (check_document(text, name)[1] for name in ("plan.yaml", "plan.json"))
+    assert [replace(each, file="") for each in by_yaml] == [replace(each, file="") for each in by_json]
+    assert len(by_json) == 4
+
+
+def test_parse_lists_every_problem() -> None:
+    with pytest.raises(InvalidInputError, match=r"plan\.yaml is not valid: 2 problems\.") as raised:
+        parse_document(b"kind: TopicDeletion\nspec: {topics: [null], layuot: x}\n", "plan.yaml")
+    assert raised.value.cause is not None
+    assert "plan.yaml:2:17: KA013" in raised.value.cause
+    assert "plan.yaml:2:24: KA011 unknown field layuot (did you mean layout?" in raised.value.cause
+    assert raised.value.next_command == "kadmin validate plan.yaml"
+
+
+def test_warnings_do_not_stop_a_plan() -> None:
+    source, data = BAD["b11-collision"]
+    assert isinstance(parse_document(data, source), DeletionPlan)
+
+
+def test_inventory_headers() -> None:
+    value = {"kind": "ClusterInventory", "taken_at": "2024-01-31T12:30:45Z", "clusters": {"east": "abc", "west": None}}
+    header = json.dumps(value).encode()
+    assert parse_inventory_header(header, "inventory.json")["clusters"] == {"east": "abc", "west": None}
+    assert check_document(header, "inventory.json") == (None, ())
+    with pytest.raises(InvalidInputError, match="is an inventory's header"):
+        parse_document(header, "inventory.json")
+    with pytest.raises(InvalidInputError, match="not a ClusterInventory"):
+        parse_inventory_header(DELETION.encode(), "plan.yaml")
+    with pytest.raises(InvalidInputError, match="1 problem"):
+        parse_inventory_header(b'{"kind": "ClusterInventory", "taken_at": "yesterday"}', "inventory.json")
+
+
+REASSIGN = """\
+kind: PartitionReassignment
+metadata: {{cluster_id: {0}}}
+spec: {{partitions: [{{topic: {1}, partition: 0, replicas: [1]}}]}}
+"""
+DELETE = "kind: TopicDeletion\nspec: {topics: [orders]}\n"
+ELECT = "kind: PreferredReplicaElection\nspec: {topics: [orders]}\n"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        (REASSIGN.format("a", "orders"), REASSIGN.format("a", "orders"), [("b.yaml", 3, codes.PARTITION_IN_TWO_PLANS)]),
+        (REASSIGN.format("a", "orders"), REASSIGN.format("a", "other"), []),
+        (REASSIGN.format("a", "orders"), REASSIGN.format("b", "orders"), []),
+        (REASSIGN.format("a", "orders"), DELETE, [("b.yaml", 2, codes.DELETED_AND_USED)]),
+        (DELETE, REASSIGN.format("a", "orders"), [("b.yaml", 3, codes.DELETED_AND_USED)]),
+        (DELETE, ELECT, [("b.yaml", 2, codes.DELETED_AND_USED)]),
+        (ELECT, REASSIGN.format("a", "orders"), []),
+        ("kind: nothing\n", DELETE, []),
+    ],
+)
+def test_documents_together(first: str, second: str, expected: list[object]) -> None:
+    found = check_together([examine(first.encode(), "a.yaml"), examine(second.encode(), "b.yaml")])
+    assert [(problem.file, problem.line, problem.code) for problem in found] == expected
+    assert all("a.yaml" in problem.message for problem in found)

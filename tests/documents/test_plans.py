@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kadmin.documents import KINDS, examine
+from kadmin.schema import schema_file_name
+
+PLANS = Path(__file__).parents[2] / "plans"
+FILES = sorted(PLANS.glob("*.yaml"))
+
+
+def test_there_is_a_plan_of_every_kind() -> None:
+    kinds = {examine(path.read_bytes(), path.name).value["kind"] for path in FILES}
+    assert kinds == set(KINDS) - {"ClusterInventory"}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_every_plan_is_valid(path: Path) -> None:
+    checked = examine(path.read_bytes(), str(path))
+    assert checked.problems == ()
+    assert checked.document is not None
+    assert checked.document.header.name
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_every_plan_names_its_schema_for_editors(path: Path) -> None:
+    first = path.read_text(encoding="utf-8").splitlines()[0]
+    kind = examine(path.read_bytes(), path.name).value["kind"]
+    assert first == f"# yaml-language-server: $schema=../schemas/{schema_file_name(KINDS[kind])}"
+    assert (path.parent / first.partition("$schema=")[2]).is_file()

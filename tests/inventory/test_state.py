@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from kadmin.cluster.model import (
+    NO_LEADER,
+    AdminState,
+    Broker,
+    ClusterState,
+    PartitionState,
+    Topic,
+    TopicPartition,
+)
+from kadmin.inventory import (
+    SINGLE_CLUSTER,
+    BrokerRow,
+    ClusterInventory,
+    PartitionRow,
+    inventory_of,
+    sizes_of,
+    state_of,
+)
+
+TAKEN_AT = "2026-11-21T08:30:00Z"
+ORDERS = [TopicPartition("orders", number) for number in range(3)]
+STATE = ClusterState(
+    cluster_id="c",
+    controller=None,
+    controller_epoch=3,
+    controller_epoch_version=2,
+    brokers={2: Broker(2, None, (), 5), 1: Broker(1, "r1", (), 5)},
+    topics={"orders": Topic("orders", {0: (1, 2), 1: (2, 9), 2: (9,)}), "a": Topic("a", {0: (1,)})},
+    states={ORDERS[0]: PartitionState(1, (1, 2), 4, 3), ORDERS[2]: PartitionState(NO_LEADER, (9,), 4, 3)},
+    admin=AdminState(),
+)
+
+
+def test_an_inventory_has_a_row_for_every_broker_and_partition() -> None:
+    found = inventory_of(STATE, {ORDERS[0]: 7}, TAKEN_AT)
+    assert found.taken_at == TAKEN_AT
+    assert list(found.clusters) == [SINGLE_CLUSTER]
+    assert found.single() == ClusterInventory(
+        "c",
+        (BrokerRow(1, "r1", alive=True), BrokerRow(2, None, alive=True), BrokerRow(9, None, alive=False)),
+        (
+            PartitionRow("a", 0, (1,)),
+            PartitionRow("orders", 0, (1, 2), 1, (1, 2), 7),
+            PartitionRow("orders", 1, (2, 9)),
+            PartitionRow("orders", 2, (9,), NO_LEADER, (9,)),
+        ),
+    )
+    assert found.single().dead_brokers() == (9,)
+
+
+def test_sizes_are_null_where_nobody_measured() -> None:
+    assert all(row.size_bytes is None for row in inventory_of(STATE, None, TAKEN_AT).single().partitions)
+    assert sizes_of(inventory_of(STATE, {ORDERS[1]: 0}, TAKEN_AT).single()) == {ORDERS[1]: 0}
+
+
+def test_the_way_back_keeps_what_an_inventory_knows() -> None:
+    back = state_of(inventory_of(STATE, None, TAKEN_AT).single())
+    assert back.topics == STATE.topics
+    assert {broker: each.rack for broker, each in back.brokers.items()} == {1: "r1", 2: None}
+    assert {partition: (each.leader, each.isr) for partition, each in back.states.items()} == {
+        ORDERS[0]: (1, (1, 2)),
+        ORDERS[2]: (NO_LEADER, (9,)),
+    }
+
+
+def test_a_leader_without_a_known_isr_stands_in_it_alone() -> None:
+    rows = (PartitionRow("a", 0, (1, 2), leader=1), PartitionRow("a", 1, (1, 2), leader=NO_LEADER))
+    states = state_of(ClusterInventory(None, (BrokerRow(1),), rows)).states
+    assert [each.isr for each in states.values()] == [(1,), ()]

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from states import tp
+
+from kadmin.cluster.model import TopicPartition
+from kadmin.errors import InvalidInputError
+from kadmin.plan.model import Reassignment, WaveLimits
+from kadmin.plan.waves import HARD_PACKET_BYTES, added, moved_bytes, removed, schedule
+
+brokers = st.lists(st.integers(0, 12), min_size=1, max_size=4, unique=True).map(tuple)
+wishes = st.lists(
+    st.builds(
+        lambda number, target, current, size: Reassignment(TopicPartition("t", number), target, current, size),
+        st.integers(0, 10_000),
+        brokers,
+        brokers,
+        st.integers(0, 1_000),
+    ),
+    unique_by=lambda wish: wish.partition,
+    max_size=60,
+)
+limits = st.builds(
+    WaveLimits,
+    max_partitions=st.integers(1, 20),
+    max_moves_per_broker=st.none() | st.integers(1, 6),
+    max_bytes=st.none() | st.integers(4_000, 20_000),
+    max_payload=st.integers(200, 4_000),
+)
+
+
+@given(wishes, limits)
+def test_waves_partition_the_plan_and_each_keeps_every_limit(plan: list[Reassignment], limit: WaveLimits) -> None:
+    """Waves partition the plan, each within its caps."""
+    waves = schedule(plan, limit)
+    published = [wish for wave in waves for wish in wave.reassignments]
+    assert sorted(w.partition for w in published) == sorted(w.partition for w in plan)
+    for index, wave in enumerate(waves):
+        assert wave.index == index
+        assert 1 <= len(wave.reassignments) <= limit.max_partitions
+        assert len(wave.payload) <= min(limit.max_payload, HARD_PACKET_BYTES)
+        assert wave.moved_bytes == sum(moved_bytes(w) or 0 for w in wave.reassignments)
+        if limit.max_bytes is not None:
+            assert wave.moved_bytes is not None
+            assert wave.moved_bytes <= limit.max_bytes
+        for broker in range(13):
+            moves_in = sum(broker in added(w) for w in wave.reassignments)
+            moves_out = sum(broker in removed(w) for w in wave.reassignments)
+            assert wave.moves_in.get(broker, 0) == moves_in
+            assert wave.moves_out.get(broker, 0) == moves_out
+            assert max(moves_in, moves_out) <= (limit.max_moves_per_broker or 1_000)
+
+
+@given(wishes)
+def test_without_tight_limits_the_order_is_the_plans(plan: list[Reassignment]) -> None:
+    waves = schedule(plan, WaveLimits())
+    assert [w.partition for wave in waves for w in wave.reassignments] == [w.partition for w in plan]
+
+
+def test_the_payload_is_exactly_what_is_published() -> None:
+    wave = schedule([Reassignment(tp("orders-0"), (1, 2), (2, 1)), Reassignment(tp("orders-1"), (3,))], WaveLimits())[0]
+    assert json.loads(wave.payload) == {
+        "version": 1,
+        "partitions": [
+            {"topic": "orders", "partition": 0, "replicas": [1, 2]},
+            {"topic": "orders", "partition": 1, "replicas": [3]},
+        ],
+    }
+
+
+def test_a_blocked_broker_does_not_leave_a_wave_half_empty() -> None:
+    plan = [Reassignment(tp(f"a-{n}"), (1, 9), (1, 2)) for n in range(3)] + [Reassignment(tp("b-0"), (1, 8), (1, 2))]
+    first = schedule(plan, WaveLimits(max_moves_per_broker=2))[0]
+    assert [str(w.partition) for w in first.reassignments] == ["a-0", "a-1"]
+    plan[-1] = Reassignment(tp("b-0"), (1, 8), (1, 3))
+    first = schedule(plan, WaveLimits(max_moves_per_broker=2))[0]
+    assert [str(w.partition) for w in first.reassignments] == ["a-0", "a-1", "b-0"]
+
+
+@pytest.mark.parametrize(
+    ("wish", "limit", "cause"),
+    [
+        (Reassignment(tp(f"{'x' * 200}-0"), (1,), (2,)), WaveLimits(max_payload=200), "max_payload"),
+        (Reassignment(tp("t-0"), (1,), (2,)), WaveLimits(max_bytes=10), "has no size_bytes"),
+        (Reassignment(tp("t-0"), (1, 3), (2, 4), 100), WaveLimits(max_bytes=199), "more than max_bytes: 199"),
+        (Reassignment(tp("t-0"), (1,), (2,)), WaveLimits(max_moves_per_broker=0), "max_moves_per_broker"),
+    ],
+)
+def test_an_entry_that_fits_in_no_wave_is_refused_by_name(wish: Reassignment, limit: WaveLimits, cause: str) -> None:
+    with pytest.raises(InvalidInputError) as refused:
+        schedule([wish], limit)
+    assert str(wish.partition) in refused.value.message
+    assert cause in (refused.value.cause or "")
+
+
+def test_no_wave_passes_zookeepers_packet_whatever_is_asked() -> None:
+    plan = [Reassignment(TopicPartition(f"{'x' * 200}{n}", 0), (1, 2, 3), (4, 5, 6)) for n in range(9_000)]
+    waves = schedule(plan, WaveLimits(max_partitions=100_000, max_payload=10_000_000))
+    assert len(waves) > 1
+    for wave in waves:
+        checks = sum(len(wish.partition.topic) + 120 for wish in wave.reassignments)
+        assert len(wave.payload) + checks <= HARD_PACKET_BYTES
+
+
+def test_a_pure_reorder_moves_nothing() -> None:
+    wish = Reassignment(tp("t-0"), (2, 1), (1, 2))
+    assert (added(wish), removed(wish), moved_bytes(wish)) == ((), (), 0)
