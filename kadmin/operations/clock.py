@@ -1,0 +1,35 @@
+"""Time for the loop: monotonic, so that a wall clock set back moves no deadline; waiting can be interrupted."""
+
+from __future__ import annotations
+
+import threading
+import time
+from datetime import UTC, datetime
+
+
+class Clock:
+    """Monotonic seconds, a wall clock for people, and waits that `interrupt` ends at once.
+
+    `stop_signal` is the signal that asked to stop, None while nobody did.
+    """
+
+    def __init__(self) -> None:
+        self._interrupted = threading.Event()
+        self.stop_signal: int | None = None
+
+    def now(self) -> float:
+        """Return monotonic seconds."""
+        return time.monotonic()
+
+    def timestamp(self) -> str:
+        """Return the wall clock's UTC time, ISO 8601 to the second."""
+        return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def wait(self, seconds: float) -> None:
+        """Wait, or return at once when interrupted."""
+        self._interrupted.wait(seconds)
+
+    def interrupt(self, signal_number: int) -> None:
+        """Note who asked to stop, and end the present wait and every later one."""
+        self.stop_signal = signal_number
+        self._interrupted.set()

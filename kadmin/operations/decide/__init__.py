@@ -1,0 +1,49 @@
+"""decide(work, observed, memory, now) -> action: the executor's rules, with no clock and no I/O.
+
+One module per kind of operation holds its table of rules; `remember` is what one look teaches the next.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.znodes.admin import REASSIGN_PARTITIONS
+from kadmin.operations.actions import ElectionWork, ReassignmentWork
+from kadmin.operations.decide.deletion import decide_deletion
+from kadmin.operations.decide.election import decide_election
+from kadmin.operations.decide.reassignment import decide_reassignment
+
+if TYPE_CHECKING:
+    from kadmin.operations.actions import Action, Memory, Observed, Work
+    from kadmin.operations.record import Step
+
+__all__ = ["decide", "remember"]
+
+
+def decide(work: Work, observed: Observed, memory: Memory, now: float) -> Action:
+    """Say what to do next; `now` is on the clock of the memory's times (monotonic seconds)."""
+    if isinstance(work, ReassignmentWork):
+        return decide_reassignment(work, observed, memory, now)
+    if isinstance(work, ElectionWork):
+        return decide_election(work, observed, memory, now)
+    return decide_deletion(work, observed, memory, now)
+
+
+def remember(memory: Memory, observed: Observed, now: float) -> Memory:
+    """Fold one look into the memory: a new step starts the pickup clock, a new epoch ends every proof of listening."""
+    epoch = observed.state.controller_epoch
+    if memory.epoch != epoch:
+        changed_at = None if memory.epoch is None else now
+        memory = replace(memory, epoch=epoch, epoch_changed_at=changed_at, listening=frozenset())
+    last_step = observed.steps[-1].number if observed.steps else 0
+    if last_step != memory.last_step:
+        memory = replace(memory, last_step=last_step, step_seen_at=now, attempts=0)
+    if memory.probe is not None and not _present(memory.probe, observed):
+        memory = replace(memory, listening=memory.listening | {memory.probe.path}, probe=None)
+    return memory
+
+
+def _present(probe: Step, observed: Observed) -> bool:
+    admin = observed.state.admin
+    return (admin.reassignment if probe.path == REASSIGN_PARTITIONS else admin.election) is not None

@@ -1,0 +1,180 @@
+"""Rules of a reassignment. One wave is looked at at a time; the first row that fits, counts.
+
+========================================================  =============================================
+seen                                                      action
+========================================================  =============================================
+every partition done                                      elect where asked, then Advance
+our own probe still in the node                           Wait, past the deadline Finish: deaf, resumable
+entries in the node that are not ours                     Finish: busy, can be resumed
+our node, nothing changed, past the pickup deadline       Finish: not picked up, can be resumed
+our node                                                  Wait
+a partition running, and no union left behind             Wait
+a union without a node (up to 2.3)                        PublishWave again: it repairs
+a partition stale                                         Finish: failed, stale plan
+published, node gone, a partition unchanged               Finish: failed, rejected by the controller
+a partition waiting, a target broker not alive            Finish: failed, names broker and substitute
+a partition waiting                                       AskListening, then PublishWave
+only settled partitions left                              Wait for the ISR
+========================================================  =============================================
+
+After the last wave every partition of the plan is looked at once more, then leaders are elected where asked.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.znodes.admin import REASSIGN_PARTITIONS
+from kadmin.errors import NotCompletedError, StalePlanError, name_some
+from kadmin.operations.actions import Advance, Finish, PublishWave, Wait
+from kadmin.operations.decide.common import before_publish, foreign_node, not_picked_up, overdue, probe_unanswered
+from kadmin.operations.decide.election import elect_scope, election_result
+from kadmin.operations.probe import is_probe
+from kadmin.operations.record import OperationState, StepKind
+from kadmin.plan.model import Elect
+from kadmin.plan.progress import Progress, is_union, judge
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kadmin.cluster.model import AdminNode, ClusterState
+    from kadmin.operations.actions import Action, Memory, Observed, ReassignmentWork
+    from kadmin.plan.model import Reassignment
+
+
+def decide_reassignment(work: ReassignmentWork, observed: Observed, memory: Memory, now: float) -> Action:
+    """Decide the next action; `observed` holds at least the topics of wave `memory.wave`, after the last wave all."""
+    if memory.wave >= len(work.waves):
+        return _decide_end(work, observed, memory, now)
+    published = any(step.kind is StepKind.WAVE and step.wave == memory.wave for step in observed.steps)
+    wave = work.waves[memory.wave]
+    verdicts = {wish: judge(wish, observed.state, published=published) for wish in wave}
+    pending = sum(verdict is not Progress.DONE for verdict in verdicts.values())
+    if pending == 0:
+        if work.elect is Elect.AFTER_EACH_WAVE:
+            action = elect_scope([wish.partition for wish in wave], observed, memory, now)
+            if action is not None:
+                return action
+        return Advance(memory.wave + 1)
+    node = observed.state.admin.reassignment
+    if node is not None:
+        return _with_node(node, observed, memory, now, verdicts)
+    return _without_node(observed, memory, verdicts, published=published)
+
+
+def _with_node(
+    node: AdminNode, observed: Observed, memory: Memory, now: float, verdicts: Mapping[Reassignment, Progress]
+) -> Action:
+    pending = sum(verdict is not Progress.DONE for verdict in verdicts.values())
+    if is_probe(node) and observed.steps and observed.steps[-1].kind is StepKind.PROBE:
+        if overdue(memory, now):
+            return probe_unanswered(REASSIGN_PARTITIONS)
+        return Wait("the controller has not answered the probe yet", pending)
+    ours = {wish.partition: wish.target for wish in verdicts}
+    if node.entries is None or any(ours.get(partition) != target for partition, target in node.entries.items()):
+        return foreign_node(REASSIGN_PARTITIONS)
+    untouched = node.version == 0 and all(
+        observed.state.replicas(wish.partition) == wish.current for wish in verdicts if wish.partition in node.entries
+    )
+    if untouched and overdue(memory, now):
+        return not_picked_up(REASSIGN_PARTITIONS)
+    return Wait("copying" if not untouched else "waiting for the controller", pending)
+
+
+def _without_node(
+    observed: Observed, memory: Memory, verdicts: Mapping[Reassignment, Progress], *, published: bool
+) -> Action:
+    state = observed.state
+    running = _having(verdicts, Progress.RUNNING)
+    waiting = _having(verdicts, Progress.WAITING)
+    pending = sum(verdict is not Progress.DONE for verdict in verdicts.values())
+    unions = [wish for wish in running if _left_behind(wish, state)]
+    if len(unions) < len(running):
+        return Wait("copying", pending)
+    if unions:
+        return _publish(unions, observed, memory)
+    stale = _having(verdicts, Progress.STALE)
+    if stale:
+        return _stale(stale, state)
+    if waiting and published:
+        return _rejected(waiting)
+    if waiting:
+        return _publish(waiting, observed, memory)
+    return Wait("waiting for the in-sync replicas", pending)
+
+
+def _publish(wishes: Sequence[Reassignment], observed: Observed, memory: Memory) -> Action:
+    dead = sorted({broker for wish in wishes for broker in wish.target} - set(observed.state.brokers))
+    if dead:
+        return _dead_target(dead, wishes, observed.state)
+    blocked = before_publish(REASSIGN_PARTITIONS, observed, memory, len(wishes))
+    return blocked or PublishWave(memory.wave, tuple(wishes))
+
+
+def _decide_end(work: ReassignmentWork, observed: Observed, memory: Memory, now: float) -> Action:
+    verdicts = {wish: judge(wish, observed.state, published=True) for wish in work.wishes}
+    lost = [wish for wish, verdict in verdicts.items() if verdict in {Progress.STALE, Progress.WAITING}]
+    pending = sum(verdict is not Progress.DONE for verdict in verdicts.values())
+    if lost:
+        return _stale(lost, observed.state)
+    if pending:
+        return Wait("waiting for the in-sync replicas", pending)
+    partitions = [wish.partition for wish in work.wishes]
+    if work.elect is Elect.AT_END:
+        action = elect_scope(partitions, observed, memory, now)
+        if action is not None:
+            return action
+    if work.elect is not Elect.NONE:
+        return election_result(partitions, observed, f"{len(partitions)} partitions at their target")
+    return Finish(OperationState.COMPLETED, f"{len(partitions)} partitions at their target")
+
+
+def _having(verdicts: Mapping[Reassignment, Progress], wanted: Progress) -> list[Reassignment]:
+    return [wish for wish, verdict in verdicts.items() if verdict is wanted]
+
+
+def _left_behind(wish: Reassignment, state: ClusterState) -> bool:
+    topic, number = state.topics[wish.partition.topic], wish.partition.partition
+    moving = number in topic.adding_replicas or number in topic.removing_replicas
+    return not moving and is_union(wish, topic.replicas[number])
+
+
+def _stale(wishes: Sequence[Reassignment], state: ClusterState) -> Finish:
+    gone = [wish.partition for wish in wishes if state.replicas(wish.partition) is None]
+    found = ", ".join(f"{w.partition} has {list(state.replicas(w.partition) or ())}" for w in wishes[:3])
+    return Finish(
+        OperationState.FAILED,
+        f"stale: {name_some(wish.partition for wish in wishes)}",
+        StalePlanError(
+            f"Somebody else changed {len(wishes)} of the plan's partitions: {name_some(w.partition for w in wishes)}.",
+            cause=f"no longer there: {name_some(gone)}" if gone else found,
+            next_command="make the plan again from the cluster as it is now",
+        ),
+    )
+
+
+def _rejected(wishes: Sequence[Reassignment]) -> Finish:
+    return Finish(
+        OperationState.FAILED,
+        f"rejected by the controller: {name_some(wish.partition for wish in wishes)}",
+        NotCompletedError(
+            f"The controller removed the node and left {len(wishes)} partitions as they were: "
+            f"{name_some(wish.partition for wish in wishes)}.",
+            cause="rejected by the controller (its log on the controller's broker says why)",
+            next_command="kadmin verify FILE, then apply again",
+        ),
+    )
+
+
+def _dead_target(dead: Sequence[int], wishes: Sequence[Reassignment], state: ClusterState) -> Finish:
+    used = {broker for wish in wishes for broker in wish.target}
+    substitute = min(set(state.brokers) - used, default=min(state.brokers, default=None))
+    return Finish(
+        OperationState.FAILED,
+        f"target brokers not alive: {name_some(dead)}",
+        StalePlanError(
+            f"Target brokers are not alive: {name_some(dead)}. The controller would wait for them for ever.",
+            cause=f"no registration below /brokers/ids; alive are {name_some(sorted(state.brokers), most=20)}",
+            next_command=f"start broker {dead[0]}, or plan with broker {substitute} instead",
+        ),
+    )

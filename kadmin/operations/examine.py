@@ -1,0 +1,177 @@
+"""What would stop a plan today: every check of a plan against one state of the cluster, pure.
+
+Refusals are errors that are returned, not raised: `diff` shows them all, `apply` raises the first. Their order is the
+order in which an operator would want to hear them: wrong cluster, unknown names, not allowed, busy, stale, dead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kadmin.errors import BusyError, InvalidInputError, StalePlanError, name_some
+from kadmin.operations.actions import DeletionWork, ElectionWork, ReassignmentWork
+from kadmin.operations.guards import deletion_refusals
+from kadmin.plan.checks import fewer_racks, replication_factor_changes, unknown_names
+from kadmin.plan.diff import assignment_of, diff
+from kadmin.plan.election import electable, off_preferred, scope_of
+from kadmin.plan.model import Elect, ElectionPlan, ReassignmentPlan
+from kadmin.plan.progress import Progress, in_flight, judge
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.errors import KadminError
+    from kadmin.operations.actions import Work
+    from kadmin.plan.checks import Violation
+    from kadmin.plan.diff import PlanDiff
+    from kadmin.plan.model import DeletionPlan, Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """A plan against a state: what stops it, what it would do, and (work None) that nothing is to do.
+
+    `targets` names what an election would elect or a deletion would delete.
+    """
+
+    refusals: tuple[KadminError, ...]
+    work: Work | None
+    change: PlanDiff | None = None
+    targets: tuple[str, ...] = ()
+
+
+def examine(
+    plan: Plan,
+    state: ClusterState,
+    *,
+    sizes: Mapping[TopicPartition, int] | None = None,
+    consumers: Mapping[str, Sequence[str]] | None = None,
+) -> Examination:
+    """Examine any plan; `consumers` maps a topic to the groups that use it (deletions)."""
+    refusals = _wrong_cluster(plan, state)
+    if refusals:
+        return Examination(refusals, None)
+    if isinstance(plan, ReassignmentPlan):
+        return _reassignment(plan, state, sizes or {})
+    if isinstance(plan, ElectionPlan):
+        return _election(plan, state)
+    return _deletion(plan, state, consumers or {})
+
+
+def _wrong_cluster(plan: Plan, state: ClusterState) -> tuple[KadminError, ...]:
+    wanted = plan.header.cluster_id
+    if wanted is None or wanted == state.cluster_id:
+        return ()
+    return (
+        StalePlanError(
+            f"The plan is for cluster {wanted}, this is cluster {state.cluster_id}.",
+            next_command="check --zookeeper",
+        ),
+    )
+
+
+def _reassignment(plan: ReassignmentPlan, state: ClusterState, sizes: Mapping[TopicPartition, int]) -> Examination:
+    assignment = assignment_of(state)
+    unknown = _refused(StalePlanError, "The cluster does not have", unknown_names(plan, assignment, state.brokers))
+    if unknown and any(wish.partition not in assignment for wish in plan.reassignments):
+        return Examination(unknown, None)
+    racks = {broker.broker_id: broker.rack for broker in state.brokers.values()}
+    change = diff(plan, state, sizes)
+    refusals = [
+        *unknown,
+        *_refused(InvalidInputError, "Not allowed by the plan", replication_factor_changes(plan, assignment)),
+        *_refused(InvalidInputError, "Not allowed by the plan", fewer_racks(plan, assignment, racks)),
+        *_busy(state, plan.elect),
+        *_stale(plan, state),
+        *_queued({wish.partition.topic for wish in change.pending}, state),
+    ]
+    at_target = not change.pending and all(
+        judge(wish, state, published=False) is Progress.DONE for wish in plan.reassignments
+    )
+    to_elect = plan.elect is not Elect.NONE and electable([w.partition for w in plan.reassignments], state)
+    if at_target and not to_elect:
+        return Examination(tuple(refusals), None, change)
+    waves = tuple(wave.reassignments for wave in change.waves)
+    filled = {wish.partition: wish for wave in waves for wish in wave}
+    wishes = tuple(filled.get(wish.partition, wish) for wish in plan.reassignments)
+    return Examination(tuple(refusals), ReassignmentWork(waves, wishes, plan.elect), change)
+
+
+def _election(plan: ElectionPlan, state: ClusterState) -> Examination:
+    known = assignment_of(state)
+    missing = [topic for topic in plan.topics if topic not in state.topics]
+    missing_partitions = [partition for partition in plan.partitions if partition not in known]
+    if missing or missing_partitions:
+        names = name_some([*missing, *missing_partitions], most=20)
+        error = StalePlanError(f"The cluster does not have {names}.", next_command="kadmin propose election")
+        return Examination((error,), None)
+    targets = scope_of(plan, state)
+    refusals: list[KadminError] = []
+    if state.admin.election is not None:
+        refusals.append(_node_there("/admin/preferred_replica_election"))
+    off = tuple(str(partition) for partition in off_preferred(targets, state))
+    return Examination(tuple(refusals), ElectionWork(targets) if off else None, targets=off)
+
+
+def _deletion(plan: DeletionPlan, state: ClusterState, consumers: Mapping[str, Sequence[str]]) -> Examination:
+    return Examination(deletion_refusals(plan, state, consumers), DeletionWork(plan), targets=plan.topics)
+
+
+def _busy(state: ClusterState, elect: Elect) -> list[KadminError]:
+    refusals: list[KadminError] = []
+    if state.admin.reassignment is not None:
+        refusals.append(_node_there("/admin/reassign_partitions"))
+    elif moving := in_flight(state):
+        refusals.append(
+            BusyError(
+                f"{len(moving)} partitions are being reassigned already: {name_some(moving)}.",
+                cause="through the brokers' API (adding or removing replicas in their topic znodes)",
+                next_command="apply again when they are done",
+            )
+        )
+    if elect is not Elect.NONE and state.admin.election is not None:
+        refusals.append(_node_there("/admin/preferred_replica_election"))
+    return refusals
+
+
+def _node_there(path: str) -> BusyError:
+    return BusyError(
+        f"{path} is there already; it was left as it is.",
+        cause="another tool or operator is at work, or an entry was left behind",
+        next_command="apply again when it is gone",
+    )
+
+
+def _stale(plan: ReassignmentPlan, state: ClusterState) -> list[KadminError]:
+    stale = [
+        wish
+        for wish in plan.reassignments
+        if wish.current is not None and judge(wish, state, published=False) is Progress.STALE
+    ]
+    if not stale:
+        return []
+    found = "; ".join(f"{w.partition} has {list(state.replicas(w.partition) or ())}" for w in stale[:3])
+    return [
+        StalePlanError(
+            f"The plan is stale for {len(stale)} partitions: {name_some(w.partition for w in stale)}.",
+            cause=f"their replicas are not the plan's current: {found}",
+            next_command="make the plan again from the cluster as it is now",
+        )
+    ]
+
+
+def _queued(topics: set[str], state: ClusterState) -> list[KadminError]:
+    queued = sorted(topics & set(state.admin.deletions))
+    if not queued:
+        return []
+    return [StalePlanError(f"Topics of the plan are being deleted: {name_some(queued)}.")]
+
+
+def _refused(kind: type[KadminError], what: str, violations: Sequence[Violation]) -> tuple[KadminError, ...]:
+    if not violations:
+        return ()
+    hints = [violation.hint for violation in violations if violation.hint]
+    listed = name_some((violation.message for violation in violations), most=20)
+    return (kind(f"{what}: {listed}", next_command=hints[0] if hints else None),)

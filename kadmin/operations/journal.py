@@ -1,0 +1,166 @@
+"""Operations in ZooKeeper: written whole before the first wave, read by any machine, pruned when old."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.model import Create, Delete, SetData
+from kadmin.errors import BusyError, InvalidInputError
+from kadmin.operations.record import (
+    OperationState,
+    OperationStatus,
+    decode_listing,
+    decode_record,
+    decode_status,
+    decode_step,
+    encode_record,
+    encode_status,
+    restate,
+)
+from kadmin.operations.writing import write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from kadmin.cluster.model import MultiResult, Op
+    from kadmin.cluster.store import Store
+    from kadmin.operations.lock import Lease
+    from kadmin.operations.record import (
+        Listing,
+        OperationRecord,
+        Paths,
+        Step,
+    )
+
+KEPT_OPERATIONS = 50
+_CHUNKS_PER_WRITE = 8
+
+
+class LostLockError(BusyError):
+    """The lock is no longer ours: taken away by hand, or gone with an expired session."""
+
+
+class Journal:
+    """Reads and writes the operations of one cluster. Every write carries the lease's checks."""
+
+    def __init__(self, store: Store, paths: Paths) -> None:
+        self._store = store
+        self._paths = paths
+
+    def listings(self) -> tuple[Listing, ...]:
+        """Return every operation, oldest first; ids sort by time."""
+        names = self._store.children(self._paths.operations) or ()
+        nodes = self._store.get_many([self._paths.operation(name) for name in names])
+        return tuple(
+            decode_listing(name, node.data)
+            for name, node in zip(names, nodes, strict=True)
+            if node is not None and node.data
+        )
+
+    def unfinished(self) -> tuple[Listing, ...]:
+        """Return the operations that are not finished; there is at most one unless somebody edited by hand."""
+        return tuple(listing for listing in self.listings() if not listing.status.state.finished)
+
+    def record(self, operation_id: str) -> OperationRecord:
+        """Return the immutable part; only an operation that was `preparing` when its runner died has none."""
+        parent = self._paths.record(operation_id)
+        names = self._store.children(parent) or ()
+        chunks = self._store.get_many([f"{parent}/{name}" for name in names])
+        return decode_record([chunk.data or b"" for chunk in chunks if chunk is not None], operation_id)
+
+    def status(self, operation_id: str) -> OperationStatus:
+        """Return the changing part; raises InvalidInputError where there is no such operation."""
+        node = self._store.get(self._paths.operation(operation_id))
+        if node is None or not node.data:
+            raise InvalidInputError(f"There is no operation {operation_id}.", next_command="kadmin history")
+        return decode_status(node.data)
+
+    def steps(self, operation_id: str) -> tuple[Step, ...]:
+        """Return the step records in order."""
+        parent = self._paths.steps(operation_id)
+        names = self._store.children(parent) or ()
+        nodes = self._store.get_many([f"{parent}/{name}" for name in names])
+        return tuple(decode_step(node.data) for node in nodes if node is not None and node.data)
+
+    def create(self, record: OperationRecord, lease: Lease, now: str) -> None:
+        """Write the whole record; only its last write makes the state running, and only then may it publish."""
+        acl = self._store.acl("/admin")
+        operation_id = record.operation_id
+        preparing = encode_status(OperationStatus(OperationState.PREPARING, now), record)
+        parents = [
+            Create(self._paths.operation(operation_id), preparing, acl),
+            Create(self._paths.record(operation_id), b"", acl),
+            Create(self._paths.steps(operation_id), b"", acl),
+        ]
+        self._commit(parents, lease, self._exists(self._paths.steps(operation_id)))
+        chunks = [
+            Create(f"{self._paths.record(operation_id)}/{number:06d}", chunk, acl)
+            for number, chunk in enumerate(encode_record(record))
+        ]
+        for start in range(0, len(chunks), _CHUNKS_PER_WRITE):
+            group = chunks[start : start + _CHUNKS_PER_WRITE]
+            self._commit(group, lease, self._exists(group[-1].path))
+        self.set_status(operation_id, OperationStatus(OperationState.RUNNING, now), lease)
+
+    def set_status(self, operation_id: str, status: OperationStatus, lease: Lease) -> None:
+        """Overwrite the state under the lease."""
+        path = self._paths.operation(operation_id)
+        node = self._store.get(path)
+        if node is None or not node.data:
+            raise InvalidInputError(f"There is no operation {operation_id}.", next_command="kadmin history")
+        data = restate(node.data, status)
+
+        def happened() -> bool:
+            found = self._store.get(path)
+            return found is not None and found.data == data
+
+        self._commit([SetData(path, data, node.version)], lease, happened)
+
+    def prune(self, lease: Lease, keep: int = KEPT_OPERATIONS) -> None:
+        """Remove the oldest finished operations beyond `keep`."""
+        finished = [listing for listing in self.listings() if listing.status.state.finished]
+        for listing in finished[: max(0, len(finished) - keep)]:
+            self._remove(listing.operation_id, lease)
+
+    def _remove(self, operation_id: str, lease: Lease) -> None:
+        leaves = [
+            f"{parent}/{name}"
+            for parent in (self._paths.record(operation_id), self._paths.steps(operation_id))
+            for name in self._store.children(parent) or ()
+        ]
+        parents = [
+            self._paths.record(operation_id),
+            self._paths.steps(operation_id),
+            self._paths.operation(operation_id),
+        ]
+        ops = [Delete(path, -1) for path in (*leaves, *parents)]
+        self._commit(ops, lease, lambda: self._store.exists(self._paths.operation(operation_id)) is None)
+
+    def _exists(self, path: str) -> Callable[[], bool]:
+        return lambda: self._store.exists(path) is not None
+
+    def _commit(self, ops: Sequence[Op], lease: Lease, happened: Callable[[], bool]) -> None:
+        result = write(self._store, [*lease.checks(self._paths), *ops], happened, _describe(ops))
+        if result is not None and not result.committed:
+            raise lost_lock_or(result, self._paths)
+
+
+def lost_lock() -> LostLockError:
+    """Build the error of a holder who is none any more."""
+    return LostLockError(
+        "The lock is no longer ours; nothing more was written.",
+        cause="its session expired, or somebody released it by hand",
+        next_command="kadmin status, then kadmin resume",
+    )
+
+
+def lost_lock_or(result: MultiResult, paths: Paths) -> BusyError:
+    """Name what refused a write of the holder; a failed check of lock or fence means that the lock is lost."""
+    path = getattr(result.failed, "path", "")
+    if path in {paths.lock, paths.fence}:
+        return lost_lock()
+    return BusyError(f"A write to {path} was refused: {result.reason}.", next_command="kadmin status")
+
+
+def _describe(ops: Iterable[Op]) -> str:
+    return ", ".join(f"{type(op).__name__.lower()} {op.path}" for op in ops)[:200]

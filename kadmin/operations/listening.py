@@ -1,0 +1,28 @@
+"""Does the controller watch an admin node? Asked before anything of value is written there.
+
+From 1.1 on a node that was deleted or overwritten by hand leaves the controller deaf until it moves. `wchp` on every
+server tells; where it cannot be had, a probe does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.listening import Listening, controller_listens
+
+if TYPE_CHECKING:
+    from kadmin.cluster.model import Controller
+    from kadmin.cluster.store import Store
+    from kadmin.operations.clock import Clock
+
+SECOND_LOOK_S = 2.5
+"""After a node vanishes the controller watches again within 40 ms; one that reconnects is unknown, not deaf."""
+
+
+def look(store: Store, path: str, controller: Controller, clock: Clock) -> Listening:
+    """Look twice, seconds apart, before calling a controller deaf; nothing is written."""
+    first = controller_listens(store, path, controller)
+    if first is not Listening.DEAF:
+        return first
+    clock.wait(SECOND_LOOK_S)
+    return controller_listens(store, path, controller)

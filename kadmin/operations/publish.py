@@ -1,0 +1,152 @@
+"""One publish: a single multi that holds the step record, every check, and the admin node.
+
+Step record and admin node appear together or not at all. After a lost reply the step record answers exactly whether
+it happened, even when the controller has already consumed the admin node.
+"""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.model import Check, Create, SetData
+from kadmin.cluster.znodes.admin import (
+    DELETE_TOPICS,
+    deletion_path,
+    encode_deletion_document,
+    encode_election,
+    encode_reassignment,
+)
+from kadmin.cluster.znodes.brokers import broker_path
+from kadmin.cluster.znodes.controller import CONTROLLER_EPOCH
+from kadmin.cluster.znodes.topics import topic_path
+from kadmin.operations.probe import probe_payload
+from kadmin.operations.record import Step, decode_step, encode_step
+from kadmin.operations.writing import write
+from kadmin.plan.model import DeletionLayout
+from kadmin.schema import require_valid_payload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kadmin.cluster.model import Acl, ClusterState, MultiResult, Op
+    from kadmin.cluster.store import Store
+    from kadmin.operations.actions import PublishDeletion, PublishElection, PublishWave
+    from kadmin.operations.lock import Lease
+    from kadmin.operations.record import Paths, StepKind
+
+
+class Published(StrEnum):
+    """What came of a publish."""
+
+    YES = "yes"
+    """Step record and admin node are there (or were, and the controller was quick)."""
+    CHANGED = "changed"
+    """A topic, a broker or the controller is not as observed: look again."""
+    LOST_LOCK = "lost lock"
+    """Fence or lock are not ours any more."""
+    NODE_PRESENT = "node present"
+    """Somebody else's admin node came first."""
+
+
+class Publisher:
+    """Publishes the steps of one operation."""
+
+    def __init__(self, store: Store, paths: Paths, operation_id: str) -> None:
+        self._store = store
+        self._paths = paths
+        self._operation_id = operation_id
+
+    def steps(self, known: tuple[Step, ...]) -> tuple[Step, ...]:
+        """Return every step record in order; those `known` are immutable and not read again."""
+        parent = self._paths.steps(self._operation_id)
+        names = self._store.children(parent) or ()
+        nodes = self._store.get_many([f"{parent}/{name}" for name in names[len(known) :]])
+        return (*known, *(decode_step(node.data) for node in nodes if node is not None and node.data))
+
+    def probe(self, step: Step, state: ClusterState, lease: Lease) -> Published:
+        """Publish a probe on the admin node that the step names."""
+        payload = probe_payload(step.path, min(state.brokers, default=0))
+        checks = [Check(CONTROLLER_EPOCH, state.controller_epoch_version)]
+        return self._send(step, lease, [*checks, Create(step.path, payload, self._acl())])
+
+    def wave(self, action: PublishWave, step: Step, state: ClusterState, lease: Lease) -> Published:
+        """Publish a wave: every target broker is registered, every topic is as it was read."""
+        payload = encode_reassignment({wish.partition: wish.target for wish in action.wishes})
+        _validate(payload, "reassign_partitions")
+        targets = sorted({broker for wish in action.wishes for broker in wish.target})
+        ops = [
+            Check(CONTROLLER_EPOCH, state.controller_epoch_version),
+            *(Check(broker_path(broker)) for broker in targets),
+            *_topic_checks((wish.partition.topic for wish in action.wishes), state),
+            Create(step.path, payload, self._acl()),
+        ]
+        return self._send(step, lease, ops)
+
+    def election(self, action: PublishElection, step: Step, state: ClusterState, lease: Lease) -> Published:
+        """Publish an election."""
+        payload = encode_election(action.partitions)
+        _validate(payload, "preferred_replica_election")
+        ops = [
+            Check(CONTROLLER_EPOCH, state.controller_epoch_version),
+            *_topic_checks((partition.topic for partition in action.partitions), state),
+            Create(step.path, payload, self._acl()),
+        ]
+        return self._send(step, lease, ops)
+
+    def deletion(self, action: PublishDeletion, step: Step, state: ClusterState, lease: Lease) -> Published:
+        """Ask for a deletion: one child per topic, or the old documents' layout."""
+        checks = [
+            Check(CONTROLLER_EPOCH, state.controller_epoch_version),
+            *_topic_checks(action.topics, state),
+        ]
+        if action.layout is DeletionLayout.DOCUMENT:
+            document = encode_deletion_document(action.topics)
+            _validate(document, "delete_topics")
+            parent = self._store.exists(DELETE_TOPICS)
+            return self._send(step, lease, [*checks, SetData(DELETE_TOPICS, document, parent.version if parent else 0)])
+        children = (Create(deletion_path(topic), b"", self._acl()) for topic in action.topics)
+        return self._send(step, lease, [*checks, *children])
+
+    def _send(self, step: Step, lease: Lease, ops: Iterable[Op]) -> Published:
+        step_path = self._paths.step(self._operation_id, step.number)
+        head = [Create(step_path, encode_step(step), self._acl()), *lease.checks(self._paths)]
+        result = write(
+            self._store,
+            [*head, *ops],
+            lambda: self._store.exists(step_path) is not None,
+            f"{step.kind} on {step.path}, operation {self._operation_id}, step {step.number}",
+        )
+        return Published.YES if result is None else interpret(result, self._paths, step, step_path)
+
+    def _acl(self) -> tuple[Acl, ...]:
+        # The brokers' own: a node that the controller cannot write would block everybody.
+        return self._store.acl("/admin")
+
+
+def next_step(steps: Sequence[Step], kind: StepKind, path: str, at: str) -> Step:
+    """Return the step that follows those on record; numbers count from 1."""
+    return Step(len(steps) + 1, kind, path, at)
+
+
+def interpret(result: MultiResult, paths: Paths, step: Step, step_path: str) -> Published:
+    """Say what a multi's result means; ZooKeeper names the first op that it refused."""
+    if result.committed:
+        return Published.YES
+    path = getattr(result.failed, "path", "")
+    if path == step_path and result.reason == "NodeExists":
+        return Published.YES
+    if path in {paths.lock, paths.fence}:
+        return Published.LOST_LOCK
+    if result.reason == "NodeExists" and (path == step.path or path.startswith(f"{DELETE_TOPICS}/")):
+        return Published.NODE_PRESENT
+    return Published.CHANGED
+
+
+def _topic_checks(topics: Iterable[str], state: ClusterState) -> list[Op]:
+    return [Check(topic_path(topic), state.topics[topic].version) for topic in sorted(set(topics))]
+
+
+def _validate(payload: bytes, name: str) -> None:
+    require_valid_payload(json.loads(payload), name)

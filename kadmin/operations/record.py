@@ -1,0 +1,306 @@
+"""The operation record: everything that another machine needs to go on, with nothing but the ZooKeeper address.
+
+Layout below kadmin's root (default `/kadmin`), in the cluster's own chroot::
+
+    /kadmin/lock                         ephemeral; who is at work
+    /kadmin/fence                        its version is the fencing token
+    /kadmin/operations/<id>              the state, the only part that changes
+    /kadmin/operations/<id>/record/<k>   the record, compressed, cut in chunks, written once
+    /kadmin/operations/<id>/steps/<n>    one per publish, born in the same multi as the admin node
+
+The record is immutable: plan, digest, cluster, original replicas, waves. Order of trust: the cluster, the record, the
+plan file.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from kadmin.cluster.model import TopicPartition
+from kadmin.errors import NotCompletedError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kadmin.cluster.model import Assignment
+
+CHUNK_BYTES = 60 * 1024
+RECORD_VERSION = 1
+
+
+class Kind(StrEnum):
+    """What an operation does."""
+
+    REASSIGNMENT = "reassignment"
+    ELECTION = "election"
+    DELETION = "deletion"
+
+
+class OperationState(StrEnum):
+    """Where an operation stands.
+
+    ::
+
+        preparing ──> running ──> completed
+            │            └──────> failed
+            └──> discarded
+    """
+
+    PREPARING = "preparing"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    DISCARDED = "discarded"
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing is left to do; an unfinished operation blocks every other."""
+        return self not in {OperationState.PREPARING, OperationState.RUNNING}
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who works from where: user, host and process id, for people to find each other."""
+
+    user: str
+    host: str
+    pid: int
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRecipe:
+    """What makes a deleted topic again: its ordered assignment by partition number, and its configs."""
+
+    topic: str
+    replicas: Mapping[int, tuple[int, ...]]
+    configs: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class OperationRecord:
+    """The immutable part. `plan_text` is the plan as canonical JSON; `origin` the ordered replicas before any write.
+
+    `waves` hold positions in the plan's list; `targets` the partitions of an election; `recipes` the topics that a
+    deletion takes away.
+    """
+
+    operation_id: str
+    kind: Kind
+    plan_text: str
+    plan_digest: str
+    cluster_id: str | None
+    created_at: str
+    author: Author
+    origin: Assignment
+    waves: tuple[tuple[int, ...], ...] = ()
+    targets: tuple[TopicPartition, ...] = ()
+    recipes: tuple[TopicRecipe, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OperationStatus:
+    """The part that changes: state, when it changed last, and a sentence for people."""
+
+    state: OperationState
+    updated_at: str
+    message: str = ""
+
+
+class StepKind(StrEnum):
+    """What a step published."""
+
+    PROBE = "probe"
+    WAVE = "wave"
+    ELECTION = "election"
+    DELETION = "deletion"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One publish, on record because its admin node was born with it.
+
+    `wave` is the index of the published wave; `partitions` name what the step asked for (elections), `topics` what a
+    deletion took; `path` the admin node that was created.
+    """
+
+    number: int
+    kind: StepKind
+    path: str
+    at: str
+    wave: int | None = None
+    partitions: tuple[TopicPartition, ...] = ()
+    topics: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """Where kadmin keeps its znodes, relative to the cluster's chroot."""
+
+    root: str = "/kadmin"
+
+    @property
+    def lock(self) -> str:
+        """The ephemeral node of whoever is at work."""
+        return f"{self.root}/lock"
+
+    @property
+    def fence(self) -> str:
+        """The node whose version is the fencing token."""
+        return f"{self.root}/fence"
+
+    @property
+    def operations(self) -> str:
+        """The parent of every operation."""
+        return f"{self.root}/operations"
+
+    def operation(self, operation_id: str) -> str:
+        """Return the node that holds an operation's state."""
+        return f"{self.operations}/{operation_id}"
+
+    def record(self, operation_id: str) -> str:
+        """Return the parent of the record's chunks."""
+        return f"{self.operation(operation_id)}/record"
+
+    def steps(self, operation_id: str) -> str:
+        """Return the parent of the step records."""
+        return f"{self.operation(operation_id)}/steps"
+
+    def step(self, operation_id: str, number: int) -> str:
+        """Return one step record's path; a repeat of a publish that happened fails on this name."""
+        return f"{self.steps(operation_id)}/{number:06d}"
+
+
+def encode_record(record: OperationRecord) -> tuple[bytes, ...]:
+    """Return the record as chunks of at most CHUNK_BYTES, in order."""
+    value = {
+        "version": RECORD_VERSION,
+        "operation_id": record.operation_id,
+        "kind": record.kind,
+        "plan_text": record.plan_text,
+        "plan_digest": record.plan_digest,
+        "cluster_id": record.cluster_id,
+        "created_at": record.created_at,
+        "author": asdict(record.author),
+        "origin": _dump_assignment(record.origin),
+        "waves": record.waves,
+        "targets": _dump_partitions(record.targets),
+        "recipes": [
+            {"topic": recipe.topic, "replicas": sorted(recipe.replicas.items()), "configs": dict(recipe.configs)}
+            for recipe in record.recipes
+        ],
+    }
+    packed = zlib.compress(_dump(value), level=9)
+    return tuple(packed[start : start + CHUNK_BYTES] for start in range(0, len(packed), CHUNK_BYTES))
+
+
+def decode_record(chunks: Sequence[bytes], operation_id: str) -> OperationRecord:
+    """Put a record together again; raises NotCompletedError where it is damaged or of a newer kadmin."""
+    try:
+        value = json.loads(zlib.decompress(b"".join(chunks)))
+        if value.pop("version") != RECORD_VERSION:
+            raise NotCompletedError(
+                f"Operation {operation_id} was written by another version of kadmin.",
+                next_command="use the version of kadmin that started it",
+            )
+        value["kind"] = Kind(value["kind"])
+        value["author"] = Author(**value["author"])
+        value["origin"] = _load_assignment(value["origin"])
+        value["targets"] = _load_partitions(value["targets"])
+        value["waves"] = tuple(tuple(wave) for wave in value["waves"])
+        value["recipes"] = tuple(_load_recipe(recipe) for recipe in value["recipes"])
+        return OperationRecord(**value)
+    except (zlib.error, ValueError, KeyError, TypeError) as error:
+        raise NotCompletedError(
+            f"The record of operation {operation_id} cannot be read.", cause=f"{type(error).__name__}: {error}"
+        ) from error
+
+
+def encode_status(status: OperationStatus, record: OperationRecord) -> bytes:
+    """Encode the state with what a listing shows, so that `history` reads one znode per operation."""
+    return _dump(
+        {
+            **asdict(status),
+            "version": RECORD_VERSION,
+            "kind": record.kind,
+            "plan_digest": record.plan_digest,
+            "created_at": record.created_at,
+            "author": asdict(record.author),
+        }
+    )
+
+
+def restate(data: bytes, status: OperationStatus) -> bytes:
+    """Return an operation's znode with another status and all else as it was."""
+    return _dump({**json.loads(data), **asdict(status)})
+
+
+def decode_status(data: bytes) -> OperationStatus:
+    """Decode the changing part of an operation; raises ValueError or KeyError where it is damaged."""
+    value = json.loads(data)
+    return OperationStatus(OperationState(value["state"]), value["updated_at"], value["message"])
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """One line of `history`."""
+
+    operation_id: str
+    kind: Kind
+    status: OperationStatus
+    plan_digest: str
+    created_at: str
+    author: Author
+
+
+def decode_listing(operation_id: str, data: bytes) -> Listing:
+    """Decode an operation's own znode for a listing; raises ValueError or KeyError where it is damaged."""
+    value = json.loads(data)
+    return Listing(
+        operation_id,
+        Kind(value["kind"]),
+        decode_status(data),
+        value["plan_digest"],
+        value["created_at"],
+        Author(**value["author"]),
+    )
+
+
+def encode_step(step: Step) -> bytes:
+    """Encode a step record."""
+    return _dump({**asdict(step), "partitions": _dump_partitions(step.partitions)})
+
+
+def decode_step(data: bytes) -> Step:
+    """Decode a step record; raises ValueError, KeyError or TypeError where it is damaged."""
+    value = json.loads(data)
+    step = Step(**{**value, "kind": StepKind(value["kind"]), "topics": tuple(value["topics"])})
+    return replace(step, partitions=_load_partitions(value["partitions"]))
+
+
+def _dump(value: object) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def _dump_assignment(assignment: Assignment) -> list[list[Any]]:
+    return [[tp.topic, tp.partition, list(replicas)] for tp, replicas in sorted(assignment.items())]
+
+
+def _load_assignment(value: list[list[Any]]) -> Assignment:
+    return {TopicPartition(topic, number): tuple(replicas) for topic, number, replicas in value}
+
+
+def _dump_partitions(partitions: Sequence[TopicPartition]) -> list[list[Any]]:
+    return [[tp.topic, tp.partition] for tp in partitions]
+
+
+def _load_partitions(value: list[list[Any]]) -> tuple[TopicPartition, ...]:
+    return tuple(TopicPartition(topic, number) for topic, number in value)
+
+
+def _load_recipe(value: dict[str, Any]) -> TopicRecipe:
+    replicas = {number: tuple(ids) for number, ids in value["replicas"]}
+    return TopicRecipe(value["topic"], replicas, value["configs"])

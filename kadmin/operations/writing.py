@@ -1,0 +1,75 @@
+"""Writes whose outcome is always known: sent once, and after a lost reply looked for, never guessed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.model import Create
+from kadmin.errors import NotAuthorizedError, UnknownOutcomeError, UnreachableError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kadmin.cluster.model import Acl, MultiResult, Op
+    from kadmin.cluster.store import Store
+
+ATTEMPTS = 5
+
+
+def write(store: Store, ops: Sequence[Op], happened: Callable[[], bool], what: str) -> MultiResult | None:
+    """Send one multi; None means that its reply was lost and `happened()` found it applied.
+
+    A lost reply is resolved by a `sync` and then `happened`. When it did not happen it is sent again: nothing of it
+    exists, so this is a first time. Raises UnknownOutcomeError when even that cannot be learned, NotAuthorizedError
+    when an ACL forbids the write.
+    """
+    times_lost = 0
+    while True:
+        try:
+            result = store.multi(ops)
+        except UnknownOutcomeError as lost:
+            if _look(store, happened, what, lost):
+                return None
+            times_lost += 1
+            if times_lost == ATTEMPTS:
+                raise _never_arrives(what, lost) from lost
+            continue
+        if result.reason == "NoAuth":
+            raise NotAuthorizedError(
+                f"Not allowed to write {getattr(result.failed, 'path', what)}.",
+                cause="its ACL grants this identity no such right",
+                next_command="use the brokers' own identity (see docs/exit-codes.md, exit code 6)",
+            )
+        return result
+
+
+def _never_arrives(what: str, lost: UnknownOutcomeError) -> UnreachableError:
+    # Each time it was seen that nothing had happened, so this is no unknown outcome: something cuts exactly this write.
+    return UnreachableError(
+        f"A write was cut off {ATTEMPTS} times and never happened: {what}.",
+        cause=lost.cause or lost.message,
+        next_command="check jute.maxbuffer on the ZooKeeper servers, or lower spec.waves.max_payload",
+    )
+
+
+def _look(store: Store, happened: Callable[[], bool], what: str, lost: UnknownOutcomeError) -> bool:
+    try:
+        store.sync("/")
+        return happened()
+    except UnreachableError as error:
+        raise UnknownOutcomeError(
+            f"The outcome of a write is unknown: {what}.",
+            cause=f"{lost.message} Afterwards: {error.message}",
+            next_command="kadmin status, when ZooKeeper answers again; then kadmin resume",
+        ) from error
+
+
+def ensure(store: Store, paths: Sequence[str], acl: tuple[Acl, ...]) -> None:
+    """Create the persistent nodes that are not there yet, parents first; existing ones are left alone."""
+    for path in paths:
+        if store.exists(path) is None:
+            _create(store, path, acl)
+
+
+def _create(store: Store, path: str, acl: tuple[Acl, ...]) -> None:
+    write(store, [Create(path, b"", acl)], lambda: store.exists(path) is not None, f"create {path}")
