@@ -1,0 +1,1 @@
+"""Proposals: one kernel, thin engines around it."""

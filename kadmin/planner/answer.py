@@ -1,0 +1,143 @@
+"""One cluster's tables in, its answer out as one Arrow table: what both engines run, and carry home.
+
+The answer's rows are the plan's entries in order (`ordinal` from 0). One row with ordinal -1 comes first; its `report`
+is JSON: the figures, or what went wrong. Nothing is raised here, for an error inside a Spark task would be retried and
+come home as a stack trace.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from kadmin.errors import InfeasibleError, InvalidInputError, KadminError, name_some
+from kadmin.planner.assessment import assess
+from kadmin.planner.kernel.order import plan_order, within
+from kadmin.planner.kernel.problem import NONE, ObstacleError
+from kadmin.planner.kernel.solve import solve
+from kadmin.planner.kernel.verify import broken_rules
+from kadmin.planner.tables import UNKNOWN, cluster_of, sound
+from kadmin.planner.terms import terms_of
+
+if TYPE_CHECKING:
+    from kadmin.plan.model import RebalanceRequest
+    from kadmin.planner.kernel.problem import Ints, Problem
+    from kadmin.planner.tables import ArrowTable, Cluster
+
+ANSWER_SCHEMA = pa.schema(
+    [
+        ("cluster", pa.string()),
+        ("ordinal", pa.int64()),
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("current", pa.list_(pa.int32())),
+        ("target", pa.list_(pa.int32())),
+        ("size_bytes", pa.int64()),
+        ("report", pa.string()),
+    ]
+)
+REPORT = -1
+"""The ordinal of the row that carries the report."""
+
+
+def answer(name: str, request: RebalanceRequest, brokers: ArrowTable, partitions: ArrowTable) -> ArrowTable:
+    """Return the answer for one cluster of that name, with ANSWER_SCHEMA.
+
+    Its report has one key of these: `figures` (with `strangers` and `fewer_racks` beside it); `error`; or `unsound`,
+    where a table has impossible rows, and kadmin.inventory.read_inventory tells which.
+    """
+    if not sound(brokers, partitions):
+        return _report_row(name, {"unsound": True})
+    try:
+        return _answer(name, request, cluster_of(brokers, partitions))
+    except KadminError as error:
+        failure = {"kind": type(error).__name__, "message": error.message, "cause": error.cause}
+        return _report_row(name, {"error": {**failure, "next_command": error.next_command}})
+
+
+def _answer(name: str, request: RebalanceRequest, cluster: Cluster) -> ArrowTable:
+    _require_sizes(request, cluster)
+    terms = terms_of(cluster, request)
+    problem = terms.problem
+    try:
+        solution = solve(problem)
+        ordered = plan_order(problem, solution.target)
+    except ObstacleError as obstacle:
+        raise InfeasibleError(
+            _with_names(obstacle.reason, obstacle.partitions, obstacle.brokers, cluster)
+        ) from obstacle
+    _require_no_broken_rule(problem, solution.target, cluster)
+    entries = within(problem, solution.target, ordered, request.limits)
+    report = {
+        "figures": assess(cluster, terms, solution, entries, left_out=len(ordered) - len(entries)),
+        "strangers": sorted(terms.strangers),
+        "fewer_racks": _fewer_racks(cluster, problem.current[entries], solution.target[entries]),
+    }
+    rows = _entry_rows(name, problem, solution.target, entries, cluster)
+    return pa.concat_tables([_report_row(name, report), rows])
+
+
+def _require_sizes(request: RebalanceRequest, cluster: Cluster) -> None:
+    limits, unknown = request.limits, int((cluster.size == UNKNOWN).sum())
+    if unknown and (limits.max_bytes is not None or limits.max_bytes_in_per_broker is not None):
+        raise InvalidInputError(
+            f"spec.limits counts bytes, but {unknown} partitions have no size_bytes.",
+            next_command="kadmin snapshot -z ZK --out DIR --sizes log-dirs.json",
+        )
+
+
+def _require_no_broken_rule(problem: Problem, target: Ints, cluster: Cluster) -> None:
+    if broken := broken_rules(problem, target):
+        cause = "; ".join(_with_names(each.rule, each.partitions, each.brokers, cluster) for each in broken)
+        raise KadminError("The planner broke a rule of its own; no plan is given.", cause=cause)
+
+
+def _with_names(reason: str, partitions: Ints, brokers: Ints, cluster: Cluster) -> str:
+    topics = [cluster.topics[each] for each in np.unique(cluster.topic[partitions])]
+    ids = cluster.broker_ids[brokers].tolist()
+    places = [f"topics {name_some(topics)}"] if topics else []
+    places += [f"brokers {name_some(ids)}"] if ids else []
+    return ": ".join([reason, *places])
+
+
+def _fewer_racks(cluster: Cluster, current: Ints, target: Ints) -> bool:
+    """Whether any list stands on fewer racks than before, lists with a broker of unknown rack passed over."""
+    names = [*cluster.racks, None]  # the last one answers for NONE
+
+    def racks(row: list[int]) -> set[str | None]:
+        return {names[broker] for broker in row if broker != NONE}
+
+    pairs = ((racks(now), racks(then)) for now, then in zip(current.tolist(), target.tolist(), strict=True))
+    return any(len(then) < len(now) for now, then in pairs if None not in now | then)
+
+
+def _report_row(name: str, report: dict[str, Any]) -> ArrowTable:
+    row = {"cluster": name, "ordinal": REPORT, "report": json.dumps(report)}
+    return pa.Table.from_pylist([row], schema=ANSWER_SCHEMA)
+
+
+def _entry_rows(name: str, problem: Problem, target: Ints, entries: Ints, cluster: Cluster) -> ArrowTable:
+    size = cluster.size[entries]
+    return pa.Table.from_arrays(
+        [
+            pa.array([name] * len(entries), pa.string()),
+            pa.array(np.arange(len(entries)), pa.int64()),
+            pa.array([cluster.topics[each] for each in cluster.topic[entries]], pa.string()),
+            pa.array(cluster.partition[entries], pa.int32()),
+            _lists(cluster, problem.current[entries]),
+            _lists(cluster, target[entries]),
+            pa.array(size, pa.int64(), mask=size == UNKNOWN),
+            pa.nulls(len(entries), pa.string()),
+        ],
+        schema=ANSWER_SCHEMA,
+    )
+
+
+def _lists(cluster: Cluster, rows: Ints) -> Any:  # noqa: ANN401 - pyarrow ships no type information
+    filled = rows != NONE
+    offsets = np.concatenate([[0], np.cumsum(filled.sum(axis=1))])
+    ids = cluster.broker_ids[rows[filled]]
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(ids, pa.int32()))

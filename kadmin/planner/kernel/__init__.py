@@ -1,0 +1,1 @@
+"""The planner's kernel: numpy on one cluster, pure, no Spark."""

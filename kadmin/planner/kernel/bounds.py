@@ -1,0 +1,87 @@
+"""What no plan can beat: the lower bound on moves.
+
+A move is a pair of partition and broker that was not there before. Each broker needs at least its quota less what it
+could keep; each partition needs at least its replication factor less what it could keep. Where several groups of
+topics have brokers of their own, quotas depend on each other's rounding, and only the second bound is proven.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kadmin.planner.kernel.problem import NONE, member
+from kadmin.planner.kernel.quotas import quotas
+from kadmin.planner.kernel.share import byte_demand, group_demand
+
+if TYPE_CHECKING:
+    from kadmin.planner.kernel.problem import Bools, Floats, Ints, Problem
+
+
+def least_moves(problem: Problem) -> int:
+    """Return the fewest moves of any plan that keeps every rule and is as even."""
+    fixed = int(added(problem, problem.start)[~problem.movable].sum())
+    if problem.leaders_only:
+        return fixed
+    chosen = np.flatnonzero(problem.movable)
+    keepable = _keepable(problem)[chosen]
+    lacking = problem.rf[chosen] - _keepable_together(problem, chosen, keepable)
+    refill = np.maximum(lacking, _leaderless(problem, chosen, keepable))
+    groups = np.unique(problem.group[chosen])
+    by_count = _by_count(problem, chosen, keepable) if len(groups) == 1 else 0
+    return fixed + max(int(refill.sum()), by_count)
+
+
+def even_load(problem: Problem) -> Floats | None:
+    """Return the most even bytes per broker that racks, weights and bounds allow, [B]; no partition being too large.
+
+    None where several groups of topics have brokers of their own: their most even bytes depend on each other.
+    """
+    chosen, brokers = np.flatnonzero(problem.movable), len(problem.brokers)
+    if len(np.unique(problem.group[chosen])) > 1 or problem.leaders_only:
+        return None
+    base, kept = np.zeros(brokers + 1, np.int64), np.zeros(brokers + 1, np.int64)  # the last one takes what is NONE
+    np.add.at(base, problem.start[~problem.movable], problem.size[~problem.movable, None])
+    np.add.at(kept, problem.current[chosen], problem.size[chosen, None])
+    if not len(chosen):
+        return np.asarray(base[:-1], np.float64)
+    demand = byte_demand(problem, chosen, kept[:-1], base[:-1])
+    return np.asarray(quotas(demand) + base[:-1], np.float64)
+
+
+def added(problem: Problem, lists: Ints) -> Ints:
+    """Return how many brokers of each list ([P, W]) do not hold the partition now, [P]."""
+    return np.asarray(
+        sum(
+            (lists[:, column] != NONE) & ~member(problem.current, lists[:, column]) for column in range(lists.shape[1])
+        ),
+        np.int64,
+    )
+
+
+def _keepable(problem: Problem) -> Bools:
+    """Whether each replica there is now ([P, W]) could stay."""
+    allowed = problem.allowed[problem.group[:, None], problem.current] & problem.brokers.may_hold[problem.current]
+    return np.asarray(allowed & (problem.current != NONE))
+
+
+def _keepable_together(problem: Problem, chosen: Ints, keepable: Bools) -> Ints:
+    """Return how many replicas of each partition could stay at once, racks seen."""
+    per_rack = np.zeros((len(chosen), problem.brokers.racks), np.int64)
+    rows, columns = np.nonzero(keepable)
+    np.add.at(per_rack, (rows, problem.brokers.rack[problem.current[chosen][rows, columns]]), 1)
+    return np.asarray(np.minimum(per_rack, problem.rack_cap[chosen, None]).sum(axis=1))
+
+
+def _leaderless(problem: Problem, chosen: Ints, keepable: Bools) -> Bools:
+    """Whether a partition needs a new replica because none that could stay may lead."""
+    return np.asarray(~(keepable & problem.brokers.may_lead[problem.current[chosen]]).any(axis=1))
+
+
+def _by_count(problem: Problem, chosen: Ints, keepable: Bools) -> int:
+    brokers = len(problem.brokers)
+    kept = np.bincount(problem.current[chosen][keepable], minlength=brokers)
+    settled = problem.start[~problem.movable]
+    base = np.bincount(settled[settled != NONE], minlength=brokers)
+    return int(np.maximum(quotas(group_demand(problem, chosen, kept, base)) - kept, 0).sum())

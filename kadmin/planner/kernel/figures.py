@@ -1,0 +1,101 @@
+"""How good an assignment is, in figures, and what no assignment can beat."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kadmin.planner.kernel.bounds import even_load
+from kadmin.planner.kernel.problem import NONE
+
+if TYPE_CHECKING:
+    from kadmin.planner.kernel.problem import Bools, Floats, Ints, Problem
+
+_DIGITS = 6
+_HEIR = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Evenness:
+    """Figures of one assignment over the brokers that count.
+
+    `bytes_max_over_mean` and `bytes_cv` (standard deviation over mean) are per unit of weight. `failover_share` is the
+    most leaders that any broker has after the loss of any other, over the fair share of those left. None: no sizes,
+    or a single broker.
+    """
+
+    replicas_min: int
+    replicas_max: int
+    leaders_min: int
+    leaders_max: int
+    bytes_max_over_mean: float | None
+    bytes_cv: float | None
+    rack_violations: int
+    failover_share: float | None
+
+
+def evenness(problem: Problem, lists: Ints, counted: Bools) -> Evenness:
+    """Return the figures of ordered lists [P, W] over the brokers `counted` [B]."""
+    brokers = len(problem.brokers)
+    count = np.bincount(lists[lists != NONE], minlength=brokers)[counted]
+    leaders = np.bincount(lists[:, 0], minlength=brokers)[counted]
+    load = np.zeros(brokers + 1, np.int64)  # the last one takes what is NONE
+    np.add.at(load, lists, problem.size[:, None])
+    spread = _byte_spread(load[:-1][counted] / problem.brokers.weight[counted])
+    return Evenness(
+        replicas_min=int(count.min()) if len(count) else 0,
+        replicas_max=int(count.max(initial=0)),
+        leaders_min=int(leaders.min()) if len(leaders) else 0,
+        leaders_max=int(leaders.max(initial=0)),
+        bytes_max_over_mean=spread[0],
+        bytes_cv=spread[1],
+        rack_violations=rack_violations(problem, lists),
+        failover_share=_failover_share(problem, lists, counted),
+    )
+
+
+def rack_violations(problem: Problem, lists: Ints) -> int:
+    """Count the partitions with more replicas on one rack than allowed."""
+    racks = problem.brokers.rack
+    broken = np.zeros(len(lists), np.bool_)
+    for rack in range(problem.brokers.racks):
+        broken |= ((lists != NONE) & (racks[lists] == rack)).sum(axis=1) > problem.rack_cap
+    return int(broken.sum())
+
+
+def bytes_bound(problem: Problem, counted: Bools) -> float | None:
+    """Return the least max/mean of bytes: above 1 where racks or one large partition stand in the way of 1."""
+    load = even_load(problem)
+    total = int((problem.size * problem.rf).sum())
+    if total == 0 or not counted.any():
+        return None
+    weight = problem.brokers.weight[counted]
+    even = np.full(len(weight), total / len(weight)) if load is None else load[counted] / weight
+    largest = float(problem.size.max()) / float(weight.max())
+    return round(max(float(even.max()), largest) / float(even.mean()), _DIGITS)
+
+
+def _byte_spread(load: Floats) -> tuple[float | None, float | None]:
+    if not len(load) or not load.any():
+        return None, None
+    mean = float(load.mean())
+    return round(float(load.max()) / mean, _DIGITS), round(float(load.std()) / mean, _DIGITS)
+
+
+def _failover_share(problem: Problem, lists: Ints, counted: Bools) -> float | None:
+    alive = np.flatnonzero(counted)
+    if len(alive) < _HEIR or not len(lists):
+        return None
+    brokers = len(problem.brokers)
+    leaders = np.bincount(lists[:, 0], minlength=brokers)
+    takes_over = np.zeros((brokers, brokers), np.int64)
+    if lists.shape[1] > 1:
+        heirs = lists[:, 1] != NONE
+        pairs = lists[heirs, 0] * brokers + lists[heirs, 1]
+        takes_over = np.bincount(pairs, minlength=brokers * brokers).reshape(brokers, brokers)
+    after = takes_over + leaders
+    np.fill_diagonal(after, 0)
+    worst = int(after[np.ix_(alive, alive)].max())
+    return round(worst / (len(lists) / (len(alive) - 1)), _DIGITS)

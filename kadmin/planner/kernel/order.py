@@ -1,0 +1,134 @@
+"""The order of a plan's entries, and where limits cut it.
+
+Goals: the biggest win first, so that whoever stops early has the best of it, and every prefix is a valid cluster.
+Algorithm: what must be done (drained brokers, racks, replication factors, pins) comes before what evens out, and that
+before what only reorders. Within these an entry counts more the more its brokers still have to give and to get when it
+is their turn, the largest partitions being each broker's first. An entry that would pass a limit is left out, the
+others go on. Where brokers have capacities, an entry waits until there is room for it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kadmin.planner.kernel.bounds import added
+from kadmin.planner.kernel.problem import NO_LIMIT, NONE, ObstacleError, member
+from kadmin.planner.kernel.releases import holdable
+
+if TYPE_CHECKING:
+    from kadmin.plan.model import ProposalLimits
+    from kadmin.planner.kernel.problem import Bools, Ints, Problem
+
+
+def plan_order(problem: Problem, target: Ints) -> Ints:
+    """Return the partitions whose list changes, the biggest win first; raises ObstacleError where no order fits."""
+    entries = np.flatnonzero((target != problem.current).any(axis=1))
+    rank = _rank(problem, target)[entries]
+    win = _wins(problem, target)[entries]
+    ordered = entries[np.lexsort((entries, -win, rank))]
+    return ordered if (problem.brokers.capacity >= NO_LIMIT).all() else _with_room(problem, target, ordered)
+
+
+def within(problem: Problem, target: Ints, ordered: Ints, limits: ProposalLimits) -> Ints:
+    """Return the entries, in their order, that limits let pass."""
+    most_moves, most_bytes = _or_unlimited(limits.max_moves), _or_unlimited(limits.max_bytes)
+    most_in, most_reorders = _or_unlimited(limits.max_bytes_in_per_broker), _or_unlimited(limits.max_order_changes)
+    moves, size = added(problem, target), problem.size
+    reorders_only = order_alone(problem, target)
+    bytes_in = np.zeros(len(problem.brokers), np.int64)
+    spent_moves = spent_bytes = reorders = 0
+    passed = []
+    for partition in ordered.tolist():
+        count, volume = int(moves[partition]), int(size[partition])
+        receivers = _new_brokers(problem, target, partition)
+        fits = (
+            spent_moves + count <= most_moves
+            and spent_bytes + count * volume <= most_bytes
+            and bool((bytes_in[receivers] + volume <= most_in).all())
+            and reorders + reorders_only[partition] <= most_reorders
+        )
+        if fits:
+            passed.append(partition)
+            spent_moves += count
+            spent_bytes += count * volume
+            bytes_in[receivers] += volume
+            reorders += int(reorders_only[partition])
+    return np.array(passed, np.int64)
+
+
+def order_alone(problem: Problem, target: Ints) -> Bools:
+    """Whether each list holds the same brokers as now, so that its entry, if any, moves no data, [P]."""
+    return np.asarray((np.sort(target, axis=1) == np.sort(problem.current, axis=1)).all(axis=1))
+
+
+def _or_unlimited(limit: int | None) -> int:
+    return NO_LIMIT if limit is None else limit
+
+
+def _rank(problem: Problem, target: Ints) -> Ints:
+    """Return 0 for what must be done, 1 for what evens out, 2 for what only reorders, [P]."""
+    current, filled = problem.current, problem.current != NONE
+    must = (~holdable(problem, current) & filled).any(axis=1) | (filled.sum(axis=1) != problem.rf)
+    must |= ~problem.movable | (problem.start != current).any(axis=1) | _crowded(problem)
+    return np.where(order_alone(problem, target), 2, np.where(must, 0, 1))
+
+
+def _crowded(problem: Problem) -> Bools:
+    brokers, current = problem.brokers, problem.current
+    crowded = np.zeros(len(problem), np.bool_)
+    for rack in range(brokers.racks):
+        on_rack = ((current != NONE) & (brokers.rack[current] == rack)).sum(axis=1)
+        crowded |= on_rack > problem.rack_cap
+    return crowded
+
+
+def _wins(problem: Problem, target: Ints) -> Ints:
+    """Return for each partition how much its brokers still have to give and to get at its turn, [P]."""
+    win = np.zeros(len(problem), np.int64)
+    lists = (problem.current, target)
+    for here, there in (lists, lists[::-1]):
+        for column in range(here.shape[1]):
+            leaving = np.flatnonzero((here[:, column] != NONE) & ~member(there, here[:, column]))
+            win[leaving] += _turns_left(here[leaving, column], problem.size[leaving])
+    only_order = np.flatnonzero((win == 0) & (problem.current[:, 0] != target[:, 0]))
+    for here in lists:
+        win[only_order] += _turns_left(here[only_order, 0], problem.size[only_order])
+    return win
+
+
+def _turns_left(broker: Ints, size: Ints) -> Ints:
+    """Return, for the entries of each broker taken by size, how many are left from each one on."""
+    order = np.lexsort((np.arange(len(size)), -size, broker))
+    ascending = broker[order]
+    left = np.empty(len(broker), np.int64)
+    left[order] = np.searchsorted(ascending, ascending, side="right") - np.arange(len(broker))
+    return left
+
+
+def _new_brokers(problem: Problem, target: Ints, partition: int) -> Ints:
+    row = target[partition]
+    return np.asarray(row[(row != NONE) & ~np.isin(row, problem.current[partition])])
+
+
+def _with_room(problem: Problem, target: Ints, ordered: Ints) -> Ints:
+    """Put off each entry until its brokers have room for it beside what lies there then."""
+    load = np.zeros(len(problem.brokers) + 1, np.int64)  # the last one takes what is NONE
+    np.add.at(load, problem.current, problem.size[:, None])
+    waiting, done = ordered.tolist(), []
+    while waiting:
+        put_off = []
+        for partition in waiting:
+            receivers = _new_brokers(problem, target, partition)
+            if (load[receivers] + problem.size[partition] > problem.brokers.capacity[receivers]).any():
+                put_off.append(partition)
+                continue
+            np.subtract.at(load, problem.current[partition], problem.size[partition])
+            np.add.at(load, target[partition], problem.size[partition])
+            done.append(partition)
+        if len(put_off) == len(waiting):
+            reason = "no order of the reassignments keeps every broker within its capacity_bytes"
+            raise ObstacleError(reason, np.array(put_off, np.int64))
+        waiting = put_off
+    return np.array(done, np.int64)

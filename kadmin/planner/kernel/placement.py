@@ -1,0 +1,93 @@
+"""The working state: which broker holds which replica while the kernel thinks.
+
+Lists are sets here; their order is decided last. Counters are kept in step by `put` and `take` alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kadmin.planner.kernel.problem import NONE
+
+if TYPE_CHECKING:
+    from kadmin.planner.kernel.problem import Ints, Problem
+
+
+class Placement:
+    """Slots [P, W] with the broker in each, NONE where open; `per_rack` [P, K], `count` and `load` (bytes) [B]."""
+
+    def __init__(self, problem: Problem) -> None:
+        brokers = problem.brokers
+        self.problem = problem
+        self.slots = problem.start.copy()
+        self.per_rack = np.zeros((len(problem), brokers.racks), np.int16)
+        self.count = np.zeros(len(brokers), np.int64)
+        self.load = np.zeros(len(brokers), np.int64)
+        self.strict = bool(problem.rack_cap.max(initial=1) == 1)
+        filled = np.nonzero(self.slots != NONE)
+        self._book(filled[0], self.slots[filled], 1)
+
+    def take_all(self, partitions: Ints, slots: Ints) -> None:
+        """Take the replicas out of many slots, each named once."""
+        self._book(partitions, self.slots[partitions, slots], -1)
+        self.slots[partitions, slots] = NONE
+
+    def _book(self, partitions: Ints, held: Ints, sign: int) -> None:
+        brokers = self.problem.brokers
+        np.add.at(self.per_rack, (partitions, brokers.rack[held]), np.int16(sign))
+        np.add.at(self.count, held, sign)
+        np.add.at(self.load, held, sign * self.problem.size[partitions])
+
+    def take(self, partition: int, slot: int) -> None:
+        """Take the replica out of a slot."""
+        broker = self.slots[partition, slot]
+        self.slots[partition, slot] = NONE
+        self.per_rack[partition, self.problem.brokers.rack[broker]] -= 1
+        self.count[broker] -= 1
+        self.load[broker] -= self.problem.size[partition]
+
+    def put(self, partition: int, slot: int, broker: int) -> None:
+        """Put a replica on a broker into an open slot."""
+        self.slots[partition, slot] = broker
+        self.per_rack[partition, self.problem.brokers.rack[broker]] += 1
+        self.count[broker] += 1
+        self.load[broker] += self.problem.size[partition]
+
+    def move(self, partition: int, slot: int, broker: int) -> None:
+        """Move the replica in a slot to another broker."""
+        self.take(partition, slot)
+        self.put(partition, slot, broker)
+
+    def open_slot(self, partition: int) -> int:
+        """Return the first open slot of a partition below its replication factor's length."""
+        return int(np.flatnonzero(self.slots[partition] == NONE)[0])
+
+    def missing(self) -> Ints:
+        """Return how many replicas each partition lacks, [P]."""
+        return np.asarray(self.problem.rf - (self.slots != NONE).sum(axis=1))
+
+    def leaderless(self, partition: int, without: int = NONE) -> bool:
+        """Whether none of a partition's replicas may lead, the one in slot `without` not counted."""
+        row = self.slots[partition]
+        kept = row[(row != NONE) & (np.arange(len(row)) != without)]
+        return not self.problem.brokers.may_lead[kept].any()
+
+    def accepts(self, partition: int, broker: int, instead: int = NONE) -> bool:
+        """Whether a partition may get a replica on a broker, the one in slot `instead` going away.
+
+        The last open slot of a partition that nobody may lead takes only a broker that may.
+        """
+        problem, brokers = self.problem, self.problem.brokers
+        row = self.slots[partition]
+        if not brokers.may_receive[broker] or not problem.allowed[problem.group[partition], broker]:
+            return False
+        if (row == broker).any() or self.load[broker] + problem.size[partition] > brokers.capacity[broker]:
+            return False
+        rack = brokers.rack[broker]
+        same = instead != NONE and brokers.rack[row[instead]] == rack
+        if self.per_rack[partition, rack] - same >= problem.rack_cap[partition]:
+            return False
+        last = instead != NONE or int((row != NONE).sum()) == problem.rf[partition] - 1
+        return not last or bool(brokers.may_lead[broker]) or not self.leaderless(partition, instead)

@@ -1,0 +1,59 @@
+"""Replicas that must go whatever else happens: the start of every plan.
+
+A replica goes from a broker that may not hold it, from a rack that holds too many of its partition, from a partition
+with more replicas than wished, and from one whose replicas may none of them lead. Where there is a choice, the broker
+that holds most for its weight gives, a preferred leader last among equals.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kadmin.planner.kernel.problem import NONE
+
+if TYPE_CHECKING:
+    from kadmin.planner.kernel.placement import Placement
+    from kadmin.planner.kernel.problem import Bools, Ints, Problem
+
+
+def release(placement: Placement) -> None:
+    """Open every slot whose replica must go; pinned and excluded partitions are left alone."""
+    problem = placement.problem
+    placement.take_all(*np.nonzero(~holdable(problem, problem.start) & (problem.start != NONE)))
+    crowded = (placement.per_rack > problem.rack_cap[:, None]).any(axis=1) | (placement.missing() < 0)
+    for partition in np.flatnonzero(crowded & problem.movable).tolist():
+        while (choice := _surplus_slots(placement, partition)).size:
+            placement.take(partition, _heaviest(placement, partition, choice))
+    if not problem.brokers.may_lead.all():
+        _free_a_slot_to_lead(placement)
+
+
+def holdable(problem: Problem, lists: Ints) -> Bools:
+    """Whether the replica in each slot ([P, W]) may stay where it is, alone seen; immovable ones may."""
+    allowed = problem.allowed[problem.group[:, None], lists] & problem.brokers.may_hold[lists]
+    return np.asarray(allowed | ~problem.movable[:, None])
+
+
+def _surplus_slots(placement: Placement, partition: int) -> Ints:
+    problem, row = placement.problem, placement.slots[partition]
+    filled = np.flatnonzero(row != NONE)
+    crowded = placement.per_rack[partition, problem.brokers.rack[row[filled]]] > problem.rack_cap[partition]
+    if not crowded.any():
+        crowded = np.full(len(filled), len(filled) > problem.rf[partition])
+    return np.asarray(filled[crowded])
+
+
+def _heaviest(placement: Placement, partition: int, slots: Ints) -> int:
+    brokers = placement.slots[partition, slots]
+    weight = placement.count[brokers] / placement.problem.brokers.weight[brokers]
+    return int(slots[np.lexsort((-slots, -weight))[0]])
+
+
+def _free_a_slot_to_lead(placement: Placement) -> None:
+    problem = placement.problem
+    may_lead = np.append(problem.brokers.may_lead, False)  # the last one answers for NONE
+    full = problem.movable & (placement.missing() == 0)
+    for partition in np.flatnonzero(full & ~may_lead[placement.slots].any(axis=1)).tolist():
+        placement.take(partition, _heaviest(placement, partition, np.flatnonzero(placement.slots[partition] != NONE)))

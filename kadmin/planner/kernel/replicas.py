@@ -1,0 +1,64 @@
+"""Replicas listed broker by broker, as arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kadmin.planner.kernel.placement import Placement
+    from kadmin.planner.kernel.problem import Bools, Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Replicas:
+    """Where replicas lay when the list was made: arrays [N], ascending by broker, then partition, then slot."""
+
+    broker: Ints
+    partition: Ints
+    slot: Ints
+
+    def __len__(self) -> int:
+        """Return N."""
+        return len(self.broker)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Replicas]) -> Replicas:
+        """Return several lists as one."""
+        empty = np.zeros(0, np.int64)
+        return cls(
+            np.concatenate([empty, *(part.broker for part in parts)]),
+            np.concatenate([empty, *(part.partition for part in parts)]),
+            np.concatenate([empty, *(part.slot for part in parts)]),
+        )
+
+    def only(self, which: Bools | Ints) -> Replicas:
+        """Return those that a mask or positions name."""
+        return Replicas(self.broker[which], self.partition[which], self.slot[which])
+
+    def of(self, broker: int) -> Replicas:
+        """Return those of one broker."""
+        low, high = np.searchsorted(self.broker, [broker, broker + 1])
+        return Replicas(self.broker[low:high], self.partition[low:high], self.slot[low:high])
+
+    def may_go(self, placement: Placement) -> Bools:
+        """Whether each may go without leaving its partition with nobody who may lead."""
+        may_lead = np.append(placement.problem.brokers.may_lead, np.False_)  # the last one answers for NONE
+        if may_lead[:-1].all():
+            return np.ones(len(self), np.bool_)
+        able = may_lead[placement.slots[self.partition]].sum(axis=1)
+        return np.asarray((able > 1) | ~may_lead[self.broker])
+
+
+def replicas_on(placement: Placement, members: Ints, brokers: Ints) -> Replicas:
+    """List the replicas of some partitions on some brokers (both ascending)."""
+    wanted = np.zeros(len(placement.problem.brokers) + 1, np.bool_)  # the last one answers for NONE
+    wanted[brokers] = True
+    rows, slots = np.nonzero(wanted[placement.slots[members]])
+    held = placement.slots[members[rows], slots]
+    order = np.argsort(held, kind="stable")
+    return Replicas(held[order], members[rows[order]], slots[order])

@@ -1,0 +1,178 @@
+"""One group of partitions with the same allowed brokers, and what each broker is to hold when it is placed.
+
+Groups are placed one after the other: the restricted ones first, each even among its own brokers, the group of all
+brokers last, filling up what the others left uneven.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kadmin.planner.kernel.problem import NONE, ObstacleError
+from kadmin.planner.kernel.quotas import Demand, quotas, rack_reach
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kadmin.planner.kernel.placement import Placement
+    from kadmin.planner.kernel.problem import Bools, Floats, Ints, Problem
+
+_FINEST = 0.001
+"""A tolerance below this is taken for this: swaps would go on for bytes that the next minute writes anyway."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Share:
+    """A group at work.
+
+    `members` are partition indices. `quota` [B] is how many replicas the group is to have on each broker; it changes
+    hands where another broker can as well have the odd one. `base` and `base_load` [B] are the replicas and bytes that
+    lie there already for good; `others` and `others_load` [B] all that is not the group's, which stands still while
+    the group is placed.
+    """
+
+    placement: Placement
+    members: Ints
+    receives: Bools
+    quota: Ints
+    base: Ints
+    base_load: Ints
+    others: Ints
+    others_load: Ints
+
+    def surplus(self) -> Ints:
+        """Return by how many replicas each broker is above its quota (below: negative), [B]."""
+        return np.asarray(self.placement.count - self.others - self.quota)
+
+    def room(self) -> Ints:
+        """Return how many replicas each broker may get up to its quota, [B]."""
+        return np.where(self.receives, np.maximum(-self.surplus(), 0), 0)
+
+    def levels(self, change: int = 0) -> Floats:
+        """Return how full each broker is for its weight, had it `change` replicas more, [B]."""
+        held = self.placement.count - self.others + self.base + change
+        return np.asarray(held / self.placement.problem.brokers.weight)
+
+    @property
+    def tolerance(self) -> float:
+        """Return the fraction by which a broker's bytes may be off its goal."""
+        return max(self.placement.problem.tolerance, _FINEST)
+
+    def even_load(self) -> Floats:
+        """Return the bytes that each broker is to hold, [B]: the most even that racks, weights and bounds allow."""
+        own = self.placement.load - self.others_load
+        demand = byte_demand(self.placement.problem, self.members, own, self.base_load, slack=self.tolerance)
+        return np.asarray(quotas(demand) + self.others_load, np.float64)
+
+    def load_within_racks(self, arriving: Ints) -> Floats:
+        """Return the bytes that each broker is to hold if no more change racks, [B]; `arriving` [K] are on the way.
+
+        What a rack holds is shared by weight among its brokers that may receive; the others keep what they have.
+        """
+        brokers = self.placement.problem.brokers
+        own = self.placement.load - self.others_load + self.base_load
+        shared = np.where(self.receives, own, 0)
+        weight = np.where(self.receives, brokers.weight, 0.0)
+        totals = np.bincount(brokers.rack, weights=shared, minlength=brokers.racks) + arriving
+        weights = np.bincount(brokers.rack, weights=weight, minlength=brokers.racks)
+        level = totals / np.where(weights > 0, weights, 1)
+        goal = np.where(self.receives, brokers.weight * level[brokers.rack], own)
+        return np.asarray(goal - self.base_load + self.others_load)
+
+
+def shares(placement: Placement) -> Iterator[Share]:
+    """Yield each group with its quotas, when those before it have been placed."""
+    problem = placement.problem
+    settled = ~problem.movable
+    sizes = problem.allowed.sum(axis=1)
+    for group in sorted(range(len(problem.allowed)), key=lambda each: (each == 0, sizes[each], each)):
+        chosen = problem.movable & (problem.group == group)
+        if chosen.any():
+            yield _share(placement, np.flatnonzero(chosen), settled)
+        settled |= chosen
+
+
+def _share(placement: Placement, members: Ints, settled: Bools) -> Share:
+    problem = placement.problem
+    receives = problem.allowed[problem.group[members[0]]] & problem.brokers.may_receive
+    _refuse_impossible(placement, members, receives)
+    kept, own_load = _tally(placement, members)
+    base, base_load = _tally(placement, np.flatnonzero(settled))
+    return Share(
+        placement=placement,
+        members=members,
+        receives=receives,
+        quota=quotas(group_demand(problem, members, kept, base)),
+        base=base,
+        base_load=base_load,
+        others=placement.count - kept,
+        others_load=placement.load - own_load,
+    )
+
+
+def group_demand(problem: Problem, members: Ints, kept: Ints, base: Ints) -> Demand:
+    """Return what a group of partitions demands, `kept` [B] of it being in place beside `base` [B] of others."""
+    brokers = problem.brokers
+    allowed = problem.allowed[problem.group[members[0]]] & brokers.may_hold
+    several = int((problem.rf[members] > 1).sum())  # a sole replica leads
+    most = np.where(brokers.may_lead, len(members), several)
+    return Demand(
+        total=int(problem.rf[members].sum()),
+        base=base,
+        kept=kept,
+        upper=np.where(allowed & brokers.may_receive, most, np.where(allowed, np.minimum(kept, most), 0)),
+        weight=brokers.weight,
+        rack=brokers.rack,
+        reach=rack_reach(problem.rf[members], problem.rack_cap[members], brokers.racks),
+    )
+
+
+def byte_demand(problem: Problem, members: Ints, kept: Ints, base: Ints, *, slack: float = 0.0) -> Demand:
+    """Return what a group demands in bytes, as `group_demand` does in replicas.
+
+    Goals stay so far below capacities that brokers may be above them by the fraction `slack`.
+    """
+    brokers, size = problem.brokers, problem.size[members]
+    allowed = problem.allowed[problem.group[members[0]]] & brokers.may_hold
+    most = np.where(allowed & brokers.may_receive, int(size.sum()), np.where(allowed, kept, 0))
+    rf, cap = problem.rf[members], problem.rack_cap[members]
+    reach = [int((size * np.minimum(rf, racks * cap)).sum()) for racks in range(brokers.racks + 1)]
+    capacity = (brokers.capacity / (1 + slack)).astype(np.int64)
+    return Demand(
+        total=reach[-1],
+        base=base,
+        kept=np.zeros_like(kept),  # goals must not shift with what is where, or a second run would go on
+        upper=np.clip(capacity - base, 0, most),
+        weight=brokers.weight,
+        rack=brokers.rack,
+        reach=np.array(reach, np.int64),
+    )
+
+
+def _tally(placement: Placement, partitions: Ints) -> tuple[Ints, Ints]:
+    problem, held = placement.problem, placement.slots[partitions]
+    filled = held != NONE
+    size = np.broadcast_to(problem.size[partitions, None], held.shape)[filled]
+    load = np.zeros(len(problem.brokers), np.int64)
+    np.add.at(load, held[filled], size)
+    return np.bincount(held[filled], minlength=len(problem.brokers)), load
+
+
+def _refuse_impossible(placement: Placement, members: Ints, receives: Bools) -> None:
+    """Refuse partitions that want more replicas than brokers and racks can hold."""
+    problem, brokers = placement.problem, placement.problem.brokers
+    new = np.bincount(brokers.rack[receives], minlength=brokers.racks)
+    held = placement.slots[members]
+    stuck = (held != NONE) & ~receives[held]
+    old = np.zeros((len(members), brokers.racks), np.int64)
+    rows, columns = np.nonzero(stuck)
+    np.add.at(old, (rows, brokers.rack[held[rows, columns]]), 1)
+    most = np.minimum(new + old, problem.rack_cap[members, None]).sum(axis=1)
+    if (short := problem.rf[members] > most).any():
+        wished = int(problem.rf[members][short].max())
+        strict = bool((problem.rack_cap[members][short] == 1).all()) and brokers.racks > 1
+        places = f"{np.count_nonzero(new)} racks" if strict else f"{np.count_nonzero(receives)} brokers"
+        raise ObstacleError(f"RF {wished} over {places}", members[short])

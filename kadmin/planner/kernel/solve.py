@@ -1,0 +1,65 @@
+"""From the question to the answer: releases, counts, bytes, leaders, order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kadmin.planner.kernel.augment import augment
+from kadmin.planner.kernel.bounds import least_moves
+from kadmin.planner.kernel.fill import fill
+from kadmin.planner.kernel.leaders import choose_leaders
+from kadmin.planner.kernel.placement import Placement
+from kadmin.planner.kernel.problem import ObstacleError, Solution
+from kadmin.planner.kernel.releases import release
+from kadmin.planner.kernel.share import shares
+from kadmin.planner.kernel.sizes import even_sizes
+from kadmin.planner.kernel.succession import order_lists
+
+if TYPE_CHECKING:
+    from kadmin.planner.kernel.problem import Ints, Problem
+
+
+PASSES = 8
+"""After so many passes the last answer counts; almost every problem is settled after the first."""
+
+
+def solve(problem: Problem) -> Solution:
+    """Return the target lists; the same problem always gives the same lists.
+
+    The answer is asked for again with itself as the cluster, until that changes nothing: so a second run on the result
+    proposes nothing. Raises ObstacleError where no plan can satisfy the problem, or none was found.
+    """
+    solution = _solve_once(problem)
+    for _ in range(PASSES):
+        settled = replace(problem, current=solution.target, start=solution.target)
+        again = _solve_once(settled)
+        if np.array_equal(again.target, solution.target):
+            break
+        solution = replace(again, bound=solution.bound)
+    return solution
+
+
+def _solve_once(problem: Problem) -> Solution:
+    placement = Placement(problem)
+    quota = placement.count.copy() if problem.leaders_only else _place(placement)
+    free = (np.sort(placement.slots, axis=1) != np.sort(problem.current, axis=1)).any(axis=1)
+    leader = choose_leaders(problem, placement.slots, free)
+    target = order_lists(problem, placement.slots, leader, free)
+    return Solution(target, quota, least_moves(problem))
+
+
+def _place(placement: Placement) -> Ints:
+    release(placement)
+    quota = placement.count.copy()
+    for share in shares(placement):
+        fill(share)
+        augment(share)
+        even_sizes(share)
+        quota = share.others + share.quota
+    overfull = np.flatnonzero(placement.load > placement.problem.brokers.capacity)
+    if overfull.size:
+        raise ObstacleError("no plan was found that keeps every broker within its capacity_bytes", brokers=overfull)
+    return quota

@@ -1,0 +1,72 @@
+"""Checks an answer against its question, by other means than those that made it.
+
+The rules, one by one: a list names each broker once; it has as many as wished; new replicas lie where replicas may be
+received, kept ones where they may be held; no rack holds more of a partition than allowed; the first may lead; no
+broker is over its capacity; excluded and pinned partitions are as given; leaders-only changes order alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kadmin.planner.kernel.problem import NONE, member
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kadmin.planner.kernel.problem import Bools, Ints, Problem
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BrokenRule:
+    """A rule that an answer breaks; `partitions` or `brokers` are the indices concerned."""
+
+    rule: str
+    partitions: Ints
+    brokers: Ints
+
+
+def broken_rules(problem: Problem, target: Ints) -> tuple[BrokenRule, ...]:
+    """Return every rule that the target lists [P, W] break; none where all is well."""
+    nobody = np.zeros(0, np.int64)
+    by_partition = [BrokenRule(rule, np.flatnonzero(broken), nobody) for rule, broken in _by_partition(problem, target)]
+    loads = np.zeros(len(problem.brokers) + 1, np.int64)
+    np.add.at(loads, target, problem.size[:, None])
+    over = BrokenRule("a broker is over its capacity", nobody, np.flatnonzero(loads[:-1] > problem.brokers.capacity))
+    rules = by_partition if problem.leaders_only else [*by_partition, over]
+    return tuple(rule for rule in rules if rule.partitions.size or rule.brokers.size)
+
+
+def _by_partition(problem: Problem, target: Ints) -> Iterator[tuple[str, Bools]]:
+    movable, filled = problem.movable, target != NONE
+    ascending = np.sort(target, axis=1)
+    repeated = (ascending[:, 1:] == ascending[:, :-1]) & (ascending[:, 1:] != NONE)
+    yield "a broker stands twice in a list", repeated.any(axis=1)
+    yield "a list has a gap", (filled[:, 1:] & ~filled[:, :-1]).any(axis=1)
+    yield "a pinned or excluded partition is changed", ~movable & (target != problem.start).any(axis=1)
+    yield "the first replica may not lead", movable & ~problem.brokers.may_lead[target[:, 0]]
+    if problem.leaders_only:
+        changed = ascending != np.sort(problem.current, axis=1)
+        yield "data moves though only leaders may change", changed.any(axis=1)
+        return
+    yield "the replication factor is not as wished", movable & (filled.sum(axis=1) != problem.rf)
+    yield from _placements(problem, target, filled)
+
+
+def _placements(problem: Problem, target: Ints, filled: Bools) -> Iterator[tuple[str, Bools]]:
+    movable, brokers = problem.movable, problem.brokers
+    columns = range(target.shape[1])
+    new = np.stack([~member(problem.current, target[:, column]) for column in columns], axis=1) & filled
+    allowed = problem.allowed[problem.group[:, None], target]
+    substitute = np.stack([member(problem.start, target[:, column]) for column in columns], axis=1)
+    refused = new & ~brokers.may_receive[target] & ~substitute
+    yield "a new replica lies where none may be received", movable & (refused | (new & ~allowed)).any(axis=1)
+    misplaced = filled & ~(brokers.may_hold[target] & allowed)
+    yield "a replica stays where none may be held", movable & misplaced.any(axis=1)
+    per_rack = np.stack(
+        [(filled & (brokers.rack[target] == rack)).sum(axis=1) for rack in range(brokers.racks)], axis=1
+    )
+    yield "a rack holds too many replicas", movable & (per_rack > problem.rack_cap[:, None]).any(axis=1)

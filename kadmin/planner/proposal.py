@@ -1,0 +1,125 @@
+"""What a planner run gives back, and how it is read out of the engines' answers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from kadmin import errors
+from kadmin.cluster.model import TopicPartition
+from kadmin.errors import InvalidInputError, KadminError, StalePlanError, name_some
+from kadmin.inventory import SINGLE_CLUSTER, read_inventory
+from kadmin.plan.model import Elect, PlanHeader, Reassignment, ReassignmentPlan
+from kadmin.planner.answer import REPORT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from kadmin.inventory.header import Header
+    from kadmin.plan.model import RebalanceRequest
+    from kadmin.planner.tables import ArrowTable
+
+DEFAULT_NAME = "rebalance"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to run. `master` and `conf` are Spark's; the local engine has no use for them."""
+
+    master: str | None = None
+    conf: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A plan, and its figures as schemas/answers/figures.schema.json has them for one cluster."""
+
+    plan: ReassignmentPlan
+    figures: Mapping[str, Any]
+
+
+def check_cluster_ids(request: RebalanceRequest, header: Header) -> None:
+    """Refuse a request that names another cluster than the inventory's; raises StalePlanError."""
+    wished = request.header.cluster_id
+    others = [found for found in header.clusters.values() if wished is not None and found != wished]
+    if others:
+        raise StalePlanError(
+            f"The request is for cluster {wished}, the inventory is of {name_some(others)}.",
+            next_command="kadmin snapshot -z ZK --out DIR",
+        )
+
+
+def explain_bad_rows(directory: Path) -> NoReturn:
+    """Raise the error that names the bad rows of an inventory, which an engine has noticed."""
+    read_inventory(directory)
+    raise KadminError(f"The planner refused the inventory {directory}, in which no bad row can be found.")
+
+
+def proposals_of(
+    request: RebalanceRequest, directory: Path, header: Header, answers: Mapping[str, ArrowTable]
+) -> dict[str, Proposal]:
+    """Read proposals out of the answers, one for each cluster.
+
+    Raises InvalidInputError where the inventory has bad rows or the request names what no cluster has, and the error
+    of the first cluster by name that has one.
+    """
+    reports = {name: _report(answers[name]) for name in sorted(answers)}
+    if any("unsound" in report for report in reports.values()):
+        explain_bad_rows(directory)
+    for name, report in reports.items():
+        if "error" in report:
+            raise _error(name, report["error"])
+    _refuse_strangers([set(report["strangers"]) for report in reports.values()])
+    return {
+        name: Proposal(
+            _plan(request, header, name, answers[name], fewer_racks=report["fewer_racks"]),
+            {"cluster": name, "cluster_id": header.clusters[name], **report["figures"]},
+        )
+        for name, report in reports.items()
+    }
+
+
+def _report(answer: ArrowTable) -> dict[str, Any]:
+    ordinals = answer.column("ordinal").to_pylist()
+    report: dict[str, Any] = json.loads(answer.column("report")[ordinals.index(REPORT)].as_py())
+    return report
+
+
+def _error(name: str, report: Mapping[str, Any]) -> KadminError:
+    kind: type[KadminError] = getattr(errors, report["kind"])
+    where = f"cluster {name}: " if name != SINGLE_CLUSTER else ""
+    return kind(f"{where}{report['message']}", cause=report["cause"], next_command=report["next_command"])
+
+
+def _refuse_strangers(by_cluster: Iterable[set[str]]) -> None:
+    if nowhere := set.intersection(*by_cluster):
+        raise InvalidInputError(f"The request names what the inventory does not have: {name_some(sorted(nowhere))}.")
+
+
+def _plan(
+    request: RebalanceRequest, header: Header, name: str, answer: ArrowTable, *, fewer_racks: bool
+) -> ReassignmentPlan:
+    reassignments = tuple(
+        Reassignment(
+            TopicPartition(row["topic"], row["partition"]),
+            tuple(row["target"]),
+            tuple(row["current"]),
+            row["size_bytes"],
+        )
+        for row in answer.sort_by("ordinal").to_pylist()
+        if row["ordinal"] != REPORT
+    )
+    return ReassignmentPlan(
+        PlanHeader(
+            name=request.header.name or DEFAULT_NAME,
+            cluster_id=header.clusters[name],
+            description=f"Proposed from the inventory taken at {header.taken_at}.",
+            labels=request.header.labels,
+        ),
+        reassignments,
+        elect=Elect.AT_END,
+        allow_replication_factor_change=any(len(wish.target) != len(wish.current or ()) for wish in reassignments),
+        allow_fewer_racks=fewer_racks,
+    )

@@ -1,0 +1,110 @@
+"""A Spark session for one proposal: quiet, without a user interface, workers on this very interpreter."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # ships no type information
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkException, PySparkRuntimeError
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
+
+from kadmin.errors import NotCompletedError
+from kadmin.java import cache_folder, find_java
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kadmin.planner.proposal import Options
+
+LOCAL_MASTER = "local[*]"
+_SHUFFLES_PER_CORE = 2
+_ARROW_ROWS = 1_000_000
+_PATIENCE_S = 10
+_LOGGING = Path(__file__).with_name("log4j2-quiet.properties")
+
+
+@contextmanager
+def spark_session(options: Options) -> Iterator[SparkSession]:
+    """Open a session, and stop it with its JVM; one that runs in this process already is used and left alone.
+
+    Raises NotCompletedError where no Java is found or Spark does not start.
+    """
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        yield running
+        return
+    gateway, conf = _launch(options)
+    try:
+        try:
+            session = SparkSession(SparkContext(conf=conf, gateway=gateway))
+        except (PySparkException, Py4JError) as error:
+            raise _not_started(cause_of(error)) from error
+        try:
+            yield session
+        finally:
+            session.stop()
+    finally:
+        _shut_down(gateway)
+
+
+def cause_of(error: Exception) -> str:
+    """Return the one line of a Spark error that says something: Java's own, where it came through Py4J."""
+    lines = str(error).strip().split("\n")
+    return next((line[2:] for line in lines if line.startswith(": ")), lines[0])
+
+
+def _not_started(cause: str) -> NotCompletedError:
+    return NotCompletedError("Spark did not start.", cause=cause, next_command="--engine local")
+
+
+def _launch(options: Options) -> tuple[Any, SparkConf]:
+    """Start a JVM; returns its Py4J gateway, which has no type, and the settings."""
+    java = find_java(os.environ, cache_folder(os.environ))
+    os.environ["JAVA_HOME"] = str(java.home)
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    conf = SparkConf(loadDefaults=False).setAll(list(_settings(options).items()))
+    with tempfile.TemporaryFile() as story:  # what Java and Spark's launcher say before their logging is set up
+        try:
+            return launch_gateway(conf, {"stderr": story}), conf  # type: ignore[no-untyped-call]  # PySpark's gap
+        except PySparkRuntimeError as error:
+            story.seek(0)
+            said = story.read().decode(errors="replace").strip().splitlines()
+            raise _not_started(said[-1] if said else str(error)) from error
+
+
+def _shut_down(gateway: Any) -> None:  # noqa: ANN401 - Py4J has no types
+    """End the JVM; Spark would keep it, and its settings, for the next session of this process."""
+    gateway.shutdown()
+    gateway.proc.stdin.close()  # the JVM's sign that Python is gone
+    try:
+        gateway.proc.wait(_PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        gateway.proc.kill()
+        gateway.proc.wait()
+    SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001 - there is no public way
+
+
+def _settings(options: Options) -> dict[str, str]:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    settings = {
+        "spark.master": options.master or LOCAL_MASTER,
+        "spark.app.name": "kadmin propose rebalance",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.adaptive.enabled": "true",
+        "spark.sql.shuffle.partitions": str(_SHUFFLES_PER_CORE * cores),
+        "spark.sql.execution.arrow.maxRecordsPerBatch": str(_ARROW_ROWS),
+        "spark.sql.session.timeZone": "UTC",
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}",
+    }
+    if settings["spark.master"].startswith("local"):
+        settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    return {**settings, **options.conf}

@@ -1,0 +1,118 @@
+"""Inventory tables as Spark frames: every column of its kind, whatever the file's format, absent ones null.
+
+Schemas are explicit and the mode is FAILFAST. What Spark would let pass, a file's own schema is asked for: Parquet's
+footer, the header line of CSV, and the types that JSON lines really hold. BadTableError says that something is wrong;
+kadmin.inventory.read_inventory says what.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyarrow import parquet
+from pyspark.sql import functions as f
+
+from kadmin.inventory.columns import CLUSTER, Kind
+from kadmin.inventory.model import SINGLE_CLUSTER
+from kadmin.inventory.parquet_tables import holds
+from kadmin.inventory.reading import refuse_columns, table_path
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import Column as SparkColumn
+    from pyspark.sql import DataFrame, SparkSession
+
+    from kadmin.inventory.columns import Column, Table
+
+SPARK_TYPES = {
+    Kind.INT: "int",
+    Kind.LONG: "bigint",
+    Kind.DOUBLE: "double",
+    Kind.BOOL: "boolean",
+    Kind.STRING: "string",
+    Kind.INTS: "array<int>",
+}
+_EMPTY_LIST = ";"
+_FIELD = re.compile(r"(\w+): ([A-Z]+)")
+
+
+class BadTableError(Exception):
+    """A table whose types are not those of its columns."""
+
+
+def read_frame(session: SparkSession, directory: Path, table: Table) -> DataFrame:
+    """Return a table, with a `cluster` column in any case; raises InvalidInputError for its columns' names."""
+    path = table_path(directory, table)
+    frame = {".parquet": _parquet, ".csv": _csv, ".jsonl": _json_lines}[path.suffix](session, path, table)
+    columns = [_typed(column, frame) for column in table.columns]
+    if CLUSTER not in table.columns:
+        columns.insert(0, f.lit(SINGLE_CLUSTER).alias(CLUSTER.name))
+    return frame.select(*columns)
+
+
+def _typed(column: Column, frame: DataFrame) -> SparkColumn:
+    found = f.col(column.name) if column.name in frame.columns else f.lit(None)
+    return found.cast(SPARK_TYPES[column.kind]).alias(column.name)
+
+
+def _parquet(session: SparkSession, path: Path, table: Table) -> DataFrame:
+    found = parquet.ParquetDataset(path).schema
+    refuse_columns(path, table, found.names)
+    present = [column for column in table.columns if column.name in found.names]
+    if not all(holds(pa.types, found.field(column.name).type, column.kind) for column in present):
+        raise BadTableError
+    read = [f"{column.name} {_stored_type(found.field(column.name).type, column.kind)}" for column in present]
+    return session.read.schema(", ".join(read)).parquet(str(path))
+
+
+def _stored_type(found: Any, kind: Kind) -> str:  # noqa: ANN401 - pyarrow ships no type information
+    """Return the Spark type in which a Parquet column lies: integers may be wider than the column's kind."""
+    if kind is Kind.INTS:
+        return (
+            f"array<{_stored_type(found.value_type, Kind.INT)}>" if not pa.types.is_null(found) else SPARK_TYPES[kind]
+        )
+    if pa.types.is_integer(found):
+        unsigned = pa.types.is_unsigned_integer(found)
+        widths = {8: "tinyint", 16: "smallint", 32: "int", 64: "bigint", 128: "decimal(20,0)"}
+        return widths[found.bit_width * 2 if unsigned else found.bit_width]
+    return "float" if pa.types.is_float32(found) else SPARK_TYPES[kind]
+
+
+def _csv(session: SparkSession, path: Path, table: Table) -> DataFrame:
+    with path.open(encoding="utf-8-sig", newline="") as lines:
+        names = next(csv.reader(lines), [])
+    refuse_columns(path, table, names)
+    kinds = {column.name: column.kind for column in table.columns}
+    read = [f"{name} {'string' if kinds[name] is Kind.INTS else SPARK_TYPES[kinds[name]]}" for name in names]
+    frame = session.read.schema(", ".join(read)).csv(str(path), header=True, mode="FAILFAST", escape='"')
+    return frame.select(*(_csv_column(name, kinds[name]) for name in names))
+
+
+def _csv_column(name: str, kind: Kind) -> SparkColumn:
+    if kind is Kind.STRING:
+        return f.nullif(f.col(name), f.lit("")).alias(name)
+    if kind is not Kind.INTS:
+        return f.col(name)
+    ids = f.split(f.col(name), _EMPTY_LIST).cast(SPARK_TYPES[kind])
+    return f.when(f.col(name) == _EMPTY_LIST, f.array().cast(SPARK_TYPES[kind])).otherwise(ids).alias(name)
+
+
+def _json_lines(session: SparkSession, path: Path, table: Table) -> DataFrame:
+    types = _json_types(session, path)
+    refuse_columns(path, table, types or [column.name for column in table.columns])
+    kinds = {column.name: column.kind for column in table.columns}
+    if any(kinds[name] is Kind.STRING and found not in ("STRING", "VOID") for name, found in types.items()):
+        raise BadTableError
+    read = ", ".join(f"{column.name} {SPARK_TYPES[column.kind]}" for column in table.columns)
+    return session.read.schema(read).json(str(path), mode="FAILFAST")
+
+
+def _json_types(session: SparkSession, path: Path) -> dict[str, str]:
+    """Return the names and types that the lines hold: Spark reads a number as a string where one is asked for."""
+    lines = session.read.text(str(path)).where(f.trim("value") != "")
+    found = lines.select(f.schema_of_variant_agg(f.parse_json("value"))).first()
+    return dict(_FIELD.findall(str(found[0]))) if found is not None and found[0] is not None else {}

@@ -1,0 +1,218 @@
+"""Two engines, one plan: Spark and this process read the same tables and give the same bytes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+from family import SIZES, cluster, inventory
+from pyarrow import parquet
+from small_clusters import request
+
+from kadmin.documents import dump_json
+from kadmin.errors import InfeasibleError, InvalidInputError, KadminError, StalePlanError, UsageError
+from kadmin.inventory import SINGLE_CLUSTER, BrokerRow, ClusterInventory, Inventory, PartitionRow, write_inventory
+from kadmin.plan.model import PlanHeader, Racks
+from kadmin.planner import local, spark
+from kadmin.planner.proposal import Options
+from kadmin.planner.spark_session import spark_session
+from kadmin.schema import validate_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+    from kadmin.plan.model import RebalanceRequest
+    from kadmin.planner.proposal import Proposal
+
+pytestmark = pytest.mark.spark
+TABLES = ("parquet", "csv", "jsonl")
+TAKEN_AT = "2026-01-01T00:00:00Z"
+DRAIN = request(drain=(2,), racks=Racks.RELAXED)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def session() -> Iterator[SparkSession]:
+    """One JVM for all tests of this file: the planner uses a session that runs already, and leaves it running."""
+    with spark_session(Options(master="local[2]", conf={"spark.driver.memory": "512m"})) as running:
+        yield running
+
+
+def fleet() -> Inventory:
+    small = replace(cluster(SIZES["S"], 2), cluster_id="south-id")
+    tiny = ClusterInventory(
+        None, (BrokerRow(1), BrokerRow(2)), (PartitionRow("a", 0, (2,)), PartitionRow("a", 1, (2,)))
+    )
+    return Inventory(
+        TAKEN_AT,
+        {
+            "north": cluster(SIZES["S"], 1),
+            "south": small,
+            "tiny": tiny,
+            "void": replace(tiny, brokers=(), partitions=()),
+        },
+    )
+
+
+def plans(proposals: Mapping[str, Proposal]) -> dict[str, str]:
+    return {name: dump_json(proposal.plan) for name, proposal in proposals.items()}
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_both_engines_give_the_same_plan_byte_for_byte(table: str, tmp_path: Path) -> None:
+    write_inventory(inventory(SIZES["S"], 1), tmp_path, table)
+    one, other = (engine.propose(DRAIN, tmp_path, Options()) for engine in (local, spark))
+    assert plans(one) == plans(other)
+    assert {name: each.figures for name, each in one.items()} == {name: each.figures for name, each in other.items()}
+    assert one[SINGLE_CLUSTER].plan.reassignments
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_fleet_gets_a_plan_for_each_cluster(table: str, tmp_path: Path) -> None:
+    write_inventory(fleet(), tmp_path, table)
+    one, other = (engine.propose(DRAIN, tmp_path, Options()) for engine in (local, spark))
+    assert list(one) == list(other) == ["north", "south", "tiny", "void"]
+    assert plans(one) == plans(other)
+    assert [each.plan.header.cluster_id for each in other.values()] == [
+        "generated-cluster-0001",
+        "south-id",
+        None,
+        None,
+    ]
+    assert [wish.target for wish in other["tiny"].plan.reassignments] == [(1,), (1,)]
+    alone = replace(fleet(), clusters={SINGLE_CLUSTER: fleet().clusters["south"]})
+    write_inventory(alone, tmp_path, table)
+    assert plans(spark.propose(DRAIN, tmp_path, Options()))[SINGLE_CLUSTER] == plans(other)["south"]
+    figures = {"clusters": [dict(each.figures) for each in other.values()]}
+    assert validate_value(json.loads(json.dumps(figures)), "answers/figures") == []
+
+
+def both_errors(folder: Path, wished: RebalanceRequest = DRAIN) -> list[tuple[type[KadminError], str, str | None]]:
+    errors = []
+    for engine in (local, spark):
+        with pytest.raises(KadminError) as caught:
+            engine.propose(wished, folder, Options())
+        errors.append((type(caught.value), caught.value.message, caught.value.cause))
+    return errors
+
+
+BAD_TABLES = [
+    ("partitions.csv", "topic,partition,replicas\na,0,1\na,x,1\n", "partition: 1 row not an integer (first: row 2)"),
+    ("partitions.csv", "topic,partition,replicas\na,0,1;x\n", "replicas: 1 row not a list of integers (first: row 1)"),
+    ("partitions.csv", "topic,partition,replicas\n,0,1\na,1,1\n", "topic: 1 row null (first: row 1)"),
+    ("partitions.csv", "topic,partition,replicas,bytes_in_per_s\na,0,1,NaN\n", "bytes_in_per_s: 1 row NaN or infinite"),
+    ("partitions.csv", "topic,partition,replicas,size_bytes\na,0,1,-4\n", "size_bytes: 1 row negative (first: row 1)"),
+    ("partitions.csv", "replicas,topic,partition\n1,a,0\n2,a,0\n", "topic, partition: 1 row with a duplicate key"),
+    ("brokers.csv", "broker_id,alive\n1,true\n2,maybe\n", "alive: 1 row not true or false (first: row 2)"),
+    ("partitions.jsonl", '{"topic": 5, "partition": 0, "replicas": [1]}\n', "topic: 1 row not a string (first: row 1)"),
+    ("partitions.jsonl", '{"topic": "a", "partition": 1.0, "replicas": [1]}\n', "partition: 1 row not an integer"),
+    ("partitions.jsonl", '{"topic": "a", "partition": 0, "replicas": [1, 1]}\n', "replicas: 1 row with a broker twice"),
+    ("partitions.jsonl", '{"topic": "a", "partition": 0}\n', None),
+    ("partitions.jsonl", '{"topic": "a", "partition": 0, "replicas": [1], "size": 3}\n', None),
+    ("partitions.jsonl", '{"topic": "a"\n', None),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "complaint"), BAD_TABLES)
+def test_bad_rows_are_told_alike(name: str, text: str, complaint: str | None, tmp_path: Path) -> None:
+    """Rule: null, negative, duplicate, mixed and NaN are named with column and count, whatever reads the table."""
+    write_inventory(inventory(SIZES["S"], 1), tmp_path, name.rpartition(".")[2])
+    (tmp_path / name).write_text(text)
+    one, other = both_errors(tmp_path)
+    assert one == other
+    assert one[0] is InvalidInputError
+    assert complaint is None or f"{name}: {complaint}" in str(one[2])
+
+
+def test_parquet_of_other_types_is_told_alike(tmp_path: Path) -> None:
+    write_inventory(inventory(SIZES["S"], 1), tmp_path)
+    path = tmp_path / "partitions.parquet"
+    for columns in (
+        {"topic": ["a"], "partition": [0.0], "replicas": [[1]]},
+        {"topic": ["a"], "partition": [2**40], "replicas": [[1]]},
+        {"topic": ["a"], "partition": [0], "replicas": [["1"]]},
+        {"topic": ["a", None], "partition": [0, 1], "replicas": [[1], None]},
+    ):
+        parquet.write_table(pa.table(columns), path)
+        one, other = both_errors(tmp_path)
+        assert one == other
+        assert one[0] is InvalidInputError
+
+
+def test_parquet_of_wider_integers_and_fewer_columns_is_fine(tmp_path: Path) -> None:
+    write_inventory(inventory(SIZES["S"], 1), tmp_path)
+    parquet.write_table(
+        pa.table({"topic": ["a", "a"], "partition": [0, 1], "replicas": [[1], [1]]}), tmp_path / "partitions.parquet"
+    )
+    parquet.write_table(pa.table({"broker_id": pa.array([1, 2], pa.uint16())}), tmp_path / "brokers.parquet")
+    one, other = (engine.propose(request(), tmp_path, Options()) for engine in (local, spark))
+    assert plans(one) == plans(other)
+    assert one[SINGLE_CLUSTER].figures["moves"] == 1
+
+
+def test_quoted_names_and_empty_cells_are_read_alike(tmp_path: Path) -> None:
+    write_inventory(inventory(SIZES["S"], 1), tmp_path, "csv")
+    brokers = 'broker_id,rack\n1,"a ""left"", row 1"\n2,""\n3,b\n'
+    (tmp_path / "brokers.csv").write_text(brokers)
+    (tmp_path / "partitions.csv").write_text("topic,partition,replicas,isr\na,0,1;3,;\na,1,3;1,3\n")
+    one, other = (engine.propose(request(racks=Racks.RELAXED), tmp_path, Options()) for engine in (local, spark))
+    assert plans(one) == plans(other)
+
+
+def test_errors_of_the_request_are_told_alike(tmp_path: Path) -> None:
+    write_inventory(fleet(), tmp_path, "parquet")
+    for wished, kind, words in (
+        (request(drain=(99,)), InvalidInputError, "broker 99"),
+        (request(replication_factor={"*": 4}), InfeasibleError, "cluster north: RF 4 over 3 racks: topics topic-00000"),
+        (request(racks=Racks.STRICT, drain=(1, 2)), InfeasibleError, "cluster tiny: RF 1 over 0 brokers: topics a"),
+        (replace(request(), header=PlanHeader(cluster_id="other")), StalePlanError, "cluster other"),
+        (request(leaders_only=True, drain=(1,)), InvalidInputError, "spec.brokers.drain"),
+    ):
+        one, other = both_errors(tmp_path, wished)
+        assert one == other
+        assert one[0] is kind
+        assert words in one[1]
+
+
+def test_a_broker_that_one_cluster_has_is_no_stranger(tmp_path: Path) -> None:
+    write_inventory(fleet(), tmp_path, "parquet")
+    found = spark.propose(request(drain=(14,), racks=Racks.RELAXED), tmp_path, Options())
+    assert all(14 not in wish.target for each in found.values() for wish in each.plan.reassignments)
+
+
+def test_the_local_engine_has_no_use_for_sparks_options(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--engine local has no use"):
+        local.propose(request(), tmp_path, Options(master="local[1]"))
+
+
+def test_no_jvm_is_left_behind_and_the_next_one_starts_anew(tmp_path: Path) -> None:
+    code = """
+import os, subprocess, sys
+from pathlib import Path
+from kadmin.plan.model import PlanHeader, RebalanceRequest
+from kadmin.planner.proposal import Options
+from kadmin.planner.spark import propose
+for cores in (1, 2):
+    options = Options(f"local[{cores}]", {"spark.driver.memory": "512m"})
+    print(len(propose(RebalanceRequest(PlanHeader()), Path(sys.argv[1]), options)[""].plan.reassignments))
+    print("java" in subprocess.run(["ps", "--ppid", str(os.getpid())], capture_output=True, text=True).stdout)
+"""
+    write_inventory(inventory(SIZES["S"], 1), tmp_path)
+    done = subprocess.run([sys.executable, "-c", code, tmp_path], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    told = done.stdout.split()
+    assert told[1] == told[3] == "False"
+    assert told[0] == told[2] != "0"
+
+
+def test_a_session_that_was_there_is_left_running(session: SparkSession, tmp_path: Path) -> None:
+    write_inventory(inventory(SIZES["S"], 1), tmp_path)
+    spark.propose(request(), tmp_path, Options())
+    assert session.range(3).count() == 3

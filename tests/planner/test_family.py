@@ -1,0 +1,39 @@
+"""The family of skewed clusters: what the planner reaches on sizes that people have."""
+
+from __future__ import annotations
+
+import pytest
+from family import SIZES, cluster
+from small_clusters import applied, propose, request
+
+from kadmin.plan.model import Racks
+
+
+@pytest.mark.parametrize(("name", "seed", "failover"), [("S", 1, 1.20), ("S", 2, 1.20), ("M", 1, 1.11)])
+def test_an_extension_comes_near_every_bound(name: str, seed: int, failover: float) -> None:
+    skewed = cluster(SIZES[name], seed)
+    proposed = propose(skewed, request())
+    figures, after, bound = proposed.figures, proposed.figures["after"], proposed.figures["bound"]
+    assert figures["moves"] <= figures["moves_bound"] * 1.015
+    assert (after["replicas_min"], after["replicas_max"]) == (bound["replicas_min"], bound["replicas_max"])
+    assert (after["leaders_min"], after["leaders_max"]) == (bound["leaders_min"], bound["leaders_max"])
+    assert after["leaders_max"] - after["leaders_min"] <= 1
+    assert after["bytes_cv"] < 0.01
+    assert after["rack_violations"] == 0
+    assert after["failover_share"] < failover
+    assert dict(propose(applied(skewed, proposed), request()).entries) == {}
+
+
+def test_a_drained_rack_mate_leaves_counts_even_within_racks() -> None:
+    skewed = cluster(SIZES["S"], 3)
+    proposed = propose(skewed, request(drain=(1,), racks=Racks.RELAXED))
+    after, bound = proposed.figures["after"], proposed.figures["bound"]
+    assert (
+        (after["replicas_min"], after["replicas_max"]) == (bound["replicas_min"], bound["replicas_max"]) == (200, 250)
+    )
+    assert after["bytes_max_over_mean"] <= bound["bytes_max_over_mean"] * 1.02
+
+
+def test_the_same_seed_gives_the_same_cluster() -> None:
+    assert cluster(SIZES["S"], 5) == cluster(SIZES["S"], 5)
+    assert cluster(SIZES["S"], 5) != cluster(SIZES["S"], 6)

@@ -1,0 +1,204 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from family import SIZES, cluster, inventory
+
+from kadmin.documents import parse_document
+from kadmin.inventory import Inventory, write_inventory
+from kadmin.plan.model import Elect, ReassignmentPlan
+from kadmin.schema import validate_value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+RUN = "import sys; from kadmin.cli import main; main()"
+REQUEST = "kind: RebalanceRequest\nmetadata: {name: drain-2, labels: {ticket: K-1}}\nspec: {brokers: {drain: [2]}}\n"
+NOTHING = "kind: RebalanceRequest\nspec: {}\n"
+
+
+def propose(folder: Path, *arguments: str, code: str = RUN, data: str = "") -> subprocess.CompletedProcess[str]:
+    """Run `kadmin propose rebalance` in a folder with the local engine, unless the arguments say otherwise."""
+    engine = () if "--engine" in arguments else ("--engine", "local")
+    return subprocess.run(
+        [sys.executable, "-c", code, "propose", "rebalance", *arguments, *engine],
+        cwd=folder,
+        input=data,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+        env={**os.environ, "COLUMNS": "80"},
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_inventory(inventory(SIZES["S"], 1), tmp_path / "inv", "csv")
+    (tmp_path / "request.yaml").write_text(REQUEST)
+    (tmp_path / "nothing.yaml").write_text(NOTHING)
+    return tmp_path
+
+
+def plan(path: Path) -> ReassignmentPlan:
+    document = parse_document(path.read_bytes(), str(path))
+    assert isinstance(document, ReassignmentPlan)
+    return document
+
+
+def figures(path: Path) -> list[Mapping[str, Any]]:
+    value = json.loads(path.read_text())
+    assert validate_value(value, "answers/figures") == []
+    found: list[Mapping[str, Any]] = value["clusters"]
+    return found
+
+
+def test_a_request_becomes_a_plan_with_figures(folder: Path) -> None:
+    done = propose(folder, "request.yaml", "--inventory", "inv", "--out", "plan.yaml", "--figures", "figures.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    made = plan(folder / "plan.yaml")
+    (told,) = figures(folder / "figures.json")
+    assert (made.header.name, made.header.cluster_id) == ("drain-2", "generated-cluster-0001")
+    assert made.header.labels == {"ticket": "K-1"}
+    assert made.elect is Elect.AT_END
+    assert len(made.reassignments) == told["reassignments"] > 0
+    current = {(row.topic, row.partition): row for row in cluster(SIZES["S"], 1).partitions}
+    for wish in made.reassignments:
+        row = current[wish.partition.topic, wish.partition.partition]
+        assert (wish.current, wish.size_bytes) == (row.replicas, row.size_bytes)
+        assert 2 not in wish.target
+    lines = done.stdout.splitlines()
+    assert lines[0].split() == ["before", "after", "bound"]
+    assert lines[-1] == f"{len(made.reassignments)} reassignments -> plan.yaml"
+    assert any(line.split()[:2] == ["moves", str(told["moves"])] for line in lines)
+
+
+def test_json_goes_out_by_suffix_and_as_the_answer(folder: Path) -> None:
+    done = propose(folder, "-", "--inventory", "inv", "--out", "plan.json", "-o", "json", data=REQUEST)
+    assert (done.returncode, done.stderr) == (0, "")
+    answer = json.loads(done.stdout)
+    assert validate_value(answer, "answers/figures") == []
+    assert answer["clusters"][0]["reassignments"] == len(
+        json.loads((folder / "plan.json").read_text())["spec"]["partitions"]
+    )
+    again = propose(folder, "request.yaml", "--inventory", "inv", "--out", "plan.yaml")
+    assert again.returncode == 0
+    assert plan(folder / "plan.yaml") == plan(folder / "plan.json")
+
+
+def test_the_result_of_a_plan_needs_nothing(folder: Path) -> None:
+    propose(folder, "nothing.yaml", "--inventory", "inv", "--out", "plan.json")
+    target = {
+        (wish.partition.topic, wish.partition.partition): wish.target
+        for wish in plan(folder / "plan.json").reassignments
+    }
+    before = cluster(SIZES["S"], 1)
+    rows = tuple(
+        replace(row, replicas=target.get((row.topic, row.partition), row.replicas)) for row in before.partitions
+    )
+    write_inventory(Inventory("2026-01-02T00:00:00Z", {"": replace(before, partitions=rows)}), folder / "inv", "csv")
+    done = propose(folder, "nothing.yaml", "--inventory", "inv", "--out", "again.yaml")
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[-1] == "nothing to do: the plan is empty -> again.yaml"
+    assert plan(folder / "again.yaml").reassignments == ()
+
+
+def test_a_fleet_gets_a_file_for_each_cluster(folder: Path) -> None:
+    one = cluster(SIZES["S"], 1)
+    write_inventory(Inventory("2026-01-01T00:00:00Z", {"north": one, "south": one}), folder / "fleet", "jsonl")
+    done = propose(folder, "request.yaml", "--inventory", "fleet", "--out", "plans")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert sorted(path.name for path in (folder / "plans").iterdir()) == ["north.json", "south.json"]
+    assert plan(folder / "plans" / "north.json") == plan(folder / "plans" / "south.json")
+    assert [line.split()[0] for line in done.stdout.splitlines()[:3]] == ["cluster", "north", "south"]
+
+
+@pytest.mark.spark
+def test_spark_is_the_default_and_says_no_more_than_the_local_engine(folder: Path) -> None:
+    arguments = ("request.yaml", "--inventory", "inv", "--out")
+    spark = propose(
+        folder,
+        *arguments,
+        "spark.json",
+        "--engine",
+        "spark",
+        "--master",
+        "local[1]",
+        "--conf",
+        "spark.driver.memory=512m",
+    )
+    local = propose(folder, *arguments, "local.json")
+    assert (spark.returncode, spark.stderr) == (0, "")
+    assert (folder / "spark.json").read_bytes() == (folder / "local.json").read_bytes()
+    assert spark.stdout.splitlines()[:-1] == local.stdout.splitlines()[:-1]
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("flags", [("--conf", "spark.driver.memory=a-lot"), ("--master", "nonsense")])
+def test_a_setting_that_spark_refuses_is_told(flags: tuple[str, str], folder: Path) -> None:
+    arguments = ("request.yaml", "--inventory", "inv", "--out", "plan.json", "--engine", "spark")
+    done = propose(folder, *arguments, *flags)
+    assert done.returncode == 8
+    assert "Spark did not start" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+REFUSALS = [
+    ("kind: RebalanceRequest\nspec: {brokers: {drain: [99]}}\n", 3, "broker 99"),
+    (
+        "kind: RebalanceRequest\nspec: {pins: [{topic: nowhere, partition: 0, replicas: [1]}]}\n",
+        3,
+        "partition nowhere-0",
+    ),
+    ("kind: RebalanceRequest\nspec: {replication_factor: {'*': 4}}\n", 9, "RF 4 over 3 racks: topics topic-00000"),
+    ("kind: RebalanceRequest\nspec: {racks: often}\n", 3, "is not one of strict"),
+    ("kind: RebalanceRequest\nspec: {free: {broker: 1, bytes: 1GB}}\n", 64, "spec.free"),
+    ("kind: RebalanceRequest\nmetadata: {cluster_id: other}\nspec: {}\n", 4, "cluster other"),
+    ("kind: TopicDeletion\nspec: {topics: [a]}\n", 3, "not a RebalanceRequest"),
+]
+
+
+@pytest.mark.parametrize(("text", "status", "words"), REFUSALS)
+def test_what_cannot_be_is_refused_and_nothing_is_written(text: str, status: int, words: str, folder: Path) -> None:
+    (folder / "request.yaml").write_text(text)
+    done = propose(folder, "request.yaml", "--inventory", "inv", "--out", "plan.json")
+    assert (done.returncode, done.stdout) == (status, "")
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (folder / "plan.json").exists()
+
+
+def test_bad_rows_are_named(folder: Path) -> None:
+    with (folder / "inv" / "partitions.csv").open("a") as table:
+        table.write("topic-00000,0,1;2,,,-5,,\n")
+    done = propose(folder, "request.yaml", "--inventory", "inv", "--out", "plan.json")
+    assert done.returncode == 3
+    assert "partitions.csv: size_bytes: 1 row negative (first: row 1001)" in done.stderr
+    assert "partitions.csv: topic, partition: 1 row with a duplicate key (first: row 1001)" in done.stderr
+
+
+@pytest.mark.parametrize("flags", [("--master", "local[1]"), ("--conf", "spark.x=1"), ("--conf", "nonsense")])
+def test_flags_without_a_use_are_wrong_usage(flags: tuple[str, ...], folder: Path) -> None:
+    done = propose(folder, "request.yaml", "--inventory", "inv", "--out", "plan.json", *flags)
+    assert done.returncode == 64
+
+
+def test_a_plan_that_cannot_be_written_is_told(folder: Path) -> None:
+    done = propose(folder, "request.yaml", "--inventory", "inv", "--out", "missing/plan.json")
+    assert done.returncode == 8
+    assert "missing/plan.json" in done.stderr
+
+
+def test_missing_libraries_are_named_with_the_remedy(folder: Path) -> None:
+    code = "import sys; sys.modules['pyspark'] = None\n" + RUN  # as on a machine without it
+    done = propose(folder, "request.yaml", "--inventory", "inv", "--out", "p.json", "--engine", "spark", code=code)
+    assert done.returncode == 64
+    assert "needs pyspark" in done.stderr
+    assert "pip install 'kadmin[spark]'" in done.stderr

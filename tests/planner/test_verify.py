@@ -1,0 +1,74 @@
+"""The verifier finds each kind of broken rule; the planner itself never hands it one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from small_clusters import request
+
+from kadmin.errors import KadminError
+from kadmin.inventory import BrokerRow, ClusterInventory, PartitionRow
+from kadmin.planner.answer import _require_no_broken_rule
+from kadmin.planner.kernel.verify import broken_rules
+from kadmin.planner.tables import cluster_of, rows_as_arrow
+from kadmin.planner.terms import terms_of
+
+if TYPE_CHECKING:
+    from kadmin.planner.kernel.problem import Problem
+    from kadmin.planner.tables import Cluster
+
+CLUSTER = ClusterInventory(
+    "c",
+    tuple(BrokerRow(broker, rack, capacity_bytes=250) for broker, rack in ((1, "a"), (2, "a"), (3, "b"), (4, "b"))),
+    (PartitionRow("x", 0, (1, 3), size_bytes=100), PartitionRow("y", 0, (2, 4), size_bytes=100)),
+)
+
+
+def arrays() -> Cluster:
+    return cluster_of(*rows_as_arrow(CLUSTER))
+
+
+def problem(**wishes: Any) -> Problem:  # noqa: ANN401 - the request's own fields
+    return terms_of(arrays(), request(**wishes)).problem
+
+
+CASES: list[tuple[dict[str, Any], list[list[int]], str]] = [
+    ({}, [[0, 0], [1, 3]], "a broker stands twice in a list"),
+    ({}, [[-1, 0], [1, 3]], "a list has a gap"),
+    ({}, [[0, -1], [1, 3]], "the replication factor is not as wished"),
+    ({}, [[0, 1], [1, 3]], "a rack holds too many replicas"),
+    ({"exclude_topics": ("x",)}, [[2, 0], [1, 3]], "a pinned or excluded partition is changed"),
+    ({"never_lead": (1,)}, [[0, 2], [1, 3]], "the first replica may not lead"),
+    ({"no_receive": (2,)}, [[1, 2], [1, 3]], "a new replica lies where none may be received"),
+    ({"broker_sets": {"x": (1, 3)}}, [[1, 2], [1, 3]], "a new replica lies where none may be received"),
+    ({"drain": (1,)}, [[0, 2], [1, 3]], "a replica stays where none may be held"),
+    ({"leaders_only": True}, [[1, 2], [1, 3]], "data moves though only leaders may change"),
+]
+
+
+@pytest.mark.parametrize(("wishes", "target", "rule"), CASES, ids=[case[2] for case in CASES])
+def test_each_broken_rule_is_found(wishes: dict[str, Any], target: list[list[int]], rule: str) -> None:
+    found = broken_rules(problem(**wishes), np.array(target, np.int64))
+    assert rule in [broken.rule for broken in found]
+    assert all(broken.partitions.tolist() == [0] for broken in found)
+
+
+def test_a_broker_over_its_capacity_is_found() -> None:
+    asked = problem()
+    small = replace(asked, size=np.array([200, 200], np.int64))
+    (broken,) = broken_rules(small, np.array([[0, 2], [0, 3]], np.int64))
+    assert (broken.rule, broken.brokers.tolist()) == ("a broker is over its capacity", [0])
+
+
+def test_nothing_broken_gives_nothing() -> None:
+    assert broken_rules(problem(), np.array([[0, 2], [1, 3]], np.int64)) == ()
+
+
+def test_a_broken_rule_is_a_bug_and_no_plan_is_given() -> None:
+    with pytest.raises(KadminError, match="rule of its own") as caught:
+        _require_no_broken_rule(problem(), np.array([[0, 0], [1, 3]], np.int64), arrays())
+    assert caught.value.exit_code == 1
+    assert "a broker stands twice in a list: topics x" in str(caught.value.cause)
