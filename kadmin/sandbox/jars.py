@@ -1,0 +1,161 @@
+"""Broker jars: pinned in brokers.lock.json, fetched once, verified on every use.
+
+The lock maps a Kafka version to `[path in a Maven repository, size, sha256]` rows; a version is a row of data. Fetching
+is left to the Ivy that lies in PySpark's own jars, with its built-in default repository; a settings file of the
+user's (KADMIN_IVY_SETTINGS) names a mirror. Ivy pins nothing, so size and sha256 are checked here, every time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import quoteattr
+
+from kadmin.errors import InvalidInputError, NotCompletedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kadmin.java import JavaRuntime
+
+DEFAULT_VERSION = "2.8.2"
+IVY_SETTINGS_VARIABLE = "KADMIN_IVY_SETTINGS"
+_FETCH_S = 900
+
+
+@dataclass(frozen=True, slots=True)
+class Jar:
+    """One row of the lock."""
+
+    repository_path: str
+    size_bytes: int
+    sha256: str
+
+    @property
+    def name(self) -> str:
+        """The file's name."""
+        return self.repository_path.rsplit("/", 1)[1]
+
+    @property
+    def coordinates(self) -> tuple[str, str, str, str]:
+        """Organisation, artifact, revision and classifier (empty for none)."""
+        *organisation, artifact, revision, name = self.repository_path.split("/")
+        classifier = name.removeprefix(f"{artifact}-{revision}").removesuffix(".jar").lstrip("-")
+        return ".".join(organisation), artifact, revision, classifier
+
+
+def read_lock() -> dict[str, tuple[Jar, ...]]:
+    """Return the jars of every version that the sandbox can run."""
+    rows = json.loads((files("kadmin.sandbox") / "brokers.lock.json").read_text(encoding="utf-8"))
+    return {version: tuple(Jar(*row) for row in jars) for version, jars in rows.items()}
+
+
+def require_version(version: str) -> tuple[Jar, ...]:
+    """Return the jars of a version; raises InvalidInputError naming the versions there are."""
+    lock = read_lock()
+    if version not in lock:
+        raise InvalidInputError(f"The sandbox does not run Kafka {version}.", next_command=f"one of: {', '.join(lock)}")
+    return lock[version]
+
+
+def class_path(version: str, java: JavaRuntime, cache: Path, tell: Callable[[str], None] = lambda _: None) -> str:
+    """Return the class path of a version, every jar verified; what is missing or damaged is fetched first.
+
+    `tell` hears of a fetch, which may take a minute. Raises NotCompletedError where it cannot be fetched.
+    """
+    jars = require_version(version)
+    folder = cache / "jars"
+    wrong = [jar for jar in jars if not _verified(folder / jar.name, jar)]
+    if wrong:
+        tell(f"fetching {len(wrong)} jars of Kafka {version}, once")
+        _fetch(wrong, folder, java, cache)
+    return os.pathsep.join(str(folder / jar.name) for jar in jars)
+
+
+def _verified(path: Path, jar: Jar) -> bool:
+    try:
+        if path.stat().st_size != jar.size_bytes:
+            return False
+        with path.open("rb") as content:
+            return hashlib.file_digest(content, "sha256").hexdigest() == jar.sha256
+    except OSError:
+        return False
+
+
+def _fetch(wanted: Sequence[Jar], folder: Path, java: JavaRuntime, cache: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise NotCompletedError(
+            f"Cannot write {folder}.", cause=error.strerror, next_command="name another cache with KADMIN_CACHE"
+        ) from error
+    with tempfile.TemporaryDirectory(prefix="fetch-", dir=cache) as scratch:
+        said = _run_ivy(wanted, Path(scratch), java)
+        for jar in wanted:
+            fetched = Path(scratch) / "lib" / jar.name
+            if _verified(fetched, jar):
+                fetched.replace(folder / jar.name)
+    missing = [jar.name for jar in wanted if not _verified(folder / jar.name, jar)]
+    if missing:
+        raise NotCompletedError(
+            f"{len(missing)} of the broker jars cannot be had, or are not the pinned ones: {', '.join(missing)}.",
+            cause=said,
+            next_command=(
+                f"name a mirror in an Ivy settings file by {IVY_SETTINGS_VARIABLE}, "
+                f"or copy {folder} from a machine that has it"
+            ),
+        )
+
+
+def _run_ivy(wanted: Sequence[Jar], scratch: Path, java: JavaRuntime) -> str:
+    """Run Ivy in a folder of its own and return its last words; a damaged jar of its cache must not come back."""
+    (scratch / "ivy.xml").write_text(_ivy_xml(wanted), encoding="utf-8")
+    command = [str(java.executable), "-jar", str(_ivy_jar()), "-cache", str(scratch / "cache")]
+    if settings := os.environ.get(IVY_SETTINGS_VARIABLE):
+        command += ["-settings", settings]
+    command += ["-ivy", str(scratch / "ivy.xml"), "-confs", "jars"]
+    command += ["-retrieve", str(scratch / "lib" / "[artifact]-[revision](-[classifier]).[ext]")]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_FETCH_S, check=False)  # noqa: S603 - our own arguments
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    lines = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+    problems = [line for line in lines if "unresolved" in line or "FAILED" in line or "rror" in line]
+    return "; ".join((problems or lines)[-3:]) or f"Ivy ended with {done.returncode}"
+
+
+def _ivy_jar() -> Path:
+    pyspark = importlib.util.find_spec("pyspark")
+    if pyspark is not None and pyspark.origin is not None:
+        for found in sorted((Path(pyspark.origin).parent / "jars").glob("ivy-*.jar")):
+            return found
+    raise NotCompletedError(
+        "The sandbox fetches its brokers with the Ivy of PySpark, and PySpark is not installed.",
+        next_command="pip install 'kadmin[spark]'",
+    )
+
+
+def _ivy_xml(wanted: Sequence[Jar]) -> str:
+    dependencies = []
+    for jar in wanted:
+        organisation, artifact, revision, classifier = (quoteattr(part) for part in jar.coordinates)
+        inner = (
+            f'<artifact name={artifact} type="jar" ext="jar" m:classifier={classifier}/>' if jar.coordinates[3] else ""
+        )
+        dependencies.append(
+            f"<dependency org={organisation} name={artifact} rev={revision} "
+            f'transitive="false" conf="jars-&gt;master">{inner}</dependency>'
+        )
+    return (
+        '<ivy-module version="2.0" xmlns:m="http://ant.apache.org/ivy/maven">'
+        '<info organisation="kadmin" module="sandbox"/><configurations><conf name="jars"/></configurations>'
+        f"<dependencies>{''.join(dependencies)}</dependencies></ivy-module>"
+    )

@@ -1,0 +1,137 @@
+"""Processes that outlive the command which started them, told apart from later ones that got the same id."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import threading
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+POLL_S = 0.05
+STOP_S = 10.0
+_LOG_LINES = 5
+_PORTS = (15_000, 30_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A process by id and start time; the two together are never given twice while the machine runs."""
+
+    pid: int
+    started: str
+
+    @property
+    def alive(self) -> bool:
+        """Whether exactly this process runs."""
+        return _start_time(self.pid) == self.started
+
+    def stop(self, *, kill: bool = False) -> None:
+        """End it, politely at first unless `kill`, and wait until it is gone. One that is gone already is fine."""
+        if not kill:
+            self._signal(signal.SIGTERM)
+            if wait_until(lambda: not self.alive, STOP_S):
+                return
+        self._signal(signal.SIGKILL)
+        wait_until(lambda: not self.alive, STOP_S)
+
+    def _signal(self, number: int) -> None:
+        if self.alive:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+
+def start(command: Sequence[str], log: Path, record: Path) -> Process:
+    """Start a process of its own session, so that no signal of the terminal reaches it; its output goes to `log`.
+
+    It runs on after us on purpose; `record` is written at once, for `read_process`.
+    """
+    with log.open("ab") as output:
+        child = subprocess.Popen(  # noqa: S603 - our own command line
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+        )
+    child.returncode = 0  # its end is seen through its id, not waited for
+    process = Process(child.pid, _start_time(child.pid) or "")
+    record.write_text(json.dumps(asdict(process)), encoding="ascii")
+    return process
+
+
+def read_process(record: Path) -> Process | None:
+    """Read what `start` wrote, None where nothing was started."""
+    try:
+        return Process(**json.loads(record.read_text(encoding="ascii")))
+    except (OSError, ValueError):
+        return None
+
+
+def free_ports(count: int) -> list[int]:
+    """Return ports that are free on loopback now, all different.
+
+    They lie below the range from which the kernel takes ports of outgoing connections, so that a stopped broker finds
+    its own free again.
+    """
+    found: list[int] = []
+    first = random.SystemRandom().randrange(*_PORTS)
+    for offset in range(_PORTS[1] - _PORTS[0]):
+        port = _PORTS[0] + (first - _PORTS[0] + offset) % (_PORTS[1] - _PORTS[0])
+        if len(found) == count:
+            break
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            found.append(port)
+    return found
+
+
+def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
+    """Wait for a condition, looking often; False when the deadline came first."""
+    pause, deadline = threading.Event(), time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() >= deadline:
+            return False
+        pause.wait(POLL_S)
+    return True
+
+
+def words_of(log: Path) -> str:
+    """Return what a log says of trouble, else its last lines."""
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
+    trouble = [line for line in lines if any(word in line for word in ("ERROR", "FATAL", "Exception", "Error:"))]
+    return " | ".join((trouble or lines)[-_LOG_LINES:]) or "it wrote nothing"
+
+
+def _start_time(pid: int) -> str | None:
+    """Return when a process started, in the kernel's own words; None for one that is gone or a zombie."""
+    stat = Path(f"/proc/{pid}/stat")
+    try:
+        fields = stat.read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return _start_time_by_ps(pid) if not Path("/proc/self").exists() else None
+    _reap(pid)
+    return None if fields[0] in {"Z", "X"} else fields[19]
+
+
+def _start_time_by_ps(pid: int) -> str | None:
+    _reap(pid)
+    answer = subprocess.run(  # noqa: S603 - ps is POSIX's way where there is no /proc
+        ["ps", "-o", "lstart=,stat=", "-p", str(pid)],  # noqa: S607 - as above
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    found = answer.stdout.split()
+    return None if not found or found[-1].startswith("Z") else " ".join(found[:-1])
+
+
+def _reap(pid: int) -> None:
+    # A child of ours that ended stays as a zombie until somebody asks.
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(pid, os.WNOHANG)

@@ -1,0 +1,91 @@
+"""Configuration files of sandbox servers: what makes real ZooKeeper and Kafka small, quick and quiet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+JVM_OPTIONS = ("-Xms64m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.awt.headless=true")
+
+MANAGED_SETTINGS = frozenset(
+    {
+        "broker.id",
+        "broker.rack",
+        "listeners",
+        "advertised.listeners",
+        "log.dirs",
+        "zookeeper.connect",
+    }
+)
+"""What the sandbox decides itself; anything else may be overridden."""
+
+LOG4J = """log4j.rootLogger=INFO, out
+log4j.appender.out=org.apache.log4j.ConsoleAppender
+log4j.appender.out.layout=org.apache.log4j.PatternLayout
+log4j.appender.out.layout.ConversionPattern=[%d] %p %m (%c)%n
+"""
+
+
+def zookeeper_config(
+    folder: Path, client_port: int, ensemble: Sequence[tuple[int, int]], *, four_letter_words: bool
+) -> str:
+    """Return zoo.cfg; `ensemble` holds (quorum port, election port) per server, empty for a single one."""
+    lines = [
+        f"dataDir={folder}",
+        f"clientPort={client_port}",
+        "clientPortAddress=127.0.0.1",
+        "maxClientCnxns=0",
+        "admin.enableServer=false",
+        f"4lw.commands.whitelist={'*' if four_letter_words else 'srvr'}",
+        "tickTime=800",
+        "initLimit=10",
+        "syncLimit=5",
+    ]
+    lines += [f"server.{n}=127.0.0.1:{quorum}:{vote}" for n, (quorum, vote) in enumerate(ensemble, start=1)]
+    return "".join(f"{_escaped(line)}\n" for line in lines)
+
+
+def _escaped(text: str) -> str:
+    # Java reads properties as ISO 8859-1 with escapes of its own.
+    return "".join(
+        character if " " <= character <= "~" and character != "\\" else _unicode_escape(character) for character in text
+    )
+
+
+def _unicode_escape(character: str) -> str:
+    utf16 = character.encode("utf-16-be")
+    return "".join(f"\\u{utf16[index]:02x}{utf16[index + 1]:02x}" for index in range(0, len(utf16), 2))
+
+
+def broker_config(
+    broker_id: int, rack: str, port: int, connect: str, folder: Path, overrides: Mapping[str, str]
+) -> str:
+    """Return server.properties: nothing happens by itself (no topic creation, no leader rebalance, no cleaning)."""
+    values = {
+        "broker.id": str(broker_id),
+        "broker.rack": rack,
+        "listeners": f"PLAINTEXT://127.0.0.1:{port}",
+        "advertised.listeners": f"PLAINTEXT://127.0.0.1:{port}",
+        "log.dirs": str(folder),
+        "zookeeper.connect": connect,
+        "zookeeper.session.timeout.ms": "6000",
+        "zookeeper.connection.timeout.ms": "30000",
+        "offsets.topic.replication.factor": "1",
+        "offsets.topic.num.partitions": "4",
+        "transaction.state.log.replication.factor": "1",
+        "transaction.state.log.min.isr": "1",
+        "group.initial.rebalance.delay.ms": "0",
+        "auto.create.topics.enable": "false",
+        "auto.leader.rebalance.enable": "false",
+        "delete.topic.enable": "true",
+        "controlled.shutdown.enable": "false",
+        "unclean.leader.election.enable": "false",
+        "log.cleaner.enable": "false",
+        "num.network.threads": "1",
+        "num.io.threads": "2",
+        **overrides,
+    }
+    return "".join(f"{key}={_escaped(value)}\n" for key, value in values.items())

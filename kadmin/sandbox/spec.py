@@ -1,0 +1,58 @@
+"""What a sandbox runs, checked before anything starts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kadmin.errors import InvalidInputError
+from kadmin.sandbox.jars import DEFAULT_VERSION, require_version
+from kadmin.sandbox.settings import MANAGED_SETTINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+_CHROOT = re.compile(r"(/[A-Za-z0-9._-]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxSpec:
+    """What to run. Brokers have ids from 1 and racks r1, r2, ... in turn; `chroot` is empty or `/path`.
+
+    No brokers at all is a bare ZooKeeper. `broker_config` overrides settings of every broker.
+    """
+
+    directory: Path
+    version: str = DEFAULT_VERSION
+    brokers: int = 3
+    racks: int = 3
+    zookeepers: int = 1
+    chroot: str = ""
+    four_letter_words: bool = True
+    broker_config: Mapping[str, str] = field(default_factory=dict)
+
+    def rack(self, broker_id: int) -> str:
+        """Return a broker's rack."""
+        return f"r{(broker_id - 1) % self.racks + 1}"
+
+    def check(self) -> None:
+        """Raise InvalidInputError for what cannot be run."""
+        require_version(self.version)
+        if self.zookeepers not in {1, 3}:
+            raise InvalidInputError(f"A sandbox has 1 or 3 ZooKeeper servers, not {self.zookeepers}.")
+        if self.brokers < 0 or self.racks < 1:
+            raise InvalidInputError(f"{self.brokers} brokers on {self.racks} racks cannot be had.")
+        if not _CHROOT.fullmatch(self.chroot):
+            raise InvalidInputError(
+                f"Not a chroot: {self.chroot!r}.", next_command="write it as /path, or leave it out"
+            )
+        managed = sorted(MANAGED_SETTINGS & set(self.broker_config))
+        if managed:
+            raise InvalidInputError(f"The sandbox itself sets {', '.join(managed)}.", next_command="leave it out")
+        if self.directory.exists() and any(self.directory.iterdir()):
+            raise InvalidInputError(
+                f"{self.directory} is not empty; a sandbox owns its folder and removes it at the end.",
+                next_command="name a new folder with --dir, or: kadmin sandbox down",
+            )

@@ -1,0 +1,122 @@
+"""The sandbox itself, through its command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+from cluster_under_test import command
+
+from kadmin.errors import NotCompletedError
+from kadmin.sandbox import Sandbox, SandboxSpec
+from kadmin.sandbox.processes import Process, start
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.live
+
+
+def test_a_whole_life_with_three_zookeepers_beside_another_sandbox(tmp_path: Path, zookeeper: Sandbox) -> None:
+    folder = tmp_path / "sandbox"
+    up = command(
+        "sandbox", "up", "--dir", folder, "--brokers", "2", "--zookeepers", "3", "--chroot", "/a/b", "-o", "json"
+    )
+    try:
+        assert up.status == 0, up.err
+        value = json.loads(up.out)
+        assert value["connect"].endswith("/a/b")
+        assert len(value["zookeepers"]) == 3
+        assert [broker["rack"] for broker in value["brokers"]] == ["r1", "r2"]
+
+        assert command("sandbox", "up", "--dir", folder).status == 5, "one folder, one sandbox"
+        assert command("sandbox", "stop-broker", "2", "--dir", folder).status == 0
+        assert [broker["alive"] for broker in json.loads(status(folder))["brokers"]] == [True, False]
+        assert command("sandbox", "start-broker", "2", "--dir", folder).status == 0
+        assert [broker["alive"] for broker in json.loads(status(folder))["brokers"]] == [True, True]
+        assert command("sandbox", "stop-broker", "7", "--dir", folder).status == 3
+        processes = [*Sandbox.load(folder).brokers.values(), *Sandbox.load(folder).zookeepers.values()]
+    finally:
+        down = command("sandbox", "down", "--dir", folder)
+    assert down.status == 0, down.err
+    assert not any(process.alive for process in processes)
+    assert not folder.exists()
+    assert all(process.alive for process in zookeeper.zookeepers.values()), "the other sandbox lives on"
+    assert command("sandbox", "down", "--dir", folder).status == 0, "twice is fine"
+
+
+def status(folder: Path) -> str:
+    answer = command("sandbox", "status", "--dir", folder, "-o", "json")
+    assert answer.status == 0, answer.err
+    return answer.out
+
+
+def test_a_restarted_broker_is_ended_too_whoever_restarted_it(tmp_path: Path) -> None:
+    """Every value of a sandbox reads from its folder what runs."""
+    folder = tmp_path / "a folder of Zoë"
+    first = Sandbox.up(SandboxSpec(folder, brokers=1))
+    other = Sandbox.load(folder)
+    try:
+        first.stop_broker(1, kill=True)
+        first.start_broker(1)
+        restarted = other.brokers[1]
+        assert restarted.alive
+        assert (folder / "broker-1" / "data").is_dir()
+    finally:
+        other.down()
+    assert not Process(restarted.pid, restarted.started).alive
+    assert [path.name for path in tmp_path.iterdir()] == []
+
+
+def test_a_broker_that_ends_by_itself_is_told_with_its_own_words_and_nothing_is_left(tmp_path: Path) -> None:
+    spec = SandboxSpec(tmp_path / "sandbox", brokers=1, broker_config={"num.io.threads": "none"})
+    with pytest.raises(NotCompletedError, match="Broker 1 ended by itself") as refused:
+        Sandbox.up(spec)
+    assert "num.io.threads" in (refused.value.cause or "")
+    assert not (tmp_path / "sandbox").exists()
+
+
+def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work")
+    assert command("sandbox", "up", "--dir", tmp_path).status == 3
+    assert (tmp_path / "thesis.txt").exists()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["--zookeepers", "2"],
+        ["--version", "0.7"],
+        ["--config", "novalue"],
+        ["--config", "broker.id=7"],
+        ["--chroot", "kafka"],
+    ],
+)
+def test_what_cannot_be_run_is_refused_before_anything_starts(tmp_path: Path, wrong: list[str]) -> None:
+    refused = command("sandbox", "up", "--dir", tmp_path / "sandbox", *wrong)
+    assert refused.status in {3, 64}
+    assert not (tmp_path / "sandbox").exists()
+
+
+def test_a_process_id_that_was_given_again_is_not_ours(tmp_path: Path) -> None:
+    """Told apart by its start time."""
+    sleeper = start(["sleep", "60"], tmp_path / "log", tmp_path / "process.json")
+    try:
+        assert sleeper.alive
+        impostor = Process(sleeper.pid, "1")
+        assert not impostor.alive
+        impostor.stop(kill=True)
+        assert sleeper.alive
+    finally:
+        sleeper.stop()
+    assert not sleeper.alive
+
+
+def test_one_that_ended_by_itself_is_gone_and_stopping_it_is_fine() -> None:
+    ended = subprocess.Popen(["true"])
+    process = Process(ended.pid, "0")
+    ended.wait()
+    assert not process.alive
+    process.stop()
