@@ -1,0 +1,37 @@
+"""The tree of commands; each command's body lives in the module of its topic."""
+
+from __future__ import annotations
+
+import typer
+
+from kadmin.cli import cluster, operate
+from kadmin.cli.convert import convert
+from kadmin.cli.election import propose_election
+from kadmin.cli.propose import propose_app
+from kadmin.cli.sandbox import sandbox_app
+from kadmin.cli.schema import schema_app
+from kadmin.cli.validate import validate
+
+app = typer.Typer(
+    name="kadmin",
+    help="Operations toolkit for Apache Kafka clusters whose metadata lives in ZooKeeper.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+app.command()(validate)
+app.command()(convert)
+app.command()(cluster.diff)
+app.command()(operate.apply)
+app.command()(operate.verify)
+app.command()(operate.status)
+app.command()(operate.resume)
+app.command()(operate.history)
+app.add_typer(operate.lock_app, name="lock")
+app.command()(cluster.snapshot)
+propose_app.command("election")(propose_election)
+app.add_typer(propose_app, name="propose")
+app.add_typer(schema_app, name="schema")
+app.add_typer(sandbox_app, name="sandbox")

@@ -1,0 +1,89 @@
+"""snapshot and diff: commands that read a cluster and change nothing."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kadmin.cli.options import (
+    READ_TIMEOUT_S,
+    BoundOption,
+    OptionalZooKeeperOption,
+    OutputFormat,
+    OutputOption,
+    PlanArgument,
+    SizesOption,
+    ZooKeeperOption,
+)
+from kadmin.errors import UsageError
+
+
+class Table(StrEnum):
+    """The format of an inventory's two tables."""
+
+    PARQUET = "parquet"
+    CSV = "csv"
+    JSONL = "jsonl"
+
+
+def snapshot(
+    zookeeper: ZooKeeperOption,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The inventory folder to write.")],
+    *,
+    sizes: SizesOption = None,
+    timeout: BoundOption = READ_TIMEOUT_S,
+    table: Annotated[Table, typer.Option("--table", help="Format of the two tables.")] = Table.PARQUET,
+    output: OutputOption = OutputFormat.HUMAN,
+) -> None:
+    """Write the inventory of a live cluster: brokers and partitions, each topic read until it stood still."""
+    from kadmin.cli.desk import open_desk
+    from kadmin.cli.inputs import read_sizes
+    from kadmin.cli.output import answer
+    from kadmin.inventory import write_inventory
+    from kadmin.operations.snapshot import take_snapshot
+    from kadmin.report.answers import snapshot_answer
+    from kadmin.report.operations import snapshot_text
+
+    known = read_sizes(sizes) if sizes is not None else None
+    with open_desk(zookeeper, timeout_s=timeout) as desk:
+        taken = take_snapshot(desk, known)
+    write_inventory(taken.inventory, out, table.value)
+    answer(output, lambda: snapshot_text(taken, out), lambda: snapshot_answer(taken, out))
+
+
+def diff(
+    file: PlanArgument,
+    *,
+    zookeeper: OptionalZooKeeperOption = None,
+    inventory: Annotated[Path | None, typer.Option("--inventory", metavar="DIR", help="A snapshot.")] = None,
+    sizes: SizesOption = None,
+    timeout: BoundOption = READ_TIMEOUT_S,
+    detailed_exitcode: Annotated[bool, typer.Option("--detailed-exitcode", help="Exit 2 on changes.")] = False,
+    output: OutputOption = OutputFormat.HUMAN,
+) -> int:
+    """Show what a plan would change: waves with their exact payload, partitions, brokers before and after."""
+    from kadmin.cli.inputs import read_plan, read_sizes
+    from kadmin.cli.output import answer
+    from kadmin.report.answers import diff_answer
+    from kadmin.report.operations import examination_text
+
+    plan, known = read_plan(file), read_sizes(sizes)
+    if inventory is not None:
+        from kadmin.inventory import read_inventory, sizes_of, state_of
+        from kadmin.operations.examine import examine
+
+        single = read_inventory(inventory).single()
+        found = examine(plan, state_of(single), sizes={**sizes_of(single), **known})
+    elif zookeeper is not None:
+        from kadmin.cli.desk import open_desk
+        from kadmin.operations.service import prepare
+
+        with open_desk(zookeeper, timeout_s=timeout) as desk:
+            found = prepare(desk, plan, known).examination
+    else:
+        raise UsageError("diff needs a cluster or a snapshot.", next_command="add --zookeeper or --inventory")
+    answer(output, lambda: examination_text(found), lambda: diff_answer(plan, found))
+    return 2 if detailed_exitcode and found.work is not None else 0

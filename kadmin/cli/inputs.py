@@ -1,0 +1,64 @@
+"""Files that commands read: plans and sizes, from a path or standard input."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from kadmin.errors import InvalidInputError, NotCompletedError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from kadmin.cluster.model import TopicPartition
+    from kadmin.plan.model import Plan
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a file, or standard input for `-`; a file that cannot be read is invalid input."""
+    if str(path) == "-":
+        return sys.stdin.buffer.read()
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InvalidInputError(f"Cannot read {path}.", cause=error.strerror or str(error)) from error
+
+
+def read_plan(path: Path) -> Plan:
+    """Read a plan that can be executed; a RebalanceRequest is none."""
+    from kadmin.documents import parse_document
+    from kadmin.plan.model import RebalanceRequest
+
+    document = parse_document(read_bytes(path), str(path))
+    if isinstance(document, RebalanceRequest):
+        raise InvalidInputError(
+            f"{path} is a RebalanceRequest, not a plan.",
+            next_command=f"kadmin propose rebalance {path} --inventory DIR --out PLAN",
+        )
+    return document
+
+
+def read_sizes(path: Path | None) -> Mapping[TopicPartition, int]:
+    """Read bytes per partition from the output of `kafka-log-dirs --describe`; no path gives no sizes."""
+    from kadmin.cluster.log_dirs import parse_log_dirs_json
+
+    return {} if path is None else parse_log_dirs_json(read_bytes(path).decode("utf-8", errors="replace"))
+
+
+def write_plan(path: Path, plan: Plan) -> None:
+    """Write a plan in the format that its suffix names: JSON for .json, YAML otherwise."""
+    from kadmin.documents import dump_json, dump_yaml
+
+    write_text(path, dump_json(plan) if path.suffix == ".json" else dump_yaml(plan))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise NotCompletedError(f"Cannot write {path}.", cause=error.strerror or str(error)) from error

@@ -1,0 +1,206 @@
+"""apply, resume, verify, status, history and lock: the commands that work on a live cluster's operations."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kadmin.cli.options import (
+    READ_TIMEOUT_S,
+    BoundOption,
+    LockTimeoutOption,
+    OperationArgument,
+    OutputFormat,
+    OutputOption,
+    PlanArgument,
+    SizesOption,
+    TimeoutOption,
+    YesOption,
+    ZooKeeperOption,
+)
+from kadmin.errors import UsageError
+
+if TYPE_CHECKING:
+    from kadmin.operations.runner import Desk
+    from kadmin.operations.service import Bounds, Outcome
+    from kadmin.plan.model import Plan
+
+lock_app = typer.Typer(help="The lock that keeps two runners apart.", no_args_is_help=True)
+
+
+def apply(
+    file: PlanArgument,
+    zookeeper: ZooKeeperOption,
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and read everything, change nothing.")] = False,
+    yes: YesOption = False,
+    sizes: SizesOption = None,
+    timeout: TimeoutOption = None,
+    lock_timeout: LockTimeoutOption = 0,
+    output: OutputOption = OutputFormat.HUMAN,
+) -> None:
+    """Execute a plan on the live cluster: check, show, ask, publish wave by wave, follow, verify."""
+    from kadmin.cli.desk import open_desk
+    from kadmin.cli.inputs import read_plan, read_sizes
+    from kadmin.operations import service
+    from kadmin.report.operations import examination_text
+
+    plan, known = read_plan(file), read_sizes(sizes)
+    with open_desk(zookeeper) as desk:
+        bounds = _bounds(desk, timeout, lock_timeout)
+        preview = service.prepare(desk, plan, known)
+        typer.echo(examination_text(preview.examination), err=True)
+        outcome = preview.settled(dry_run=dry_run)
+        if outcome is None:
+            _confirm(plan, yes=yes)
+            outcome = service.apply(desk, plan, known, bounds)
+    _answer_outcome(output, outcome)
+
+
+def resume(
+    zookeeper: ZooKeeperOption,
+    operation_id: OperationArgument = None,
+    *,
+    yes: YesOption = False,
+    timeout: TimeoutOption = None,
+    lock_timeout: LockTimeoutOption = 0,
+    output: OutputOption = OutputFormat.HUMAN,
+) -> None:
+    """Take an unfinished operation over, from any machine, and bring it to its end."""
+    from kadmin.cli.desk import open_desk
+    from kadmin.operations import service
+
+    with open_desk(zookeeper) as desk:
+        bounds = _bounds(desk, timeout, lock_timeout)
+        found = service.find_unfinished(desk, operation_id)
+        if found is not None:
+            _ask(f"Resume operation {found}?", yes=yes)
+        outcome = service.resume(desk, operation_id, bounds)
+    _answer_outcome(output, outcome)
+
+
+def verify(
+    file: PlanArgument,
+    zookeeper: ZooKeeperOption,
+    *,
+    timeout: BoundOption = READ_TIMEOUT_S,
+    output: OutputOption = OutputFormat.HUMAN,
+) -> int:
+    """Say per partition how far a plan is, judged by assignment and state; exit code 8 when not all is done."""
+    from kadmin.cli.desk import open_desk
+    from kadmin.cli.inputs import read_plan
+    from kadmin.cli.output import answer
+    from kadmin.operations.verify import verify as judge
+    from kadmin.report.answers import verification_answer
+    from kadmin.report.operations import verification_text
+
+    plan = read_plan(file)
+    with open_desk(zookeeper, timeout_s=timeout) as desk:
+        found = judge(desk, plan)
+    answer(output, lambda: verification_text(found), lambda: verification_answer(found))
+    return 0 if found.done else 8
+
+
+def status(
+    zookeeper: ZooKeeperOption, *, timeout: BoundOption = READ_TIMEOUT_S, output: OutputOption = OutputFormat.HUMAN
+) -> None:
+    """Show unfinished operations, how far they are, and who runs them."""
+    from kadmin.cli.desk import open_desk
+    from kadmin.cli.output import answer
+    from kadmin.operations.verify import status as read
+    from kadmin.report.answers import status_answer
+    from kadmin.report.operations import status_text
+
+    with open_desk(zookeeper, timeout_s=timeout) as desk:
+        found = read(desk)
+    answer(output, lambda: status_text(found), lambda: status_answer(found))
+
+
+def history(
+    zookeeper: ZooKeeperOption, *, timeout: BoundOption = READ_TIMEOUT_S, output: OutputOption = OutputFormat.HUMAN
+) -> None:
+    """Show the operations on record, oldest first."""
+    from kadmin.cli.desk import open_desk
+    from kadmin.cli.output import answer
+    from kadmin.operations.verify import history as read
+    from kadmin.report.answers import history_answer
+    from kadmin.report.operations import history_text
+
+    with open_desk(zookeeper, timeout_s=timeout) as desk:
+        found = read(desk)
+    answer(output, lambda: history_text(found), lambda: history_answer(found))
+
+
+@lock_app.command("show")
+def lock_show(
+    zookeeper: ZooKeeperOption, *, timeout: BoundOption = READ_TIMEOUT_S, output: OutputOption = OutputFormat.HUMAN
+) -> None:
+    """Show who holds the lock."""
+    from kadmin.cli.desk import open_desk
+    from kadmin.cli.output import answer
+    from kadmin.operations.lock import read_holder
+    from kadmin.report.answers import lock_answer
+    from kadmin.report.operations import lock_text
+
+    with open_desk(zookeeper, timeout_s=timeout) as desk:
+        found = read_holder(desk.store, desk.paths)
+    answer(output, lambda: lock_text(found), lambda: lock_answer(found))
+
+
+@lock_app.command("release")
+def lock_release(
+    operation_id: Annotated[str, typer.Argument(metavar="ID", help="The operation that holds the lock.")],
+    zookeeper: ZooKeeperOption,
+    *,
+    yes: YesOption = False,
+    timeout: BoundOption = READ_TIMEOUT_S,
+) -> None:
+    """Take the lock away from a runner that is gone or must not go on; its next write fails."""
+    from kadmin.cli.desk import open_desk
+    from kadmin.operations.lock import release_by_hand
+
+    _ask(f"Take the lock away from the runner of operation {operation_id}?", yes=yes)
+    with open_desk(zookeeper, timeout_s=timeout) as desk:
+        holder = release_by_hand(desk.store, desk.paths, operation_id)
+    typer.echo(f"released; it was held by {holder}")
+
+
+def _bounds(desk: Desk, timeout: float | None, lock_timeout: float) -> Bounds:
+    from kadmin.operations.service import Bounds
+
+    return Bounds(None if timeout is None else desk.clock.now() + timeout, lock_timeout)
+
+
+def _answer_outcome(output: OutputFormat, outcome: Outcome) -> None:
+    from kadmin.cli.output import answer
+    from kadmin.report.answers import outcome_answer
+    from kadmin.report.operations import outcome_text
+
+    answer(output, lambda: outcome_text(outcome), lambda: outcome_answer(outcome))
+
+
+def _confirm(plan: Plan, *, yes: bool) -> None:
+    from kadmin.plan.model import DeletionPlan
+
+    if not isinstance(plan, DeletionPlan) or yes:
+        _ask("Apply this plan?", yes=yes)
+        return
+    _require_terminal()
+    wanted = ",".join(plan.topics)
+    if typer.prompt(f"This destroys data. Type the topics to delete them ({wanted})", err=True) != wanted:
+        raise UsageError("Not confirmed; nothing was deleted.")
+
+
+def _ask(question: str, *, yes: bool) -> None:
+    if yes:
+        return
+    _require_terminal()
+    if not typer.confirm(question, err=True):
+        raise UsageError("Not confirmed; nothing was changed.")
+
+
+def _require_terminal() -> None:
+    if not sys.stdin.isatty():
+        raise UsageError("A confirmation is needed, and there is no terminal to ask.", next_command="add --yes")

@@ -1,0 +1,114 @@
+"""propose: plans that kadmin makes itself."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kadmin.cli.options import OutputFormat, OutputOption
+from kadmin.errors import InvalidInputError, NotCompletedError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kadmin.plan.model import ReassignmentPlan, RebalanceRequest
+    from kadmin.planner.proposal import Options, Proposal
+
+propose_app = typer.Typer(name="propose", help="Propose a plan.", no_args_is_help=True, rich_markup_mode=None)
+
+
+class Engine(StrEnum):
+    """What runs the planner; both make the same plan."""
+
+    SPARK = "spark"
+    LOCAL = "local"
+
+
+@propose_app.command()
+def rebalance(
+    request: Annotated[Path, typer.Argument(metavar="REQUEST", help="A RebalanceRequest; - reads standard input.")],
+    inventory: Annotated[Path, typer.Option("--inventory", metavar="DIR", help="The inventory to plan on.")],
+    out: Annotated[Path, typer.Option("--out", metavar="PLAN", help="The plan to write; of a fleet, a folder.")],
+    *,
+    figures: Annotated[
+        Path | None, typer.Option("--figures", metavar="FILE", help="Write the figures as JSON.")
+    ] = None,
+    engine: Annotated[Engine, typer.Option("--engine", help="What runs the planner.")] = Engine.SPARK,
+    master: Annotated[str | None, typer.Option("--master", metavar="URL", help="Spark's master.")] = None,
+    conf: Annotated[list[str] | None, typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark.")] = None,
+    output: OutputOption = OutputFormat.HUMAN,
+) -> None:
+    """Propose a balanced plan from an inventory, with figures against the proven bounds."""
+    from kadmin.cli.inputs import write_text
+    from kadmin.cli.output import answer
+    from kadmin.report.proposals import proposals_text
+
+    _require_libraries(engine)
+    wished = _read_request(request)
+    options = _options(master, conf or [])
+    proposals = _propose(engine, wished, inventory, options)
+    listed = [dict(proposal.figures) for proposal in proposals.values()]
+    for path, plan in _paths(out, proposals).items():
+        write_text(path, _dump(path, plan))
+    if figures is not None:
+        write_text(figures, json.dumps({"clusters": listed}, indent=2, ensure_ascii=False) + "\n")
+    answer(output, lambda: proposals_text(listed, out), lambda: {"clusters": listed})
+
+
+def _require_libraries(engine: Engine) -> None:
+    needed = ("numpy", "pyarrow") if engine is Engine.LOCAL else ("numpy", "pyarrow", "pandas", "pyspark")
+    if missing := [name for name in needed if find_spec(name) is None]:
+        raise UsageError(
+            f"The planner needs {', '.join(missing)}, not installed here.", next_command="pip install 'kadmin[spark]'"
+        )
+
+
+def _read_request(path: Path) -> RebalanceRequest:
+    from kadmin.cli.inputs import read_bytes
+    from kadmin.documents import parse_document
+    from kadmin.plan.model import RebalanceRequest
+
+    document = parse_document(read_bytes(path), str(path))
+    if not isinstance(document, RebalanceRequest):
+        raise InvalidInputError(f"{path} is a plan, not a RebalanceRequest.", next_command=f"kadmin apply {path} -z ZK")
+    return document
+
+
+def _options(master: str | None, conf: list[str]) -> Options:
+    from kadmin.planner.proposal import Options
+
+    pairs = [setting.partition("=") for setting in conf]
+    if wrong := [key for key, equals, _ in pairs if not equals or not key.startswith("spark.")]:
+        raise UsageError(f"--conf {wrong[0]} is not spark.KEY=VALUE.")
+    return Options(master, {key: value for key, _, value in pairs})
+
+
+def _propose(engine: Engine, request: RebalanceRequest, inventory: Path, options: Options) -> Mapping[str, Proposal]:
+    if engine is Engine.LOCAL:
+        from kadmin.planner.local import propose
+    else:
+        from kadmin.planner.spark import propose
+    return propose(request, inventory, options)
+
+
+def _paths(out: Path, proposals: Mapping[str, Proposal]) -> dict[Path, ReassignmentPlan]:
+    from kadmin.inventory import SINGLE_CLUSTER
+
+    if SINGLE_CLUSTER in proposals:
+        return {out: proposals[SINGLE_CLUSTER].plan}
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise NotCompletedError(f"Cannot write {out}.", cause=error.strerror or str(error)) from error
+    return {out / f"{name}.json": proposal.plan for name, proposal in proposals.items()}
+
+
+def _dump(path: Path, plan: ReassignmentPlan) -> str:
+    from kadmin.documents import dump_json, dump_yaml
+
+    return dump_yaml(plan) if path.suffix in (".yaml", ".yml") else dump_json(plan)

@@ -1,0 +1,1 @@
+"""Renderers: one per format, values in and text out."""

@@ -1,0 +1,84 @@
+"""The story of a running operation, line by line, or as a bar where a terminal looks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.operations.events import Opened, Progressed, Published
+from kadmin.plan.units import format_rate, format_size
+from kadmin.report.text import count
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kadmin.operations.events import Event, Noted
+
+_BAR = 24
+
+
+class Follower:
+    """Turns events into lines on one stream; on a terminal the progress line is drawn over itself."""
+
+    def __init__(self, write: Callable[[str], None], *, live: bool) -> None:
+        self._write = write
+        self._live = live
+        self._drawn = 0
+        self._last: tuple[int, str] | None = None
+
+    def __call__(self, event: Event) -> None:
+        """Tell one event."""
+        if isinstance(event, Progressed):
+            self._progress(event)
+            return
+        self.close()
+        self._write(f"{_line(event)}\n")
+
+    def close(self) -> None:
+        """End a progress line that stands open."""
+        if self._drawn:
+            self._write("\n")
+            self._drawn = 0
+
+    def _progress(self, event: Progressed) -> None:
+        if self._live:
+            text = _bar(event)
+            self._write("\r" + text.ljust(self._drawn))
+            self._drawn = len(text)
+            return
+        if self._last != (event.done, event.reason):
+            self._last = (event.done, event.reason)
+            self._write(f"{_numbers(event)}\n")
+
+
+def _line(event: Opened | Published | Noted) -> str:
+    if isinstance(event, Opened):
+        return f"operation {event.operation_id} is on record"
+    if isinstance(event, Published):
+        what = {"wave": "reassignment", "election": "election", "deletion": "deletion"}[event.what]
+        subject = "topic" if event.what == "deletion" else "partition"
+        return f"step {event.step}: {what} of {count(event.count, subject)} published"
+    return event.text
+
+
+def _bar(event: Progressed) -> str:
+    full = _BAR * event.done // max(event.total, 1)
+    return f"[{'#' * full}{'.' * (_BAR - full)}] {_numbers(event)}"
+
+
+def _numbers(event: Progressed) -> str:
+    parts = [f"{event.done}/{event.total} done"]
+    if event.total_bytes and event.done_bytes is not None:
+        parts.append(f"{format_size(event.done_bytes)} of {format_size(event.total_bytes)}")
+        rate = event.done_bytes / event.elapsed_s if event.elapsed_s > 0 else 0.0
+        if rate > 0:
+            left = (event.total_bytes - event.done_bytes) / rate
+            parts.append(f"{format_rate(round(rate))}, {_duration(left)} left")
+    if event.reason:
+        parts.append(event.reason)
+    return ", ".join(parts)
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

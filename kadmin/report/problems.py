@@ -1,0 +1,107 @@
+"""Problems of documents: for people with the line quoted, for programs as the JSON answer of `validate`."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import TYPE_CHECKING, Any
+
+from kadmin.documents import lines_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from kadmin.documents import Problem
+
+_NARROWEST = 20
+_ELLIPSIS = "..."
+
+
+def problems_text(texts: Mapping[str, str], problems: Sequence[Problem], width: int) -> str:
+    """Return one paragraph per problem and a summary line.
+
+    `texts` are the files that were read, by name; lines of theirs are quoted in at most `width` columns.
+    """
+    lines = {name: lines_of(text) for name, text in texts.items() if any(each.file == name for each in problems)}
+    paragraphs = ["\n".join(_paragraph(problem, lines[problem.file], width)) for problem in problems]
+    return "\n".join([*paragraphs, _summary(len(texts), problems)])
+
+
+def problems_answer(files: Iterable[str], problems: Sequence[Problem]) -> dict[str, Any]:
+    """Return the JSON answer of `validate` (schema `answers/validate`)."""
+    errors, warnings = count(problems)
+    return {
+        "valid": errors == 0,
+        "files": list(files),
+        "errors": errors,
+        "warnings": warnings,
+        "problems": [
+            {
+                "code": problem.code,
+                "severity": problem.severity,
+                "message": problem.message,
+                "hint": problem.hint,
+                "file": problem.file,
+                "line": problem.line,
+                "column": problem.column,
+                "path": problem.path,
+            }
+            for problem in problems
+        ],
+    }
+
+
+def count(problems: Iterable[Problem]) -> tuple[int, int]:
+    """Return the numbers of errors and of warnings."""
+    severities = [problem.severity for problem in problems]
+    return severities.count("error"), severities.count("warning")
+
+
+def _paragraph(problem: Problem, lines: Sequence[str], width: int) -> Iterable[str]:
+    yield f"{_printable(problem.place)}: {problem.severity} {problem.code}: {problem.message}"
+    gutter = len(str(max(problem.line, problem.first_line or 0)))
+    room = max(width, _NARROWEST) - gutter - 3
+    if problem.first_line is not None and problem.first_line != problem.line:
+        yield f"{problem.first_line:>{gutter}} | {_clip(_line(lines, problem.first_line), 0, room)[0]}"
+    quoted, caret = _clip(_line(lines, problem.line), problem.column - 1, room)
+    if quoted:
+        yield f"{problem.line:>{gutter}} | {quoted}"
+        yield f"{' ' * gutter} | {' ' * caret}^"
+    if problem.hint:
+        yield f"  hint: {problem.hint}"
+
+
+def _line(lines: Sequence[str], number: int) -> str:
+    """Return a line; of a file that is no text there is none to quote."""
+    return lines[number - 1] if number <= len(lines) else ""
+
+
+def _clip(line: str, position: int, room: int) -> tuple[str, int]:
+    """Return a stretch of the line around a position that fits the room, and the column of the position in it."""
+    start, before, after = 0, "", ""
+    if len(line) > room:
+        inner = room - 2 * len(_ELLIPSIS)
+        start = max(0, min(position - inner // 2, len(line) - inner))
+        before, after = _ELLIPSIS if start else "", _ELLIPSIS if start + inner < len(line) else ""
+        line = line[start : start + inner]
+    shown = _printable(line)
+    caret = sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in shown[: position - start])
+    return f"{before}{shown}{after}", len(before) + caret
+
+
+def _printable(text: str) -> str:
+    """Replace what a terminal would act on, one character by one, so that columns stay."""
+    return "".join(
+        char if char.isprintable() else " " if char == "\t" else "\N{REPLACEMENT CHARACTER}" for char in text
+    )
+
+
+def _summary(files: int, problems: Sequence[Problem]) -> str:
+    errors, warnings = count(problems)
+    read = _number(files, "file")
+    if not problems:
+        return f"{read}: no problem"
+    return f"{read}: {_number(errors, 'error')}, {_number(warnings, 'warning')}"
+
+
+def _number(count_of: int, what: str) -> str:
+    return f"{count_of} {what}" if count_of == 1 else f"{count_of} {what}s"

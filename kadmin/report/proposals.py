@@ -1,0 +1,81 @@
+"""A planner's proposals as text: before, after and bound of one cluster; a line each of a fleet's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kadmin.report.text import count, table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+NOTHING_TO_DO = "nothing to do: the plan is empty"
+
+
+def proposals_text(figures: Sequence[Mapping[str, Any]], out: Path) -> str:
+    """Describe the plans in `out` by their figures (schemas/answers/figures.schema.json, one object per cluster)."""
+    lines = [_one(figures[0])] if len(figures) == 1 else [_fleet(figures)]
+    lines += [f"note: {_where(each)}{note}" for each in figures for note in each["notes"]]
+    entries = sum(each["reassignments"] for each in figures)
+    lines.append(f"{NOTHING_TO_DO if entries == 0 else count(entries, 'reassignment')} -> {out}")
+    return "\n".join(lines)
+
+
+def _one(figures: Mapping[str, Any]) -> str:
+    before, after, bound = (figures[name] for name in ("before", "after", "bound"))
+    rows = [
+        (
+            "replicas per broker",
+            *(f"{each['replicas_min']} - {each['replicas_max']}" for each in (before, after, bound)),
+        ),
+        ("leaders per broker", *(f"{each['leaders_min']} - {each['leaders_max']}" for each in (before, after, bound))),
+        ("bytes, max / mean", *(_ratio(each["bytes_max_over_mean"]) for each in (before, after, bound))),
+        ("bytes, deviation / mean", *(_percent(each["bytes_cv"]) for each in (before, after, bound))),
+        ("rack violations", *(str(each["rack_violations"]) for each in (before, after, bound))),
+        ("leaders after a loss, max / fair", *(_ratio(each["failover_share"]) for each in (before, after, bound))),
+        ("moves", "", str(figures["moves"]), str(figures["moves_bound"])),
+    ]
+    told = [table(("", "before", "after", "bound"), rows), _work(figures)]
+    return "\n".join(told)
+
+
+def _work(figures: Mapping[str, Any]) -> str:
+    parts = [
+        "proved optimal in moves" if figures["proved_optimal"] else "",
+        "" if figures["moved_bytes"] is None else f"{figures['moved_bytes'] / 10**9:.3f} GB to copy",
+        count(figures["leader_changes"], "leader change"),
+        count(figures["order_changes"], "entry that only reorders", "entries that only reorder"),
+        f"{figures['left_out']} left out by limits" if figures["left_out"] else "",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _fleet(figures: Sequence[Mapping[str, Any]]) -> str:
+    headers = ("cluster", "entries", "moves", "bound", "replicas", "leaders", "bytes max/mean", "after a loss")
+    rows = [
+        (
+            each["cluster"],
+            each["reassignments"],
+            each["moves"],
+            each["moves_bound"],
+            f"{each['after']['replicas_min']} - {each['after']['replicas_max']}",
+            f"{each['after']['leaders_min']} - {each['after']['leaders_max']}",
+            _ratio(each["after"]["bytes_max_over_mean"]),
+            _ratio(each["after"]["failover_share"]),
+        )
+        for each in figures
+    ]
+    return table(headers, rows)
+
+
+def _where(figures: Mapping[str, Any]) -> str:
+    return f"{figures['cluster']}: " if figures["cluster"] else ""
+
+
+def _ratio(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{value * 100:.2f}%"

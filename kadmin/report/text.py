@@ -1,0 +1,41 @@
+"""Plain text for people: tables that fit a pipe, bytes and counts that read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Align columns with two blanks between them; numbers to the right. No rows give the headers alone."""
+    cells = [[str(cell) for cell in row] for row in rows]
+    widths = [max(len(row[column]) for row in [list(headers), *cells]) for column in range(len(headers))]
+    numeric = [
+        bool(rows) and all(isinstance(row[column], int | float) for row in rows) for column in range(len(headers))
+    ]
+
+    def line(row: Sequence[str]) -> str:
+        aligned = (
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(row, widths, numeric, strict=True)
+        )
+        return "  ".join(aligned).rstrip()
+
+    return "\n".join(line(row) for row in [list(headers), *cells])
+
+
+def count(number: int, singular: str, plural: str | None = None) -> str:
+    """Return `1 partition`, `2 partitions`."""
+    return f"{number} {singular if number == 1 else plural or singular + 's'}"
+
+
+def change(before: object, after: object) -> str:
+    """Return `before -> after`, or one of them where they are equal."""
+    return str(after) if before == after else f"{before} -> {after}"
+
+
+def replicas(ids: Sequence[int] | None) -> str:
+    """Return ordered replicas as `1,2,3`; nothing known is `?`."""
+    return "?" if ids is None else ",".join(str(broker) for broker in ids)
