@@ -1,0 +1,361 @@
+"""A live cluster as tests see it: kadmin's command line on one side, plain ZooKeeper and Kafka clients on the other."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import os
+import sys
+import threading
+import time
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from kafka import KafkaAdminClient
+from kafka import TopicPartition as KafkaTopicPartition
+from kazoo.client import KazooClient
+from kazoo.exceptions import NoNodeError
+from live_support import wait_until
+
+from kadmin.cli import run
+from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.reader import read_cluster
+from kadmin.cluster.rpc import consume_all, produce
+from kadmin.cluster.store import Store
+from kadmin.operations.journal import Journal
+from kadmin.operations.record import Paths
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from kadmin.cluster.model import ClusterState
+    from kadmin.operations.record import Listing, Step
+    from kadmin.sandbox import Sandbox
+
+REASSIGN = "/admin/reassign_partitions"
+UNREGISTERED = 99
+QUIET_S = 10
+_numbers = itertools.count()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one command line came to."""
+
+    status: int
+    out: str
+    err: str
+
+
+def command(*arguments: str | Path, environment: Mapping[str, str] | None = None) -> Answer:
+    """Run kadmin in this process, with no terminal and nothing on standard input."""
+    out, err, kept_stdin, kept = io.StringIO(), io.StringIO(), sys.stdin, dict(os.environ)
+    sys.stdin = io.TextIOWrapper(io.BytesIO())
+    os.environ.update(environment or {})
+    try:
+        with redirect_stdout(out), redirect_stderr(err):
+            status = run([str(argument) for argument in arguments])
+    finally:
+        sys.stdin = kept_stdin
+        os.environ.clear()
+        os.environ.update(kept)
+    return Answer(status, out.getvalue(), err.getvalue())
+
+
+def document(path: Path, value: Mapping[str, Any]) -> Path:
+    """Write a document; JSON is YAML."""
+    path.write_text(json.dumps(value))
+    return path
+
+
+def reassignment(
+    topic: str,
+    targets: Mapping[Any, Sequence[Any]],
+    *,
+    current: Mapping[Any, Sequence[int]] | None = None,
+    cluster_id: str | None = None,
+    **spec: object,
+) -> dict[str, Any]:
+    """Build a PartitionReassignment of one topic."""
+    entries: list[dict[str, Any]] = [
+        {"topic": topic, "partition": number, "replicas": list(replicas)} for number, replicas in targets.items()
+    ]
+    for entry in entries:
+        if current is not None:
+            entry["current"] = list(current[entry["partition"]])
+    metadata = {"name": "test"} | ({} if cluster_id is None else {"cluster_id": cluster_id})
+    return {
+        "apiVersion": "kadmin/v1",
+        "kind": "PartitionReassignment",
+        "metadata": metadata,
+        "spec": {**spec, "partitions": entries},
+    }
+
+
+def election(**spec: object) -> dict[str, Any]:
+    """Build a PreferredReplicaElection."""
+    return {"apiVersion": "kadmin/v1", "kind": "PreferredReplicaElection", "spec": spec}
+
+
+def deletion(*topics: str, **spec: object) -> dict[str, Any]:
+    """Build a TopicDeletion."""
+    return {"apiVersion": "kadmin/v1", "kind": "TopicDeletion", "spec": {"topics": list(topics), **spec}}
+
+
+class Cluster:
+    """One live cluster of brokers 1 to 4 on racks r1, r2, r3, r1, in the chroot /kafka."""
+
+    def __init__(self, connect: str, bootstrap: Sequence[str], version: str, sandbox: Sandbox | None = None) -> None:
+        self._sandbox = sandbox
+        self.version_text = version
+        self.connect = connect
+        self.bootstrap = list(bootstrap)
+        self.version = tuple(int(part) for part in version.split("."))
+        self.store = Store.connect(connect)
+        self.raw = KazooClient(connect.split("/", maxsplit=1)[0])
+        self.raw.start()
+        self._shared: str | None = None
+
+    def close(self) -> None:
+        """End both sessions."""
+        self.store.close()
+        self.raw.stop()
+        self.raw.close()
+
+    @property
+    def has_reassignment_api(self) -> bool:
+        """Whether brokers serve AlterPartitionReassignments (KIP-455, 2.4)."""
+        return self.version >= (2, 4)
+
+    def kadmin(self, *arguments: str | Path, connect: str | None = None) -> Answer:
+        """Run kadmin against this cluster."""
+        return command(*arguments, environment={"KADMIN_ZOOKEEPER": connect or self.connect})
+
+    def create_topic(self, replicas: Mapping[int, Sequence[int]], *, prefix: str = "topic") -> str:
+        """Create a topic as the old admin tools do and wait until every partition has its full ISR."""
+        topic = f"{prefix}-{next(_numbers)}"
+        value = {"version": 1, "partitions": {str(number): list(ids) for number, ids in replicas.items()}}
+        self.raw.create(f"/kafka/config/topics/{topic}", b'{"version":1,"config":{}}')
+        self.raw.create(f"/kafka/brokers/topics/{topic}", json.dumps(value).encode())
+
+        def ready() -> bool:
+            states = self.state(topic).states
+            return len(states) == len(replicas) and all(
+                states[TopicPartition(topic, number)].leader == ids[0]
+                and set(states[TopicPartition(topic, number)].isr) == set(ids)
+                for number, ids in replicas.items()
+            )
+
+        wait_until(ready, 30)
+        return topic
+
+    def shared_topic(self) -> str:
+        """Return a topic of one partition on brokers 1 and 2 for tests that never change it."""
+        if self._shared is None:
+            self._shared = self.create_topic({0: [1, 2]})
+        return self._shared
+
+    def produce(self, topic: str, *, per_partition: int) -> dict[TopicPartition, list[bytes]]:
+        """Write records to every partition and return them."""
+        partitions = self.state(topic).topics[topic].partitions()
+        records = {p: [f"{p} record {n}".encode() for n in range(per_partition)] for p in partitions}
+        produce(self.bootstrap, records)
+        return records
+
+    def read_back(self, topic: str) -> dict[TopicPartition, list[bytes]]:
+        """Read every record of every partition, in order."""
+        return dict(consume_all(self.bootstrap, self.state(topic).topics[topic].partitions()))
+
+    def state(self, *topics: str) -> ClusterState:
+        """Read the state of some topics."""
+        return read_cluster(self.store, topics)
+
+    def get(self, path: str) -> bytes | None:
+        """Read a znode below the chroot, None where there is none."""
+        try:
+            data: bytes = self.raw.get(f"/kafka{path}")[0]
+        except NoNodeError:
+            return None
+        return data
+
+    def root_children(self) -> tuple[str, ...]:
+        """List what lies beside the chroot."""
+        return tuple(sorted(self.raw.get_children("/")))
+
+    def history(self) -> tuple[Listing, ...]:
+        """Read the operations on record."""
+        return Journal(self.store, Paths()).listings()
+
+    def steps(self, operation_id: str) -> tuple[Step, ...]:
+        """Read an operation's step records."""
+        return Journal(self.store, Paths()).steps(operation_id)
+
+    def fingerprint(self) -> dict[str, tuple[int, int]]:
+        """Return mzxid and cversion of every znode; brokers' own ISR messages come and go by themselves."""
+        found: dict[str, tuple[int, int]] = {}
+        waiting = ["/"]
+        while waiting:
+            path = waiting.pop()
+            if path == "/zookeeper" or path.startswith("/kafka/isr_change_notification"):
+                continue
+            children, stat = self.raw.get_children(path, include_data=True)
+            found[path] = (stat.mzxid, stat.cversion)
+            waiting += [f"{path.rstrip('/')}/{child}" for child in children]
+        return found
+
+    @contextmanager
+    def stuck_reassignment(self, topic: str, number: int) -> Iterator[bytes]:
+        """Let somebody else's reassignment wait for a broker that does not exist; undone at the end.
+
+        Undone by one transaction that writes the original list into the node and moves the controller.
+        """
+        original = self.state(topic).topics[topic].replicas[number]
+        self._create_reassignment({"topic": topic, "partition": number, "replicas": [UNREGISTERED, *original]})
+        wait_until(lambda: len(self.state(topic).topics[topic].replicas[number]) > len(original), 30)
+        try:
+            yield self.get(REASSIGN) or b""
+        finally:
+            self._supersede({"topic": topic, "partition": number, "replicas": list(original)})
+            wait_until(lambda: self.get(REASSIGN) is None, 60)
+            wait_until(lambda: self.state(topic).topics[topic].replicas[number] == original, 60)
+            self.wait_for_controller()
+
+    @contextmanager
+    def api_reassignment(self, topic: str, number: int) -> Iterator[None]:
+        """Hold a reassignment through the brokers' API in flight, by a throttle of one byte per second."""
+        self.produce(topic, per_partition=200)
+        self._throttle(topic, "1")
+        partition = KafkaTopicPartition(topic, number)
+        admin = KafkaAdminClient(bootstrap_servers=self.bootstrap)
+        try:
+            admin.alter_partition_reassignments({partition: [3, 4]})
+            try:
+                wait_until(lambda: bool(self.state(topic).topics[topic].adding_replicas), 30)
+                yield
+            finally:
+                admin.alter_partition_reassignments({partition: None})
+                wait_until(lambda: not self.state(topic).topics[topic].adding_replicas, 30)
+        finally:
+            self._throttle(topic, None)
+            admin.close()
+
+    @contextmanager
+    def committed_offset(self, group: str, topic: str) -> Iterator[None]:
+        """Leave what an old consumer leaves: an offset in ZooKeeper."""
+        self.raw.create(f"/kafka/consumers/{group}/offsets/{topic}/0", b"8", makepath=True)
+        try:
+            yield
+        finally:
+            self.raw.delete(f"/kafka/consumers/{group}", recursive=True)
+
+    @contextmanager
+    def deaf_controller(self) -> Iterator[None]:
+        """Let an operator delete a node by hand, which ends the controller's watch; moving it cures that."""
+        for attempt in range(1, 20):
+            self.create_and_delete_by_hand(attempt * 0.05)
+            if not self.hears_a_probe():
+                break
+        else:
+            pytest.fail("the controller stayed attentive")
+        try:
+            yield
+        finally:
+            self.move_controller()
+            wait_until(lambda: self.get(REASSIGN) is None, 60)
+            wait_until(self.hears_a_probe, 60)
+
+    @contextmanager
+    def broker_down(self, broker_id: int) -> Iterator[None]:
+        """Run without one broker, which is back with its full ISRs afterwards."""
+        assert self._sandbox is not None
+        self._sandbox.stop_broker(broker_id, kill=True)
+        try:
+            yield
+        finally:
+            self._sandbox.start_broker(broker_id)
+            self.wait_for_controller()
+
+    def move_controller(self) -> None:
+        """Let another broker become controller, once, and wait until all brokers watch the new one."""
+        self.wait_for_controller()
+        self.raw.delete("/kafka/controller")
+        self.wait_for_controller()
+
+    def wait_for_controller(self) -> None:
+        """Wait until there is a controller and every live broker watches it: only then may it be moved again.
+
+        Where ZooKeeper does not tell, its epoch must have stood still for a while.
+        """
+
+        def watched() -> bool:
+            if self.get("/controller") is None:
+                return False
+            answer = next(iter(self.store.four_letter_words("wchp").values()))
+            if answer is None:
+                stat = self.raw.exists("/kafka/controller_epoch")
+                return bool(time.time() - stat.mtime / 1000 > QUIET_S)
+            block = answer.partition("/kafka/controller\n")[2].split("\n/")[0]
+            return block.count("0x") >= len(self.raw.get_children("/kafka/brokers/ids"))
+
+        wait_until(watched, 60)
+
+    def create_and_delete_by_hand(self, between_s: float) -> None:
+        """Create a node that nobody can read and delete it: the controller's one-shot watch goes with it (from 1.1).
+
+        Deleted before the controller has read it, the node leaves the watch armed: that takes some milliseconds.
+        """
+        path = f"/kafka{REASSIGN}"
+        self.raw.create(path, b'{"version":1}')
+        threading.Event().wait(between_s)
+        self.raw.delete(path)
+
+    def hears_a_probe(self) -> bool:
+        """Whether a reassignment of a topic that cannot exist is consumed; one that is not is taken away again."""
+        self._create_reassignment({"topic": "!heard", "partition": 0, "replicas": [1]})
+        give_up = time.monotonic() + 3
+        while self.get(REASSIGN) is not None:
+            if time.monotonic() > give_up:
+                self.raw.delete(f"/kafka{REASSIGN}")
+                return False
+            threading.Event().wait(0.05)
+        return True
+
+    def _create_reassignment(self, entry: Mapping[str, Any]) -> None:
+        payload = json.dumps({"version": 1, "partitions": [entry]}, separators=(",", ":")).encode()
+        self.raw.create(f"/kafka{REASSIGN}", payload)
+
+    def _supersede(self, entry: Mapping[str, Any]) -> None:
+        payload = json.dumps({"version": 1, "partitions": [entry]}, separators=(",", ":")).encode()
+        self.wait_for_controller()
+        transaction = self.raw.transaction()
+        transaction.set_data(f"/kafka{REASSIGN}", payload)
+        transaction.delete("/kafka/controller")
+        assert not any(isinstance(result, Exception) for result in transaction.commit())
+
+    def _throttle(self, topic: str, rate: str | None) -> None:
+        replicas = (
+            {}
+            if rate is None
+            else dict.fromkeys(
+                ("leader.replication.throttled.replicas", "follower.replication.throttled.replicas"), "*"
+            )
+        )
+        rates = (
+            {}
+            if rate is None
+            else dict.fromkeys(("leader.replication.throttled.rate", "follower.replication.throttled.rate"), rate)
+        )
+        self._configure(f"topics/{topic}", replicas)
+        for broker in self.raw.get_children("/kafka/brokers/ids"):
+            self._configure(f"brokers/{broker}", rates)
+
+    def _configure(self, entity: str, config: Mapping[str, str]) -> None:
+        path = f"/kafka/config/{entity}"
+        self.raw.ensure_path(path)
+        self.raw.set(path, json.dumps({"version": 1, "config": dict(config)}).encode())
+        change = json.dumps({"version": 2, "entity_path": entity}).encode()
+        self.raw.create("/kafka/config/changes/config_change_", change, sequence=True)

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import itertools
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import settings
+from kazoo.client import KazooClient
+
+from kadmin.sandbox import Sandbox, SandboxSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+VERSIONS = os.environ.get("KADMIN_TEST_VERSIONS", "2.8.2,1.1.1").split(",")
+# Examples are judged by what they show, not by how busy the machine is, and are the same in every run.
+settings.register_profile("kadmin", deadline=None, derandomize=True)
+settings.load_profile("kadmin")
+
+_chroots = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def zookeeper(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """One real ZooKeeper server without brokers."""
+    sandbox = Sandbox.up(SandboxSpec(tmp_path_factory.mktemp("zookeeper") / "sandbox", brokers=0))
+    yield sandbox
+    sandbox.down()
+
+
+@pytest.fixture
+def chroot(zookeeper: Sandbox) -> Iterator[str]:
+    """A connect string with a chroot of the test's own."""
+    path = f"/test-{next(_chroots)}"
+    client = KazooClient(zookeeper.connect_string)
+    client.start()
+    client.create(path, b"")
+    yield f"{zookeeper.connect_string}{path}"
+    client.stop()
+    client.close()
+
+
+@pytest.fixture(scope="session", params=VERSIONS)
+def live(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """A running cluster of each version under test: brokers 1 to 4 on racks r1, r2, r3, r1, in the chroot /kafka."""
+    folder = tmp_path_factory.mktemp(f"kafka-{request.param}") / "sandbox"
+    sandbox = Sandbox.up(SandboxSpec(folder, version=request.param, brokers=4, chroot="/kafka"))
+    yield sandbox
+    sandbox.down()

@@ -1,0 +1,219 @@
+"""Each claim of kadmin/cluster/eras.py, on the live brokers of every version under test."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from cluster_under_test import REASSIGN, UNREGISTERED
+from live_support import wait_until
+
+from kadmin.cluster.eras import CLAIMS, VERSIONS, claim
+from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.rpc import describe_log_dirs
+from kadmin.errors import NotCompletedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from cluster_under_test import Cluster
+
+pytestmark = [pytest.mark.live, pytest.mark.eras]
+
+ELECTION = "/admin/preferred_replica_election"
+STAYS_S = 3.0
+"""How long something must stay to count as staying: controllers react in milliseconds, 0.6 s at most."""
+
+
+def seen(cluster: Cluster, name: str) -> str:
+    """What the table says for the version under test."""
+    return claim(name).seen[cluster.version_text]
+
+
+def stays(condition: Callable[[], bool], seconds: float = STAYS_S) -> bool:
+    """Whether a condition holds all the time."""
+    give_up, pause = time.monotonic() + seconds, threading.Event()
+    while condition():
+        if time.monotonic() > give_up:
+            return True
+        pause.wait(0.05)
+    return False
+
+
+def node(*entries: dict[str, object], **more: object) -> bytes:
+    return json.dumps({"version": 1, "partitions": list(entries), **more}, separators=(",", ":")).encode()
+
+
+@pytest.fixture(autouse=True)
+def attentive(cluster: Cluster) -> Iterator[None]:
+    """Every test leaves a cluster without admin nodes and with a controller that listens."""
+    yield
+    for path in (REASSIGN, ELECTION):
+        if cluster.get(path) is not None:
+            cluster.raw.delete(f"/kafka{path}")
+    if not cluster.hears_a_probe():
+        cluster.move_controller()
+    wait_until(cluster.hears_a_probe, 60)
+
+
+def test_every_claim_names_every_version_and_its_test() -> None:
+    for each in CLAIMS:
+        assert tuple(each.seen) == VERSIONS
+        assert f"test_{each.name}" in globals()
+
+
+def test_node_deleted_by_hand(cluster: Cluster) -> None:
+    def heard(between_s: float) -> bool:
+        cluster.create_and_delete_by_hand(between_s)
+        return cluster.hears_a_probe()
+
+    heards = [heard(attempt * 0.1) for attempt in range(1, 8)]
+    assert ("seen" if all(heards) else "not seen") == seen(cluster, "node_deleted_by_hand")
+
+
+def test_node_overwritten(cluster: Cluster) -> None:
+    topic = cluster.create_topic({0: [1, 2], 1: [1, 2]})
+    with cluster.stuck_reassignment(topic, 0):
+        stuck = json.loads(cluster.get(REASSIGN) or b"{}")["partitions"]
+        cluster.raw.set(f"/kafka{REASSIGN}", node(*stuck, {"topic": topic, "partition": 1, "replicas": [2, 3]}))
+
+        def moved() -> bool:
+            return cluster.state(topic).replicas(TopicPartition(topic, 1)) != (1, 2)
+
+        assert ("not seen" if stays(lambda: not moved()) else "seen") == seen(cluster, "node_overwritten")
+
+
+@pytest.mark.parametrize("name", ["unknown_key", "not_json"])
+def test_payload_that_is_not_quite_right(cluster: Cluster, name: str) -> None:
+    topic = cluster.create_topic({0: [1, 2]})
+    entry = {"topic": topic, "partition": 0, "replicas": [2, 3], "log_dirs": ["any", "any"]}
+    cluster.raw.create(f"/kafka{REASSIGN}", node(entry) if name == "unknown_key" else b"{nonsense")
+    gone = not stays(lambda: cluster.get(REASSIGN) is not None)
+    moved = gone and not stays(lambda: cluster.state(topic).replicas(TopicPartition(topic, 0)) == (1, 2), 0.5)
+    assert ("runs" if moved else "node deleted" if gone else "node stays") == seen(cluster, name)
+
+
+test_unknown_key = test_not_json = test_payload_that_is_not_quite_right
+
+
+def test_topic_znode_in_mid_move(cluster: Cluster) -> None:
+    topic = cluster.create_topic({0: [1, 2]})
+    with cluster.stuck_reassignment(topic, 0):
+        found = cluster.state(topic).topics[topic]
+        assert set(found.replicas[0]) == {UNREGISTERED, 1, 2}
+        marked = found.adding_replicas.get(0) == (UNREGISTERED,)
+        assert ("adding and removing" if marked else "union") == seen(cluster, "topic_znode_in_mid_move")
+
+
+def test_unknown_target_broker(cluster: Cluster) -> None:
+    topic = cluster.create_topic({0: [1, 2]})
+    with cluster.stuck_reassignment(topic, 0):
+        waits = stays(lambda: cluster.get(REASSIGN) is not None)
+        assert ("waits for ever" if waits else "ended") == seen(cluster, "unknown_target_broker")
+
+
+def test_unknown_topic_entry(cluster: Cluster) -> None:
+    assert cluster.hears_a_probe()
+    assert seen(cluster, "unknown_topic_entry") == "entry removed"
+
+
+def test_election_of_unknown_partition(cluster: Cluster) -> None:
+    cluster.raw.create(f"/kafka{ELECTION}", node({"topic": "no-such-topic", "partition": 0}))
+    found = "node stays" if stays(lambda: cluster.get(ELECTION) is not None) else "node removed"
+    if found == "node stays":
+        cluster.move_controller()
+        wait_until(lambda: cluster.get(ELECTION) is None, 30)
+    assert found == seen(cluster, "election_of_unknown_partition")
+
+
+def test_election_without_the_preferred(cluster: Cluster) -> None:
+    topic = cluster.create_topic({0: [4, 3]})
+    with cluster.broker_down(4):
+        wait_until(lambda: cluster.state(topic).states[TopicPartition(topic, 0)].leader == 3, 30)
+        cluster.raw.create(f"/kafka{ELECTION}", node({"topic": topic, "partition": 0}))
+        wait_until(lambda: cluster.get(ELECTION) is None, 30)
+        assert cluster.state(topic).states[TopicPartition(topic, 0)].leader == 3
+    assert seen(cluster, "election_without_the_preferred") == "node removed, leader kept"
+
+
+def test_reorder_moves_no_leader(cluster: Cluster) -> None:
+    topic = cluster.create_topic({0: [1, 2]})
+    cluster.raw.create(f"/kafka{REASSIGN}", node({"topic": topic, "partition": 0, "replicas": [2, 1]}))
+    wait_until(lambda: cluster.state(topic).replicas(TopicPartition(topic, 0)) == (2, 1), 30)
+    wait_until(lambda: cluster.get(REASSIGN) is None, 30)
+    assert cluster.state(topic).states[TopicPartition(topic, 0)].leader == 1
+    assert seen(cluster, "reorder_moves_no_leader") == "leader kept"
+
+
+def test_deletion_document(cluster: Cluster) -> None:
+    topic = cluster.create_topic({0: [1, 2]})
+    before = cluster.get("/admin/delete_topics") or b""
+    cluster.raw.set("/kafka/admin/delete_topics", json.dumps({"version": 1, "topics": [topic]}).encode())
+    try:
+        kept = stays(lambda: cluster.get(f"/brokers/topics/{topic}") is not None)
+    finally:
+        cluster.raw.set("/kafka/admin/delete_topics", before)
+    assert ("not read" if kept else "read") == seen(cluster, "deletion_document")
+
+
+def test_deletion_of_unknown_topic(cluster: Cluster) -> None:
+    cluster.raw.create("/kafka/admin/delete_topics/no-such-topic", b"")
+    wait_until(lambda: cluster.get("/admin/delete_topics/no-such-topic") is None, 30)
+    assert seen(cluster, "deletion_of_unknown_topic") == "child removed"
+
+
+def test_topic_made_in_version_1(cluster: Cluster) -> None:
+    topic = cluster.create_topic({0: [1, 2]})
+    version = cluster.state(topic).topics[topic].format_version
+    assert ("version 1" if version == 1 else f"rewritten to version {version}") == seen(
+        cluster, "topic_made_in_version_1"
+    )
+
+
+def test_broker_registration(cluster: Cluster) -> None:
+    versions = {broker.registration_version for broker in cluster.state().brokers.values()}
+    assert versions == {int(seen(cluster, "broker_registration").removeprefix("version "))}
+
+
+def test_controller_znode(cluster: Cluster) -> None:
+    value = json.loads(cluster.get("/controller") or b"{}")
+    assert f"version {value['version']}" == seen(cluster, "controller_znode")
+    assert value.get("kraftControllerEpoch", -1) == -1
+
+
+def test_sizes_by_request(cluster: Cluster) -> None:
+    try:
+        sizes = describe_log_dirs(cluster.bootstrap)
+    except NotCompletedError:
+        assert seen(cluster, "sizes_by_request") == "not served"
+    else:
+        assert set(sizes) == {1, 2, 3, 4}
+        assert seen(cluster, "sizes_by_request") == "served"
+
+
+def test_reassignment_api(cluster: Cluster) -> None:
+    assert cluster.has_reassignment_api is (seen(cluster, "reassignment_api") == "served")
+    topic = cluster.create_topic({0: [1, 2]})
+    if cluster.has_reassignment_api:
+        with cluster.api_reassignment(topic, 0):
+            assert cluster.get(REASSIGN) is None
+            assert cluster.state(topic).topics[topic].adding_replicas
+    else:
+        with pytest.raises(Exception, match=r"(?i)incompatible|support"), cluster.api_reassignment(topic, 0):
+            pytest.fail("it was served")
+
+
+def test_leader_after_a_loss(cluster: Cluster) -> None:
+    topic = cluster.create_topic({0: [4, 2, 3]})
+    partition = TopicPartition(topic, 0)
+    with cluster.broker_down(2):
+        wait_until(lambda: 2 not in cluster.state(topic).states[partition].isr, 60)
+    wait_until(lambda: cluster.state(topic).states[partition].isr[-1] == 2, 60)
+    assert set(cluster.state(topic).states[partition].isr) == {4, 3, 2}
+    with cluster.broker_down(4):
+        wait_until(lambda: cluster.state(topic).states[partition].leader != 4, 60)
+        assert cluster.state(topic).states[partition].leader == 2
+    assert seen(cluster, "leader_after_a_loss") == "B, by assignment order"

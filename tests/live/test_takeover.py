@@ -1,0 +1,182 @@
+"""What breaks in the middle: lost replies, killed runners, a held lock, on live brokers."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+from cluster_under_test import document, reassignment
+from fault_proxy import MULTI, Action, Fault, FaultProxy, Side
+from live_support import wait_until
+
+from kadmin.cluster.model import TopicPartition
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from cluster_under_test import Cluster
+    from fault_proxy import Frame
+
+pytestmark = pytest.mark.live
+
+
+def publishes(side: Side, frame: Frame) -> bool:
+    """Whether a frame is the multi that creates step record and admin node."""
+    if frame.side is not side or frame.op != MULTI:
+        return False
+    return b"/admin/reassign_partitions" in frame.body and b"/steps/" in frame.body
+
+
+def reply_to_a_publish() -> Callable[[Frame], bool]:
+    """Match the reply to the multi that creates step record and admin node."""
+    asked: list[int] = []
+
+    def matches(frame: Frame) -> bool:
+        if publishes(Side.REQUEST, frame):
+            asked.append(frame.number)
+        return frame.side is Side.REPLY and frame.number in asked
+
+    return matches
+
+
+@contextmanager
+def through_a_proxy(cluster: Cluster) -> Iterator[tuple[FaultProxy, str]]:
+    host, port = cluster.connect.split("/")[0].split(":")
+    with FaultProxy((host, int(port))) as proxy:
+        yield proxy, f"{proxy.connect_string}/kafka"
+
+
+@pytest.mark.parametrize("action", [Action.CUT_BEFORE, Action.CUT_AFTER, Action.CUT_HALF])
+def test_a_publish_whose_connection_breaks_happens_exactly_once(
+    cluster: Cluster, tmp_path: Path, action: Action
+) -> None:
+    """Step record and admin node appear together or not at all, so a lost reply is never a guess."""
+    topic = cluster.create_topic({0: [1, 2]})
+    plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]}))
+    with through_a_proxy(cluster) as (proxy, connect):
+        proxy.faults.append(Fault(action, lambda frame: publishes(Side.REQUEST, frame)))
+        applied = cluster.kadmin("apply", plan, "--yes", "-o", "json", connect=connect)
+    assert applied.status == 0, applied.err
+    waves = [step for step in cluster.steps(json.loads(applied.out)["operation_id"]) if step.kind == "wave"]
+    assert len(waves) == 1
+    assert cluster.state(topic).replicas(TopicPartition(topic, 0)) == (2, 3)
+
+
+def test_a_lost_reply_is_resolved_by_the_step_record_after_the_controller_consumed_the_node(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    topic = cluster.create_topic({0: [1, 2]})
+    plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]}))
+
+    def consumed() -> None:
+        wait_until(lambda: cluster.state(topic).replicas(TopicPartition(topic, 0)) == (2, 3), 30)
+        wait_until(lambda: cluster.get("/admin/reassign_partitions") is None, 30)
+
+    with through_a_proxy(cluster) as (proxy, connect):
+        proxy.faults.append(Fault(Action.CUT_BEFORE, reply_to_a_publish(), then=consumed))
+        applied = cluster.kadmin("apply", plan, "--yes", "-o", "json", connect=connect)
+        assert applied.status == 0, applied.err
+        assert len([frame for frame in proxy.requests(MULTI) if publishes(Side.REQUEST, frame)]) == 1
+    steps = cluster.steps(json.loads(applied.out)["operation_id"])
+    assert [step.wave for step in steps if step.kind == "wave"] == [0]
+
+
+def test_a_reply_lost_for_good_is_reported_as_unknown(cluster: Cluster, tmp_path: Path) -> None:
+    topic = cluster.create_topic({0: [1, 2]})
+    plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]}))
+    with through_a_proxy(cluster) as (proxy, connect):
+        proxy.faults.append(Fault(Action.CUT_BEFORE, reply_to_a_publish(), then=proxy.refuse))
+        applied = cluster.kadmin("apply", plan, "--yes", connect=connect)
+    assert applied.status == 7, applied.err
+    assert "unknown" in applied.err
+    assert cluster.kadmin("resume", "--yes").status == 0
+    assert cluster.kadmin("verify", plan).status == 0
+
+
+def test_kill_9_in_the_middle_and_resume_finishes_it(cluster: Cluster, tmp_path: Path) -> None:
+    topic = cluster.create_topic({number: [1, 2] for number in range(6)})
+    written = cluster.produce(topic, per_partition=50)
+    plan = document(
+        tmp_path / "plan.json",
+        reassignment(topic, {number: [2, 3] for number in range(6)}, waves={"max_partitions": 1}),
+    )
+    command = [sys.executable, "-m", "kadmin", "apply", str(plan), "--yes", "-z", cluster.connect]
+    victim = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    known = {listing.operation_id for listing in cluster.history()}
+
+    def in_the_middle() -> bool:
+        fresh = [listing.operation_id for listing in cluster.history() if listing.operation_id not in known]
+        return bool(fresh) and len(cluster.steps(fresh[0])) >= 2
+
+    wait_until(in_the_middle, 60)
+    os.kill(victim.pid, signal.SIGKILL)
+    victim.wait()
+    operation = next(listing for listing in cluster.history() if not listing.status.state.finished)
+
+    other = document(tmp_path / "other.json", reassignment(topic, {0: [1, 3]}))
+    busy = cluster.kadmin("apply", other, "--yes", "--lock-timeout", "30")
+    assert busy.status == 5, busy.err
+    assert operation.operation_id in busy.err
+    assert operation.operation_id in cluster.kadmin("status").out
+
+    resumed = cluster.kadmin("resume", "--yes")
+    assert resumed.status == 0, resumed.err
+    assert cluster.kadmin("verify", plan).status == 0
+    waves = [step.wave for step in cluster.steps(operation.operation_id) if step.kind == "wave"]
+    assert waves == list(range(6)), "each wave published exactly once and in order"
+    assert cluster.read_back(topic) == written
+    assert cluster.kadmin("resume", operation.operation_id, "--yes").status == 0, "a finished one only says so"
+
+
+def test_a_deadline_keeps_the_operation_and_says_how_to_go_on(cluster: Cluster, tmp_path: Path) -> None:
+    topic = cluster.create_topic({0: [1, 2]})
+    plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]}))
+    late = cluster.kadmin("apply", plan, "--yes", "--timeout", "0")
+    assert late.status == 8, late.err
+    assert "kadmin resume" in late.err
+    assert cluster.kadmin("lock", "show").out.strip() == "nobody holds the lock"
+    assert cluster.kadmin("resume", "--yes").status == 0
+    assert cluster.kadmin("verify", plan).status == 0
+
+
+def test_a_signal_stops_at_a_safe_point_with_the_record_whole(cluster: Cluster, tmp_path: Path) -> None:
+    topic = cluster.create_topic({number: [1, 2] for number in range(6)})
+    plan = document(
+        tmp_path / "plan.json",
+        reassignment(topic, {number: [2, 3] for number in range(6)}, waves={"max_partitions": 1}),
+    )
+    command = [sys.executable, "-m", "kadmin", "apply", str(plan), "--yes", "-z", cluster.connect]
+    runner = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
+    wait_until(lambda: any(not found.status.state.finished for found in cluster.history()), 60)
+    runner.send_signal(signal.SIGTERM)
+    _, story = runner.communicate(timeout=60)
+    assert runner.returncode == 143, story.decode()
+    assert b"kadmin resume" in story
+    assert cluster.kadmin("lock", "show").out.strip() == "nobody holds the lock"
+    assert cluster.kadmin("resume", "--yes").status == 0
+    assert cluster.kadmin("verify", plan).status == 0
+
+
+def test_a_held_lock_is_named_and_released_by_hand(cluster: Cluster, tmp_path: Path) -> None:
+    from kadmin.cluster.store import Store
+    from kadmin.operations.clock import Clock
+    from kadmin.operations.lock import Holder, take
+    from kadmin.operations.record import Author, Paths
+
+    topic = cluster.create_topic({0: [1, 2]})
+    plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]}))
+    with Store.connect(cluster.connect) as other:
+        take(other, Paths(), Holder(Author("ann", "host-a", 7), "op-of-ann", "now", 10.0), Clock(), 0)
+        refused = cluster.kadmin("apply", plan, "--yes")
+        assert refused.status == 5
+        assert "ann@host-a" in refused.err
+        assert "op-of-ann" in cluster.kadmin("lock", "show").out
+        assert cluster.kadmin("lock", "release", "op-of-ann", "--yes").status == 0
+    assert cluster.kadmin("apply", plan, "--yes").status == 0

@@ -1,0 +1,26 @@
+"""Znodes recorded from real clusters: one file per Kafka version, path -> data, ephemeral, version."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from kadmin.cluster.model import Znode
+
+_FOLDER = Path(__file__).parent / "cluster" / "recorded"
+CLUSTERS = ("0.10.2.2", "1.1.1", "2.3.1", "2.4.1", "2.8.2", "3.9.1")
+OLD_CONSUMERS = ("old-consumer-0.10.2.2", "old-consumer-1.1.1")
+
+
+def recorded(name: str) -> dict[str, Znode]:
+    """Load one recording; ephemeral znodes belong to session 7."""
+    found = json.loads((_FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    return {
+        path: Znode(
+            path,
+            None if each["data"] is None else each["data"].encode(),
+            each["version"],
+            ephemeral_owner=7 if each["ephemeral"] else 0,
+        )
+        for path, each in found.items()
+    }

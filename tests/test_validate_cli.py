@@ -1,0 +1,255 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from bad_documents import BAD
+
+from kadmin.inventory import BrokerRow, ClusterInventory, Inventory, PartitionRow, write_inventory
+from kadmin.schema import schema_names, schema_text, validate_value
+
+if TYPE_CHECKING:
+    from kadmin.cluster.model import Replicas
+
+ROOT = Path(__file__).parents[1]
+GOOD = b"kind: TopicDeletion\nspec: {topics: [old-events]}\n"
+CLUSTER_ID = "kHD57VOWjTBKdUaz6n7K6n"
+RUN = "import sys; from kadmin.cli import main; main()"
+IMPORTS = """
+import sys
+from kadmin.cli import run
+status = run(sys.argv[1:])
+print([name for name in ("kazoo", "kafka", "pyspark", "pyarrow", "numpy", "pandas") if name in sys.modules])
+sys.exit(status)
+"""
+
+
+def kadmin(
+    *arguments: str, data: bytes = b"", code: str = RUN, cwd: Path = ROOT, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        input=data,
+        capture_output=True,
+        cwd=cwd,
+        check=False,
+        timeout=60,
+        env={**os.environ, **environment},
+    )
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+@pytest.fixture
+def plans(tmp_path: Path) -> Path:
+    folder = tmp_path / "plans"
+    folder.mkdir()
+    for name in ("b07-partition-twice", "b11-collision"):
+        (folder / f"{name}.yaml").write_bytes(BAD[name][1])
+    (folder / "good.yml").write_bytes(GOOD)
+    (folder / "good.json").write_bytes(b'{"kind": "TopicDeletion", "spec": {"topics": ["unused"]}}')
+    (folder / "notes.txt").write_bytes(b"nothing to read")
+    return folder
+
+
+def test_a_valid_file() -> None:
+    done = kadmin("validate", "plans/drain-broker.yaml")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "1 file: no problem\n", "")
+
+
+def test_every_example_plan_is_valid() -> None:
+    done = kadmin("validate", "plans")
+    assert done.returncode == 0
+    assert "no problem" in done.stdout
+
+
+def test_an_invalid_file(plans: Path) -> None:
+    done = kadmin("validate", "b07-partition-twice.yaml", cwd=plans)
+    assert (done.returncode, done.stderr) == (3, "")
+    assert done.stdout.startswith("b07-partition-twice.yaml:6:7: error KA020: a-0 is named 2 times")
+    assert done.stdout.endswith("1 file: 1 error, 0 warnings\n")
+    assert "\x1b" not in done.stdout
+
+
+def test_a_folder_and_a_glob_are_their_documents_sorted(plans: Path) -> None:
+    by_folder = json.loads(kadmin("validate", ".", "--format", "json", cwd=plans).stdout)
+    assert by_folder["files"] == ["b07-partition-twice.yaml", "b11-collision.yaml", "good.json", "good.yml"]
+    by_glob = json.loads(kadmin("validate", "good.*", "good.yml", "--format", "json", cwd=plans).stdout)
+    assert by_glob["files"] == ["good.json", "good.yml"]
+    assert by_glob["valid"]
+
+
+@pytest.mark.parametrize("name", ["missing.yaml", "none/*.yaml", "empty"])
+def test_nothing_to_read_is_invalid_input(tmp_path: Path, name: str) -> None:
+    (tmp_path / "empty").mkdir()
+    done = kadmin("validate", name, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert name.split("/", maxsplit=1)[0] in done.stderr
+
+
+def test_standard_input() -> None:
+    assert kadmin("validate", "-", data=GOOD).returncode == 0
+    done = kadmin("validate", "-", data=b'{"kind": "TopicDeletion", "spec": {"topics": []}}')
+    assert done.returncode == 3
+    assert done.stdout.startswith("-:1:46: error KA017")
+
+
+def test_the_json_answer_conforms_to_its_schema(plans: Path) -> None:
+    done = kadmin("validate", ".", "--format", "json", cwd=plans)
+    answer = json.loads(done.stdout)
+    assert done.returncode == 3
+    assert validate_value(answer, "answers/validate") == []
+    assert (answer["valid"], answer["errors"], answer["warnings"]) == (False, 1, 1)
+    assert [problem["file"] for problem in answer["problems"]] == ["b07-partition-twice.yaml", "b11-collision.yaml"]
+    assert answer["problems"][0]["path"] == "$.spec.partitions[2]"
+
+
+def test_warnings_alone_are_valid(plans: Path) -> None:
+    done = kadmin("validate", "b11-collision.yaml", cwd=plans)
+    assert done.returncode == 0
+    assert "warning KA024" in done.stdout
+
+
+def test_documents_are_checked_together(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_bytes(GOOD)
+    entry = "{topic: old-events, partition: 0, replicas: [1]}"
+    (tmp_path / "b.yaml").write_text(f"kind: PartitionReassignment\nspec: {{partitions: [{entry}]}}\n")
+    done = kadmin("validate", "a.yaml", "b.yaml", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "b.yaml:2:29: error KA031: old-events is deleted by a.yaml" in done.stdout
+
+
+@pytest.mark.parametrize("arguments", [("plans/rebalance.yaml",), ("plans", "--format", "json")])
+def test_no_heavy_library_is_imported(arguments: tuple[str, ...]) -> None:
+    done = kadmin("validate", *arguments, code=IMPORTS)
+    assert done.returncode == 0
+    assert done.stdout.endswith("[]\n")
+
+
+def test_twenty_columns_and_a_dumb_terminal(plans: Path) -> None:
+    done = kadmin("validate", ".", cwd=plans, COLUMNS="20", TERM="dumb")
+    assert done.returncode == 3
+    assert all(len(line) <= 20 for line in done.stdout.splitlines() if line.lstrip("0123456789 ").startswith("| "))
+
+
+def test_a_plain_ascii_locale(tmp_path: Path) -> None:
+    (tmp_path / "plan.yaml").write_text("kind: TopicDeletion\nspec: {topics: [é]}\n", encoding="utf-8")
+    done = kadmin("validate", "plan.yaml", cwd=tmp_path, LC_ALL="C", LANG="C")
+    assert done.returncode == 3
+    assert "Traceback" not in done.stderr
+
+
+def _inventory(folder: Path, **clusters: str) -> str:
+    def partitions(name: str, *lists: Replicas) -> list[PartitionRow]:
+        return [PartitionRow(name, number, replicas) for number, replicas in enumerate(lists)]
+
+    def cluster(cluster_id: str) -> ClusterInventory:
+        brokers = tuple(BrokerRow(number, f"r{number}") for number in (1, 2, 3))
+        rows = (*partitions("orders", (1, 2), (2, 3)), *partitions("payments", (3, 1)))
+        return ClusterInventory(cluster_id, brokers, rows)
+
+    named = clusters or {"": CLUSTER_ID}
+    inventory = Inventory("2024-01-31T12:30:45+00:00", {name: cluster(each) for name, each in named.items()})
+    write_inventory(inventory, folder, "csv")
+    return str(folder)
+
+
+def deletion_of(cluster_id: str) -> str:
+    return f"kind: TopicDeletion\nmetadata: {{cluster_id: {cluster_id}}}\nspec: {{topics: [orders]}}\n"
+
+
+AGAINST = """\
+kind: PartitionReassignment
+metadata: {{cluster_id: {0}}}
+spec:
+  partitions:
+    - {{topic: orders, partition: 0, current: [1, 2], replicas: [1, 3]}}
+    - {{topic: orders, partition: 1, current: [2, 1], replicas: [1, 3]}}
+    - {{topic: orders, partition: 7, replicas: [1, 3]}}
+    - {{topic: order, partition: 0, replicas: [1, 9]}}
+    - {{topic: payments, partition: 0, replicas: [1]}}
+"""
+
+
+def test_against_an_inventory(tmp_path: Path) -> None:
+    folder = _inventory(tmp_path / "inventory")
+    (tmp_path / "plan.yaml").write_text(AGAINST.format(CLUSTER_ID))
+    done = kadmin("validate", "plan.yaml", "--inventory", folder, "--format", "json", cwd=tmp_path)
+    assert done.returncode == 3, done.stderr
+    found = [(each["line"], each["column"], each["code"]) for each in json.loads(done.stdout)["problems"]]
+    assert found == [
+        (6, 46, "KA043"),
+        (7, 34, "KA041"),
+        (8, 15, "KA040"),
+        (8, 50, "KA042"),
+        (9, 49, "KA023"),
+        (9, 49, "KA044"),
+    ]
+
+
+def test_against_another_cluster(tmp_path: Path) -> None:
+    folder = _inventory(tmp_path / "inventory")
+    (tmp_path / "plan.yaml").write_text(deletion_of("other"))
+    done = kadmin("validate", "plan.yaml", "--inventory", folder, cwd=tmp_path)
+    assert done.returncode == 3
+    assert "plan.yaml:2:24: error KA045: the plan was made for cluster other" in done.stdout
+
+
+def test_against_a_fleet(tmp_path: Path) -> None:
+    folder = _inventory(tmp_path / "inventory", east="eastern", west="western")
+    (tmp_path / "good.yaml").write_text(deletion_of("western"))
+    (tmp_path / "none.yaml").write_text("kind: TopicDeletion\nspec: {topics: [orders]}\n")
+    (tmp_path / "request.yaml").write_text("kind: RebalanceRequest\nspec: {brokers: {drain: [9]}}\n")
+    assert kadmin("validate", "good.yaml", "--inventory", folder, cwd=tmp_path).returncode == 0
+    none = kadmin("validate", "none.yaml", "--inventory", folder, cwd=tmp_path)
+    assert none.returncode == 3
+    assert "the document has no metadata.cluster_id" in none.stderr
+    request = kadmin("validate", "request.yaml", "--inventory", folder, cwd=tmp_path)
+    assert request.returncode == 3
+    assert "request.yaml:2:26: error KA042: the inventory has no broker 9" in request.stdout
+
+
+def test_schemas_of_ones_own_must_hold_too(tmp_path: Path) -> None:
+    own = {"properties": {"metadata": {"required": ["description"]}}, "required": ["metadata"]}
+    (tmp_path / "topic-deletion.schema.json").write_text(json.dumps(own))
+    (tmp_path / "plan.yaml").write_bytes(GOOD)
+    assert kadmin("validate", "plan.yaml", cwd=tmp_path).returncode == 0
+    done = kadmin("validate", "plan.yaml", "--schema-dir", ".", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "plan.yaml:1:1: error KA012: the field metadata is missing" in done.stdout
+
+
+@pytest.mark.parametrize("text", ['{"$ref": "https://example.org/x.json"}', '{"type": 1}', "{"])
+def test_bad_schemas_are_invalid_input(tmp_path: Path, text: str) -> None:
+    (tmp_path / "topic-deletion.schema.json").write_text(text)
+    (tmp_path / "plan.yaml").write_bytes(GOOD)
+    done = kadmin("validate", "plan.yaml", "--schema-dir", ".", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "topic-deletion.schema.json" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_schema_list_and_show() -> None:
+    assert kadmin("schema", "list").stdout.split() == list(schema_names())
+    assert kadmin("schema", "show", "topic-deletion").stdout == schema_text("topic-deletion")
+    unknown = kadmin("schema", "show", "topic")
+    assert unknown.returncode == 64
+    assert "There is no schema topic." in unknown.stderr
+
+
+def test_exported_schemas_are_a_schema_dir(tmp_path: Path) -> None:
+    exported = kadmin("schema", "export", str(tmp_path / "out"))
+    assert exported.returncode == 0
+    assert len(list((tmp_path / "out").rglob("*.schema.json"))) == len(schema_names())
+    assert kadmin("validate", "plans", "--schema-dir", str(tmp_path / "out")).returncode == 0
+
+
+def test_an_export_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    done = kadmin("schema", "export", str(tmp_path / "file"))
+    assert done.returncode == 8
+    assert "Cannot write" in done.stderr
