@@ -1,0 +1,69 @@
+#!/bin/sh
+# The whole way of kadmin on real brokers: sandbox, snapshot, proposal, apply, election, deletion, each one verified.
+# Every command is printed before it runs; README.md says what each does. Usage: demo.sh (after make setup)
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+out="$here/demo-output/$(date -u +%Y%m%dT%H%M%SZ)"
+state=$(mktemp -d)
+kadmin() { "$here/.venv/bin/kadmin" "$@"; }
+step() { printf '\n== %s\n' "$1"; }
+run() { printf '$ kadmin %s\n' "$*"; kadmin "$@"; }
+finish() {
+  status=$?
+  kadmin sandbox down --dir "$state/sandbox" >/dev/null 2>&1 || true
+  rm -rf "$state"
+  if [ "$status" -ne 0 ]; then
+    echo "the demo stopped with exit code $status; what it wrote is in $out" >&2
+  fi
+  exit "$status"
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+mkdir -p "$out"
+started=$(date +%s)
+
+step "1. Four real Kafka ${KADMIN_DEMO_VERSION:-2.8.2} brokers on three racks, one of them almost empty"
+run sandbox up --dir "$state/sandbox" --version "${KADMIN_DEMO_VERSION:-2.8.2}" --brokers 4 --racks 3 --chroot /kafka
+run sandbox seed --dir "$state/sandbox"
+KADMIN_ZOOKEEPER=$(kadmin sandbox status --dir "$state/sandbox" -o json | "$here/.venv/bin/python" -c 'import json, sys; print(json.load(sys.stdin)["connect"])')
+export KADMIN_ZOOKEEPER
+
+step "2. A snapshot of the skewed cluster"
+run snapshot --out "$out/before" --table csv
+
+step "3. Spark proposes a rebalance"
+run propose rebalance "$here/plans/rebalance.yaml" --inventory "$out/before" --out "$out/plan.yaml" --figures "$out/figures.json"
+
+step "4. What CI would say, what would change, and a dry run"
+run validate "$out/plan.yaml" --inventory "$out/before"
+run diff "$out/plan.yaml"
+run apply "$out/plan.yaml" --dry-run
+
+step "5. Apply it on the live brokers"
+run apply "$out/plan.yaml" --yes
+run verify "$out/plan.yaml"
+
+step "6. Before and after: a second proposal finds nothing to do"
+run snapshot --out "$out/after" --table csv
+run propose rebalance "$here/plans/rebalance.yaml" --inventory "$out/after" --out "$out/second.yaml" --engine local
+
+step "7. Elect the preferred leaders that are off"
+run sandbox stop-broker 1 --dir "$state/sandbox"
+run sandbox start-broker 1 --dir "$state/sandbox"
+run propose election --out "$out/election.yaml"
+run apply "$out/election.yaml" --yes
+run verify "$out/election.yaml"
+
+step "8. Delete the retired topic"
+cp "$here/plans/delete-topic.yaml" "$out/deletion.yaml"
+run apply "$out/deletion.yaml" --yes
+run verify "$out/deletion.yaml"
+
+step "9. What was done"
+run history
+
+printf '\nPlans, figures and snapshots: %s\n' "$out"
+printf 'Done in %s s.\n' "$(($(date +%s) - started))"
