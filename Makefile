@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# Each worker runs the tests of one cluster at a time: half of a test's time is waiting for brokers.
+WORKERS := -n 2 --dist loadgroup
 ERAS := 0.10.2.2,1.1.1,2.3.1,2.4.1,2.8.2,3.9.2
 
 .PHONY: help setup demo test lint unit test-eras test-containers bench clean
@@ -33,12 +35,12 @@ lint: $(READY)
 
 unit: $(READY)
 	rm -f .coverage .coverage.*
-	$(BIN)/coverage run -m pytest
+	$(BIN)/coverage run -m pytest $(WORKERS)
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report --fail-under=85 --skip-covered
 
 test-eras: $(READY)
-	KADMIN_TEST_VERSIONS=$(ERAS) $(BIN)/python -m pytest -m live tests/live
+	KADMIN_TEST_VERSIONS=$(ERAS) $(BIN)/python -m pytest $(WORKERS) -m live tests/live
 
 test-containers: $(READY)
 	containers/with-docker.sh $(BIN)/python -m pytest -m containers tests/containers -s

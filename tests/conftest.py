@@ -21,6 +21,16 @@ settings.load_profile("kadmin")
 _chroots = itertools.count()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of one cluster in one worker: a second worker would start that cluster again."""
+    for item in items:
+        if isinstance(item, pytest.Function) and (callspec := getattr(item, "callspec", None)) is not None:
+            version = callspec.params.get("live")
+            if version is not None:
+                item.add_marker(pytest.mark.xdist_group(version))
+
+
 @pytest.fixture(scope="session")
 def zookeeper(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     """One real ZooKeeper server without brokers."""
