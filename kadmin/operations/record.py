@@ -38,28 +38,33 @@ class Kind(StrEnum):
     REASSIGNMENT = "reassignment"
     ELECTION = "election"
     DELETION = "deletion"
+    HEAL = "heal"
 
 
 class OperationState(StrEnum):
-    """Where an operation stands.
+    """Where an operation stands. `paused` is resumed or cancelled; `cancelled` can only be rolled back.
 
     ::
 
         preparing ──> running ──> completed
-            │            └──────> failed
+            │           │  ^ └──> failed
+            │           v  │
+            │          paused ──> cancelled <── running
             └──> discarded
     """
 
     PREPARING = "preparing"
     RUNNING = "running"
+    PAUSED = "paused"
     COMPLETED = "completed"
     FAILED = "failed"
+    CANCELLED = "cancelled"
     DISCARDED = "discarded"
 
     @property
     def finished(self) -> bool:
         """Whether nothing is left to do; an unfinished operation blocks every other."""
-        return self not in {OperationState.PREPARING, OperationState.RUNNING}
+        return self not in {OperationState.PREPARING, OperationState.RUNNING, OperationState.PAUSED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +122,8 @@ class StepKind(StrEnum):
     WAVE = "wave"
     ELECTION = "election"
     DELETION = "deletion"
+    CANCEL = "cancel"
+    CURE = "cure"
 
 
 @dataclass(frozen=True, slots=True)
