@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from kadmin.cli import cluster, operate
+from kadmin.cli import cluster, operate, takeover
 from kadmin.cli.convert import convert
 from kadmin.cli.election import propose_election
 from kadmin.cli.propose import propose_app
@@ -27,7 +27,10 @@ app.command()(cluster.diff)
 app.command()(operate.apply)
 app.command()(operate.verify)
 app.command()(operate.status)
-app.command()(operate.resume)
+app.command()(takeover.resume)
+app.command()(takeover.pause)
+app.command()(takeover.cancel)
+app.command()(takeover.rollback)
 app.command()(operate.history)
 app.add_typer(operate.lock_app, name="lock")
 app.command()(cluster.snapshot)

@@ -1,4 +1,4 @@
-"""apply, resume, verify, status, history and lock: the commands that work on a live cluster's operations."""
+"""apply, verify, status, history and lock: the commands that start operations and look at them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from kadmin.cli.options import (
     READ_TIMEOUT_S,
     BoundOption,
     LockTimeoutOption,
-    OperationArgument,
     OutputFormat,
     OutputOption,
     PlanArgument,
@@ -23,6 +22,9 @@ from kadmin.cli.options import (
 from kadmin.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kadmin.cluster.model import TopicPartition
     from kadmin.operations.runner import Desk
     from kadmin.operations.service import Bounds, Outcome
     from kadmin.plan.model import Plan
@@ -44,41 +46,12 @@ def apply(
     """Execute a plan on the live cluster: check, show, ask, publish wave by wave, follow, verify."""
     from kadmin.cli.desk import open_desk
     from kadmin.cli.inputs import read_plan, read_sizes
-    from kadmin.operations import service
-    from kadmin.report.operations import examination_text
 
     plan, known = read_plan(file), read_sizes(sizes)
     with open_desk(zookeeper) as desk:
-        bounds = _bounds(desk, timeout, lock_timeout)
-        preview = service.prepare(desk, plan, known)
-        typer.echo(examination_text(preview.examination), err=True)
-        outcome = preview.settled(dry_run=dry_run)
-        if outcome is None:
-            _confirm(plan, yes=yes)
-            outcome = service.apply(desk, plan, known, bounds)
-    _answer_outcome(output, outcome)
-
-
-def resume(
-    zookeeper: ZooKeeperOption,
-    operation_id: OperationArgument = None,
-    *,
-    yes: YesOption = False,
-    timeout: TimeoutOption = None,
-    lock_timeout: LockTimeoutOption = 0,
-    output: OutputOption = OutputFormat.HUMAN,
-) -> None:
-    """Take an unfinished operation over, from any machine, and bring it to its end."""
-    from kadmin.cli.desk import open_desk
-    from kadmin.operations import service
-
-    with open_desk(zookeeper) as desk:
-        bounds = _bounds(desk, timeout, lock_timeout)
-        found = service.find_unfinished(desk, operation_id)
-        if found is not None:
-            _ask(f"Resume operation {found}?", yes=yes)
-        outcome = service.resume(desk, operation_id, bounds)
-    _answer_outcome(output, outcome)
+        bounds = bounds_of(desk, timeout, lock_timeout)
+        outcome = execute(desk, plan, known, bounds, dry_run=dry_run, yes=yes)
+    answer_outcome(output, outcome)
 
 
 def verify(
@@ -133,6 +106,22 @@ def history(
     answer(output, lambda: history_text(found), lambda: history_answer(found))
 
 
+def execute(
+    desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int], bounds: Bounds, *, dry_run: bool, yes: bool
+) -> Outcome:
+    """Show what the plan would do, ask, and run it: apply and rollback alike."""
+    from kadmin.operations import service
+    from kadmin.report.operations import examination_text
+
+    preview = service.prepare(desk, plan, sizes)
+    typer.echo(examination_text(preview.examination), err=True)
+    outcome = preview.settled(dry_run=dry_run)
+    if outcome is None:
+        _confirm(plan, yes=yes)
+        outcome = service.apply(desk, plan, sizes, bounds)
+    return outcome
+
+
 @lock_app.command("show")
 def lock_show(
     zookeeper: ZooKeeperOption, *, timeout: BoundOption = READ_TIMEOUT_S, output: OutputOption = OutputFormat.HUMAN
@@ -161,19 +150,21 @@ def lock_release(
     from kadmin.cli.desk import open_desk
     from kadmin.operations.lock import release_by_hand
 
-    _ask(f"Take the lock away from the runner of operation {operation_id}?", yes=yes)
+    ask(f"Take the lock away from the runner of operation {operation_id}?", yes=yes)
     with open_desk(zookeeper, timeout_s=timeout) as desk:
         holder = release_by_hand(desk.store, desk.paths, operation_id)
     typer.echo(f"released; it was held by {holder}")
 
 
-def _bounds(desk: Desk, timeout: float | None, lock_timeout: float) -> Bounds:
+def bounds_of(desk: Desk, timeout: float | None, lock_timeout: float) -> Bounds:
+    """Turn the two flags into bounds on the desk's clock."""
     from kadmin.operations.service import Bounds
 
     return Bounds(None if timeout is None else desk.clock.now() + timeout, lock_timeout)
 
 
-def _answer_outcome(output: OutputFormat, outcome: Outcome) -> None:
+def answer_outcome(output: OutputFormat, outcome: Outcome) -> None:
+    """Answer with what an operation came to."""
     from kadmin.cli.output import answer
     from kadmin.report.answers import outcome_answer
     from kadmin.report.operations import outcome_text
@@ -185,7 +176,7 @@ def _confirm(plan: Plan, *, yes: bool) -> None:
     from kadmin.plan.model import DeletionPlan
 
     if not isinstance(plan, DeletionPlan) or yes:
-        _ask("Apply this plan?", yes=yes)
+        ask("Apply this plan?", yes=yes)
         return
     _require_terminal()
     wanted = ",".join(plan.topics)
@@ -193,7 +184,8 @@ def _confirm(plan: Plan, *, yes: bool) -> None:
         raise UsageError("Not confirmed; nothing was deleted.")
 
 
-def _ask(question: str, *, yes: bool) -> None:
+def ask(question: str, *, yes: bool) -> None:
+    """Ask a person, who may decline; raises UsageError where they do or nobody can be asked."""
     if yes:
         return
     _require_terminal()

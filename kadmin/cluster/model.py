@@ -119,7 +119,8 @@ class ClusterState:
     """What one reading of the cluster found, for all topics or for those that were asked for.
 
     A topic that was asked for and does not exist is not in `topics`. A partition without a state znode is not in
-    `states`. `unsettled` names topics whose znodes kept changing while they were read.
+    `states`. `topic_configs` and `broker_defaults` (the dynamic cluster-wide default) are empty unless they were asked
+    for. `unsettled` names topics whose znodes kept changing while they were read.
     """
 
     cluster_id: str | None
@@ -131,6 +132,7 @@ class ClusterState:
     states: Mapping[TopicPartition, PartitionState]
     admin: AdminState
     topic_configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    broker_defaults: Mapping[str, str] = field(default_factory=dict)
     unsettled: frozenset[str] = frozenset()
 
     def replicas(self, partition: TopicPartition) -> Replicas | None:

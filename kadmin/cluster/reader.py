@@ -19,7 +19,7 @@ from kadmin.cluster.znodes.admin import (
     decode_reassignment,
 )
 from kadmin.cluster.znodes.brokers import BROKER_IDS, broker_path, decode_broker
-from kadmin.cluster.znodes.configs import config_path, decode_config
+from kadmin.cluster.znodes.configs import DEFAULT_ENTITY, config_path, decode_config
 from kadmin.cluster.znodes.consumers import CONSUMERS, decode_registration, ids_path, offsets_path, owners_path
 from kadmin.cluster.znodes.controller import (
     CLUSTER_ID,
@@ -167,7 +167,8 @@ def _read(store: Store, topics: Iterable[str] | None, *, with_configs: bool, set
         topics=found,
         states=states,
         admin=admin,
-        topic_configs=_configs(store, list(found)) if with_configs else {},
+        topic_configs=_configs(store, "topics", list(found)) if with_configs else {},
+        broker_defaults=_configs(store, "brokers", [DEFAULT_ENTITY]).get(DEFAULT_ENTITY, {}) if with_configs else {},
         unsettled=unsettled,
     )
 
@@ -245,8 +246,8 @@ def _version(found: Znode | PartitionState | None) -> int:
     return -1 if found is None else found.version
 
 
-def _configs(store: Store, names: list[str]) -> dict[str, dict[str, str]]:
-    nodes = store.get_many([config_path("topics", name) for name in names])
+def _configs(store: Store, entity_type: str, names: list[str]) -> dict[str, dict[str, str]]:
+    nodes = store.get_many([config_path(entity_type, name) for name in names])
     return {name: decode_config(node) for name, node in zip(names, nodes, strict=True) if node is not None}
 
 

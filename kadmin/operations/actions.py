@@ -9,13 +9,17 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.errors import KadminError
     from kadmin.operations.record import OperationState, Step
+    from kadmin.operations.request import Request
     from kadmin.plan.model import DeletionLayout, DeletionPlan, Elect, Reassignment
 
 PICKUP_WARNING_S = 5.0
 PICKUP_DEADLINE_S = 10.0
 PICKUP_DEADLINE_AFTER_EPOCH_CHANGE_S = 30.0
 ELECTION_BATCH = 500
+ELECTION_ATTEMPTS = 3
 PUBLISH_ATTEMPTS = 3
+STALLED_S = 60.0
+HEALTH_POLL_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,16 @@ class Observed:
 
     state: ClusterState
     steps: tuple[Step, ...]
+    request: Request | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HealthSeen:
+    """What the health gate before `wave` saw at `at`: trouble that is new since the operation began."""
+
+    wave: int
+    at: float
+    trouble: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +76,8 @@ class Memory:
     `wave` is the first wave not yet seen done. `step_seen_at` is when this run first saw the latest step;
     `epoch_changed_at` when it saw the controller change. `listening` holds the admin paths proved to be watched by
     the controller of `epoch`; `probe` is this run's unanswered probe; `attempts` counts publishes since the last one
-    that went through.
+    that went through. `sight` is a digest of the topics looked at, `changed_at` when it last changed; `health` the
+    last answer of the health gate.
     """
 
     wave: int = 0
@@ -73,6 +88,9 @@ class Memory:
     listening: frozenset[str] = field(default_factory=frozenset)
     probe: Step | None = None
     attempts: int = 0
+    sight: int = 0
+    changed_at: float = 0.0
+    health: HealthSeen | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +98,11 @@ class AskListening:
     """Find out whether the controller watches `path` before anything of value is written there."""
 
     path: str
+
+
+@dataclass(frozen=True, slots=True)
+class AskHealth:
+    """Read the whole cluster and compare its health with the one on record, before the next wave."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +137,11 @@ class Advance:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Nothing to do but look again. `pending` counts what is not done yet; `reason` is for people."""
+    """Nothing to do but look again. `pending` counts what is not done yet, `names` says which; `reason` is human."""
 
     reason: str
     pending: int
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,4 +153,4 @@ class Finish:
     error: KadminError | None = None
 
 
-Action: TypeAlias = AskListening | PublishWave | PublishElection | PublishDeletion | Advance | Wait | Finish
+Action: TypeAlias = AskListening | AskHealth | PublishWave | PublishElection | PublishDeletion | Advance | Wait | Finish

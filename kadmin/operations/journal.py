@@ -17,6 +17,7 @@ from kadmin.operations.record import (
     encode_status,
     restate,
 )
+from kadmin.operations.request import decode_request, encode_request
 from kadmin.operations.writing import write
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         Paths,
         Step,
     )
+    from kadmin.operations.request import Request
 
 KEPT_OPERATIONS = 50
 _CHUNKS_PER_WRITE = 8
@@ -82,6 +84,32 @@ class Journal:
         nodes = self._store.get_many([f"{parent}/{name}" for name in names])
         return tuple(decode_step(node.data) for node in nodes if node is not None and node.data)
 
+    def request(self, operation_id: str) -> Request | None:
+        """Return what was asked of an operation."""
+        node = self._store.get(self._paths.request(operation_id))
+        return None if node is None else decode_request(node.path, node.data)
+
+    def ask(self, operation_id: str, request: Request) -> Request:
+        """Put a wish where the runner sees it and return what now stands there: ours, or a stronger one.
+
+        The one write that is made without the lock.
+        """
+        path, data = self._paths.request(operation_id), encode_request(request)
+        node = self._store.get(path)
+        standing = None if node is None else decode_request(path, node.data)
+        if standing is not None and standing.wish >= request.wish:
+            return standing
+        op = Create(path, data, self._store.acl("/admin")) if node is None else SetData(path, data, node.version)
+
+        def happened() -> bool:
+            found = self._store.get(path)
+            return found is not None and found.data == data
+
+        result = write(self._store, [op], happened, _describe([op]))
+        if result is not None and not result.committed:
+            raise BusyError("Somebody else asked something of it in this moment.", next_command="kadmin status")
+        return request
+
     def create(self, record: OperationRecord, lease: Lease, now: str) -> None:
         """Write the whole record; only its last write makes the state running, and only then may it publish."""
         acl = self._store.acl("/admin")
@@ -104,6 +132,14 @@ class Journal:
 
     def set_status(self, operation_id: str, status: OperationStatus, lease: Lease) -> None:
         """Overwrite the state under the lease."""
+        self._restate(operation_id, status, lease, ())
+
+    def reopen(self, operation_id: str, status: OperationStatus, lease: Lease) -> None:
+        """Overwrite the state under the lease, and take back what was asked of the operation."""
+        request = self._store.get(self._paths.request(operation_id))
+        self._restate(operation_id, status, lease, () if request is None else (Delete(request.path, request.version),))
+
+    def _restate(self, operation_id: str, status: OperationStatus, lease: Lease, beside: Sequence[Op]) -> None:
         path = self._paths.operation(operation_id)
         node = self._store.get(path)
         if node is None or not node.data:
@@ -114,7 +150,7 @@ class Journal:
             found = self._store.get(path)
             return found is not None and found.data == data
 
-        self._commit([SetData(path, data, node.version)], lease, happened)
+        self._commit([SetData(path, data, node.version), *beside], lease, happened)
 
     def prune(self, lease: Lease, keep: int = KEPT_OPERATIONS) -> None:
         """Remove the oldest finished operations beyond `keep`."""
@@ -128,6 +164,8 @@ class Journal:
             for parent in (self._paths.record(operation_id), self._paths.steps(operation_id))
             for name in self._store.children(parent) or ()
         ]
+        request = self._paths.request(operation_id)
+        leaves += [request] if self._store.exists(request) is not None else []
         parents = [
             self._paths.record(operation_id),
             self._paths.steps(operation_id),

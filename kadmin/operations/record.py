@@ -5,6 +5,7 @@ Layout below kadmin's root (default `/kadmin`), in the cluster's own chroot::
     /kadmin/lock                         ephemeral; who is at work
     /kadmin/fence                        its version is the fencing token
     /kadmin/operations/<id>              the state, the only part that changes
+    /kadmin/operations/<id>/request      what somebody elsewhere wishes: pause, cancel; written without the lock
     /kadmin/operations/<id>/record/<k>   the record, compressed, cut in chunks, written once
     /kadmin/operations/<id>/steps/<n>    one per publish, born in the same multi as the admin node
 
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import NotCompletedError
+from kadmin.insight.health import Health
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -90,7 +92,7 @@ class OperationRecord:
     """The immutable part. `plan_text` is the plan as canonical JSON; `origin` the ordered replicas before any write.
 
     `waves` hold positions in the plan's list; `targets` the partitions of an election; `recipes` the topics that a
-    deletion takes away.
+    deletion takes away; `health` is how the cluster was when the record was made.
     """
 
     operation_id: str
@@ -104,6 +106,7 @@ class OperationRecord:
     waves: tuple[tuple[int, ...], ...] = ()
     targets: tuple[TopicPartition, ...] = ()
     recipes: tuple[TopicRecipe, ...] = ()
+    health: Health | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +171,10 @@ class Paths:
         """Return the node that holds an operation's state."""
         return f"{self.operations}/{operation_id}"
 
+    def request(self, operation_id: str) -> str:
+        """Return the node that holds the wish of somebody elsewhere."""
+        return f"{self.operation(operation_id)}/request"
+
     def record(self, operation_id: str) -> str:
         """Return the parent of the record's chunks."""
         return f"{self.operation(operation_id)}/record"
@@ -199,6 +206,7 @@ def encode_record(record: OperationRecord) -> tuple[bytes, ...]:
             {"topic": recipe.topic, "replicas": sorted(recipe.replicas.items()), "configs": dict(recipe.configs)}
             for recipe in record.recipes
         ],
+        "health": None if record.health is None else _dump_health(record.health),
     }
     packed = zlib.compress(_dump(value), level=9)
     return tuple(packed[start : start + CHUNK_BYTES] for start in range(0, len(packed), CHUNK_BYTES))
@@ -219,6 +227,7 @@ def decode_record(chunks: Sequence[bytes], operation_id: str) -> OperationRecord
         value["targets"] = _load_partitions(value["targets"])
         value["waves"] = tuple(tuple(wave) for wave in value["waves"])
         value["recipes"] = tuple(_load_recipe(recipe) for recipe in value["recipes"])
+        value["health"] = _load_health(value.get("health"))
         return OperationRecord(**value)
     except (zlib.error, ValueError, KeyError, TypeError) as error:
         raise NotCompletedError(
@@ -306,6 +315,21 @@ def _dump_partitions(partitions: Sequence[TopicPartition]) -> list[list[Any]]:
 
 def _load_partitions(value: list[list[Any]]) -> tuple[TopicPartition, ...]:
     return tuple(TopicPartition(topic, number) for topic, number in value)
+
+
+def _dump_health(health: Health) -> dict[str, Any]:
+    return {
+        "brokers": sorted(health.brokers),
+        "offline": _dump_partitions(sorted(health.offline)),
+        "under_min_isr": _dump_partitions(sorted(health.under_min_isr)),
+    }
+
+
+def _load_health(value: dict[str, Any] | None) -> Health | None:
+    if value is None:
+        return None
+    short = frozenset(_load_partitions(value["under_min_isr"]))
+    return Health(frozenset(value["brokers"]), frozenset(_load_partitions(value["offline"])), short)
 
 
 def _load_recipe(value: dict[str, Any]) -> TopicRecipe:

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.listening import Listening
 from kadmin.cluster.reader import read_cluster
 from kadmin.cluster.znodes.admin import DELETE_TOPICS, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
-from kadmin.errors import NotCompletedError, StoppedError
+from kadmin.errors import NotCompletedError, StoppedError, name_some
+from kadmin.insight.health import health_of, new_trouble
 from kadmin.operations import events
 from kadmin.operations.actions import (
     Advance,
+    AskHealth,
     AskListening,
     Finish,
+    HealthSeen,
     Memory,
     Observed,
     PublishDeletion,
@@ -29,7 +32,7 @@ from kadmin.operations.listening import look
 from kadmin.operations.lock import take
 from kadmin.operations.progress import tally, topics_of
 from kadmin.operations.publish import Published, Publisher, next_step
-from kadmin.operations.record import OperationStatus, StepKind
+from kadmin.operations.record import OperationState, OperationStatus, StepKind
 
 if TYPE_CHECKING:
     from kadmin.cluster.store import Store
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     from kadmin.operations.lock import Holder, Lease
     from kadmin.operations.progress import Tally
     from kadmin.operations.record import OperationRecord, Paths, Step
+    from kadmin.operations.request import Request
 
 POLL_S = 0.2
 
@@ -69,6 +73,7 @@ class Runner:
         self._lease = lease
         self._publisher = Publisher(desk.store, desk.paths, record.operation_id)
         self._steps: tuple[Step, ...] = ()
+        self._heard: Request | None = None
         self._started_at = desk.clock.now()
 
     @property
@@ -86,7 +91,8 @@ class Runner:
         while True:
             self._stop_if_asked()
             observed = self._observe(memory)
-            memory = remember(memory, observed, self._desk.clock.now())
+            memory = self._remember(memory, observed)
+            self._hear(observed.request)
             action = decide(self._work, observed, memory, self._desk.clock.now())
             if isinstance(action, Finish):
                 return self._finish(action)
@@ -98,7 +104,23 @@ class Runner:
         topics = self._topics(memory)
         state = read_cluster(self._desk.store, topics)
         self._steps = self._publisher.steps(self._steps)
-        return Observed(state, self._steps)
+        request = self._desk.journal.request(self._record.operation_id)
+        return Observed(state, self._steps, request)
+
+    def _remember(self, memory: Memory, observed: Observed) -> Memory:
+        known, controller = memory.epoch, observed.state.controller
+        memory = remember(memory, observed, self._desk.clock.now())
+        if known not in {None, memory.epoch} and controller is not None:
+            self._desk.tell(events.Noted(f"the controller is now broker {controller.broker_id}, epoch {memory.epoch}"))
+        return memory
+
+    def _hear(self, request: Request | None) -> None:
+        # Whoever asked looks for this answer: without it nobody may be there to hear.
+        if request is None or request == self._heard:
+            return
+        self._heard = request
+        self._desk.tell(events.Noted(str(request)))
+        self._set_status(OperationStatus(OperationState.RUNNING, self._desk.clock.timestamp(), str(request)))
 
     def _topics(self, memory: Memory) -> set[str]:
         work = self._work
@@ -116,6 +138,8 @@ class Runner:
             return memory
         if isinstance(action, AskListening):
             return self._ask(action.path, observed, memory)
+        if isinstance(action, AskHealth):
+            return self._look_at_health(memory)
         if isinstance(action, PublishWave | PublishElection | PublishDeletion):
             return self._publish(action, observed, memory)
         return memory
@@ -134,6 +158,18 @@ class Runner:
         published = self._publisher.probe(step, observed.state, self._lease)
         memory = self._after_publish(published, step, memory)
         return replace(memory, probe=step) if published is Published.YES else memory
+
+    def _look_at_health(self, memory: Memory) -> Memory:
+        before, state = self._record.health, read_cluster(self._desk.store, with_configs=True)
+        now = health_of(state)
+        ours = self._record.origin
+        trouble = () if before is None else new_trouble(before, now, ours)
+        known = sorted(now.offline | now.under_min_isr)
+        if known and not trouble:
+            self._desk.tell(
+                events.Noted(f"in trouble before, or of this plan, and no reason to stop: {name_some(known)}")
+            )
+        return replace(memory, health=HealthSeen(memory.wave, self._desk.clock.now(), trouble))
 
     def _publish(
         self, action: PublishWave | PublishElection | PublishDeletion, observed: Observed, memory: Memory
@@ -177,7 +213,7 @@ class Runner:
         self._lease = take(self._desk.store, self._desk.paths, self._holder, self._desk.clock, wait_s=0)
 
     def _finish(self, finish: Finish) -> str:
-        if finish.state.finished:
+        if finish.state is not OperationState.RUNNING:
             self._set_status(OperationStatus(finish.state, self._desk.clock.timestamp(), finish.message))
         if finish.error is not None:
             raise finish.error
@@ -209,5 +245,6 @@ class Runner:
     def _past_deadline(self, wait: Wait) -> KadminError:
         return NotCompletedError(
             f"The deadline passed with {wait.pending} not done ({wait.reason}); what runs, runs on.",
+            cause=f"not done: {name_some(wait.names, most=20)}" if wait.names else None,
             next_command=f"kadmin resume {self._record.operation_id}",
         )

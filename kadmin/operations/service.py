@@ -1,4 +1,4 @@
-"""Apply and resume: from a plan or a record to a runner, under the lock, with the record whole before any wave."""
+"""Apply: from a plan to a runner, under the lock, with the record whole before any wave."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from kadmin.cluster.listening import Listening
 from kadmin.cluster.reader import consumer_groups, read_cluster, require_kafka_cluster
 from kadmin.cluster.znodes.admin import PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 from kadmin.documents import dump_json, parse_document, plan_digest
-from kadmin.errors import BusyError, InvalidInputError, NotCompletedError, UnreachableError, UsageError
+from kadmin.errors import BusyError, InvalidInputError, UnreachableError, UsageError
+from kadmin.insight.health import health_of
 from kadmin.operations import events
 from kadmin.operations.actions import DeletionWork, ElectionWork, ReassignmentWork
 from kadmin.operations.decide.common import deaf
 from kadmin.operations.examine import Examination, examine
 from kadmin.operations.listening import look
-from kadmin.operations.lock import EXPIRY_GRACE_S, Holder, read_holder, release, take
+from kadmin.operations.lock import Holder, release, take
 from kadmin.operations.record import (
     Author,
     Kind,
     OperationRecord,
     OperationState,
-    OperationStatus,
     TopicRecipe,
 )
 from kadmin.operations.runner import Runner
@@ -96,7 +96,7 @@ def apply(desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int], bounds: B
     """Execute a plan that `prepare` found fit: lock, look again, record, run, release."""
     now = desk.clock.timestamp()
     operation_id = f"{now.translate({ord(c): None for c in '-:'})}-{secrets.token_hex(3)}"
-    holder = _holder(desk, operation_id, now)
+    holder = holder_for(desk, operation_id, now)
     lease = take(desk.store, desk.paths, holder, desk.clock, bounds.lock_timeout_s)
     runner: Runner | None = None
     try:
@@ -114,40 +114,7 @@ def apply(desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int], bounds: B
         runner = Runner(desk, record, examination.work, holder, lease)
         return Outcome(operation_id, runner.run(bounds.deadline))
     finally:
-        _release(desk, runner.lease if runner is not None else lease)
-
-
-def find_unfinished(desk: Desk, operation_id: str | None) -> str | None:
-    """Return the operation that `resume` would take over, None when there is nothing to resume."""
-    require_kafka_cluster(desk.store)
-    desk.store.sync("/")
-    if operation_id is None:
-        return _only_unfinished(desk.journal.unfinished())
-    return None if desk.journal.status(operation_id).state.finished else operation_id
-
-
-def resume(desk: Desk, operation_id: str | None, bounds: Bounds) -> Outcome:
-    """Take an unfinished operation over; of a finished one only say so."""
-    unfinished = find_unfinished(desk, operation_id)
-    if unfinished is None:
-        return _already_finished(desk, operation_id)
-    operation_id = unfinished
-    other = read_holder(desk.store, desk.paths)
-    wait_s = bounds.lock_timeout_s + (other.session_timeout_s + EXPIRY_GRACE_S if other is not None else 0)
-    holder = _holder(desk, operation_id, desk.clock.timestamp())
-    lease = take(desk.store, desk.paths, holder, desk.clock, wait_s)
-    runner: Runner | None = None
-    try:
-        status = desk.journal.status(operation_id)
-        if status.state is OperationState.PREPARING:
-            raise _discard(desk, operation_id, lease)
-        if status.state.finished:  # its runner came to the end while we waited for the lock
-            return _already_finished(desk, operation_id)
-        record = desk.journal.record(operation_id)
-        runner = Runner(desk, record, work_of(record), holder, lease)
-        return Outcome(operation_id, runner.run(bounds.deadline))
-    finally:
-        _release(desk, runner.lease if runner is not None else lease)
+        give_back(desk, runner.lease if runner is not None else lease)
 
 
 def work_of(record: OperationRecord) -> Work:
@@ -173,7 +140,7 @@ def _study(desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int]) -> tuple
     require_kafka_cluster(desk.store)
     desk.store.sync("/")
     if not isinstance(plan, DeletionPlan):
-        state = read_cluster(desk.store)
+        state = read_cluster(desk.store, with_configs=True)
         return state, examine(plan, state, sizes=sizes)
     state = read_cluster(desk.store, with_configs=True)
     if not set(plan.topics) & set(state.topics) and _deleted_by_us(desk, plan.topics):
@@ -185,13 +152,6 @@ def _watched_path(work: Work | None) -> str | None:
     if isinstance(work, ReassignmentWork):
         return REASSIGN_PARTITIONS if work.waves else None
     return PREFERRED_REPLICA_ELECTION if isinstance(work, ElectionWork) else None
-
-
-def _already_finished(desk: Desk, operation_id: str | None) -> Outcome:
-    if operation_id is None:
-        return Outcome(None, "no operation is unfinished")
-    status = desk.journal.status(operation_id)
-    return Outcome(operation_id, f"already {status.state}: {status.message}")
 
 
 def _deleted_by_us(desk: Desk, topics: tuple[str, ...]) -> bool:
@@ -222,6 +182,7 @@ def _record(plan: Plan, work: Work, state: ClusterState, holder: Holder, now: st
             kind=Kind.REASSIGNMENT,
             origin={wish.partition: assignment[wish.partition] for wish in work.wishes},
             waves=tuple(tuple(position[wish.partition] for wish in wave) for wave in work.waves),
+            health=health_of(state),
         )
     if isinstance(work, ElectionWork):
         return replace(record, kind=Kind.ELECTION, targets=work.targets)
@@ -232,7 +193,8 @@ def _recipe(topic: str, state: ClusterState) -> TopicRecipe:
     return TopicRecipe(topic, state.topics[topic].replicas, state.topic_configs.get(topic, {}))
 
 
-def _holder(desk: Desk, operation_id: str, now: str) -> Holder:
+def holder_for(desk: Desk, operation_id: str, now: str) -> Holder:
+    """Return this process as the lock's holder for an operation."""
     author = Author(_user(), socket.gethostname(), os.getpid())
     return Holder(author, operation_id, now, desk.store.session_timeout_s)
 
@@ -249,28 +211,12 @@ def _unfinished(unfinished: tuple[Listing, ...]) -> BusyError:
     return BusyError(
         f"Operation {first.operation_id} ({first.kind}) is unfinished.",
         cause=f"started {first.created_at} by {first.author.user}@{first.author.host}",
-        next_command=f"kadmin resume {first.operation_id}",
+        next_command=f"kadmin resume {first.operation_id}, or kadmin cancel {first.operation_id}",
     )
 
 
-def _only_unfinished(unfinished: tuple[Listing, ...]) -> str | None:
-    if len(unfinished) > 1:
-        names = ", ".join(listing.operation_id for listing in unfinished)
-        raise InvalidInputError(f"Several operations are unfinished: {names}.", next_command="name one")
-    return unfinished[0].operation_id if unfinished else None
-
-
-def _discard(desk: Desk, operation_id: str, lease: Lease) -> NotCompletedError:
-    status = OperationStatus(OperationState.DISCARDED, desk.clock.timestamp(), "its record was never whole")
-    desk.journal.set_status(operation_id, status, lease)
-    return NotCompletedError(
-        f"Operation {operation_id} died before its record was whole; nothing was published, it is discarded.",
-        next_command="kadmin apply FILE, again",
-    )
-
-
-def _release(desk: Desk, lease: Lease) -> None:
-    # Best effort: the lock goes with our session anyway, and the error on its way out matters more.
+def give_back(desk: Desk, lease: Lease) -> None:
+    """Release the lock, best effort: it goes with our session anyway, and the error on its way out matters more."""
     try:
         release(desk.store, desk.paths, lease)
     except UnreachableError:

@@ -9,8 +9,10 @@ from states import cluster, moving, tp, with_node
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError
 from kadmin.operations.actions import (
     Advance,
+    AskHealth,
     AskListening,
     Finish,
+    HealthSeen,
     Memory,
     Observed,
     PublishElection,
@@ -35,6 +37,8 @@ WORK = ReassignmentWork(((A,), (B,)), (A, B), Elect.NONE)
 START = {"a-0": (1, 2), "b-0": (2, 1)}
 WAVE_1 = Step(1, StepKind.WAVE, NODE, "now", wave=0)
 HEARD = Memory(epoch=1, listening=frozenset({NODE, ELECTION}))
+
+UNDER_REPLICATED = "under-replicated at the target, waiting for the in-sync replicas"
 
 
 def act(
@@ -63,7 +67,7 @@ def test_it_waits_for_our_node_and_for_what_runs_without_it() -> None:
     named = with_node(cluster(START), {"a-0": (1, 4)})
     assert isinstance(act(named, WAVE_1), Wait)
     running = moving(cluster({**START, "a-0": (1, 4, 2)}), "a-0", adding=(4,), removing=(2,))
-    assert act(running, WAVE_1) == Wait("copying", 1)
+    assert act(running, WAVE_1) == Wait("copying", 1, ("a-0",))
 
 
 def test_a_done_wave_leads_to_the_next() -> None:
@@ -72,7 +76,7 @@ def test_a_done_wave_leads_to_the_next() -> None:
 
 def test_a_settled_partition_is_waited_for_and_never_published_again() -> None:
     state = cluster({**START, "a-0": (1, 4)}, states={"a-0": (1, (1,))})
-    assert act(state, WAVE_1) == Wait("waiting for the in-sync replicas", 1)
+    assert act(state, WAVE_1) == Wait(UNDER_REPLICATED, 1, ("a-0",))
 
 
 def test_the_next_wave_waits_for_the_node_to_be_gone() -> None:
@@ -179,7 +183,7 @@ def test_the_end_looks_at_every_partition_again() -> None:
     assert act(cluster(done), WAVE_1, memory=end) == Finish(OperationState.COMPLETED, "2 partitions at their target")
     failure(act(cluster({**done, "a-0": (1, 3)}), WAVE_1, memory=end), StalePlanError, OperationState.FAILED)
     short = cluster(done, states={"b-0": (2, (2,))})
-    assert act(short, WAVE_1, memory=end) == Wait("waiting for the in-sync replicas", 1)
+    assert act(short, WAVE_1, memory=end) == Wait(UNDER_REPLICATED, 1, ("b-0",))
 
 
 def test_elect_at_end_elects_only_what_is_off() -> None:
@@ -192,7 +196,9 @@ def test_elect_at_end_elects_only_what_is_off() -> None:
     assert act(led, WAVE_1, asked, memory=end, work=work) == Finish(
         OperationState.COMPLETED, "2 partitions at their target"
     )
-    failure(act(off, WAVE_1, asked, memory=end, work=work), NotCompletedError, OperationState.FAILED)
+    steps = (WAVE_1, *(replace(asked, number=number) for number in (2, 3, 4)))
+    assert act(off, *steps[:3], memory=end, work=work) == PublishElection((tp("a-0"),))
+    failure(act(off, *steps, memory=end, work=work), NotCompletedError, OperationState.FAILED)
 
 
 def test_elect_after_each_wave_elects_before_the_next() -> None:
@@ -200,4 +206,34 @@ def test_elect_after_each_wave_elects_before_the_next() -> None:
     off = cluster({**START, "a-0": (1, 4)}, states={"a-0": (4, (4, 1))})
     assert act(off, WAVE_1, work=work) == PublishElection((tp("a-0"),))
     asked = Step(2, StepKind.ELECTION, ELECTION, "now", partitions=(tp("a-0"),))
-    assert act(off, WAVE_1, asked, work=work) == Advance(1)
+    led = cluster({**START, "a-0": (1, 4)})
+    assert act(led, WAVE_1, asked, work=work) == Advance(1)
+
+
+def test_a_wave_that_stands_still_is_told_with_its_partitions() -> None:
+    running = moving(cluster({**START, "a-0": (1, 4, 2)}), "a-0", adding=(4,), removing=(2,))
+    still = replace(HEARD, changed_at=100.0)
+    assert act(running, WAVE_1, memory=still, now=159.0) == Wait("copying", 1, ("a-0",))
+    assert act(running, WAVE_1, memory=still, now=221.0) == Wait(
+        "stalled: no ISR has grown for 2 min: a-0", 1, ("a-0",)
+    )
+
+
+def test_a_target_that_dies_in_mid_wave_is_named_as_what_is_waited_for() -> None:
+    running = moving(cluster({**START, "a-0": (1, 4, 2)}), "a-0", adding=(4,), removing=(2,))
+    brokers = {broker: found for broker, found in running.brokers.items() if broker != 4}
+    waiting = act(replace(running, brokers=brokers), WAVE_1)
+    assert waiting == Wait("target brokers not alive, the controller waits for them: 4", 1, ("a-0",))
+
+
+def test_the_health_gate_stands_before_every_wave_but_the_first() -> None:
+    second = replace(HEARD, wave=1)
+    state = cluster({**START, "a-0": (1, 4)})
+    assert act(state, WAVE_1, memory=second) == AskHealth()
+    trouble = replace(second, health=HealthSeen(1, 50.0, ("1 partitions offline: z-0",)))
+    assert act(state, WAVE_1, memory=trouble, now=54.0) == Wait("health gate: 1 partitions offline: z-0", 1)
+    assert act(state, WAVE_1, memory=trouble, now=55.0) == AskHealth()
+    clear = replace(second, health=HealthSeen(1, 50.0, ()))
+    assert isinstance(act(state, WAVE_1, memory=clear, now=900.0), PublishWave)
+    of_another_wave = replace(second, health=HealthSeen(0, 50.0, ()))
+    assert act(state, WAVE_1, memory=of_another_wave) == AskHealth()

@@ -95,8 +95,9 @@ def test_a_status_changes_without_touching_what_a_listing_shows() -> None:
     assert (listing.kind, listing.plan_digest, listing.author) == (Kind.ELECTION, "sha256:1", Author("ann", "h1", 7))
 
 
-def test_only_preparing_and_running_are_unfinished() -> None:
+def test_preparing_running_and_paused_are_unfinished() -> None:
     assert {state for state in OperationState if not state.finished} == {
         OperationState.PREPARING,
         OperationState.RUNNING,
+        OperationState.PAUSED,
     }

@@ -13,6 +13,7 @@ from kadmin.operations.actions import ElectionWork, ReassignmentWork
 from kadmin.operations.decide.deletion import decide_deletion
 from kadmin.operations.decide.election import decide_election
 from kadmin.operations.decide.reassignment import decide_reassignment
+from kadmin.operations.decide.wish import heed
 
 if TYPE_CHECKING:
     from kadmin.operations.actions import Action, Memory, Observed, Work
@@ -23,6 +24,11 @@ __all__ = ["decide", "remember"]
 
 def decide(work: Work, observed: Observed, memory: Memory, now: float) -> Action:
     """Say what to do next; `now` is on the clock of the memory's times (monotonic seconds)."""
+    action = _without_request(work, observed, memory, now)
+    return action if observed.request is None else heed(observed.request, action, work, observed, memory)
+
+
+def _without_request(work: Work, observed: Observed, memory: Memory, now: float) -> Action:
     if isinstance(work, ReassignmentWork):
         return decide_reassignment(work, observed, memory, now)
     if isinstance(work, ElectionWork):
@@ -31,7 +37,11 @@ def decide(work: Work, observed: Observed, memory: Memory, now: float) -> Action
 
 
 def remember(memory: Memory, observed: Observed, now: float) -> Memory:
-    """Fold one look into the memory: a new step starts the pickup clock, a new epoch ends every proof of listening."""
+    """Fold one look into the memory.
+
+    A new step starts the pickup clock, a new epoch ends every proof of listening, a change anywhere in the topics
+    looked at starts the clock of a stall.
+    """
     epoch = observed.state.controller_epoch
     if memory.epoch != epoch:
         changed_at = None if memory.epoch is None else now
@@ -39,9 +49,18 @@ def remember(memory: Memory, observed: Observed, now: float) -> Memory:
     last_step = observed.steps[-1].number if observed.steps else 0
     if last_step != memory.last_step:
         memory = replace(memory, last_step=last_step, step_seen_at=now, attempts=0)
+    if (sight := _digest(observed)) != memory.sight:
+        memory = replace(memory, sight=sight, changed_at=now)
     if memory.probe is not None and not _present(memory.probe, observed):
         memory = replace(memory, listening=memory.listening | {memory.probe.path}, probe=None)
     return memory
+
+
+def _digest(observed: Observed) -> int:
+    state, node = observed.state, observed.state.admin.reassignment
+    topics = tuple((name, topic.version) for name, topic in sorted(state.topics.items()))
+    states = tuple((partition, found.version) for partition, found in sorted(state.states.items()))
+    return hash((topics, states, None if node is None else node.version, state.admin.deletions))
 
 
 def _present(probe: Step, observed: Observed) -> bool:

@@ -10,18 +10,19 @@ seen                                                      action
 our node or probe, past the pickup deadline               Finish: not picked up (deaf), can be resumed
 our node or probe                                         Wait
 any other node                                            Finish: busy, can be resumed
-partitions that can be elected and were not asked for     AskListening, then PublishElection
+partitions that can be elected, asked for < 3 times       AskListening, then PublishElection
 nothing left to ask for                                   Finish with what is still not led as preferred
 ========================================================  =============================================
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.znodes.admin import PREFERRED_REPLICA_ELECTION
 from kadmin.errors import NotCompletedError, name_some
-from kadmin.operations.actions import ELECTION_BATCH, Finish, PublishElection, Wait
+from kadmin.operations.actions import ELECTION_ATTEMPTS, ELECTION_BATCH, Finish, PublishElection, Wait
 from kadmin.operations.decide.common import before_publish, foreign_node, not_picked_up, overdue, probe_unanswered
 from kadmin.operations.probe import is_probe
 from kadmin.operations.record import OperationState, StepKind
@@ -57,8 +58,10 @@ def elect_scope(scope: Sequence[TopicPartition], observed: Observed, memory: Mem
         if overdue(memory, now):
             return (probe_unanswered if probing else not_picked_up)(PREFERRED_REPLICA_ELECTION)
         return Wait("the controller has not answered the probe yet" if probing else "electing", len(node.entries or ()))
-    asked = {p for step in observed.steps if step.kind is StepKind.ELECTION for p in step.partitions}
-    wanted = [partition for partition in electable(scope, observed.state) if partition not in asked]
+    asked = Counter(p for step in observed.steps if step.kind is StepKind.ELECTION for p in step.partitions)
+    # A preferred replica that died between question and answer may be back: asked again, after all others.
+    wanted = [partition for partition in electable(scope, observed.state) if asked[partition] < ELECTION_ATTEMPTS]
+    wanted.sort(key=asked.__getitem__)
     if not wanted:
         return None
     batch = tuple(wanted[:ELECTION_BATCH])

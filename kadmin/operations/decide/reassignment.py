@@ -13,6 +13,7 @@ a union without a node (up to 2.3)                        PublishWave again: it 
 a partition stale                                         Finish: failed, stale plan
 published, node gone, a partition unchanged               Finish: failed, rejected by the controller
 a partition waiting, a target broker not alive            Finish: failed, names broker and substitute
+a partition waiting, and new trouble on the cluster       Wait: the health gate, from the second wave on
 a partition waiting                                       AskListening, then PublishWave
 only settled partitions left                              Wait for the ISR
 ========================================================  =============================================
@@ -26,16 +27,16 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.znodes.admin import REASSIGN_PARTITIONS
 from kadmin.errors import NotCompletedError, StalePlanError, name_some
-from kadmin.operations.actions import Advance, Finish, PublishWave, Wait
+from kadmin.operations.actions import HEALTH_POLL_S, STALLED_S, Advance, AskHealth, Finish, PublishWave, Wait
 from kadmin.operations.decide.common import before_publish, foreign_node, not_picked_up, overdue, probe_unanswered
 from kadmin.operations.decide.election import elect_scope, election_result
 from kadmin.operations.probe import is_probe
 from kadmin.operations.record import OperationState, StepKind
 from kadmin.plan.model import Elect
-from kadmin.plan.progress import Progress, is_union, judge
+from kadmin.plan.progress import Progress, in_flight, is_union, judge
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from kadmin.cluster.model import AdminNode, ClusterState
     from kadmin.operations.actions import Action, Memory, Observed, ReassignmentWork
@@ -59,7 +60,7 @@ def decide_reassignment(work: ReassignmentWork, observed: Observed, memory: Memo
     node = observed.state.admin.reassignment
     if node is not None:
         return _with_node(node, observed, memory, now, verdicts)
-    return _without_node(observed, memory, verdicts, published=published)
+    return _without_node(observed, memory, now, verdicts, published=published)
 
 
 def _with_node(
@@ -76,21 +77,22 @@ def _with_node(
     untouched = node.version == 0 and all(
         observed.state.replicas(wish.partition) == wish.current for wish in verdicts if wish.partition in node.entries
     )
-    if untouched and overdue(memory, now):
+    if not untouched:
+        return _copying(verdicts, observed, memory, now)
+    if overdue(memory, now):
         return not_picked_up(REASSIGN_PARTITIONS)
-    return Wait("copying" if not untouched else "waiting for the controller", pending)
+    return Wait("waiting for the controller", pending, _open(verdicts))
 
 
 def _without_node(
-    observed: Observed, memory: Memory, verdicts: Mapping[Reassignment, Progress], *, published: bool
+    observed: Observed, memory: Memory, now: float, verdicts: Mapping[Reassignment, Progress], *, published: bool
 ) -> Action:
     state = observed.state
     running = _having(verdicts, Progress.RUNNING)
     waiting = _having(verdicts, Progress.WAITING)
-    pending = sum(verdict is not Progress.DONE for verdict in verdicts.values())
     unions = [wish for wish in running if _left_behind(wish, state)]
     if len(unions) < len(running):
-        return Wait("copying", pending)
+        return _copying(verdicts, observed, memory, now)
     if unions:
         return _publish(unions, observed, memory)
     stale = _having(verdicts, Progress.STALE)
@@ -99,26 +101,56 @@ def _without_node(
     if waiting and published:
         return _rejected(waiting)
     if waiting:
-        return _publish(waiting, observed, memory)
-    return Wait("waiting for the in-sync replicas", pending)
+        return _health_gate(observed, memory, now, len(waiting)) or _publish(waiting, observed, memory)
+    return _out_of_sync(verdicts)
 
 
 def _publish(wishes: Sequence[Reassignment], observed: Observed, memory: Memory) -> Action:
-    dead = sorted({broker for wish in wishes for broker in wish.target} - set(observed.state.brokers))
+    dead = _dead_targets(wishes, observed.state)
     if dead:
         return _dead_target(dead, wishes, observed.state)
     blocked = before_publish(REASSIGN_PARTITIONS, observed, memory, len(wishes))
     return blocked or PublishWave(memory.wave, tuple(wishes))
 
 
+def _health_gate(observed: Observed, memory: Memory, now: float, pending: int) -> Action | None:
+    # Before the first wave the record was written on the very state that it would be compared with.
+    if not any(step.kind is StepKind.WAVE for step in observed.steps):
+        return None
+    seen = memory.health
+    if seen is None or seen.wave != memory.wave or (seen.trouble and now - seen.at >= HEALTH_POLL_S):
+        return AskHealth()
+    return Wait(f"health gate: {'; '.join(seen.trouble)}", pending) if seen.trouble else None
+
+
+def _copying(verdicts: Mapping[Reassignment, Progress], observed: Observed, memory: Memory, now: float) -> Wait:
+    names = _open(verdicts)
+    dead = _dead_targets(_having(verdicts, Progress.RUNNING), observed.state)
+    stalled_min = int((now - memory.changed_at) // STALLED_S)
+    reason = "copying"
+    if dead:
+        reason = f"target brokers not alive, the controller waits for them: {name_some(dead)}"
+    elif stalled_min:
+        reason = f"stalled: no ISR has grown for {stalled_min} min: {name_some(names, most=3)}"
+    return Wait(reason, len(names), names)
+
+
+def _out_of_sync(verdicts: Mapping[Reassignment, Progress]) -> Wait:
+    names = _open(verdicts)
+    return Wait("under-replicated at the target, waiting for the in-sync replicas", len(names), names)
+
+
+def _open(verdicts: Mapping[Reassignment, Progress]) -> tuple[str, ...]:
+    return tuple(str(wish.partition) for wish, verdict in verdicts.items() if verdict is not Progress.DONE)
+
+
 def _decide_end(work: ReassignmentWork, observed: Observed, memory: Memory, now: float) -> Action:
     verdicts = {wish: judge(wish, observed.state, published=True) for wish in work.wishes}
     lost = [wish for wish, verdict in verdicts.items() if verdict in {Progress.STALE, Progress.WAITING}]
-    pending = sum(verdict is not Progress.DONE for verdict in verdicts.values())
     if lost:
         return _stale(lost, observed.state)
-    if pending:
-        return Wait("waiting for the in-sync replicas", pending)
+    if any(verdict is not Progress.DONE for verdict in verdicts.values()):
+        return _out_of_sync(verdicts)
     partitions = [wish.partition for wish in work.wishes]
     if work.elect is Elect.AT_END:
         action = elect_scope(partitions, observed, memory, now)
@@ -147,10 +179,15 @@ def _stale(wishes: Sequence[Reassignment], state: ClusterState) -> Finish:
         f"stale: {name_some(wish.partition for wish in wishes)}",
         StalePlanError(
             f"Somebody else changed {len(wishes)} of the plan's partitions: {name_some(w.partition for w in wishes)}.",
-            cause=f"no longer there: {name_some(gone)}" if gone else found,
+            cause=f"no longer there: {name_some(gone)}" if gone else found + _elsewhere(wishes, state),
             next_command="make the plan again from the cluster as it is now",
         ),
     )
+
+
+def _elsewhere(wishes: Sequence[Reassignment], state: ClusterState) -> str:
+    moving = sorted({wish.partition for wish in wishes} & set(in_flight(state)))
+    return f"; superseded by another reassignment that runs now: {name_some(moving)}" if moving else ""
 
 
 def _rejected(wishes: Sequence[Reassignment]) -> Finish:
@@ -164,6 +201,11 @@ def _rejected(wishes: Sequence[Reassignment]) -> Finish:
             next_command="kadmin verify FILE, then apply again",
         ),
     )
+
+
+def _dead_targets(wishes: Iterable[Reassignment], state: ClusterState) -> list[int]:
+    """Return the brokers that should hold a copy, new or kept, and are not alive."""
+    return sorted({broker for wish in wishes for broker in wish.target} - set(state.brokers))
 
 
 def _dead_target(dead: Sequence[int], wishes: Sequence[Reassignment], state: ClusterState) -> Finish:

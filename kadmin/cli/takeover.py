@@ -1,0 +1,113 @@
+"""resume, pause, cancel and rollback: an operation on record, in anybody's hands."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kadmin.cli.operate import answer_outcome, ask, bounds_of, execute
+from kadmin.cli.options import (
+    READ_TIMEOUT_S,
+    BoundOption,
+    LockTimeoutOption,
+    OperationArgument,
+    OutputFormat,
+    OutputOption,
+    TimeoutOption,
+    YesOption,
+    ZooKeeperOption,
+)
+from kadmin.errors import UsageError
+
+
+def resume(
+    zookeeper: ZooKeeperOption,
+    operation_id: OperationArgument = None,
+    *,
+    yes: YesOption = False,
+    timeout: TimeoutOption = None,
+    lock_timeout: LockTimeoutOption = 0,
+    output: OutputOption = OutputFormat.HUMAN,
+) -> None:
+    """Take an unfinished operation over, from any machine, and bring it to its end."""
+    from kadmin.cli.desk import open_desk
+    from kadmin.operations import takeover
+
+    with open_desk(zookeeper) as desk:
+        bounds = bounds_of(desk, timeout, lock_timeout)
+        found = takeover.find_unfinished(desk, operation_id)
+        if found is not None:
+            ask(f"Resume operation {found}?", yes=yes)
+        outcome = takeover.resume(desk, operation_id, bounds)
+    answer_outcome(output, outcome)
+
+
+def pause(
+    zookeeper: ZooKeeperOption,
+    operation_id: OperationArgument = None,
+    *,
+    timeout: BoundOption = READ_TIMEOUT_S,
+    lock_timeout: LockTimeoutOption = 0,
+    output: OutputOption = OutputFormat.HUMAN,
+) -> None:
+    """Publish no further wave; the running one is followed to its end, and `resume` goes on."""
+    from kadmin.cli.desk import open_desk
+    from kadmin.operations.request import Wish
+    from kadmin.operations.takeover import stop
+
+    with open_desk(zookeeper) as desk:
+        outcome = stop(desk, operation_id, Wish.PAUSE, bounds_of(desk, timeout, lock_timeout))
+    answer_outcome(output, outcome)
+
+
+def cancel(
+    zookeeper: ZooKeeperOption,
+    operation_id: OperationArgument = None,
+    *,
+    now: Annotated[bool, typer.Option("--now", help="Take back what runs, by moving the controller.")] = False,
+    allow_foreign: Annotated[
+        bool, typer.Option("--allow-foreign", help="With --now: entries of others in the node may start by it.")
+    ] = False,
+    yes: YesOption = False,
+    timeout: TimeoutOption = None,
+    lock_timeout: LockTimeoutOption = 0,
+    output: OutputOption = OutputFormat.HUMAN,
+) -> None:
+    """End an operation: publish no further wave, and follow what runs to its end, or take it back at once."""
+    from kadmin.cli.desk import open_desk
+    from kadmin.operations.request import Wish
+    from kadmin.operations.takeover import find_unfinished, stop
+
+    if allow_foreign and not now:
+        raise UsageError("--allow-foreign goes with --now.", next_command="kadmin cancel --help")
+    wish = Wish.CANCEL_NOW if now else Wish.CANCEL
+    with open_desk(zookeeper) as desk:
+        bounds = bounds_of(desk, timeout, lock_timeout)
+        found = find_unfinished(desk, operation_id)
+        if found is not None:
+            how = "and take back what runs" if now else "and let what runs come to its end"
+            ask(f"Cancel operation {found} {how}?", yes=yes)
+        outcome = stop(desk, operation_id, wish, bounds, allow_foreign=allow_foreign)
+    answer_outcome(output, outcome)
+
+
+def rollback(
+    zookeeper: ZooKeeperOption,
+    operation_id: OperationArgument = None,
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and read everything, change nothing.")] = False,
+    yes: YesOption = False,
+    timeout: TimeoutOption = None,
+    lock_timeout: LockTimeoutOption = 0,
+    output: OutputOption = OutputFormat.HUMAN,
+) -> None:
+    """Bring the partitions of an operation (the last, where none is named) back to their original order."""
+    from kadmin.cli.desk import open_desk
+    from kadmin.operations.rollback import plan_rollback
+
+    with open_desk(zookeeper) as desk:
+        bounds = bounds_of(desk, timeout, lock_timeout)
+        plan = plan_rollback(desk, operation_id)
+        outcome = execute(desk, plan, {}, bounds, dry_run=dry_run, yes=yes)
+    answer_outcome(output, outcome)

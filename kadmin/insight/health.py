@@ -1,0 +1,57 @@
+"""What is wrong with a cluster's partitions and brokers, compared with how it was when an operation began."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.model import NO_LEADER
+from kadmin.errors import name_some
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from kadmin.cluster.model import ClusterState, TopicPartition
+
+MIN_INSYNC_REPLICAS = "min.insync.replicas"
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """Live brokers, partitions without a leader, and partitions whose ISR is below `min.insync.replicas`."""
+
+    brokers: frozenset[int]
+    offline: frozenset[TopicPartition]
+    under_min_isr: frozenset[TopicPartition]
+
+
+def health_of(state: ClusterState) -> Health:
+    """Judge a state that was read with its configs.
+
+    The limit is the topic's own, else the cluster-wide dynamic default, else 1: what stands in a broker's own
+    properties file is not in ZooKeeper.
+    """
+    default = state.broker_defaults.get(MIN_INSYNC_REPLICAS, "1")
+    offline, short = set(), set()
+    for partition, found in state.states.items():
+        wanted = state.topic_configs.get(partition.topic, {}).get(MIN_INSYNC_REPLICAS, default)
+        if found.leader <= NO_LEADER:
+            offline.add(partition)
+        elif wanted.isdigit() and len(found.isr) < int(wanted):
+            short.add(partition)
+    return Health(frozenset(state.brokers), frozenset(offline), frozenset(short))
+
+
+def new_trouble(before: Health, now: Health, repaired: Collection[TopicPartition]) -> tuple[str, ...]:
+    """Name what is wrong now, was not before, and is not on a partition that the plan repairs."""
+    missing = sorted(before.brokers - now.brokers)
+    offline = sorted(now.offline - before.offline - set(repaired))
+    short = sorted(now.under_min_isr - before.under_min_isr - before.offline - set(repaired))
+    found = []
+    if missing:
+        found.append(f"brokers missing: {name_some(missing)}")
+    if offline:
+        found.append(f"{len(offline)} partitions offline: {name_some(offline)}")
+    if short:
+        found.append(f"{len(short)} partitions under min ISR: {name_some(short)}")
+    return tuple(found)

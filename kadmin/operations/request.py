@@ -1,0 +1,58 @@
+"""The wish of somebody elsewhere: pause or cancel. The one write that is made without the lock.
+
+A runner reads it at every tick and heeds it at its next safe point; its own status then says so, which is how the
+one who asked knows that somebody was there to hear it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from enum import IntEnum
+
+from kadmin.errors import NotCompletedError
+
+
+class Wish(IntEnum):
+    """What is asked of the runner; a stronger wish replaces a weaker one, never the other way round.
+
+    PAUSE and CANCEL publish nothing more and follow what runs to its end; CANCEL_NOW takes back what runs.
+    """
+
+    PAUSE = 1
+    CANCEL = 2
+    CANCEL_NOW = 3
+
+
+class StoppedByRequestError(NotCompletedError):
+    """The operation was paused or cancelled at the wish of somebody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A wish, who asked and when; `allow_foreign` waives entries of others for CANCEL_NOW."""
+
+    wish: Wish
+    by: str
+    at: str
+    allow_foreign: bool = False
+
+    def __str__(self) -> str:
+        verb = {Wish.PAUSE: "pause", Wish.CANCEL: "cancel", Wish.CANCEL_NOW: "cancel at once"}[self.wish]
+        return f"asked to {verb} by {self.by} at {self.at}"
+
+
+def encode_request(request: Request) -> bytes:
+    """Encode a request."""
+    return json.dumps({**asdict(request), "wish": request.wish.name}, sort_keys=True).encode()
+
+
+def decode_request(path: str, data: bytes | None) -> Request:
+    """Decode a request; raises NotCompletedError where the node was written by something else."""
+    try:
+        value = json.loads(data or b"")
+        return Request(**{**value, "wish": Wish[value["wish"]]})
+    except (ValueError, KeyError, TypeError) as error:
+        raise NotCompletedError(
+            f"{path} cannot be read.", cause=f"{type(error).__name__}: {error}", next_command=f"delete {path} by hand"
+        ) from error

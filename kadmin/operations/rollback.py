@@ -1,0 +1,74 @@
+"""Rollback: a plan of its own whose target is what an operation found before it wrote anything."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.reader import read_cluster, require_kafka_cluster
+from kadmin.documents import parse_document
+from kadmin.errors import InvalidInputError
+from kadmin.operations.record import Kind, OperationState
+from kadmin.plan.model import PlanHeader, Reassignment, ReassignmentPlan
+
+if TYPE_CHECKING:
+    from kadmin.cluster.model import ClusterState
+    from kadmin.operations.record import OperationRecord
+    from kadmin.operations.runner import Desk
+
+ROLLS_BACK = "kadmin/rolls-back"
+"""The label that names, in a rollback's plan, the operation that it undoes."""
+
+
+def plan_rollback(desk: Desk, operation_id: str | None) -> ReassignmentPlan:
+    """Return the plan that brings the partitions of an operation (None: the last) back to their original order.
+
+    A partition that is back already is left out; one that is neither where the operation put it nor back makes the
+    plan stale when it is examined, like any plan. Limits, throttle and elections are the operation's own.
+    """
+    require_kafka_cluster(desk.store)
+    desk.store.sync("/")
+    record = desk.journal.record(operation_id) if operation_id is not None else _last(desk)
+    plan = parse_document(record.plan_text.encode(), f"operation {record.operation_id}")
+    if record.kind is not Kind.REASSIGNMENT or not isinstance(plan, ReassignmentPlan):
+        raise InvalidInputError(
+            f"Operation {record.operation_id} is no reassignment; only a reassignment can be rolled back.",
+            next_command="kadmin history",
+        )
+    state = read_cluster(desk.store, {partition.topic for partition in record.origin})
+    return _reversed(plan, record, state)
+
+
+def _reversed(plan: ReassignmentPlan, record: OperationRecord, state: ClusterState) -> ReassignmentPlan:
+    back = tuple(
+        Reassignment(wish.partition, record.origin[wish.partition], current=wish.target, size_bytes=wish.size_bytes)
+        for wish in plan.reassignments
+        if state.replicas(wish.partition) != record.origin[wish.partition]
+    )
+    header = PlanHeader(
+        name=f"rollback-{record.operation_id}",
+        cluster_id=record.cluster_id,
+        labels={ROLLS_BACK: record.operation_id},
+    )
+    return ReassignmentPlan(
+        header,
+        back,
+        plan.throttle_rate,
+        plan.limits,
+        plan.elect,
+        allow_replication_factor_change=True,
+        allow_fewer_racks=True,
+    )
+
+
+def _last(desk: Desk) -> OperationRecord:
+    # The last that is no rollback itself: typed twice, the second finds nothing to do instead of undoing the first.
+    for listing in reversed(desk.journal.listings()):
+        if listing.kind is not Kind.REASSIGNMENT or listing.status.state in {
+            OperationState.DISCARDED,
+            OperationState.PREPARING,
+        }:
+            continue
+        record = desk.journal.record(listing.operation_id)
+        if ROLLS_BACK not in record.plan_text:
+            return record
+    raise InvalidInputError("No reassignment is on record that could be rolled back.", next_command="kadmin history")
