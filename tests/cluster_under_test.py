@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 import time
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -225,13 +225,20 @@ class Cluster:
             self.wait_for_controller()
 
     @contextmanager
-    def api_reassignment(self, topic: str, number: int) -> Iterator[None]:
-        """Hold a reassignment through the brokers' API in flight, by a throttle of one byte per second."""
+    def held_up(self, topic: str) -> Iterator[None]:
+        """Let nothing of the topic be copied, by a throttle of one byte per second."""
         self.produce(topic, per_partition=200)
         self._throttle(topic, "1")
-        partition = KafkaTopicPartition(topic, number)
-        admin = KafkaAdminClient(bootstrap_servers=self.bootstrap)
         try:
+            yield
+        finally:
+            self._throttle(topic, None)
+
+    @contextmanager
+    def api_reassignment(self, topic: str, number: int) -> Iterator[None]:
+        """Hold a reassignment through the brokers' API in flight, by a throttle of one byte per second."""
+        partition = KafkaTopicPartition(topic, number)
+        with self.held_up(topic), closing(KafkaAdminClient(bootstrap_servers=self.bootstrap)) as admin:
             admin.alter_partition_reassignments({partition: [3, 4]})
             try:
                 wait_until(lambda: bool(self.state(topic).topics[topic].adding_replicas), 30)
@@ -239,9 +246,6 @@ class Cluster:
             finally:
                 admin.alter_partition_reassignments({partition: None})
                 wait_until(lambda: not self.state(topic).topics[topic].adding_replicas, 30)
-        finally:
-            self._throttle(topic, None)
-            admin.close()
 
     @contextmanager
     def committed_offset(self, group: str, topic: str) -> Iterator[None]:

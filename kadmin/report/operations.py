@@ -64,9 +64,12 @@ def status_text(status: Status) -> str:
     for listing, tally in status.operations:
         done = "its record was never whole" if tally is None else f"{tally.done}/{tally.total} done"
         at_work = status.holder is not None and status.holder.operation_id == listing.operation_id
-        lines.append(f"operation {listing.operation_id} ({listing.kind}): {done}")
+        named = listing.operation_id
+        lines.append(f"operation {named} ({listing.kind}, {listing.status.state}): {done}")
+        if listing.status.message:
+            lines.append(f"  {listing.status.message}")
         lines.append(
-            f"  runner: {status.holder}" if at_work else f"  no runner; next: kadmin resume {listing.operation_id}"
+            f"  runner: {status.holder}" if at_work else f"  no runner; next: kadmin resume {named}, or cancel {named}"
         )
     return "\n".join(lines) or "no operation is unfinished"
 
