@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.listening import Listening
 from kadmin.cluster.reader import read_cluster
 from kadmin.cluster.znodes.admin import DELETE_TOPICS, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
-from kadmin.errors import NotCompletedError, StoppedError
+from kadmin.errors import NotCompletedError
 from kadmin.operations import events
 from kadmin.operations.actions import (
     Advance,
@@ -198,13 +198,8 @@ class Runner:
         )
 
     def _stop_if_asked(self) -> None:
-        number = self._desk.clock.stop_signal
-        if number is not None:
-            raise StoppedError(
-                f"Stopped by signal {number}; operation {self._record.operation_id} is kept as it is.",
-                signal_number=number,
-                next_command=f"kadmin resume {self._record.operation_id}",
-            )
+        operation_id = self._record.operation_id
+        self._desk.clock.stop_if_asked(f"operation {operation_id} is kept as it is", f"kadmin resume {operation_id}")
 
     def _past_deadline(self, wait: Wait) -> KadminError:
         return NotCompletedError(

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import getpass
-import os
-import secrets
-import socket
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.listening import Listening
 from kadmin.cluster.reader import consumer_groups, read_cluster, require_kafka_cluster
 from kadmin.cluster.znodes.admin import PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
-from kadmin.documents import dump_json, parse_document, plan_digest
-from kadmin.errors import BusyError, InvalidInputError, NotCompletedError, UnreachableError, UsageError
+from kadmin.documents import dump_json, plan_digest
+from kadmin.errors import BusyError, InvalidInputError, NotCompletedError, UsageError
 from kadmin.operations import events
-from kadmin.operations.actions import DeletionWork, ElectionWork, ReassignmentWork
+from kadmin.operations.actions import ElectionWork, ReassignmentWork
 from kadmin.operations.decide.common import deaf
 from kadmin.operations.examine import Examination, examine
+from kadmin.operations.holding import give_back, new_holder, new_operation_id
 from kadmin.operations.listening import look
-from kadmin.operations.lock import EXPIRY_GRACE_S, Holder, read_holder, release, take
+from kadmin.operations.lock import EXPIRY_GRACE_S, read_holder, take
 from kadmin.operations.record import (
-    Author,
     Kind,
     OperationRecord,
     OperationState,
@@ -29,15 +25,16 @@ from kadmin.operations.record import (
     TopicRecipe,
 )
 from kadmin.operations.runner import Runner
+from kadmin.operations.work import work_of
 from kadmin.plan.diff import assignment_of
-from kadmin.plan.model import DeletionPlan, ElectionPlan, ReassignmentPlan
+from kadmin.plan.model import DeletionPlan, ReassignmentPlan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.actions import Work
-    from kadmin.operations.lock import Lease
+    from kadmin.operations.lock import Holder, Lease
     from kadmin.operations.record import Listing
     from kadmin.operations.runner import Desk
     from kadmin.plan.model import Plan
@@ -95,8 +92,8 @@ def prepare(desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int]) -> Prev
 def apply(desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int], bounds: Bounds) -> Outcome:
     """Execute a plan that `prepare` found fit: lock, look again, record, run, release."""
     now = desk.clock.timestamp()
-    operation_id = f"{now.translate({ord(c): None for c in '-:'})}-{secrets.token_hex(3)}"
-    holder = _holder(desk, operation_id, now)
+    operation_id = new_operation_id(now)
+    holder = new_holder(desk, operation_id, now)
     lease = take(desk.store, desk.paths, holder, desk.clock, bounds.lock_timeout_s)
     runner: Runner | None = None
     try:
@@ -114,7 +111,7 @@ def apply(desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int], bounds: B
         runner = Runner(desk, record, examination.work, holder, lease)
         return Outcome(operation_id, runner.run(bounds.deadline))
     finally:
-        _release(desk, runner.lease if runner is not None else lease)
+        give_back(desk, runner.lease if runner is not None else lease)
 
 
 def find_unfinished(desk: Desk, operation_id: str | None) -> str | None:
@@ -134,7 +131,7 @@ def resume(desk: Desk, operation_id: str | None, bounds: Bounds) -> Outcome:
     operation_id = unfinished
     other = read_holder(desk.store, desk.paths)
     wait_s = bounds.lock_timeout_s + (other.session_timeout_s + EXPIRY_GRACE_S if other is not None else 0)
-    holder = _holder(desk, operation_id, desk.clock.timestamp())
+    holder = new_holder(desk, operation_id, desk.clock.timestamp())
     lease = take(desk.store, desk.paths, holder, desk.clock, wait_s)
     runner: Runner | None = None
     try:
@@ -147,21 +144,7 @@ def resume(desk: Desk, operation_id: str | None, bounds: Bounds) -> Outcome:
         runner = Runner(desk, record, work_of(record), holder, lease)
         return Outcome(operation_id, runner.run(bounds.deadline))
     finally:
-        _release(desk, runner.lease if runner is not None else lease)
-
-
-def work_of(record: OperationRecord) -> Work:
-    """Rebuild the work from a record alone: targets of the plan, currents of the origin."""
-    plan = parse_document(record.plan_text.encode(), f"operation {record.operation_id}")
-    if isinstance(plan, ReassignmentPlan):
-        wishes = tuple(replace(wish, current=record.origin[wish.partition]) for wish in plan.reassignments)
-        waves = tuple(tuple(wishes[position] for position in wave) for wave in record.waves)
-        return ReassignmentWork(waves, wishes, plan.elect)
-    if isinstance(plan, ElectionPlan):
-        return ElectionWork(record.targets)
-    if isinstance(plan, DeletionPlan):
-        return DeletionWork(plan)
-    raise InvalidInputError(f"Operation {record.operation_id} holds no plan that can be executed.")
+        give_back(desk, runner.lease if runner is not None else lease)
 
 
 def _study(desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int]) -> tuple[ClusterState, Examination]:
@@ -232,24 +215,12 @@ def _recipe(topic: str, state: ClusterState) -> TopicRecipe:
     return TopicRecipe(topic, state.topics[topic].replicas, state.topic_configs.get(topic, {}))
 
 
-def _holder(desk: Desk, operation_id: str, now: str) -> Holder:
-    author = Author(_user(), socket.gethostname(), os.getpid())
-    return Holder(author, operation_id, now, desk.store.session_timeout_s)
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):  # no name for this uid, as in many containers
-        return str(os.getuid())
-
-
 def _unfinished(unfinished: tuple[Listing, ...]) -> BusyError:
     first = unfinished[0]
     return BusyError(
         f"Operation {first.operation_id} ({first.kind}) is unfinished.",
         cause=f"started {first.created_at} by {first.author.user}@{first.author.host}",
-        next_command=f"kadmin resume {first.operation_id}",
+        next_command="kadmin heal" if first.kind is Kind.HEAL else f"kadmin resume {first.operation_id}",
     )
 
 
@@ -267,11 +238,3 @@ def _discard(desk: Desk, operation_id: str, lease: Lease) -> NotCompletedError:
         f"Operation {operation_id} died before its record was whole; nothing was published, it is discarded.",
         next_command="kadmin apply FILE, again",
     )
-
-
-def _release(desk: Desk, lease: Lease) -> None:
-    # Best effort: the lock goes with our session anyway, and the error on its way out matters more.
-    try:
-        release(desk.store, desk.paths, lease)
-    except UnreachableError:
-        desk.tell(events.Noted("the lock could not be given back; it goes with the session"))
