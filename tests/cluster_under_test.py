@@ -25,6 +25,7 @@ from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.reader import read_cluster
 from kadmin.cluster.rpc import consume_all, produce
 from kadmin.cluster.store import Store
+from kadmin.cluster.znodes.admin import PREFERRED_REPLICA_ELECTION, encode_election
 from kadmin.operations.journal import Journal
 from kadmin.operations.record import Paths
 
@@ -136,21 +137,28 @@ class Cluster:
         return command(*arguments, environment={"KADMIN_ZOOKEEPER": connect or self.connect})
 
     def create_topic(self, replicas: Mapping[int, Sequence[int]], *, prefix: str = "topic") -> str:
-        """Create a topic as the old admin tools do and wait until every partition has its full ISR."""
+        """Create a topic as the old admin tools do and wait until every partition has its full ISR and its first leader.
+
+        A controller that does not know a broker yet, because it has only just registered, lets another one lead.
+        """
         topic = f"{prefix}-{next(_numbers)}"
         value = {"version": 1, "partitions": {str(number): list(ids) for number, ids in replicas.items()}}
         self.raw.create(f"/kafka/config/topics/{topic}", b'{"version":1,"config":{}}')
         self.raw.create(f"/kafka/brokers/topics/{topic}", json.dumps(value).encode())
 
-        def ready() -> bool:
-            states = self.state(topic).states
-            return len(states) == len(replicas) and all(
-                states[TopicPartition(topic, number)].leader == ids[0]
-                and set(states[TopicPartition(topic, number)].isr) == set(ids)
-                for number, ids in replicas.items()
-            )
+        wanted = {TopicPartition(topic, number): ids for number, ids in replicas.items()}
 
-        wait_until(ready, 30)
+        def replicated() -> bool:
+            states = self.state(topic).states
+            return len(states) == len(wanted) and all(set(states[p].isr) == set(ids) for p, ids in wanted.items())
+
+        def off() -> list[TopicPartition]:
+            return [p for p, found in self.state(topic).states.items() if found.leader != wanted[p][0]]
+
+        wait_until(replicated, 60)
+        if late := off():
+            self.raw.create(f"/kafka{PREFERRED_REPLICA_ELECTION}", encode_election(late))
+            wait_until(lambda: not off(), 30)
         return topic
 
     def shared_topic(self) -> str:

@@ -8,6 +8,7 @@ and the session is connected somewhere: deaf. Anything else: unknown.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,26 @@ class Listening(StrEnum):
     UNKNOWN = "unknown"
 
 
+@dataclass(frozen=True, slots=True)
+class Watchers:
+    """The sessions, in hex, that watch a path; not `complete` when some server did not tell."""
+
+    sessions: frozenset[str]
+    complete: bool
+
+
+def who_watches(store: Store, path: str) -> Watchers:
+    """Join what every server of the ensemble lists under the path."""
+    answers = store.four_letter_words("wchp").values()
+    told = [watchers(answer, store.chroot + path) for answer in answers if answer is not None]
+    return Watchers(frozenset().union(*told), len(told) == len(answers))
+
+
+def in_hex(session_id: int) -> str:
+    """Write a session's id as four-letter words do."""
+    return f"{session_id & _MASK:x}"
+
+
 def controller_listens(store: Store, path: str, controller: Controller) -> Listening:
     """Look once; call it deaf only after a second look, seconds later."""
     watches = store.four_letter_words("wchp")
@@ -42,7 +63,7 @@ def judge_listening(
     watches: Mapping[str, str | None], connections: Mapping[str, str | None], full_path: str, session_id: int
 ) -> Listening:
     """Join the answers of all servers (None: no answer) on a path with its chroot."""
-    session = f"{session_id & _MASK:x}"
+    session = in_hex(session_id)
     if any(session in watchers(answer, full_path) for answer in watches.values() if answer is not None):
         return Listening.LISTENING
     answered = all(answer is not None for answer in (*watches.values(), *connections.values()))

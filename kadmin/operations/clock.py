@@ -6,6 +6,8 @@ import threading
 import time
 from datetime import UTC, datetime
 
+from kadmin.errors import StoppedError
+
 
 class Clock:
     """Monotonic seconds, a wall clock for people, and waits that `interrupt` ends at once.
@@ -33,3 +35,12 @@ class Clock:
         """Note who asked to stop, and end the present wait and every later one."""
         self.stop_signal = signal_number
         self._interrupted.set()
+
+    def stop_if_asked(self, kept: str, next_command: str) -> None:
+        """Raise StoppedError once a signal has come; `kept` says what stays as it is."""
+        if self.stop_signal is not None:
+            raise StoppedError(
+                f"Stopped by signal {self.stop_signal}; {kept}.",
+                signal_number=self.stop_signal,
+                next_command=next_command,
+            )

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import Acl, ClusterState, MultiResult, Op
     from kadmin.cluster.store import Store
     from kadmin.operations.actions import PublishDeletion, PublishElection, PublishWave
+    from kadmin.operations.decide.supersede import Supersede
+    from kadmin.operations.failover import Bump
     from kadmin.operations.lock import Lease
     from kadmin.operations.record import Paths, StepKind
 
@@ -108,6 +110,27 @@ class Publisher:
             return self._send(step, lease, [*checks, SetData(DELETE_TOPICS, document, parent.version if parent else 0)])
         children = (Create(deletion_path(topic), b"", self._acl()) for topic in action.topics)
         return self._send(step, lease, [*checks, *children])
+
+    def supersede(
+        self, action: Supersede, bump: Bump | None, step: Step, state: ClusterState, lease: Lease
+    ) -> Published:
+        """Replace what a live admin node asks for and move the controller, which then reads it; or create the node.
+
+        Without `bump` the node must be absent and watched.
+        """
+        payload = encode_reassignment(action.entries)
+        _validate(payload, "reassign_partitions")
+        write: Op = Create(step.path, payload, self._acl())
+        if action.node_version is not None:
+            write = SetData(step.path, payload, action.node_version)
+        if bump is None:
+            return self._send(step, lease, [Check(CONTROLLER_EPOCH, state.controller_epoch_version), write])
+        check, delete = bump.ops()
+        return self._send(step, lease, [check, write, delete])
+
+    def cure(self, step: Step, ops: Iterable[Op], lease: Lease) -> Published:
+        """Do one step of healing; the step holds what it replaces."""
+        return self._send(step, lease, ops)
 
     def _send(self, step: Step, lease: Lease, ops: Iterable[Op]) -> Published:
         step_path = self._paths.step(self._operation_id, step.number)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.listening import Listening
 from kadmin.cluster.reader import read_cluster
 from kadmin.cluster.znodes.admin import DELETE_TOPICS, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
-from kadmin.errors import NotCompletedError, StoppedError, name_some
+from kadmin.errors import NotCompletedError, name_some
 from kadmin.insight.health import health_of, new_trouble
 from kadmin.operations import events
 from kadmin.operations.actions import (
@@ -27,12 +27,15 @@ from kadmin.operations.actions import (
 )
 from kadmin.operations.decide import decide, remember
 from kadmin.operations.decide.common import deaf, foreign_node
+from kadmin.operations.decide.wish import stopped
 from kadmin.operations.journal import Journal, LostLockError, lost_lock
 from kadmin.operations.listening import look
 from kadmin.operations.lock import take
 from kadmin.operations.progress import tally, topics_of
 from kadmin.operations.publish import Published, Publisher, next_step
 from kadmin.operations.record import OperationState, OperationStatus, StepKind
+from kadmin.operations.request import Wish
+from kadmin.operations.supersede import cancel_now
 
 if TYPE_CHECKING:
     from kadmin.cluster.store import Store
@@ -93,6 +96,8 @@ class Runner:
             observed = self._observe(memory)
             memory = self._remember(memory, observed)
             self._hear(observed.request)
+            if observed.request is not None and observed.request.wish is Wish.CANCEL_NOW:
+                return self._cancel_now(observed.request, deadline)
             action = decide(self._work, observed, memory, self._desk.clock.now())
             if isinstance(action, Finish):
                 return self._finish(action)
@@ -113,6 +118,12 @@ class Runner:
         if known not in {None, memory.epoch} and controller is not None:
             self._desk.tell(events.Noted(f"the controller is now broker {controller.broker_id}, epoch {memory.epoch}"))
         return memory
+
+    def _cancel_now(self, request: Request, deadline: float | None) -> str:
+        message = cancel_now(
+            self._desk, self._record, self._lease, allow_foreign=request.allow_foreign, deadline=deadline
+        )
+        return self._finish(stopped(request, message))
 
     def _hear(self, request: Request | None) -> None:
         # Whoever asked looks for this answer: without it nobody may be there to hear.
@@ -234,13 +245,8 @@ class Runner:
         )
 
     def _stop_if_asked(self) -> None:
-        number = self._desk.clock.stop_signal
-        if number is not None:
-            raise StoppedError(
-                f"Stopped by signal {number}; operation {self._record.operation_id} is kept as it is.",
-                signal_number=number,
-                next_command=f"kadmin resume {self._record.operation_id}",
-            )
+        operation_id = self._record.operation_id
+        self._desk.clock.stop_if_asked(f"operation {operation_id} is kept as it is", f"kadmin resume {operation_id}")
 
     def _past_deadline(self, wait: Wait) -> KadminError:
         return NotCompletedError(

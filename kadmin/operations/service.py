@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import getpass
-import os
-import secrets
-import socket
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.listening import Listening
 from kadmin.cluster.reader import consumer_groups, read_cluster, require_kafka_cluster
 from kadmin.cluster.znodes.admin import PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
-from kadmin.documents import dump_json, parse_document, plan_digest
-from kadmin.errors import BusyError, InvalidInputError, UnreachableError, UsageError
+from kadmin.documents import dump_json, plan_digest
+from kadmin.errors import BusyError, UsageError
 from kadmin.insight.health import health_of
 from kadmin.operations import events
-from kadmin.operations.actions import DeletionWork, ElectionWork, ReassignmentWork
+from kadmin.operations.actions import ElectionWork, ReassignmentWork
 from kadmin.operations.decide.common import deaf
 from kadmin.operations.examine import Examination, examine
+from kadmin.operations.holding import give_back, new_holder, new_operation_id
 from kadmin.operations.listening import look
-from kadmin.operations.lock import Holder, release, take
+from kadmin.operations.lock import take
 from kadmin.operations.record import (
-    Author,
     Kind,
     OperationRecord,
     OperationState,
@@ -30,14 +26,14 @@ from kadmin.operations.record import (
 )
 from kadmin.operations.runner import Runner
 from kadmin.plan.diff import assignment_of
-from kadmin.plan.model import DeletionPlan, ElectionPlan, ReassignmentPlan
+from kadmin.plan.model import DeletionPlan, ReassignmentPlan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.actions import Work
-    from kadmin.operations.lock import Lease
+    from kadmin.operations.lock import Holder
     from kadmin.operations.record import Listing
     from kadmin.operations.runner import Desk
     from kadmin.plan.model import Plan
@@ -95,8 +91,8 @@ def prepare(desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int]) -> Prev
 def apply(desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int], bounds: Bounds) -> Outcome:
     """Execute a plan that `prepare` found fit: lock, look again, record, run, release."""
     now = desk.clock.timestamp()
-    operation_id = f"{now.translate({ord(c): None for c in '-:'})}-{secrets.token_hex(3)}"
-    holder = holder_for(desk, operation_id, now)
+    operation_id = new_operation_id(now)
+    holder = new_holder(desk, operation_id, now)
     lease = take(desk.store, desk.paths, holder, desk.clock, bounds.lock_timeout_s)
     runner: Runner | None = None
     try:
@@ -115,20 +111,6 @@ def apply(desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int], bounds: B
         return Outcome(operation_id, runner.run(bounds.deadline))
     finally:
         give_back(desk, runner.lease if runner is not None else lease)
-
-
-def work_of(record: OperationRecord) -> Work:
-    """Rebuild the work from a record alone: targets of the plan, currents of the origin."""
-    plan = parse_document(record.plan_text.encode(), f"operation {record.operation_id}")
-    if isinstance(plan, ReassignmentPlan):
-        wishes = tuple(replace(wish, current=record.origin[wish.partition]) for wish in plan.reassignments)
-        waves = tuple(tuple(wishes[position] for position in wave) for wave in record.waves)
-        return ReassignmentWork(waves, wishes, plan.elect)
-    if isinstance(plan, ElectionPlan):
-        return ElectionWork(record.targets)
-    if isinstance(plan, DeletionPlan):
-        return DeletionWork(plan)
-    raise InvalidInputError(f"Operation {record.operation_id} holds no plan that can be executed.")
 
 
 def _study(desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int]) -> tuple[ClusterState, Examination]:
@@ -193,31 +175,10 @@ def _recipe(topic: str, state: ClusterState) -> TopicRecipe:
     return TopicRecipe(topic, state.topics[topic].replicas, state.topic_configs.get(topic, {}))
 
 
-def holder_for(desk: Desk, operation_id: str, now: str) -> Holder:
-    """Return this process as the lock's holder for an operation."""
-    author = Author(_user(), socket.gethostname(), os.getpid())
-    return Holder(author, operation_id, now, desk.store.session_timeout_s)
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):  # no name for this uid, as in many containers
-        return str(os.getuid())
-
-
 def _unfinished(unfinished: tuple[Listing, ...]) -> BusyError:
-    first = unfinished[0]
+    first, name = unfinished[0], unfinished[0].operation_id
     return BusyError(
         f"Operation {first.operation_id} ({first.kind}) is unfinished.",
         cause=f"started {first.created_at} by {first.author.user}@{first.author.host}",
-        next_command=f"kadmin resume {first.operation_id}, or kadmin cancel {first.operation_id}",
+        next_command="kadmin heal" if first.kind is Kind.HEAL else f"kadmin resume {name}, or kadmin cancel {name}",
     )
-
-
-def give_back(desk: Desk, lease: Lease) -> None:
-    """Release the lock, best effort: it goes with our session anyway, and the error on its way out matters more."""
-    try:
-        release(desk.store, desk.paths, lease)
-    except UnreachableError:
-        desk.tell(events.Noted("the lock could not be given back; it goes with the session"))

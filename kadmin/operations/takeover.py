@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.reader import require_kafka_cluster
 from kadmin.errors import InvalidInputError, NotCompletedError, StoppedError
+from kadmin.operations.holding import give_back, new_holder
 from kadmin.operations.lock import EXPIRY_GRACE_S, POLL_S, read_holder, take
 from kadmin.operations.record import OperationState, OperationStatus
 from kadmin.operations.request import Request, StoppedByRequestError, Wish
 from kadmin.operations.runner import Runner
-from kadmin.operations.service import Outcome, give_back, holder_for, work_of
+from kadmin.operations.service import Outcome
+from kadmin.operations.work import work_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,7 +61,7 @@ def stop(desk: Desk, operation_id: str | None, wish: Wish, bounds: Bounds, *, al
     if state is OperationState.PAUSED and wish is Wish.PAUSE:
         return _already_finished(desk, unfinished)
     now = desk.clock.timestamp()
-    author = holder_for(desk, unfinished, now).author
+    author = new_holder(desk, unfinished, now).author
     request = Request(wish, f"{author.user}@{author.host}", now, allow_foreign)
     if state is not OperationState.PREPARING:
         request = desk.journal.ask(unfinished, request)
@@ -77,7 +79,7 @@ def stop(desk: Desk, operation_id: str | None, wish: Wish, bounds: Bounds, *, al
 @contextmanager
 def _taken(desk: Desk, operation_id: str, wait_s: float) -> Iterator[Runner | None]:
     """Hold the lock with a runner for the operation; None where it came to its end while we waited for the lock."""
-    holder = holder_for(desk, operation_id, desk.clock.timestamp())
+    holder = new_holder(desk, operation_id, desk.clock.timestamp())
     lease = take(desk.store, desk.paths, holder, desk.clock, wait_s)
     runner: Runner | None = None
     try:

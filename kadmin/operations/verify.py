@@ -11,8 +11,8 @@ from kadmin.errors import StalePlanError
 from kadmin.operations.actions import Memory, Observed, ReassignmentWork
 from kadmin.operations.lock import read_holder
 from kadmin.operations.progress import tally, topics_of
-from kadmin.operations.record import OperationState, StepKind
-from kadmin.operations.service import work_of
+from kadmin.operations.record import Kind, OperationState, StepKind
+from kadmin.operations.work import work_of
 from kadmin.plan.election import obstacle, off_preferred, scope_of
 from kadmin.plan.model import ElectionPlan, ReassignmentPlan
 from kadmin.plan.progress import Progress, judge
@@ -52,7 +52,7 @@ class Verification:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The unfinished operations with their progress (None where the record was never whole), and who holds the lock."""
+    """The unfinished operations with their progress (None where there is none to tell), and who holds the lock."""
 
     operations: tuple[tuple[Listing, Tally | None], ...]
     holder: Holder | None
@@ -163,7 +163,7 @@ def _deleted(plan: DeletionPlan, state: ClusterState) -> Iterable[Verdict]:
 
 
 def _tally(desk: Desk, listing: Listing) -> Tally | None:
-    if listing.status.state is OperationState.PREPARING:
+    if listing.status.state is OperationState.PREPARING or listing.kind is Kind.HEAL:
         return None
     work = work_of(desk.journal.record(listing.operation_id))
     if isinstance(work, ReassignmentWork):

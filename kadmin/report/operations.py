@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from kadmin.errors import name_some
+from kadmin.operations.record import Kind
 from kadmin.plan.progress import Progress
 from kadmin.plan.units import format_size
 from kadmin.report.text import change, count, replicas, table
@@ -62,15 +63,16 @@ def status_text(status: Status) -> str:
     """Show unfinished operations and the lock."""
     lines = []
     for listing, tally in status.operations:
-        done = "its record was never whole" if tally is None else f"{tally.done}/{tally.total} done"
+        healing = listing.kind is Kind.HEAL
+        unknown = "one step at a time" if healing else "its record was never whole"
+        done = unknown if tally is None else f"{tally.done}/{tally.total} done"
         at_work = status.holder is not None and status.holder.operation_id == listing.operation_id
         named = listing.operation_id
+        onward = "kadmin heal" if healing else f"kadmin resume {named}, or kadmin cancel {named}"
         lines.append(f"operation {named} ({listing.kind}, {listing.status.state}): {done}")
         if listing.status.message:
             lines.append(f"  {listing.status.message}")
-        lines.append(
-            f"  runner: {status.holder}" if at_work else f"  no runner; next: kadmin resume {named}, or cancel {named}"
-        )
+        lines.append(f"  runner: {status.holder}" if at_work else f"  no runner; next: {onward}")
     return "\n".join(lines) or "no operation is unfinished"
 
 

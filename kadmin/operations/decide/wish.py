@@ -36,15 +36,15 @@ def heed(request: Request, action: Action, work: Work, observed: Observed, memor
     return stopped(request)
 
 
-def stopped(request: Request) -> Finish:
+def stopped(request: Request, what: str = "nothing of it is in flight") -> Finish:
     """Leave the loop because of a request; whoever ran the operation hears of it as not completed."""
     paused = request.wish is Wish.PAUSE
     state = OperationState.PAUSED if paused else OperationState.CANCELLED
     return Finish(
         state,
-        str(request),
+        f"{what}; {request}",
         StoppedByRequestError(
-            f"The operation was {state.value}; nothing of it is in flight.",
+            f"The operation was {state.value}: {what}.",
             cause=str(request),
             next_command="kadmin resume, or kadmin cancel" if paused else "kadmin rollback, to undo what was done",
         ),

@@ -1,0 +1,44 @@
+"""Who takes the lock: this process, for an operation of its own or one that it takes over."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import secrets
+import socket
+from typing import TYPE_CHECKING
+
+from kadmin.errors import UnreachableError
+from kadmin.operations import events
+from kadmin.operations.lock import Holder, release
+from kadmin.operations.record import Author
+
+if TYPE_CHECKING:
+    from kadmin.operations.lock import Lease
+    from kadmin.operations.runner import Desk
+
+
+def new_operation_id(now: str) -> str:
+    """Return the id of an operation that begins at the timestamp; ids sort by time."""
+    return f"{now.translate({ord(c): None for c in '-:'})}-{secrets.token_hex(3)}"
+
+
+def new_holder(desk: Desk, operation_id: str, now: str) -> Holder:
+    """Return this process as the holder of the lock for an operation."""
+    author = Author(_user(), socket.gethostname(), os.getpid())
+    return Holder(author, operation_id, now, desk.store.session_timeout_s)
+
+
+def give_back(desk: Desk, lease: Lease) -> None:
+    """Give the lock back, best effort: it goes with our session anyway, and an error on its way out matters more."""
+    try:
+        release(desk.store, desk.paths, lease)
+    except UnreachableError:
+        desk.tell(events.Noted("the lock could not be given back; it goes with the session"))
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # no name for this uid, as in many containers
+        return str(os.getuid())

@@ -1,0 +1,124 @@
+"""`cancel --now`: takes back what is in flight, by one write of the original lists together with a new controller.
+
+Whoever runs this holds the lock, and no runner is at work. Killed at any moment it can be run again: the step record
+and the node tell what was asked for, so that the controller is not moved twice for the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.listening import Listening
+from kadmin.cluster.reader import read_cluster
+from kadmin.cluster.znodes.admin import REASSIGN_PARTITIONS
+from kadmin.errors import NotCompletedError
+from kadmin.operations import events
+from kadmin.operations.actions import Finish, Observed, ReassignmentWork, Wait
+from kadmin.operations.decide.supersede import decide_cancel
+from kadmin.operations.failover import Failover, await_successor
+from kadmin.operations.journal import lost_lock
+from kadmin.operations.listening import look
+from kadmin.operations.progress import topics_of
+from kadmin.operations.publish import Published, Publisher, next_step
+from kadmin.operations.record import StepKind
+from kadmin.operations.work import work_of
+
+if TYPE_CHECKING:
+    from kadmin.operations.decide.supersede import Supersede
+    from kadmin.operations.failover import Bump
+    from kadmin.operations.lock import Lease
+    from kadmin.operations.record import OperationRecord, Step
+    from kadmin.operations.runner import Desk
+
+POLL_S = 0.2
+
+
+def cancel_now(
+    desk: Desk, record: OperationRecord, lease: Lease, *, allow_foreign: bool, deadline: float | None
+) -> str:
+    """Bring every partition of the operation that is in flight back to its original ordered replicas.
+
+    Returns the success message, seen on the cluster. `allow_foreign` lets the new controller begin with entries of
+    others. Raises BusyError where such entries are not allowed or the lock is lost, NotCompletedError where data would
+    be lost, the controller must not be moved, or the deadline (on the desk's clock) passes.
+    """
+    work = work_of(record)
+    if not isinstance(work, ReassignmentWork):
+        raise NotCompletedError(
+            f"A running {record.kind} cannot be taken back.", next_command=f"kadmin cancel {record.operation_id}"
+        )
+    return _Cancellation(desk, record, work, lease).run(deadline, allow_foreign=allow_foreign)
+
+
+class _Cancellation:
+    def __init__(self, desk: Desk, record: OperationRecord, work: ReassignmentWork, lease: Lease) -> None:
+        self._desk = desk
+        self._record = record
+        self._work = work
+        self._lease = lease
+        self._publisher = Publisher(desk.store, desk.paths, record.operation_id)
+        self._failover = Failover(desk)
+        self._steps: tuple[Step, ...] = ()
+        self._told = ""
+
+    def run(self, deadline: float | None, *, allow_foreign: bool) -> str:
+        clock, again = self._desk.clock, f"kadmin cancel {self._record.operation_id} --now"
+        self._desk.store.sync("/")
+        while True:
+            clock.stop_if_asked(f"operation {self._record.operation_id} is kept as it is", again)
+            observed = self._observe()
+            action = decide_cancel(self._work, observed, allow_foreign=allow_foreign)
+            if isinstance(action, Finish):
+                if action.error is not None:
+                    raise action.error
+                return action.message
+            if deadline is not None and clock.now() >= deadline:
+                raise NotCompletedError("The deadline passed before everything was taken back.", next_command=again)
+            reason = action.reason if isinstance(action, Wait) else self._supersede(action, observed)
+            if reason is not None:
+                self._tell(reason)
+                clock.wait(POLL_S)
+
+    def _observe(self) -> Observed:
+        topics = topics_of(self._work)
+        while True:
+            state = read_cluster(self._desk.store, topics)
+            node = state.admin.reassignment
+            named = {partition.topic for partition in (node.entries or {})} if node is not None else set()
+            if named <= topics:
+                self._steps = self._publisher.steps(self._steps)
+                return Observed(state, self._steps)
+            topics |= named
+
+    def _supersede(self, action: Supersede, observed: Observed) -> str | None:
+        bump = self._bump(action, observed)
+        if isinstance(bump, str):
+            return bump
+        step = next_step(observed.steps, StepKind.CANCEL, REASSIGN_PARTITIONS, self._desk.clock.timestamp())
+        step = replace(step, partitions=action.partitions)
+        published = self._publisher.supersede(action, bump, step, observed.state, self._lease)
+        if published is Published.LOST_LOCK:
+            raise lost_lock()
+        if published is not Published.YES:
+            return "the node or the controller changed in this moment; looking again"
+        self._desk.tell(events.Published(step.kind, len(action.partitions), step.number))
+        if bump is not None:
+            await_successor(self._desk, bump.epoch_version, None)
+        return None
+
+    def _bump(self, action: Supersede, observed: Observed) -> Bump | str | None:
+        """Return the move of the controller that the write needs (None: it watches an absent node), or why to wait."""
+        controller = observed.state.controller
+        if controller is None:
+            return "the cluster has no controller right now"
+        if action.node_version is None:
+            heard = look(self._desk.store, REASSIGN_PARTITIONS, controller, self._desk.clock)
+            if heard is Listening.LISTENING:
+                return None
+        return self._failover.ask()
+
+    def _tell(self, reason: str) -> None:
+        if reason != self._told:
+            self._told = reason
+            self._desk.tell(events.Noted(reason))

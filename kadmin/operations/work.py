@@ -1,0 +1,34 @@
+"""From a record back to the work: what any machine needs to take an operation over."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kadmin.documents import parse_document
+from kadmin.errors import InvalidInputError
+from kadmin.operations.actions import DeletionWork, ElectionWork, ReassignmentWork
+from kadmin.operations.record import Kind
+from kadmin.plan.model import DeletionPlan, ElectionPlan, ReassignmentPlan
+
+if TYPE_CHECKING:
+    from kadmin.operations.actions import Work
+    from kadmin.operations.record import OperationRecord
+
+
+def work_of(record: OperationRecord) -> Work:
+    """Rebuild the work from a record alone: targets of the plan, currents of the origin."""
+    if record.kind is Kind.HEAL:
+        raise InvalidInputError(
+            f"Operation {record.operation_id} heals the cluster; it holds no plan.", next_command="kadmin heal"
+        )
+    plan = parse_document(record.plan_text.encode(), f"operation {record.operation_id}")
+    if isinstance(plan, ReassignmentPlan):
+        wishes = tuple(replace(wish, current=record.origin[wish.partition]) for wish in plan.reassignments)
+        waves = tuple(tuple(wishes[position] for position in wave) for wave in record.waves)
+        return ReassignmentWork(waves, wishes, plan.elect)
+    if isinstance(plan, ElectionPlan):
+        return ElectionWork(record.targets)
+    if isinstance(plan, DeletionPlan):
+        return DeletionWork(plan)
+    raise InvalidInputError(f"Operation {record.operation_id} holds no plan that can be executed.")
