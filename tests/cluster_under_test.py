@@ -137,7 +137,7 @@ class Cluster:
         return command(*arguments, environment={"KADMIN_ZOOKEEPER": connect or self.connect})
 
     def create_topic(self, replicas: Mapping[int, Sequence[int]], *, prefix: str = "topic") -> str:
-        """Create a topic as the old admin tools do and wait until every partition has its full ISR and its first leader.
+        """Create a topic as the old admin tools do and wait for its full ISRs and its first leaders.
 
         A controller that does not know a broker yet, because it has only just registered, lets another one lead.
         """
