@@ -54,7 +54,7 @@ def _line(event: Opened | Published | Noted) -> str:
     if isinstance(event, Opened):
         return f"operation {event.operation_id} is on record"
     if isinstance(event, Published):
-        what = {"wave": "reassignment", "election": "election", "deletion": "deletion"}[event.what]
+        what = {"wave": "reassignment", "cancel": "return to the original order"}.get(event.what, event.what)
         subject = "topic" if event.what == "deletion" else "partition"
         return f"step {event.step}: {what} of {count(event.count, subject)} published"
     return event.text

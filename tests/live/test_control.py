@@ -129,6 +129,20 @@ def test_cancel_publishes_no_further_wave_and_rollback_restores_the_original_ord
         assert cluster.read_back(run.topic)[partition][: len(records)] == records
 
 
+def test_cancel_now_takes_back_what_runs(cluster: Cluster, run: Run) -> None:
+    """The runner hears it, restores the original order and ends; nothing waits for the copies."""
+    with run.in_its_first_wave() as runner:
+        wait_until(lambda: orders(cluster, run.topic)[0] not in {(1, 2), None}, 60)
+        cancelled = cluster.kadmin("cancel", "--now", "--yes")
+        assert cancelled.status == 0, cancelled.err
+        _, story = runner.communicate(timeout=120)
+        assert runner.returncode == 8, story.decode()
+        assert orders(cluster, run.topic) == [(1, 2), (1, 2), (1, 2)]
+    assert state_of(cluster, run.operation) == "cancelled"
+    assert cluster.get("/admin/reassign_partitions") is None
+    cluster.wait_for_controller()
+
+
 @pytest.mark.parametrize(("wish", "state"), [("pause", "paused"), ("cancel", "cancelled")])
 def test_without_a_runner_it_is_done_here(cluster: Cluster, run: Run, wish: str, state: str) -> None:
     with run.in_its_first_wave() as runner:
