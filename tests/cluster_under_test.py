@@ -174,6 +174,14 @@ class Cluster:
         """Read the state of some topics."""
         return read_cluster(self.store, topics)
 
+    def on_disk(self, partition: TopicPartition) -> set[int]:
+        """Return the brokers that keep a folder for a partition (one renamed for deletion is none)."""
+        assert self._sandbox is not None
+        folder = self._sandbox.spec.directory
+        return {
+            broker for broker in self._sandbox.broker_ports if (folder / f"broker-{broker}/data/{partition}").exists()
+        }
+
     def get(self, path: str) -> bytes | None:
         """Read a znode below the chroot, None where there is none."""
         try:
@@ -219,7 +227,7 @@ class Cluster:
         try:
             yield self.get(REASSIGN) or b""
         finally:
-            self._supersede({"topic": topic, "partition": number, "replicas": list(original)})
+            self.supersede({"topic": topic, "partition": number, "replicas": list(original)})
             wait_until(lambda: self.get(REASSIGN) is None, 60)
             wait_until(lambda: self.state(topic).topics[topic].replicas[number] == original, 60)
             self.wait_for_controller()
@@ -228,20 +236,28 @@ class Cluster:
     def api_reassignment(self, topic: str, number: int) -> Iterator[None]:
         """Hold a reassignment through the brokers' API in flight, by a throttle of one byte per second."""
         self.produce(topic, per_partition=200)
-        self._throttle(topic, "1")
         partition = KafkaTopicPartition(topic, number)
         admin = KafkaAdminClient(bootstrap_servers=self.bootstrap)
         try:
-            admin.alter_partition_reassignments({partition: [3, 4]})
-            try:
-                wait_until(lambda: bool(self.state(topic).topics[topic].adding_replicas), 30)
-                yield
-            finally:
-                admin.alter_partition_reassignments({partition: None})
-                wait_until(lambda: not self.state(topic).topics[topic].adding_replicas, 30)
+            with self.held_back(topic):
+                admin.alter_partition_reassignments({partition: [3, 4]})
+                try:
+                    wait_until(lambda: bool(self.state(topic).topics[topic].adding_replicas), 30)
+                    yield
+                finally:
+                    admin.alter_partition_reassignments({partition: None})
+                    wait_until(lambda: not self.state(topic).topics[topic].adding_replicas, 30)
+        finally:
+            admin.close()
+
+    @contextmanager
+    def held_back(self, topic: str) -> Iterator[None]:
+        """Throttle the copies of a topic to one byte per second, so that what moves stays in flight for a while."""
+        self._throttle(topic, "1")
+        try:
+            yield
         finally:
             self._throttle(topic, None)
-            admin.close()
 
     @contextmanager
     def committed_offset(self, group: str, topic: str) -> Iterator[None]:
@@ -328,7 +344,8 @@ class Cluster:
         payload = json.dumps({"version": 1, "partitions": [entry]}, separators=(",", ":")).encode()
         self.raw.create(f"/kafka{REASSIGN}", payload)
 
-    def _supersede(self, entry: Mapping[str, Any]) -> None:
+    def supersede(self, entry: Mapping[str, Any]) -> None:
+        """Write one entry into the live node and move the controller, in one transaction."""
         payload = json.dumps({"version": 1, "partitions": [entry]}, separators=(",", ":")).encode()
         self.wait_for_controller()
         transaction = self.raw.transaction()

@@ -7,6 +7,7 @@ import typer
 from kadmin.cli import cluster, operate
 from kadmin.cli.convert import convert
 from kadmin.cli.election import propose_election
+from kadmin.cli.heal import heal
 from kadmin.cli.propose import propose_app
 from kadmin.cli.sandbox import sandbox_app
 from kadmin.cli.schema import schema_app
@@ -29,6 +30,7 @@ app.command()(operate.verify)
 app.command()(operate.status)
 app.command()(operate.resume)
 app.command()(operate.history)
+app.command()(heal)
 app.add_typer(operate.lock_app, name="lock")
 app.command()(cluster.snapshot)
 propose_app.command("election")(propose_election)

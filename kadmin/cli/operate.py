@@ -49,14 +49,14 @@ def apply(
 
     plan, known = read_plan(file), read_sizes(sizes)
     with open_desk(zookeeper) as desk:
-        bounds = _bounds(desk, timeout, lock_timeout)
+        bounds = bounds_of(desk, timeout, lock_timeout)
         preview = service.prepare(desk, plan, known)
         typer.echo(examination_text(preview.examination), err=True)
         outcome = preview.settled(dry_run=dry_run)
         if outcome is None:
             _confirm(plan, yes=yes)
             outcome = service.apply(desk, plan, known, bounds)
-    _answer_outcome(output, outcome)
+    answer_outcome(output, outcome)
 
 
 def resume(
@@ -73,12 +73,12 @@ def resume(
     from kadmin.operations import service
 
     with open_desk(zookeeper) as desk:
-        bounds = _bounds(desk, timeout, lock_timeout)
+        bounds = bounds_of(desk, timeout, lock_timeout)
         found = service.find_unfinished(desk, operation_id)
         if found is not None:
-            _ask(f"Resume operation {found}?", yes=yes)
+            ask(f"Resume operation {found}?", yes=yes)
         outcome = service.resume(desk, operation_id, bounds)
-    _answer_outcome(output, outcome)
+    answer_outcome(output, outcome)
 
 
 def verify(
@@ -161,19 +161,21 @@ def lock_release(
     from kadmin.cli.desk import open_desk
     from kadmin.operations.lock import release_by_hand
 
-    _ask(f"Take the lock away from the runner of operation {operation_id}?", yes=yes)
+    ask(f"Take the lock away from the runner of operation {operation_id}?", yes=yes)
     with open_desk(zookeeper, timeout_s=timeout) as desk:
         holder = release_by_hand(desk.store, desk.paths, operation_id)
     typer.echo(f"released; it was held by {holder}")
 
 
-def _bounds(desk: Desk, timeout: float | None, lock_timeout: float) -> Bounds:
+def bounds_of(desk: Desk, timeout: float | None, lock_timeout: float) -> Bounds:
+    """Turn the two flags into bounds on the desk's clock."""
     from kadmin.operations.service import Bounds
 
     return Bounds(None if timeout is None else desk.clock.now() + timeout, lock_timeout)
 
 
-def _answer_outcome(output: OutputFormat, outcome: Outcome) -> None:
+def answer_outcome(output: OutputFormat, outcome: Outcome) -> None:
+    """Answer with what an operation came to."""
     from kadmin.cli.output import answer
     from kadmin.report.answers import outcome_answer
     from kadmin.report.operations import outcome_text
@@ -185,7 +187,7 @@ def _confirm(plan: Plan, *, yes: bool) -> None:
     from kadmin.plan.model import DeletionPlan
 
     if not isinstance(plan, DeletionPlan) or yes:
-        _ask("Apply this plan?", yes=yes)
+        ask("Apply this plan?", yes=yes)
         return
     _require_terminal()
     wanted = ",".join(plan.topics)
@@ -193,7 +195,8 @@ def _confirm(plan: Plan, *, yes: bool) -> None:
         raise UsageError("Not confirmed; nothing was deleted.")
 
 
-def _ask(question: str, *, yes: bool) -> None:
+def ask(question: str, *, yes: bool) -> None:
+    """Ask a person, who may decline; raises UsageError where they do or nobody can be asked."""
     if yes:
         return
     _require_terminal()

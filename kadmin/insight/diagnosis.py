@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kadmin.insight.evidence import Evidence
 from kadmin.insight.finding import Finding, Trouble
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["Evidence", "Finding", "Trouble", "diagnose"]
 
