@@ -6,6 +6,7 @@ import typer
 
 from kadmin.cli import cluster, operate
 from kadmin.cli.convert import convert
+from kadmin.cli.doctor import doctor, inspect_app
 from kadmin.cli.election import propose_election
 from kadmin.cli.heal import heal
 from kadmin.cli.propose import propose_app
@@ -24,6 +25,8 @@ app = typer.Typer(
 
 app.command()(validate)
 app.command()(convert)
+app.command()(doctor)
+app.add_typer(inspect_app, name="inspect")
 app.command()(cluster.diff)
 app.command()(operate.apply)
 app.command()(operate.verify)

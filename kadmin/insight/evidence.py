@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kadmin.cluster.model import Acl, Assignment, ClusterState, Controller, Znode
+    from kadmin.cluster.model import Acl, ClusterState, Controller, Replicas, TopicPartition, Znode
     from kadmin.insight.versions import KafkaVersions
+
+STAYS_S = 5.0
+"""What a controller has not touched for so long, it does not see or does not want."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,22 +52,29 @@ class LockHeld:
 
 @dataclass(frozen=True, slots=True)
 class OpenOperation:
-    """An operation on record that is not finished; `targets` is what it reassigns, `words` who started it and when."""
+    """An operation on record that is not finished; `words` says who started it and when.
+
+    `lists` holds what it may ask for per partition: its target, and the original when it is cancelled. `elects` is
+    whether it publishes elections; `whole` is False for a record that was never written to its end.
+    """
 
     operation_id: str
     kind: str
-    state: str
     words: str
-    targets: Assignment = field(default_factory=dict)
+    lists: Mapping[TopicPartition, tuple[Replicas, ...]] = field(default_factory=dict)
+    elects: bool = False
+    whole: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """All that `diagnose` knows. `state` was read last, tolerantly: what could not be read is in `state.unreadable`.
+    """All that `diagnose` knows; `root` is where kadmin keeps its znodes.
 
-    `first` and `last` are two looks at the admin nodes, `stayed_s` seconds apart (0 when nothing called for a second).
-    `deaf` holds the admin paths on which the controller's session was in nobody's watch list, twice, seconds apart;
-    `listening` those where it was. `broker_configs` are by entity name, `<default>` included.
+    `state` was read last, tolerantly: what could not be read is in `state.unreadable`. `first` and `last` are two looks
+    at the admin nodes, `stayed_s` seconds apart: at least STAYS_S where there was anything. `deaf` holds the admin
+    paths on which the controller's session was in nobody's watch list, twice, seconds apart; `listening` those where it
+    was. `broker_configs` are by entity name, `<default>` included; `notifications` counts the children of each folder
+    of messages.
     """
 
     zookeeper: str
@@ -76,7 +86,13 @@ class Evidence:
     stayed_s: float = 0.0
     deaf: frozenset[str] = frozenset()
     listening: frozenset[str] = frozenset()
+    root: str = "/kadmin"
     lock: LockHeld | None = None
     operations: tuple[OpenOperation, ...] = ()
     broker_configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     notifications: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def heal_command(self) -> str:
+        """The command that offers the cures for this cluster."""
+        return f"kadmin heal -z {self.zookeeper}"
