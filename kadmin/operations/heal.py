@@ -15,9 +15,10 @@ from kadmin.cluster.model import Check, Create, Delete, SetData
 from kadmin.cluster.znodes.controller import CONTROLLER, CONTROLLER_EPOCH, encode_stand_in
 from kadmin.errors import KadminError, NotCompletedError, UnknownOutcomeError, UnreachableError, UsageError
 from kadmin.insight.diagnosis import diagnose
+from kadmin.insight.finding import Trouble
 from kadmin.operations import events
 from kadmin.operations.actions import PICKUP_DEADLINE_AFTER_EPOCH_CHANGE_S
-from kadmin.operations.decide.heal import HEALED, Patient, Write, next_cure, unhealed
+from kadmin.operations.decide.heal import Patient, Write, healable, next_cure, unhealed
 from kadmin.operations.doctor import gather
 from kadmin.operations.failover import Bump, Failover, await_successor
 from kadmin.operations.holding import give_back, new_holder, new_operation_id
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from kadmin.cluster.model import Op
-    from kadmin.insight.finding import Finding, Trouble
+    from kadmin.insight.finding import Finding
     from kadmin.operations.decide.heal import Cure
     from kadmin.operations.lock import Holder, Lease
     from kadmin.operations.record import Step
@@ -53,8 +54,11 @@ def heal(desk: Desk, bounds: Bounds, confirm: Confirm) -> Outcome:
 
     Raises NotCompletedError where something remains, with the command for it.
     """
-    patient = examine(desk)
-    if next_cure(patient, ()) is None and not _unfinished_heals(desk):
+    patient, consent = examine(desk), _Consent(confirm)
+    first = next_cure(patient, ())
+    if first is not None:
+        consent.to(first)
+    elif not _unfinished_heals(desk):
         return Outcome(None, _verdict(patient.findings, 0))
     now = desk.clock.timestamp()
     operation_id = next(iter(_unfinished_heals(desk)), None) or new_operation_id(now)
@@ -62,7 +66,7 @@ def heal(desk: Desk, bounds: Bounds, confirm: Confirm) -> Outcome:
     lease = take(desk.store, desk.paths, holder, desk.clock, bounds.lock_timeout_s)
     try:
         _open(desk, holder, patient, lease)
-        return Outcome(operation_id, _Healing(desk, operation_id, lease, confirm).run(bounds.deadline))
+        return Outcome(operation_id, _Healing(desk, operation_id, lease, consent).run(bounds.deadline))
     finally:
         give_back(desk, lease)
 
@@ -71,17 +75,36 @@ def examine(desk: Desk) -> Patient:
     """Look once, with the znodes that the findings name."""
     evidence = gather(desk)
     findings = diagnose(evidence)
-    paths = sorted({finding.path for finding in findings if finding.trouble in HEALED})
+    paths = sorted({finding.path for finding in findings if healable(finding)})
     nodes = desk.store.get_many(paths)
     return Patient(findings, evidence.state, {node.path: node for node in nodes if node is not None})
 
 
+class _Consent:
+    """Asks once for each step; a step that the cluster's own changes make us repeat is agreed to already."""
+
+    def __init__(self, confirm: Confirm) -> None:
+        self._confirm = confirm
+        self._agreed: set[str] = set()
+
+    def to(self, cure: Cure) -> None:
+        if cure.words in self._agreed:
+            return
+        try:
+            self._confirm(cure.finding.message, cure.words)
+        except UsageError as declined:
+            if not self._agreed:
+                raise
+            raise UsageError("Not confirmed; what was healed before stays healed.") from declined
+        self._agreed.add(cure.words)
+
+
 class _Healing:
-    def __init__(self, desk: Desk, operation_id: str, lease: Lease, confirm: Confirm) -> None:
+    def __init__(self, desk: Desk, operation_id: str, lease: Lease, consent: _Consent) -> None:
         self._desk = desk
         self._operation_id = operation_id
         self._lease = lease
-        self._confirm = confirm
+        self._consent = consent
         self._publisher = Publisher(desk.store, desk.paths, operation_id)
         self._tried: set[tuple[Trouble, str]] = set()
         self._steps = 0
@@ -115,7 +138,7 @@ class _Healing:
                 self._administer(cure, patient, deadline)
 
     def _administer(self, cure: Cure, patient: Patient, deadline: float | None) -> None:
-        self._ask(cure)
+        self._consent.to(cure)
         bump = self._allowed_bump(cure, deadline) if cure.move else None
         step = self._step(cure)
         published = self._publisher.cure(step, _ops(cure, bump, patient, self._desk), self._lease)
@@ -133,14 +156,6 @@ class _Healing:
         if bump is not None:
             await_successor(self._desk, bump.epoch_version, deadline)
         self._last_step_at = self._desk.clock.now()
-
-    def _ask(self, cure: Cure) -> None:
-        try:
-            self._confirm(cure.finding.message, cure.words)
-        except UsageError as declined:
-            if self._steps == 0:
-                raise
-            raise UsageError("Not confirmed; what was healed before stays healed.") from declined
 
     def _allowed_bump(self, cure: Cure, deadline: float | None) -> Bump:
         failover, clock, told = Failover(self._desk), self._desk.clock, ""
@@ -232,9 +247,15 @@ def _verdict(findings: Sequence[Finding], steps: int) -> str:
     left = unhealed(findings)
     if not left:
         return f"healed in {steps} steps; nothing is left to heal" if steps else "nothing to heal"
-    more = f" and {len(left) - 1} more" if len(left) > 1 else ""
+    more = f" (and {len(left) - 1} more)" if len(left) > 1 else ""
     raise NotCompletedError(
         f"Not healed: {left[0].message}{more}",
-        cause=f"healed before this: {steps} steps" if steps else "nothing was changed",
-        next_command=left[0].remedy,
+        cause=f"{steps} steps were done before" if steps else "nothing was changed",
+        next_command=_onward(left[0]),
     )
+
+
+def _onward(finding: Finding) -> str:
+    if finding.trouble is Trouble.EMPTY_REPLICAS:
+        return f"delete the topic {finding.topic} and make it again: its data went with the empty list"
+    return "kadmin doctor" if healable(finding) else finding.remedy

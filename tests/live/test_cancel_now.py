@@ -34,6 +34,9 @@ pytestmark = pytest.mark.live
 MUCH = [b"x" * 900_000] * 3
 """More than one fetch per partition: a throttled copy of it takes many seconds."""
 
+LEAVES_COPIES = {"2.8.2"}
+"""Brokers that ignore the request to remove a copy outside the ISR, whoever cancels: its leader epoch is not newer."""
+
 
 def cancel(cluster: Cluster, operation_id: str, *, allow_foreign: bool = False, connect: str | None = None) -> str:
     """Cancel as the command does: under the lock, which is free."""
@@ -88,14 +91,19 @@ def test_what_is_in_flight_goes_back_in_its_exact_order(cluster: Cluster, tmp_pa
         partitions = tuple(TopicPartition(topic, number) for number in original)
         wait_until(lambda: 4 in cluster.on_disk(partitions[0]), 30)
         before = epoch(cluster)
-        assert "2 partitions are back" in cancel(cluster, operation_id)
+        said = cancel(cluster, operation_id)
+        assert "2 partitions are back" in said
         assert cluster.get(REASSIGN) is None
         found = cluster.state(topic)
         assert {p.partition: found.replicas(p) for p in partitions} == original
         assert not found.topics[topic].adding_replicas
         assert not found.topics[topic].removing_replicas
         assert all(set(found.states[p].isr) == set(original[p.partition]) for p in partitions)
-        wait_until(lambda: all(cluster.on_disk(p) == set(original[p.partition]) for p in partitions), 30)
+        if cluster.version_text in LEAVES_COPIES:
+            assert f"{partitions[0]} on broker 4" in said, "told, as Kafka's own cancel leaves them too"
+        else:
+            wait_until(lambda: all(cluster.on_disk(p) == set(original[p.partition]) for p in partitions), 30)
+            assert "keep copies" not in said
         assert epoch(cluster) == before + 1, "the controller was moved once"
 
         assert "2 partitions are back" in cancel(cluster, operation_id)

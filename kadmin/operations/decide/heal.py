@@ -3,7 +3,7 @@
 ========================================================  =============================================
 trouble                                                   cure
 ========================================================  =============================================
-poison, ignored or zombie node                            delete it and move the controller
+poison, ignored or zombie node, or one with a wrong ACL   delete it and move the controller
 zombie node that names moves in flight                    move the controller; the node stays
 string ids or no replicas in a topic znode                write the original ids back, move the controller
 the same in an election loop                              delete or write back only: it ends the loop
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.znodes.admin import REASSIGN_PARTITIONS
+from kadmin.cluster.znodes.admin import PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 from kadmin.errors import name_some
 from kadmin.insight.finding import Trouble
 from kadmin.operations.decide.repair import repair_topic
@@ -33,15 +33,13 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState, Znode
     from kadmin.insight.finding import Finding
 
-_NODES = frozenset({Trouble.POISON_NODE, Trouble.IGNORED_NODE, Trouble.ZOMBIE_NODE})
+_ADMIN_NODES = frozenset({REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION})
+_NODES = frozenset({Trouble.POISON_NODE, Trouble.IGNORED_NODE, Trouble.ZOMBIE_NODE, Trouble.WRONG_ACL})
 _TOPICS = frozenset({Trouble.STRING_IDS, Trouble.EMPTY_REPLICAS})
 _MOVED = frozenset({Trouble.LEFTOVER_PROBE, Trouble.DEAF_CONTROLLER})
 
-HEALED = _NODES | _TOPICS | _MOVED | {Trouble.ELECTION_LOOP, Trouble.NO_CONTROLLER}
-"""What heal is for."""
-
-BEYOND = frozenset({Trouble.FOREIGN_NODE, Trouble.STUCK_DELETION, Trouble.WRONG_ACL, Trouble.UNREADABLE_ZNODE})
-"""What stands in everybody's way and is not healed: each finding names the command instead."""
+_HEALED = _NODES | _TOPICS | _MOVED | {Trouble.ELECTION_LOOP, Trouble.NO_CONTROLLER}
+_BEYOND = frozenset({Trouble.FOREIGN_NODE, Trouble.STUCK_DELETION, Trouble.UNREADABLE_ZNODE})
 
 
 class Write(Enum):
@@ -98,16 +96,25 @@ def next_cure(patient: Patient, tried: Collection[tuple[Trouble, str]]) -> Cure 
     return next((_move(finding, patient) for finding in fresh if finding.trouble in _MOVED), None)
 
 
+def healable(finding: Finding) -> bool:
+    """Whether heal is for this trouble at this place."""
+    return finding.trouble in _HEALED and (finding.trouble is not Trouble.WRONG_ACL or finding.path in _ADMIN_NODES)
+
+
 def unhealed(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """Return the findings that stand in everybody's way, healed by kadmin or not."""
-    return tuple(finding for finding in findings if finding.trouble in HEALED | BEYOND)
+    return tuple(finding for finding in findings if finding.trouble in _HEALED | _BEYOND)
 
 
 def _can_mend(finding: Finding, patient: Patient) -> bool:
     node = patient.nodes.get(finding.path)
-    if node is None:
+    if node is None or not healable(finding):
         return False
-    return finding.trouble in _NODES or (finding.trouble in _TOPICS and repair_topic(node) is not None)
+    if finding.trouble in _TOPICS:
+        return repair_topic(node) is not None
+    # Its moves run although the controller cannot shrink the node: they come first.
+    waits = finding.trouble is Trouble.WRONG_ACL and _names_moves(finding.path, patient.state)
+    return finding.trouble in _NODES and not waits
 
 
 def _mend(finding: Finding, patient: Patient, *, move: bool, looping: bool) -> Cure:
