@@ -23,7 +23,7 @@ from kadmin.operations.doctor import gather
 from kadmin.operations.failover import Bump, Failover, await_successor
 from kadmin.operations.holding import give_back, new_holder, new_operation_id
 from kadmin.operations.journal import lost_lock
-from kadmin.operations.lock import take
+from kadmin.operations.lock import EXPIRY_GRACE_S, read_holder, take
 from kadmin.operations.publish import Published, Publisher, next_step
 from kadmin.operations.record import Kind, OperationRecord, OperationState, OperationStatus, Replaced, StepKind
 from kadmin.operations.service import Outcome
@@ -58,14 +58,19 @@ def heal(desk: Desk, bounds: Bounds, confirm: Confirm) -> Outcome:
     first = next_cure(patient, ())
     if first is not None:
         consent.to(first)
-    elif not _unfinished_heals(desk):
+    unfinished = _unfinished(desk)
+    if first is None and not unfinished:
         return Outcome(None, _verdict(patient.findings, 0))
-    now = desk.clock.timestamp()
-    operation_id = next(iter(_unfinished_heals(desk)), None) or new_operation_id(now)
+    now, wait_s = desk.clock.timestamp(), bounds.lock_timeout_s
+    operation_id = unfinished[0] if unfinished else new_operation_id(now)
+    other = read_holder(desk.store, desk.paths)
+    if other is not None and other.operation_id == operation_id:  # it was killed, and its lock goes with its session
+        wait_s += other.session_timeout_s + EXPIRY_GRACE_S
     holder = new_holder(desk, operation_id, now)
-    lease = take(desk.store, desk.paths, holder, desk.clock, bounds.lock_timeout_s)
+    lease = take(desk.store, desk.paths, holder, desk.clock, wait_s)
     try:
-        _open(desk, holder, patient, lease)
+        if not unfinished:
+            _open(desk, holder, patient, lease)
         return Outcome(operation_id, _Healing(desk, operation_id, lease, consent).run(bounds.deadline))
     finally:
         give_back(desk, lease)
@@ -198,11 +203,6 @@ class _Healing:
 
 
 def _open(desk: Desk, holder: Holder, patient: Patient, lease: Lease) -> None:
-    """Write the record, unless an unfinished one is taken over; one that was never whole is written anew."""
-    known = {listing.operation_id: listing for listing in desk.journal.unfinished()}
-    found = known.get(holder.operation_id)
-    if found is not None:
-        return
     findings = [
         {"trouble": finding.trouble.value, "path": finding.path, "message": finding.message}
         for finding in patient.findings
@@ -223,8 +223,10 @@ def _open(desk: Desk, holder: Holder, patient: Patient, lease: Lease) -> None:
     desk.tell(events.Opened(holder.operation_id))
 
 
-def _unfinished_heals(desk: Desk) -> tuple[str, ...]:
-    return tuple(found.operation_id for found in desk.journal.unfinished() if found.kind is Kind.HEAL)
+def _unfinished(desk: Desk) -> tuple[str, ...]:
+    """Return the heals that were killed; one whose record was never whole has written nothing: `resume` discards it."""
+    found = (each for each in desk.journal.unfinished() if each.kind is Kind.HEAL)
+    return tuple(each.operation_id for each in found if each.status.state is OperationState.RUNNING)
 
 
 def _ops(cure: Cure, bump: Bump | None, patient: Patient, desk: Desk) -> tuple[Op, ...]:

@@ -117,9 +117,7 @@ class _Cancellation:
     def _bump(self, action: Supersede, observed: Observed) -> Bump | str | None:
         """Return the move of the controller that the write needs (None: it watches an absent node), or why to wait."""
         controller = observed.state.controller
-        if controller is None:
-            return "the cluster has no controller right now"
-        if action.node_version is None:
+        if action.node_version is None and controller is not None:
             heard = look(self._desk.store, REASSIGN_PARTITIONS, controller, self._desk.clock)
             if heard is Listening.LISTENING:
                 return None

@@ -78,7 +78,7 @@ def agree(_finding: str, _cure: str) -> None:
 def test_without_a_controller_it_stands_in_and_steps_down(desk: Desk) -> None:
     """The record tells what was done; what is not healed by that (here nobody watches) is not claimed."""
     with pytest.raises(KadminError):
-        heal(desk, Bounds(desk.clock.now() + 5, 0), agree)
+        heal(desk, Bounds(desk.clock.now() + 12, 0), agree)
     assert json.loads((desk.store.get("/controller") or Create("")).data or b"{}")["brokerid"] == 1
     (listing,) = desk.journal.listings()
     assert listing.kind is Kind.HEAL
