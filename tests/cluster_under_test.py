@@ -182,6 +182,14 @@ class Cluster:
         """Read the state of some topics."""
         return read_cluster(self.store, topics)
 
+    def on_disk(self, partition: TopicPartition) -> set[int]:
+        """Return the brokers that keep a folder for a partition (one renamed for deletion is none)."""
+        assert self._sandbox is not None
+        folder = self._sandbox.spec.directory
+        return {
+            broker for broker in self._sandbox.broker_ports if (folder / f"broker-{broker}/data/{partition}").exists()
+        }
+
     def get(self, path: str) -> bytes | None:
         """Read a znode below the chroot, None where there is none."""
         try:
@@ -227,15 +235,14 @@ class Cluster:
         try:
             yield self.get(REASSIGN) or b""
         finally:
-            self._supersede({"topic": topic, "partition": number, "replicas": list(original)})
+            self.supersede({"topic": topic, "partition": number, "replicas": list(original)})
             wait_until(lambda: self.get(REASSIGN) is None, 60)
             wait_until(lambda: self.state(topic).topics[topic].replicas[number] == original, 60)
             self.wait_for_controller()
 
     @contextmanager
-    def held_up(self, topic: str) -> Iterator[None]:
-        """Let nothing of the topic be copied, by a throttle of one byte per second."""
-        self.produce(topic, per_partition=200)
+    def held_back(self, topic: str) -> Iterator[None]:
+        """Throttle the copies of a topic to one byte per second, so that what moves stays in flight for a while."""
         self._throttle(topic, "1")
         try:
             yield
@@ -244,9 +251,10 @@ class Cluster:
 
     @contextmanager
     def api_reassignment(self, topic: str, number: int) -> Iterator[None]:
-        """Hold a reassignment through the brokers' API in flight, by a throttle of one byte per second."""
+        """Hold a reassignment through the brokers' API in flight."""
+        self.produce(topic, per_partition=200)
         partition = KafkaTopicPartition(topic, number)
-        with self.held_up(topic), closing(KafkaAdminClient(bootstrap_servers=self.bootstrap)) as admin:
+        with self.held_back(topic), closing(KafkaAdminClient(bootstrap_servers=self.bootstrap)) as admin:
             admin.alter_partition_reassignments({partition: [3, 4]})
             try:
                 wait_until(lambda: bool(self.state(topic).topics[topic].adding_replicas), 30)
@@ -266,19 +274,22 @@ class Cluster:
 
     @contextmanager
     def deaf_controller(self) -> Iterator[None]:
-        """Let an operator delete a node by hand, which ends the controller's watch; moving it cures that."""
-        for attempt in range(1, 20):
-            self.create_and_delete_by_hand(attempt * 0.05)
-            if not self.hears_a_probe():
-                break
-        else:
-            pytest.fail("the controller stayed attentive")
+        """Run with a controller that does not watch the reassignment node; moving it cures that."""
+        self.deafen()
         try:
             yield
         finally:
             self.move_controller()
             wait_until(lambda: self.get(REASSIGN) is None, 60)
             wait_until(self.hears_a_probe, 60)
+
+    def deafen(self) -> None:
+        """Let an operator delete a node by hand, which ends the controller's watch (from 1.1 on)."""
+        for attempt in range(1, 20):
+            self.create_and_delete_by_hand(attempt * 0.05)
+            if not self.hears_a_probe():
+                return
+        pytest.fail("the controller stayed attentive")
 
     @contextmanager
     def broker_down(self, broker_id: int) -> Iterator[None]:
@@ -340,7 +351,8 @@ class Cluster:
         payload = json.dumps({"version": 1, "partitions": [entry]}, separators=(",", ":")).encode()
         self.raw.create(f"/kafka{REASSIGN}", payload)
 
-    def _supersede(self, entry: Mapping[str, Any]) -> None:
+    def supersede(self, entry: Mapping[str, Any]) -> None:
+        """Write one entry into the live node and move the controller, in one transaction."""
         payload = json.dumps({"version": 1, "partitions": [entry]}, separators=(",", ":")).encode()
         self.wait_for_controller()
         transaction = self.raw.transaction()

@@ -6,7 +6,9 @@ import typer
 
 from kadmin.cli import cluster, operate, takeover
 from kadmin.cli.convert import convert
+from kadmin.cli.doctor import doctor, inspect_app
 from kadmin.cli.election import propose_election
+from kadmin.cli.heal import heal
 from kadmin.cli.propose import propose_app
 from kadmin.cli.sandbox import sandbox_app
 from kadmin.cli.schema import schema_app
@@ -23,6 +25,8 @@ app = typer.Typer(
 
 app.command()(validate)
 app.command()(convert)
+app.command()(doctor)
+app.add_typer(inspect_app, name="inspect")
 app.command()(cluster.diff)
 app.command()(operate.apply)
 app.command()(operate.verify)
@@ -32,6 +36,7 @@ app.command()(takeover.pause)
 app.command()(takeover.cancel)
 app.command()(takeover.rollback)
 app.command()(operate.history)
+app.command()(heal)
 app.add_typer(operate.lock_app, name="lock")
 app.command()(cluster.snapshot)
 propose_app.command("election")(propose_election)

@@ -115,12 +115,24 @@ class AdminState:
 
 
 @dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A znode that is there and could not be used: not decoded, or (`denied`) not even allowed to be read."""
+
+    path: str
+    reason: str
+    data: bytes | None = None
+    version: int = -1
+    denied: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ClusterState:
     """What one reading of the cluster found, for all topics or for those that were asked for.
 
     A topic that was asked for and does not exist is not in `topics`. A partition without a state znode is not in
     `states`. `topic_configs` and `broker_defaults` (the dynamic cluster-wide default) are empty unless they were asked
-    for. `unsettled` names topics whose znodes kept changing while they were read.
+    for. `unsettled` names topics whose znodes kept changing while they were read; `unreadable` holds what a tolerant
+    reading had to leave out.
     """
 
     cluster_id: str | None
@@ -134,6 +146,7 @@ class ClusterState:
     topic_configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     broker_defaults: Mapping[str, str] = field(default_factory=dict)
     unsettled: frozenset[str] = frozenset()
+    unreadable: tuple[Unreadable, ...] = ()
 
     def replicas(self, partition: TopicPartition) -> Replicas | None:
         """Return the ordered replicas of a partition, or None where topic or partition do not exist."""

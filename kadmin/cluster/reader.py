@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from kadmin.cluster.model import AdminNode, AdminState, ClusterState
+from kadmin.cluster.source import Source
 from kadmin.cluster.znodes.admin import (
     DELETE_TOPICS,
     PREFERRED_REPLICA_ELECTION,
@@ -38,11 +40,12 @@ from kadmin.errors import NotAuthorizedError, NotCompletedError, NotZooKeeperMod
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from kadmin.cluster.model import Broker, Controller, PartitionState, Topic, TopicPartition, Znode
+    from kadmin.cluster.model import Broker, PartitionState, Topic, TopicPartition, Znode
     from kadmin.cluster.store import Store
     from kadmin.cluster.znodes.consumers import ConsumerRegistration
 
 SETTLE_ATTEMPTS = 3
+_Key = TypeVar("_Key")
 
 
 def require_kafka_cluster(store: Store) -> None:
@@ -81,8 +84,13 @@ def read_cluster(
     With `settle`, topics that changed while they were read are read again, SETTLE_ATTEMPTS times at most; those that
     still change are in `unsettled`. Raises NotCompletedError where a znode cannot be decoded.
     """
-    with _told():
-        return _read(store, topics, with_configs=with_configs, settle=settle)
+    with _told(store):
+        return _read(Source(store), topics, with_configs=with_configs, settle=settle)
+
+
+def read_tolerantly(source: Source) -> ClusterState:
+    """Read all topics and their configs; what the (tolerant) source could not use is left out and in `unreadable`."""
+    return _read(source, None, with_configs=True, settle=False)
 
 
 def consumer_groups(store: Store, topics: Iterable[str]) -> dict[str, tuple[str, ...]]:
@@ -103,7 +111,7 @@ def consumer_groups(store: Store, topics: Iterable[str]) -> dict[str, tuple[str,
 
 def _is_in_kraft(store: Store) -> bool:
     controller, migration = store.get_many([CONTROLLER, MIGRATION])
-    with _told():
+    with _told(store):
         kraft_epoch = None if controller is None else decode_controller(controller).kraft_epoch
         kraft_controller = -1 if migration is None else decode_migration(migration).kraft_controller_id
     return (kraft_epoch is not None and kraft_epoch >= 0) or kraft_controller >= 0
@@ -124,19 +132,20 @@ def _below(store: Store, path: str) -> tuple[str, ...]:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _told(store: Store) -> Iterator[None]:
     try:
         yield
     except MalformedZnodeError as error:
         raise NotCompletedError(
             f"A znode cannot be read: {error.path}.",
             cause=error.reason,
-            next_command="look at it with ZooKeeper's own shell; kadmin changes nothing on such a cluster",
+            next_command=f"kadmin doctor -z {store.connect_string}",
         ) from error
 
 
-def _read(store: Store, topics: Iterable[str] | None, *, with_configs: bool, settle: bool) -> ClusterState:
-    controller_node, epoch_node, id_node, reassignment, election = store.get_many(
+def _read(source: Source, topics: Iterable[str] | None, *, with_configs: bool, settle: bool) -> ClusterState:
+    store = source.store
+    controller_node, epoch_node, id_node, reassignment, election = source.get_many(
         [
             CONTROLLER,
             CONTROLLER_EPOCH,
@@ -148,33 +157,30 @@ def _read(store: Store, topics: Iterable[str] | None, *, with_configs: bool, set
     admin = AdminState(
         _admin_node(reassignment, decode_reassignment),
         _admin_node(election, lambda data: dict.fromkeys(decode_election(data), ())),
-        store.children(DELETE_TOPICS) or (),
+        source.children(DELETE_TOPICS),
     )
-    listed = set(topics) if topics is not None else store.children(TOPICS) or ()
+    listed = set(topics) if topics is not None else source.children(TOPICS)
     names = sorted(name for name in listed if is_legal_topic_name(name))
     before = store.last_zxid
-    found, states = _topics(store, names)
+    found, states = _topics(source, names)
     unsettled: frozenset[str] = frozenset()
     # Without a transaction anywhere in the ensemble since the first of these reads they are one snapshot.
     if settle and epoch_node is not None and store.last_zxid != before:
-        unsettled = _settle(store, found, states, epoch_node)
+        unsettled = _settle(source, found, states, epoch_node)
     return ClusterState(
-        cluster_id=None if id_node is None else decode_cluster_id(id_node),
-        controller=_controller(controller_node),
-        controller_epoch=0 if epoch_node is None else decode_controller_epoch(epoch_node),
+        cluster_id=source.decode(decode_cluster_id, id_node),
+        controller=source.decode(decode_controller, controller_node),
+        controller_epoch=source.decode(decode_controller_epoch, epoch_node) or 0,
         controller_epoch_version=-1 if epoch_node is None else epoch_node.version,
-        brokers=_brokers(store),
+        brokers=_brokers(source),
         topics=found,
         states=states,
         admin=admin,
-        topic_configs=_configs(store, "topics", list(found)) if with_configs else {},
-        broker_defaults=_configs(store, "brokers", [DEFAULT_ENTITY]).get(DEFAULT_ENTITY, {}) if with_configs else {},
+        topic_configs=_configs(source, "topics", list(found)) if with_configs else {},
+        broker_defaults=_configs(source, "brokers", [DEFAULT_ENTITY]).get(DEFAULT_ENTITY, {}) if with_configs else {},
         unsettled=unsettled,
+        unreadable=source.unreadable,
     )
-
-
-def _controller(node: Znode | None) -> Controller | None:
-    return None if node is None else decode_controller(node)
 
 
 def _admin_node(
@@ -188,31 +194,29 @@ def _admin_node(
         return AdminNode(node.data, node.version, None)
 
 
-def _brokers(store: Store) -> dict[int, Broker]:
-    ids = sorted(int(name) for name in store.children(BROKER_IDS) or () if name.isascii() and name.isdigit())
-    nodes = store.get_many([broker_path(broker) for broker in ids])
-    return {broker: decode_broker(broker, node) for broker, node in zip(ids, nodes, strict=True) if node is not None}
+def _brokers(source: Source) -> dict[int, Broker]:
+    ids = sorted(int(name) for name in source.children(BROKER_IDS) if name.isascii() and name.isdigit())
+    nodes = source.get_many([broker_path(broker) for broker in ids])
+    decoded = ((broker, source.decode(partial(decode_broker, broker), node)) for broker, node in _paired(ids, nodes))
+    return {broker: found for broker, found in decoded if found is not None}
 
 
-def _topics(store: Store, names: list[str]) -> tuple[dict[str, Topic], dict[TopicPartition, PartitionState]]:
-    nodes = store.get_many([topic_path(name) for name in names])
-    found = {name: decode_topic(name, node) for name, node in zip(names, nodes, strict=True) if node is not None}
+def _topics(source: Source, names: list[str]) -> tuple[dict[str, Topic], dict[TopicPartition, PartitionState]]:
+    nodes = source.get_many([topic_path(name) for name in names])
+    topics = ((name, source.decode(partial(decode_topic, name), node)) for name, node in _paired(names, nodes))
+    found = {name: topic for name, topic in topics if topic is not None}
     partitions = [partition for topic in found.values() for partition in topic.partitions()]
-    state_nodes = store.get_many([state_path(partition) for partition in partitions])
-    states = {
-        partition: decode_state(node)
-        for partition, node in zip(partitions, state_nodes, strict=True)
-        if node is not None
-    }
-    return found, states
+    state_nodes = source.get_many([state_path(partition) for partition in partitions])
+    states = ((each, source.decode(decode_state, node)) for each, node in _paired(partitions, state_nodes))
+    return found, {partition: state for partition, state in states if state is not None}
 
 
 def _settle(
-    store: Store, found: dict[str, Topic], states: dict[TopicPartition, PartitionState], epoch: Znode
+    source: Source, found: dict[str, Topic], states: dict[TopicPartition, PartitionState], epoch: Znode
 ) -> frozenset[str]:
     # Reads again, in place, what changed since it was read; what was seen to stand still once is settled. A new
     # controller rewrites what it likes, so after its election everything counts as changed.
-    doubtful = frozenset(found)
+    store, doubtful = source.store, frozenset(found)
     for attempt in range(SETTLE_ATTEMPTS):
         now = store.exists(CONTROLLER_EPOCH)
         elected = now is not None and now.version != epoch.version
@@ -220,7 +224,7 @@ def _settle(
         if not doubtful or attempt == SETTLE_ATTEMPTS - 1:
             break
         epoch = now or epoch
-        fresh, fresh_states = _topics(store, sorted(doubtful))
+        fresh, fresh_states = _topics(source, sorted(doubtful))
         for name in doubtful:
             for partition in found.pop(name).partitions():
                 states.pop(partition, None)
@@ -242,13 +246,18 @@ def _changed(
     return frozenset(owner for owner, before, now in zip(owners, known, seen, strict=True) if before != now)
 
 
+def _paired(keys: Iterable[_Key], nodes: Iterable[Znode | None]) -> Iterator[tuple[_Key, Znode | None]]:
+    return zip(keys, nodes, strict=True)
+
+
 def _version(found: Znode | PartitionState | None) -> int:
     return -1 if found is None else found.version
 
 
-def _configs(store: Store, entity_type: str, names: list[str]) -> dict[str, dict[str, str]]:
-    nodes = store.get_many([config_path(entity_type, name) for name in names])
-    return {name: decode_config(node) for name, node in zip(names, nodes, strict=True) if node is not None}
+def _configs(source: Source, entity_type: str, names: list[str]) -> dict[str, dict[str, str]]:
+    nodes = source.get_many([config_path(entity_type, name) for name in names])
+    configs = ((name, source.decode(decode_config, node)) for name, node in _paired(names, nodes))
+    return {name: config for name, config in configs if config is not None}
 
 
 def _registrations(store: Store, groups: Sequence[str]) -> dict[str, list[ConsumerRegistration]]:

@@ -45,7 +45,8 @@ class Failover:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self._last: Succession | None = None
-        self._still_since = self._asked_since = desk.clock.now()
+        self._still_since = 0.0
+        self._asked_since: float | None = None
 
     def ask(self, replaced: Collection[str] = ()) -> Bump | str:
         """Return the allowed move, or why it must wait; `replaced` are the nodes that the same write takes away.
@@ -55,11 +56,13 @@ class Failover:
         now, seen = self._desk.clock.now(), look(self._desk.store)
         if self._last is None or _standing(seen) != _standing(self._last):
             self._last, self._still_since = seen, now
+        self._asked_since = now if self._asked_since is None else self._asked_since
         reason = not_yet(seen, now - self._still_since)
         if reason is not None or seen.controller_version is None:
             if now - self._asked_since > PATIENCE_S:
                 raise _impatient(reason)
             return reason or ""
+        self._asked_since = None
         if poison := sorted(set(_poison(self._desk.store)) - set(replaced)):
             raise _poison_left(poison)
         return Bump(seen.epoch_version, seen.controller_version)

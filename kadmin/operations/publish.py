@@ -114,7 +114,7 @@ class Publisher:
     def supersede(
         self, action: Supersede, bump: Bump | None, step: Step, state: ClusterState, lease: Lease
     ) -> Published:
-        """Replace what a live admin node asks for and move the controller, which then reads it; or create the node.
+        """Replace what a live admin node asks for, or create it, and move the controller: the next one reads it.
 
         Without `bump` the node must be absent and watched.
         """

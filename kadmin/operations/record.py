@@ -15,6 +15,7 @@ plan file.
 
 from __future__ import annotations
 
+import base64
 import json
 import zlib
 from dataclasses import asdict, dataclass, replace
@@ -130,11 +131,20 @@ class StepKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Replaced:
+    """A znode as it was before a cure, saved in the very write that replaced it."""
+
+    path: str
+    version: int
+    data: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One publish, on record because its admin node was born with it.
 
-    `wave` is the index of the published wave; `partitions` name what the step asked for (elections), `topics` what a
-    deletion took; `path` the admin node that was created.
+    `wave` is the index of the published wave; `partitions` name what the step asked for (elections) or took back
+    (cancel), `topics` what a deletion took; `path` the node that was written; `replaced` what a cure put out of place.
     """
 
     number: int
@@ -144,6 +154,7 @@ class Step:
     wave: int | None = None
     partitions: tuple[TopicPartition, ...] = ()
     topics: tuple[str, ...] = ()
+    replaced: Replaced | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,14 +298,20 @@ def decode_listing(operation_id: str, data: bytes) -> Listing:
 
 def encode_step(step: Step) -> bytes:
     """Encode a step record."""
-    return _dump({**asdict(step), "partitions": _dump_partitions(step.partitions)})
+    value = {**asdict(step), "partitions": _dump_partitions(step.partitions)}
+    return _dump({**value, "replaced": None if step.replaced is None else _dump_replaced(step.replaced)})
 
 
 def decode_step(data: bytes) -> Step:
     """Decode a step record; raises ValueError, KeyError or TypeError where it is damaged."""
     value = json.loads(data)
+    replaced = value.get("replaced")
     step = Step(**{**value, "kind": StepKind(value["kind"]), "topics": tuple(value["topics"])})
-    return replace(step, partitions=_load_partitions(value["partitions"]))
+    return replace(
+        step,
+        partitions=_load_partitions(value["partitions"]),
+        replaced=None if replaced is None else _load_replaced(replaced),
+    )
 
 
 def _dump(value: object) -> bytes:
@@ -335,3 +352,14 @@ def _load_health(value: dict[str, Any] | None) -> Health | None:
 def _load_recipe(value: dict[str, Any]) -> TopicRecipe:
     replicas = {number: tuple(ids) for number, ids in value["replicas"]}
     return TopicRecipe(value["topic"], replicas, value["configs"])
+
+
+def _dump_replaced(replaced: Replaced) -> dict[str, Any]:
+    packed = None if replaced.data is None else base64.b64encode(zlib.compress(replaced.data, level=9)).decode()
+    return {"path": replaced.path, "version": replaced.version, "data": packed}
+
+
+def _load_replaced(value: dict[str, Any]) -> Replaced:
+    packed = value["data"]
+    data = None if packed is None else zlib.decompress(base64.b64decode(packed))
+    return Replaced(value["path"], value["version"], data)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.log_dirs import largest
 from kadmin.cluster.reader import read_cluster, require_kafka_cluster
 from kadmin.cluster.rpc import describe_log_dirs
-from kadmin.errors import KadminError
+from kadmin.errors import KadminError, NotCompletedError
 from kadmin.inventory import inventory_of
 
 if TYPE_CHECKING:
@@ -57,7 +57,11 @@ def read_state(desk: Desk) -> ClusterState:
     return read_cluster(desk.store, settle=True)
 
 
-def _ask_sizes(state: ClusterState) -> tuple[dict[TopicPartition, int] | None, str | None]:
+def log_dirs_of(state: ClusterState) -> dict[int, dict[TopicPartition, int]]:
+    """Ask the live brokers for the bytes of every replica on their disks, by broker (DescribeLogDirs, 1.1 and later).
+
+    Raises NotCompletedError or UnreachableError where they cannot be asked.
+    """
     plain = [
         f"{endpoint.host}:{endpoint.port}"
         for broker in state.brokers.values()
@@ -65,9 +69,13 @@ def _ask_sizes(state: ClusterState) -> tuple[dict[TopicPartition, int] | None, s
         if endpoint.security_protocol == "PLAINTEXT"
     ]
     if not plain:
-        return None, "no broker has a PLAINTEXT listener"
+        raise NotCompletedError("no broker has a PLAINTEXT listener")
+    return describe_log_dirs(plain)
+
+
+def _ask_sizes(state: ClusterState) -> tuple[dict[TopicPartition, int] | None, str | None]:
     try:
-        described = describe_log_dirs(plain)
+        described = log_dirs_of(state)
     except KadminError as error:
         return None, error.message
     # A follower may lag behind or hold more after a truncation: the largest replica is what a copy will cost.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.listening import Listening
 from kadmin.cluster.reader import read_cluster
 from kadmin.cluster.znodes.admin import REASSIGN_PARTITIONS
-from kadmin.errors import NotCompletedError
+from kadmin.errors import KadminError, NotCompletedError, name_some
 from kadmin.operations import events
 from kadmin.operations.actions import Finish, Observed, ReassignmentWork, Wait
 from kadmin.operations.decide.supersede import decide_cancel
@@ -22,6 +22,7 @@ from kadmin.operations.listening import look
 from kadmin.operations.progress import topics_of
 from kadmin.operations.publish import Published, Publisher, next_step
 from kadmin.operations.record import StepKind
+from kadmin.operations.snapshot import log_dirs_of
 from kadmin.operations.work import work_of
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from kadmin.operations.runner import Desk
 
 POLL_S = 0.2
+_REMOVAL_S = 5.0
+_ASKING_S = 20.0
+"""What asking the brokers for their disks may take at worst."""
 
 
 def cancel_now(
@@ -48,21 +52,24 @@ def cancel_now(
         raise NotCompletedError(
             f"A running {record.kind} cannot be taken back.", next_command=f"kadmin cancel {record.operation_id}"
         )
-    return _Cancellation(desk, record, work, lease).run(deadline, allow_foreign=allow_foreign)
+    return _Cancellation(desk, record, work, lease, deadline).run(allow_foreign=allow_foreign)
 
 
 class _Cancellation:
-    def __init__(self, desk: Desk, record: OperationRecord, work: ReassignmentWork, lease: Lease) -> None:
+    def __init__(
+        self, desk: Desk, record: OperationRecord, work: ReassignmentWork, lease: Lease, deadline: float | None
+    ) -> None:
         self._desk = desk
         self._record = record
         self._work = work
         self._lease = lease
+        self._deadline = deadline
         self._publisher = Publisher(desk.store, desk.paths, record.operation_id)
         self._failover = Failover(desk)
         self._steps: tuple[Step, ...] = ()
         self._told = ""
 
-    def run(self, deadline: float | None, *, allow_foreign: bool) -> str:
+    def run(self, *, allow_foreign: bool) -> str:
         clock, again = self._desk.clock, f"kadmin cancel {self._record.operation_id} --now"
         self._desk.store.sync("/")
         while True:
@@ -72,8 +79,8 @@ class _Cancellation:
             if isinstance(action, Finish):
                 if action.error is not None:
                     raise action.error
-                return action.message
-            if deadline is not None and clock.now() >= deadline:
+                return action.message + self._copies_left(observed)
+            if self._deadline is not None and clock.now() >= self._deadline:
                 raise NotCompletedError("The deadline passed before everything was taken back.", next_command=again)
             reason = action.reason if isinstance(action, Wait) else self._supersede(action, observed)
             if reason is not None:
@@ -104,19 +111,38 @@ class _Cancellation:
             return "the node or the controller changed in this moment; looking again"
         self._desk.tell(events.Published(step.kind, len(action.partitions), step.number))
         if bump is not None:
-            await_successor(self._desk, bump.epoch_version, None)
+            await_successor(self._desk, bump.epoch_version, self._deadline)
         return None
 
     def _bump(self, action: Supersede, observed: Observed) -> Bump | str | None:
         """Return the move of the controller that the write needs (None: it watches an absent node), or why to wait."""
         controller = observed.state.controller
-        if controller is None:
-            return "the cluster has no controller right now"
-        if action.node_version is None:
+        if action.node_version is None and controller is not None:
             heard = look(self._desk.store, REASSIGN_PARTITIONS, controller, self._desk.clock)
             if heard is Listening.LISTENING:
                 return None
         return self._failover.ask()
+
+    def _copies_left(self, observed: Observed) -> str:
+        """Say which added copies the brokers keep on disk, or that they could not be asked; empty where none.
+
+        Kafka from 2.6 on, up to some 3.x, ignores its own request to remove a copy that had not caught up.
+        """
+        origin = {p: self._record.origin[p] for s in observed.steps if s.kind is StepKind.CANCEL for p in s.partitions}
+        if not origin or (self._deadline is not None and self._deadline - self._desk.clock.now() < _ASKING_S):
+            return ""
+        give_up = self._desk.clock.now() + _REMOVAL_S
+        while True:
+            try:
+                held = log_dirs_of(observed.state)
+            except KadminError as error:
+                return f"; whether added copies are gone from disk was not seen: {error.message}"
+            left = [f"{p} on broker {b}" for b, sizes in held.items() for p in sizes if b not in origin.get(p, (b,))]
+            if not left:
+                return ""
+            if self._desk.clock.now() >= give_up:
+                return f"; these brokers keep copies on disk that nothing uses: {name_some(left)}"
+            self._desk.clock.wait(POLL_S)
 
     def _tell(self, reason: str) -> None:
         if reason != self._told:

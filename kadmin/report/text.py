@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
+
+from kadmin.cluster.znodes.values import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+WIDTH = 79
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -24,6 +29,13 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
         return "  ".join(aligned).rstrip()
 
     return "\n".join(line(row) for row in [list(headers), *cells])
+
+
+def wrapped(text: str, indent: str = "") -> list[str]:
+    """Break text into lines that fit 80 columns, later ones indented; control characters of foreign names escaped."""
+    return textwrap.wrap(
+        escaped(text, len(text)), WIDTH, subsequent_indent=indent, break_on_hyphens=False, drop_whitespace=True
+    )
 
 
 def count(number: int, singular: str, plural: str | None = None) -> str:

@@ -53,7 +53,8 @@ class Run:
     def in_its_first_wave(self) -> Iterator[subprocess.Popen[bytes]]:
         known = {found.operation_id for found in self.cluster.history()}
         command = [sys.executable, "-m", "kadmin", "apply", str(self.plan), "--yes", "-z", self.cluster.connect]
-        with self.cluster.held_up(self.topic):
+        self.cluster.produce(self.topic, per_partition=200)
+        with self.cluster.held_back(self.topic):
             runner = subprocess.Popen(
                 command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
             )

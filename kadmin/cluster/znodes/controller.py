@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import Controller
-from kadmin.cluster.znodes.values import decimal, decode_object, integer, mapping, text
+from kadmin.cluster.znodes.values import decimal, decode_object, encode, integer, mapping, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,6 +51,11 @@ def decode_controller(node: Znode) -> Controller:
         kraft_epoch=None if kraft_epoch is None else integer(node.path, kraft_epoch, "kraftControllerEpoch"),
         version=node.version,
     )
+
+
+def encode_stand_in() -> bytes:
+    """Encode a `/controller` that no broker is (id -1): its deletion makes brokers elect one."""
+    return encode({"version": 1, "brokerid": -1, "timestamp": "0"})
 
 
 def decode_controller_epoch(node: Znode) -> int:

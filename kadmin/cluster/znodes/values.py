@@ -30,6 +30,15 @@ def is_legal_topic_name(name: str) -> bool:
     return _LEGAL_TOPIC.fullmatch(name) is not None and name not in {".", ".."}
 
 
+def escaped(value: str | bytes | None, most: int = _MOST_SHOWN) -> str:
+    """Return what lies in ZooKeeper as one line that is safe on any terminal: escaped, and cut after `most` signs."""
+    if value is None:
+        return "null"
+    text = value.decode("utf-8", errors="backslashreplace") if isinstance(value, bytes) else value
+    cut = "" if len(text) <= most else f"... ({len(value):,} {'bytes' if isinstance(value, bytes) else 'signs'})"
+    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text[:most]) + cut
+
+
 def decode_object(path: str, data: bytes | None) -> dict[str, Any]:
     """Decode a JSON object."""
     value = decode_json(path, data)
@@ -44,6 +53,16 @@ def decode_json(path: str, data: bytes | None) -> object:
         raise MalformedZnodeError(path, "no data")
     try:
         value: object = json.loads(data.decode("utf-8"), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise MalformedZnodeError(path, f"not JSON: {error}") from error
+    return value
+
+
+def leading_json(path: str, data: bytes) -> object:
+    """Decode the JSON value that the data begins with, whatever follows it, as controllers from 1.1 on do."""
+    decoder = json.JSONDecoder(parse_constant=_refuse_constant)
+    try:
+        value: object = decoder.raw_decode(data.decode("utf-8").lstrip(" \t\r\n"))[0]
     except (ValueError, RecursionError) as error:
         raise MalformedZnodeError(path, f"not JSON: {error}") from error
     return value

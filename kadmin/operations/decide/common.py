@@ -68,10 +68,7 @@ def deaf(path: str, *, probed: bool) -> NotCompletedError:
     return NotCompletedError(
         f"The controller does not watch {path}; a plan written now would not be seen, so {written}.",
         cause="the node was deleted or overwritten by hand before; from Kafka 1.1 on that ends the watch",
-        next_command=(
-            "move the controller to another broker (docs/exit-codes.md, deaf controller), "
-            f"then kadmin {'resume' if probed else 'apply FILE'}"
-        ),
+        next_command=f"kadmin heal, then kadmin {'resume' if probed else 'apply FILE'}",
     )
 
 
@@ -88,6 +85,6 @@ def not_picked_up(path: str) -> Finish:
         NotCompletedError(
             f"The controller did not pick up {path} within the deadline; no partition has changed.",
             cause="the controller does not watch the node (it was deleted or overwritten by hand before)",
-            next_command="kadmin resume, after the controller has moved to another broker",
+            next_command="kadmin heal, then kadmin resume",
         ),
     )

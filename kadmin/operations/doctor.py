@@ -1,0 +1,183 @@
+"""Gathers what the doctor looks at: reads only, several looks seconds apart, whatever state the cluster is in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.listening import Listening
+from kadmin.cluster.reader import read_tolerantly, require_kafka_cluster
+from kadmin.cluster.source import Source
+from kadmin.cluster.znodes.admin import ADMIN, DELETE_TOPICS, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
+from kadmin.cluster.znodes.configs import CONFIG_CHANGES, config_path, decode_config
+from kadmin.cluster.znodes.controller import CONTROLLER, CONTROLLER_EPOCH, decode_controller, decode_controller_epoch
+from kadmin.cluster.znodes.notifications import ISR_CHANGES, LOG_DIR_EVENTS
+from kadmin.errors import InvalidInputError, NotAuthorizedError, NotCompletedError, StoppedError
+from kadmin.insight.evidence import STAYS_S, AdminLook, ControllerSample, Evidence, LockHeld, OpenOperation
+from kadmin.insight.versions import TELLING_PATHS, infer_versions
+from kadmin.operations.actions import ElectionWork, ReassignmentWork
+from kadmin.operations.listening import look
+from kadmin.operations.lock import read_holder
+from kadmin.operations.record import OperationState
+from kadmin.operations.work import work_of
+from kadmin.plan.model import Elect
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kadmin.cluster.model import ClusterState, Controller
+    from kadmin.insight.versions import KafkaVersions
+    from kadmin.operations.record import Listing
+    from kadmin.operations.runner import Desk
+
+BETWEEN_SAMPLES_S = 1.0
+_MORE_SAMPLES = 2
+_WATCHED = (REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION)
+
+
+@dataclass(frozen=True, slots=True)
+class AdminSurvey:
+    """One look at the admin nodes, and the cluster that they are judged against."""
+
+    look: AdminLook
+    state: ClusterState
+    versions: KafkaVersions
+
+
+def gather(desk: Desk) -> Evidence:
+    """Look at a cluster, whatever state it is in; nothing is written.
+
+    Takes two seconds on a healthy cluster, some more where something must be seen to stand still.
+    """
+    require_kafka_cluster(desk.store)
+    desk.store.sync("/")
+    source = Source(desk.store, tolerant=True)
+    first, started = look_at_admin(source), desk.clock.now()
+    samples = [_sample(source)]
+    heard = _heard(desk, samples[0].controller)
+    while len(samples) <= (_MORE_SAMPLES + 1 if _unsteady(samples) else 1):
+        _pause(desk, BETWEEN_SAMPLES_S)
+        samples.append(_sample(source))
+    if first.reassignment or first.election or first.deletions:
+        while (left := STAYS_S - (desk.clock.now() - started)) > 0:
+            _pause(desk, left)
+    desk.store.sync("/")
+    stayed_s = desk.clock.now() - started
+    last, state = look_at_admin(source), read_tolerantly(source)
+    same = len({sample.controller and sample.controller.session_id for sample in samples}) == 1
+    evidence = Evidence(
+        zookeeper=desk.store.connect_string,
+        versions=_versions(source, state),
+        state=state,
+        samples=tuple(samples),
+        first=first,
+        last=last,
+        stayed_s=stayed_s,
+        deaf=frozenset(path for path, answer in heard.items() if same and answer is Listening.DEAF),
+        listening=frozenset(path for path, answer in heard.items() if same and answer is Listening.LISTENING),
+        root=desk.paths.root,
+        lock=_lock(desk, source),
+        operations=_operations(desk, source),
+        broker_configs=_broker_configs(source),
+        notifications={path: len(source.children(path)) for path in (CONFIG_CHANGES, ISR_CHANGES, LOG_DIR_EVENTS)},
+    )
+    return replace(evidence, state=replace(state, unreadable=source.unreadable))
+
+
+def survey_admin(desk: Desk) -> AdminSurvey:
+    """Look once at the admin nodes and at the cluster; nothing is written."""
+    require_kafka_cluster(desk.store)
+    desk.store.sync("/")
+    source = Source(desk.store, tolerant=True)
+    seen, state = look_at_admin(source), read_tolerantly(source)
+    return AdminSurvey(seen, state, _versions(source, state))
+
+
+def look_at_admin(source: Source) -> AdminLook:
+    """Read the admin nodes and their ACLs."""
+    reassignment, election, parent = source.get_many([*_WATCHED, DELETE_TOPICS])
+    present = [ADMIN, *(node.path for node in (reassignment, election) if node is not None)]
+    return AdminLook(
+        reassignment, election, parent, source.children(DELETE_TOPICS), {path: source.acl(path) for path in present}
+    )
+
+
+def _sample(source: Source) -> ControllerSample:
+    controller, epoch = source.get_many([CONTROLLER, CONTROLLER_EPOCH])
+    return ControllerSample(
+        source.decode(decode_controller_epoch, epoch) or 0, source.decode(decode_controller, controller)
+    )
+
+
+def _unsteady(samples: list[ControllerSample]) -> bool:
+    return len({sample.epoch for sample in samples}) > 1 or any(sample.controller is None for sample in samples)
+
+
+def _heard(desk: Desk, controller: Controller | None) -> dict[str, Listening]:
+    if controller is None:
+        return {}
+    heard = {path: look(desk.store, path, controller, desk.clock) for path in _WATCHED}
+    _stop_if_asked(desk)
+    return heard
+
+
+def _pause(desk: Desk, seconds: float) -> None:
+    desk.clock.wait(seconds)
+    _stop_if_asked(desk)
+
+
+def _stop_if_asked(desk: Desk) -> None:
+    # Looks that were cut short are no longer seconds apart, and prove nothing.
+    number = desk.clock.stop_signal
+    if number is not None:
+        raise StoppedError(f"Stopped by signal {number}; nothing was changed.", signal_number=number)
+
+
+def _versions(source: Source, state: ClusterState) -> KafkaVersions:
+    found = source.get_many(TELLING_PATHS)
+    return infer_versions({node.path for node in found if node is not None}, state)
+
+
+def _lock(desk: Desk, source: Source) -> LockHeld | None:
+    try:
+        holder = read_holder(desk.store, desk.paths)
+    except NotAuthorizedError as error:
+        source.leave_out(desk.paths.lock, error)
+        return None
+    return None if holder is None else LockHeld(holder.operation_id, str(holder))
+
+
+def _operations(desk: Desk, source: Source) -> tuple[OpenOperation, ...]:
+    try:
+        return tuple(_operation(desk, listing) for listing in desk.journal.unfinished())
+    except (NotAuthorizedError, NotCompletedError) as error:
+        source.leave_out(desk.paths.operations, error)
+        return ()
+
+
+def _operation(desk: Desk, listing: Listing) -> OpenOperation:
+    author = listing.author
+    found = OpenOperation(
+        listing.operation_id,
+        listing.kind,
+        f"{listing.status.state} since {listing.status.updated_at}, started {listing.created_at} by "
+        f"{author.user}@{author.host}",
+    )
+    if listing.status.state is OperationState.PREPARING:
+        return replace(found, whole=False)
+    record = desk.journal.record(listing.operation_id)
+    try:
+        work = work_of(record)
+    except InvalidInputError:  # it heals, and has no plan
+        return found
+    if isinstance(work, ReassignmentWork):
+        lists = {wish.partition: (wish.target, record.origin[wish.partition]) for wish in work.wishes}
+        return replace(found, lists=lists, elects=work.elect is not Elect.NONE)
+    return replace(found, elects=isinstance(work, ElectionWork))
+
+
+def _broker_configs(source: Source) -> Mapping[str, Mapping[str, str]]:
+    names = source.children("/config/brokers")
+    nodes = source.get_many([config_path("brokers", name) for name in names])
+    decoded = ((name, source.decode(decode_config, node)) for name, node in zip(names, nodes, strict=True))
+    return {name: config for name, config in decoded if config is not None}

@@ -1,0 +1,184 @@
+"""F37: `cancel --now` in each era: exact original order, added copies gone from disk, other entries unharmed."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+from cluster_under_test import REASSIGN, UNREGISTERED, document, reassignment
+from fault_proxy import MULTI, Action, Fault, FaultProxy, Side
+from live_support import wait_until
+
+from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.rpc import produce
+from kadmin.cluster.store import Store
+from kadmin.errors import BusyError, KadminError, NotCompletedError
+from kadmin.operations.clock import Clock
+from kadmin.operations.holding import give_back, new_holder
+from kadmin.operations.lock import take
+from kadmin.operations.record import OperationState, OperationStatus, Paths, StepKind
+from kadmin.operations.runner import Desk
+from kadmin.operations.supersede import cancel_now
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from cluster_under_test import Cluster
+    from fault_proxy import Frame
+
+pytestmark = pytest.mark.live
+
+MUCH = [b"x" * 900_000] * 3
+"""More than one fetch per partition: a throttled copy of it takes many seconds."""
+
+LEAVES_COPIES = {"2.8.2"}
+"""Brokers that ignore the request to remove a copy outside the ISR, whoever cancels: its leader epoch is not newer."""
+
+
+def cancel(cluster: Cluster, operation_id: str, *, allow_foreign: bool = False, connect: str | None = None) -> str:
+    """Cancel as the command does: under the lock, which is free."""
+    clock = Clock()
+    with Store.connect(connect or cluster.connect) as store:
+        desk = Desk(store, Paths(), clock, lambda _: None)
+        lease = take(store, desk.paths, new_holder(desk, operation_id, clock.timestamp()), clock, 20)
+        try:
+            record = desk.journal.record(operation_id)
+            message = cancel_now(desk, record, lease, allow_foreign=allow_foreign, deadline=clock.now() + 120)
+            desk.journal.set_status(operation_id, OperationStatus(OperationState.CANCELLED, "now", message), lease)
+            return message
+        finally:
+            give_back(desk, lease)
+
+
+@contextmanager
+def in_flight(cluster: Cluster, folder: Path, topic: str, targets: dict[int, list[int]]) -> Iterator[str]:
+    """Leave an operation whose only wave is published and copies slowly; yields its id."""
+    partitions = [TopicPartition(topic, number) for number in targets]
+    produce(cluster.bootstrap, dict.fromkeys(partitions, MUCH))
+    waives = {"replication_factor_change": True, "fewer_racks": True}
+    plan = document(folder / f"{topic}.json", reassignment(topic, targets, allow=waives))
+    with cluster.held_back(topic):
+        applied = cluster.kadmin("apply", plan, "--yes", "--timeout", "2")
+        assert applied.status == 8, applied.err
+        assert cluster.get(REASSIGN) is not None
+        yield cluster.history()[-1].operation_id
+    finish(cluster, cluster.history()[-1].operation_id)
+
+
+def finish(cluster: Cluster, operation_id: str) -> None:
+    """Leave nothing of an operation in flight, whatever a failed test left of it."""
+    found = next(listing for listing in cluster.history() if listing.operation_id == operation_id)
+    if not found.status.state.finished:
+        cancel(cluster, operation_id, allow_foreign=True)
+
+
+def cancels(cluster: Cluster, operation_id: str) -> Sequence[tuple[TopicPartition, ...]]:
+    return [step.partitions for step in cluster.steps(operation_id) if step.kind is StepKind.CANCEL]
+
+
+def epoch(cluster: Cluster) -> int:
+    return cluster.state().controller_epoch
+
+
+def test_what_is_in_flight_goes_back_in_its_exact_order(cluster: Cluster, tmp_path: Path) -> None:
+    """Order is lost in the topic znodes of old controllers; the record has it. A second run changes nothing more."""
+    original = {0: (2, 1), 1: (3, 1, 2)}
+    topic = cluster.create_topic(original)
+    with in_flight(cluster, tmp_path, topic, {0: [4, 3], 1: [4, 2]}) as operation_id:
+        partitions = tuple(TopicPartition(topic, number) for number in original)
+        wait_until(lambda: 4 in cluster.on_disk(partitions[0]), 30)
+        before = epoch(cluster)
+        said = cancel(cluster, operation_id)
+        assert "2 partitions are back" in said
+        assert cluster.get(REASSIGN) is None
+        found = cluster.state(topic)
+        assert {p.partition: found.replicas(p) for p in partitions} == original
+        assert not found.topics[topic].adding_replicas
+        assert not found.topics[topic].removing_replicas
+        assert all(set(found.states[p].isr) == set(original[p.partition]) for p in partitions)
+        if cluster.version_text in LEAVES_COPIES:
+            assert f"{partitions[0]} on broker 4" in said, "told, as Kafka's own cancel leaves them too"
+        else:
+            wait_until(lambda: all(cluster.on_disk(p) == set(original[p.partition]) for p in partitions), 30)
+            assert "keep copies" not in said
+        assert epoch(cluster) == before + 1, "the controller was moved once"
+
+        assert "2 partitions are back" in cancel(cluster, operation_id)
+        assert cancels(cluster, operation_id) == [partitions]
+        assert epoch(cluster) == before + 1
+    again = document(tmp_path / "again.json", reassignment(topic, {0: [1, 2]}))
+    assert cluster.kadmin("apply", again, "--yes").status == 0, "the new controller listens"
+
+
+def test_entries_of_others_are_unharmed_and_start_only_when_allowed(cluster: Cluster, tmp_path: Path) -> None:
+    topic, other = cluster.create_topic({0: [1, 2]}), cluster.create_topic({0: [1, 2]}, prefix="other")
+    with in_flight(cluster, tmp_path, topic, {0: [3, 4]}) as operation_id:
+        ours = json.loads(cluster.get(REASSIGN) or b"")["partitions"]
+        foreign = {"topic": other, "partition": 0, "replicas": [UNREGISTERED, 2]}
+        value = json.dumps({"version": 1, "partitions": [foreign, *ours]}, separators=(",", ":"))
+        cluster.raw.set(f"/kafka{REASSIGN}", value.encode())
+        if cluster.version >= (1, 1):  # older controllers see the change, and begin by themselves
+            with pytest.raises(BusyError, match=f"{other}-0"):
+                cancel(cluster, operation_id)
+            assert cluster.get(REASSIGN) == value.encode(), "nothing was changed"
+            assert cancels(cluster, operation_id) == []
+        else:
+            wait_until(lambda: len(cluster.state(other).topics[other].replicas[0]) > 2, 30)
+        assert "1 partitions are back" in cancel(cluster, operation_id, allow_foreign=True)
+        assert cluster.state(topic).replicas(TopicPartition(topic, 0)) == (1, 2)
+        assert json.loads(cluster.get(REASSIGN) or b"")["partitions"] == [foreign], "in flight, as its owner wrote it"
+        assert set(cluster.state(other).replicas(TopicPartition(other, 0)) or ()) == {1, 2, UNREGISTERED}
+        cluster.supersede({"topic": other, "partition": 0, "replicas": [1, 2]})
+        wait_until(lambda: cluster.get(REASSIGN) is None, 60)
+
+
+def test_a_node_deleted_by_hand_is_no_obstacle(cluster: Cluster, tmp_path: Path) -> None:
+    """What runs, runs on without it (2.4), or would stay a union for good (2.3); from 1.1 on nobody watches."""
+    topic = cluster.create_topic({0: [2, 1]})
+    with in_flight(cluster, tmp_path, topic, {0: [3, 4]}) as operation_id:
+        cluster.raw.delete(f"/kafka{REASSIGN}")
+        assert "1 partitions are back" in cancel(cluster, operation_id)
+        assert cluster.state(topic).replicas(TopicPartition(topic, 0)) == (2, 1)
+        assert cluster.get(REASSIGN) is None
+
+
+def test_a_lost_reply_does_not_move_the_controller_twice(cluster: Cluster, tmp_path: Path) -> None:
+    """Killed right after the write: the step record and the node tell the next run that it was asked for already."""
+    topic = cluster.create_topic({0: [2, 1]})
+
+    def supersedes(frame: Frame) -> bool:
+        return frame.side is Side.REQUEST and frame.op == MULTI and b'"cancel"' in frame.body
+
+    with in_flight(cluster, tmp_path, topic, {0: [3, 4]}) as operation_id:
+        before = epoch(cluster)
+        host, port = cluster.connect.split("/")[0].split(":")
+        with FaultProxy((host, int(port))) as proxy:
+            proxy.faults.append(Fault(Action.CUT_AFTER, supersedes, then=proxy.refuse))
+            with pytest.raises(KadminError, match="outcome"):
+                cancel(cluster, operation_id, connect=f"{proxy.connect_string}/kafka")
+        assert "1 partitions are back" in cancel(cluster, operation_id)
+        assert cluster.state(topic).replicas(TopicPartition(topic, 0)) == (2, 1)
+        assert len(cancels(cluster, operation_id)) == 1
+        assert epoch(cluster) == before + 1
+
+
+def test_the_last_in_sync_copy_of_the_original_is_never_given_up(cluster: Cluster, tmp_path: Path) -> None:
+    topic = cluster.create_topic({0: [4]})
+    with in_flight(cluster, tmp_path, topic, {0: [3]}) as operation_id:
+        with cluster.broker_down(4):
+            with pytest.raises(NotCompletedError, match=f"{topic}-0"):
+                cancel(cluster, operation_id)
+            assert cancels(cluster, operation_id) == []
+        cancel(cluster, operation_id)
+        assert cluster.state(topic).replicas(TopicPartition(topic, 0)) == (4,)
+
+
+def test_what_is_done_stays(cluster: Cluster, tmp_path: Path) -> None:
+    topic = cluster.create_topic({0: [1, 2]})
+    assert cluster.kadmin("apply", document(tmp_path / "p.json", reassignment(topic, {0: [2, 1]})), "--yes").status == 0
+    operation_id = cluster.history()[-1].operation_id
+    assert "nothing was in flight" in cancel(cluster, operation_id)
+    assert cluster.state(topic).replicas(TopicPartition(topic, 0)) == (2, 1), "what is done stays"

@@ -1,0 +1,291 @@
+"""F35, F36, F40: each trouble is healed as live brokers proved, and a plain reassignment runs afterwards."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from cluster_under_test import REASSIGN, Cluster, document, reassignment
+from fault_proxy import MULTI, Action, Fault, FaultProxy, Side
+from kazoo.exceptions import NoNodeError
+from live_support import wait_until
+
+from kadmin.cluster.eras import claim
+from kadmin.cluster.model import TopicPartition
+from kadmin.operations.probe import probe_payload
+from kadmin.operations.record import Kind, OperationState, StepKind
+from kadmin.sandbox import Sandbox, SandboxSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from cluster_under_test import Answer
+    from fault_proxy import Frame
+
+    from kadmin.operations.record import Step
+
+pytestmark = pytest.mark.live
+
+ELECTION = "/admin/preferred_replica_election"
+
+
+@pytest.fixture(scope="module")
+def cluster(live: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A cluster of this module's own, which its tests break."""
+    spec = SandboxSpec(tmp_path_factory.mktemp("sick") / "sandbox", live.spec.version, brokers=3, chroot="/kafka")
+    sandbox = Sandbox.up(spec)
+    found = Cluster(sandbox.connect_string, sandbox.bootstrap, live.spec.version, sandbox)
+    yield found
+    found.close()
+    sandbox.down()
+
+
+def can_be_deaf(cluster: Cluster) -> bool:
+    return claim("node_deleted_by_hand").seen[cluster.version_text] == "not seen"
+
+
+def epoch(cluster: Cluster) -> int:
+    return int(cluster.get("/controller_epoch") or b"0")
+
+
+def cures(cluster: Cluster) -> Sequence[Step]:
+    """The steps of the latest heal."""
+    heals = [listing for listing in cluster.history() if listing.kind is Kind.HEAL]
+    assert heals[-1].status.state is OperationState.COMPLETED
+    return [step for step in cluster.steps(heals[-1].operation_id) if step.kind is StepKind.CURE]
+
+
+def heal(cluster: Cluster) -> Answer:
+    cluster.wait_for_controller()
+    return cluster.kadmin("heal", "--yes", "--timeout", "180")
+
+
+def reassigns(cluster: Cluster, folder: Path) -> None:
+    """A plain reassignment runs, and nothing is left to heal."""
+    topic = cluster.create_topic({0: [1, 2]})
+    applied = cluster.kadmin("apply", document(folder / f"{topic}.json", reassignment(topic, {0: [2, 3]})), "--yes")
+    assert applied.status == 0, applied.err
+    nothing = cluster.kadmin("heal")
+    assert (nothing.status, nothing.out.strip()) == (0, "nothing to heal"), nothing.err
+
+
+def loops(cluster: Cluster) -> bool:
+    """Move the controller once over what the next one cannot read, and see whether elections go on without end."""
+    cluster.wait_for_controller()
+    before = epoch(cluster)
+    cluster.raw.delete("/kafka/controller")
+    give_up, pause = time.monotonic() + 10, threading.Event()
+    while time.monotonic() < give_up:
+        if epoch(cluster) > before + 5:
+            return True
+        pause.wait(0.05)
+    return False
+
+
+def test_nothing_to_heal_changes_nothing(cluster: Cluster) -> None:
+    before = cluster.fingerprint()
+    answer = cluster.kadmin("heal", "-o", "json")
+    assert answer.status == 0, answer.err
+    assert json.loads(answer.out) == {"operation_id": None, "message": "nothing to heal"}
+    assert cluster.fingerprint() == before
+
+
+def test_a_deaf_controller_is_moved_and_the_plan_runs(cluster: Cluster, tmp_path: Path) -> None:
+    """F35: beside an operation that is unfinished, and asked first."""
+    topic = cluster.create_topic({0: [1, 2]})
+    plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]}))
+    if not can_be_deaf(cluster):
+        cluster.create_and_delete_by_hand(0.5)
+        assert cluster.kadmin("heal").out.strip() == "nothing to heal"
+        return
+    assert cluster.kadmin("apply", plan, "--yes", "--timeout", "0").status == 8
+    cluster.deafen()
+    deaf = cluster.kadmin("resume", "--yes")
+    assert deaf.status == 8
+    assert "does not watch" in deaf.err
+    before, unasked = cluster.fingerprint(), cluster.kadmin("heal")
+    assert unasked.status == 64, "nobody to ask"
+    assert "move the controller" in unasked.err
+    assert cluster.fingerprint() == before
+    started = epoch(cluster)
+    healed = heal(cluster)
+    assert healed.status == 0, healed.err
+    assert epoch(cluster) == started + 1
+    assert [step.replaced for step in cures(cluster)] == [None]
+    assert cluster.kadmin("resume", "--yes").status == 0
+    assert cluster.kadmin("verify", plan).status == 0
+
+
+def test_a_good_node_that_a_deaf_controller_missed_stays_and_runs(cluster: Cluster, tmp_path: Path) -> None:
+    topic = cluster.create_topic({0: [1, 2]})
+    entry = {"topic": topic, "partition": 0, "replicas": [2, 3]}
+    if can_be_deaf(cluster):
+        cluster.deafen()
+        cluster.raw.create(f"/kafka{REASSIGN}", json.dumps({"version": 1, "partitions": [entry]}).encode())
+        healed = heal(cluster)
+        assert healed.status == 0, healed.err
+        assert f"begins with {topic}-0" in healed.err
+        assert cluster.state(topic).replicas(TopicPartition(topic, 0)) == (2, 3)
+    reassigns(cluster, tmp_path)
+
+
+def test_a_leftover_probe_is_cleared_by_the_next_controller(cluster: Cluster, tmp_path: Path) -> None:
+    """F40: never deleted by hand, which would deafen a controller that listens."""
+    if can_be_deaf(cluster):
+        cluster.deafen()
+        cluster.raw.create(f"/kafka{REASSIGN}", probe_payload(REASSIGN, 1))
+        healed = heal(cluster)
+        assert healed.status == 0, healed.err
+        assert cluster.get(REASSIGN) is None
+        assert [step.replaced for step in cures(cluster)] == [None]
+    reassigns(cluster, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("path", "data"),
+    [
+        (REASSIGN, b'{"version":1}'),
+        pytest.param(REASSIGN, b"not json", marks=pytest.mark.eras),
+        pytest.param(REASSIGN, b"null", marks=pytest.mark.eras),
+        pytest.param(ELECTION, b"null", marks=pytest.mark.eras),
+        (ELECTION, b'{"version":1}'),
+    ],
+)
+def test_a_node_that_no_controller_should_read_goes_with_the_controller(
+    cluster: Cluster, tmp_path: Path, path: str, data: bytes
+) -> None:
+    """Deleted and the controller moved in one write: the next one never sees it. The bytes are saved in that write."""
+    cluster.raw.create(f"/kafka{path}", data)
+    threading.Event().wait(1)
+    if cluster.get(path) is not None:  # 2.0 to 2.3 delete what is not JSON themselves
+        before, healed = epoch(cluster), heal(cluster)
+        assert healed.status == 0, healed.err
+        assert epoch(cluster) == before + 1
+        (step,) = cures(cluster)
+        assert step.replaced is not None
+        assert (step.replaced.path, step.replaced.data) == (path, data)
+    reassigns(cluster, tmp_path)
+
+
+@pytest.mark.parametrize("path", [REASSIGN, pytest.param(ELECTION, marks=pytest.mark.eras)])
+def test_an_election_loop_ends(cluster: Cluster, tmp_path: Path, path: str) -> None:
+    """No check on the controller, which flaps; where the survivor is deaf (1.1), it is moved once more."""
+    cluster.raw.create(f"/kafka{path}", b"null")
+    if not loops(cluster):
+        cluster.raw.delete(f"/kafka{path}")
+        pytest.skip("no loop in this version")
+    healed = cluster.kadmin("heal", "--yes", "--timeout", "180")
+    assert healed.status == 0, healed.err
+    assert cures(cluster)[0].replaced is not None
+    cluster.wait_for_controller()
+    reassigns(cluster, tmp_path)
+
+
+@pytest.mark.parametrize("looping", [True, pytest.param(False, marks=pytest.mark.eras)])
+def test_string_ids_become_the_original_again(cluster: Cluster, tmp_path: Path, *, looping: bool) -> None:
+    """From 2.0 on they reach the topic znode, and deleting the admin node cannot heal."""
+    topic = cluster.create_topic({0: [3, 1], 1: [2, 3]})
+    written = cluster.produce(topic, per_partition=20)
+    entry = {"topic": topic, "partition": 0, "replicas": ["1", "2"]}
+    cluster.raw.create(f"/kafka{REASSIGN}", json.dumps({"version": 1, "partitions": [entry]}).encode())
+    threading.Event().wait(1)
+    if looping:
+        assert loops(cluster)
+        healed = cluster.kadmin("heal", "--yes", "--timeout", "180")
+    else:
+        healed = heal(cluster)
+    assert healed.status == 0, healed.err
+    found = cluster.state(topic)
+    assert found.topics[topic].replicas == {0: (3, 1), 1: (2, 3)}
+    assert not found.topics[topic].adding_replicas
+    cluster.wait_for_controller()
+    reassigns(cluster, tmp_path)
+    assert cluster.read_back(topic) == written
+
+
+def test_without_any_controller_brokers_are_made_to_elect_one(cluster: Cluster, tmp_path: Path) -> None:
+    lose_the_controller(cluster)
+    healed = cluster.kadmin("heal", "--yes", "--timeout", "180")
+    assert healed.status == 0, healed.err
+    assert "stand in" in healed.err
+    assert json.loads(cluster.get("/controller") or b"{}")["brokerid"] > 0
+    cluster.wait_for_controller()
+    reassigns(cluster, tmp_path)
+
+
+def lose_the_controller(cluster: Cluster) -> None:
+    """Delete `/controller` again as soon as it is there: brokers miss a deletion before they watch again."""
+    gone_since, pause = time.monotonic(), threading.Event()
+    give_up = time.monotonic() + 60
+    while time.monotonic() - gone_since < 5:
+        assert time.monotonic() < give_up, "brokers elected one again and again"
+        try:
+            cluster.raw.delete("/kafka/controller")
+            gone_since = time.monotonic()
+        except NoNodeError:
+            pause.wait(0.002)
+
+
+@pytest.mark.eras
+def test_a_zombie_goes_with_the_controller(cluster: Cluster, tmp_path: Path) -> None:
+    """What is left behind of a topic deleted in mid-move: it names nothing that is there, and blocks everybody."""
+    if can_be_deaf(cluster):
+        cluster.deafen()
+        entry = {"topic": "gone", "partition": 0, "replicas": [1, 2]}
+        cluster.raw.create(f"/kafka{REASSIGN}", json.dumps({"version": 1, "partitions": [entry]}).encode())
+        healed = heal(cluster)
+        assert healed.status == 0, healed.err
+        assert cures(cluster)[0].replaced is not None
+    reassigns(cluster, tmp_path)
+
+
+@pytest.mark.eras
+def test_what_others_are_at_work_on_is_left_alone(cluster: Cluster) -> None:
+    topic = cluster.create_topic({0: [1, 2]})
+    with cluster.stuck_reassignment(topic, 0) as foreign:
+        before = cluster.fingerprint()
+        refused = cluster.kadmin("heal", "--yes")
+        assert refused.status == 8, refused.err
+        assert "next:" in refused.err
+        assert cluster.get(REASSIGN) == foreign
+        assert cluster.fingerprint() == before
+
+
+def test_a_lost_reply_is_looked_for_and_nothing_is_done_twice(cluster: Cluster, tmp_path: Path) -> None:
+    cluster.raw.create(f"/kafka{REASSIGN}", b"null")
+    threading.Event().wait(1)
+
+    def cures_now(frame: Frame) -> bool:
+        return frame.side is Side.REQUEST and frame.op == MULTI and b'"cure"' in frame.body
+
+    before, (host, port) = epoch(cluster), cluster.connect.split("/")[0].split(":")
+    with FaultProxy((host, int(port))) as proxy:
+        proxy.faults.append(Fault(Action.CUT_AFTER, cures_now, then=proxy.refuse))
+        unknown = cluster.kadmin("heal", "--yes", connect=f"{proxy.connect_string}/kafka")
+    assert unknown.status == 7, unknown.err
+    again = cluster.kadmin("heal", "--yes", "--lock-timeout", "30")
+    assert again.status == 0, again.err
+    assert epoch(cluster) == before + 1
+    assert len(cures(cluster)) == 1, "the unfinished heal was taken over"
+    reassigns(cluster, tmp_path)
+
+
+def test_an_empty_list_keeps_its_data_or_is_told_to_be_lost(cluster: Cluster) -> None:
+    """The last test of this module: up to 2.6 the topic is lost."""
+    topic = cluster.create_topic({0: [2, 1]})
+    written = cluster.produce(topic, per_partition=20)
+    entry = {"topic": topic, "partition": 0, "replicas": []}
+    cluster.raw.create(f"/kafka{REASSIGN}", json.dumps({"version": 1, "partitions": [entry]}).encode())
+    wait_until(lambda: cluster.get(REASSIGN) is None, 30)
+    healed = heal(cluster)
+    if cluster.version < (2, 7):
+        assert healed.status == 8, healed.err
+        assert "data" in healed.err
+        return
+    assert healed.status == 0, healed.err
+    assert cluster.state(topic).replicas(TopicPartition(topic, 0)) == (2, 1)
+    assert cluster.read_back(topic) == written

@@ -1,0 +1,122 @@
+"""Healing on a real ZooKeeper, with a client that stands for a broker: it elects itself when `/controller` goes."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from cluster_under_test import command
+from kazoo.client import KazooClient
+
+from kadmin.cluster.model import Create
+from kadmin.errors import InvalidInputError, KadminError, UsageError
+from kadmin.operations.clock import Clock
+from kadmin.operations.heal import heal
+from kadmin.operations.holding import new_holder
+from kadmin.operations.lock import release, take
+from kadmin.operations.record import (
+    Kind,
+    OperationRecord,
+    OperationState,
+    Paths,
+    Replaced,
+    Step,
+    StepKind,
+    decode_step,
+    encode_step,
+)
+from kadmin.operations.runner import Desk
+from kadmin.operations.service import Bounds
+from kadmin.operations.work import work_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kadmin.cluster.store import Store
+
+WITHOUT_END = Bounds(None, 0)
+
+
+def test_a_step_keeps_what_it_replaced_byte_for_byte() -> None:
+    for data in (None, b"", b"null", bytes(range(256)) * 100):
+        step = Step(3, StepKind.CURE, "/admin/reassign_partitions", "now", replaced=Replaced("/x", 7, data))
+        assert decode_step(encode_step(step)) == step
+    assert decode_step(b'{"at":"","kind":"wave","number":1,"partitions":[],"path":"/x","topics":[],"wave":0}').wave == 0
+
+
+@pytest.fixture
+def desk(store: Store) -> Iterator[Desk]:
+    """A cluster of one broker, which is no controller."""
+    topics = b'{"version":1,"partitions":{"0":[1]}}'
+    for path in ("/brokers", "/brokers/ids", "/brokers/topics", "/config", "/admin/delete_topics"):
+        store.multi([Create(path, b"")])
+    store.multi([Create("/controller_epoch", b"1"), Create("/brokers/topics/a", topics)])
+    broker = KazooClient(store.connect_string)
+    broker.start()
+    registration = {"version": 4, "host": "h", "port": 1, "endpoints": ["PLAINTEXT://h:1"]}
+    broker.create("/brokers/ids/1", json.dumps(registration).encode(), ephemeral=True)
+
+    def elect(event: object) -> None:
+        if getattr(event, "type", "") == "DELETED":
+            broker.set("/controller_epoch", b"2")
+            broker.create("/controller", b'{"version":1,"brokerid":1,"timestamp":"1"}', ephemeral=True)
+        else:
+            broker.exists("/controller", watch=elect)
+
+    broker.exists("/controller", watch=elect)
+    yield Desk(store, Paths(), Clock(), lambda _: None)
+    broker.stop()
+    broker.close()
+
+
+def agree(_finding: str, _cure: str) -> None:
+    """Say yes."""
+
+
+@pytest.mark.zookeeper
+def test_without_a_controller_it_stands_in_and_steps_down(desk: Desk) -> None:
+    """The record tells what was done; what is not healed by that (here nobody watches) is not claimed."""
+    with pytest.raises(KadminError):
+        heal(desk, Bounds(desk.clock.now() + 12, 0), agree)
+    assert json.loads((desk.store.get("/controller") or Create("")).data or b"{}")["brokerid"] == 1
+    (listing,) = desk.journal.listings()
+    assert listing.kind is Kind.HEAL
+    (step, *_) = desk.journal.steps(listing.operation_id)
+    assert (step.kind, step.path) == (StepKind.CURE, "/controller")
+
+
+@pytest.mark.zookeeper
+def test_who_declines_leaves_everything_as_it_is(desk: Desk) -> None:
+    def decline(_finding: str, _cure: str) -> None:
+        raise UsageError("Not confirmed; nothing was changed.")
+
+    with pytest.raises(UsageError, match="nothing was changed"):
+        heal(desk, WITHOUT_END, decline)
+    assert desk.store.exists("/kadmin") is None
+
+
+@pytest.mark.zookeeper
+def test_a_heal_that_died_is_named_and_taken_over(desk: Desk) -> None:
+    record = heal_record(desk, "20261121T000000Z-abc")
+    for arguments in (("status",), ("history",)):
+        shown = command(*arguments, "-z", desk.store.connect_string)
+        assert shown.status == 0, shown.err
+    assert "kadmin heal" in command("status", "-z", desk.store.connect_string).out
+    with pytest.raises(InvalidInputError, match="heals the cluster"):
+        work_of(record)
+    with pytest.raises(KadminError):
+        heal(desk, Bounds(desk.clock.now() + 5, 0), agree)
+    (listing,) = desk.journal.listings()
+    assert listing.operation_id == record.operation_id
+    assert listing.status.state is OperationState.FAILED
+
+
+def heal_record(desk: Desk, operation_id: str) -> OperationRecord:
+    """Leave a heal unfinished, as one that was killed."""
+    holder = new_holder(desk, operation_id, "now")
+    lease = take(desk.store, desk.paths, holder, desk.clock, 0)
+    record = OperationRecord(operation_id, Kind.HEAL, "{}", "sha256:0", None, "now", holder.author, {})
+    desk.journal.create(record, lease, "now")
+    release(desk.store, desk.paths, lease)
+    return record
