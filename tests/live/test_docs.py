@@ -17,13 +17,18 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.live, pytest.mark.spark]
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("README.md", "docs/documents.md", "docs/convert.md", "docs/sandbox.md")
+PAGES = ("README.md", "docs/documents.md", "docs/convert.md", "docs/sandbox.md", "docs/exit-codes.md")
+COMMAND = re.compile(r"^\$ (.*)\n(?:# exit code (\d+)\n)?", re.MULTILINE)
 
 
 def commands(page: str) -> list[str]:
-    """The lines of a page's console blocks that begin with a prompt."""
+    """The commands of a page's console blocks, each checked to end with 0 or with the exit code told below it."""
     blocks = re.findall(r"```console\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL)
-    return [line.removeprefix("$ ") for block in blocks for line in block.splitlines() if line.startswith("$ ")]
+    return [
+        f"{command} || test $? -eq {code}" if code else command
+        for block in blocks
+        for command, code in COMMAND.findall(block)
+    ]
 
 
 @pytest.fixture
