@@ -10,6 +10,7 @@ from kadmin.cli.election import propose_election
 from kadmin.cli.propose import propose_app
 from kadmin.cli.sandbox import sandbox_app
 from kadmin.cli.schema import schema_app
+from kadmin.cli.throttle import throttle_app
 from kadmin.cli.validate import validate
 
 app = typer.Typer(
@@ -30,6 +31,7 @@ app.command()(operate.status)
 app.command()(operate.resume)
 app.command()(operate.history)
 app.add_typer(operate.lock_app, name="lock")
+app.add_typer(throttle_app, name="throttle")
 app.command()(cluster.snapshot)
 propose_app.command("election")(propose_election)
 app.add_typer(propose_app, name="propose")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kadmin.cli.confirm import ask, require_terminal
 from kadmin.cli.options import (
     READ_TIMEOUT_S,
     BoundOption,
@@ -23,8 +23,7 @@ from kadmin.cli.options import (
 from kadmin.errors import UsageError
 
 if TYPE_CHECKING:
-    from kadmin.operations.runner import Desk
-    from kadmin.operations.service import Bounds, Outcome
+    from kadmin.operations.service import Outcome
     from kadmin.plan.model import Plan
 
 lock_app = typer.Typer(help="The lock that keeps two runners apart.", no_args_is_help=True)
@@ -42,14 +41,14 @@ def apply(
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
     """Execute a plan on the live cluster: check, show, ask, publish wave by wave, follow, verify."""
-    from kadmin.cli.desk import open_desk
+    from kadmin.cli.desk import bounds_of, open_desk
     from kadmin.cli.inputs import read_plan, read_sizes
     from kadmin.operations import service
     from kadmin.report.operations import examination_text
 
     plan, known = read_plan(file), read_sizes(sizes)
     with open_desk(zookeeper) as desk:
-        bounds = _bounds(desk, timeout, lock_timeout)
+        bounds = bounds_of(desk, timeout, lock_timeout)
         preview = service.prepare(desk, plan, known)
         typer.echo(examination_text(preview.examination), err=True)
         outcome = preview.settled(dry_run=dry_run)
@@ -69,14 +68,14 @@ def resume(
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
     """Take an unfinished operation over, from any machine, and bring it to its end."""
-    from kadmin.cli.desk import open_desk
+    from kadmin.cli.desk import bounds_of, open_desk
     from kadmin.operations import service
 
     with open_desk(zookeeper) as desk:
-        bounds = _bounds(desk, timeout, lock_timeout)
+        bounds = bounds_of(desk, timeout, lock_timeout)
         found = service.find_unfinished(desk, operation_id)
         if found is not None:
-            _ask(f"Resume operation {found}?", yes=yes)
+            ask(f"Resume operation {found}?", yes=yes)
         outcome = service.resume(desk, operation_id, bounds)
     _answer_outcome(output, outcome)
 
@@ -161,16 +160,10 @@ def lock_release(
     from kadmin.cli.desk import open_desk
     from kadmin.operations.lock import release_by_hand
 
-    _ask(f"Take the lock away from the runner of operation {operation_id}?", yes=yes)
+    ask(f"Take the lock away from the runner of operation {operation_id}?", yes=yes)
     with open_desk(zookeeper, timeout_s=timeout) as desk:
         holder = release_by_hand(desk.store, desk.paths, operation_id)
     typer.echo(f"released; it was held by {holder}")
-
-
-def _bounds(desk: Desk, timeout: float | None, lock_timeout: float) -> Bounds:
-    from kadmin.operations.service import Bounds
-
-    return Bounds(None if timeout is None else desk.clock.now() + timeout, lock_timeout)
 
 
 def _answer_outcome(output: OutputFormat, outcome: Outcome) -> None:
@@ -185,22 +178,9 @@ def _confirm(plan: Plan, *, yes: bool) -> None:
     from kadmin.plan.model import DeletionPlan
 
     if not isinstance(plan, DeletionPlan) or yes:
-        _ask("Apply this plan?", yes=yes)
+        ask("Apply this plan?", yes=yes)
         return
-    _require_terminal()
+    require_terminal()
     wanted = ",".join(plan.topics)
     if typer.prompt(f"This destroys data. Type the topics to delete them ({wanted})", err=True) != wanted:
         raise UsageError("Not confirmed; nothing was deleted.")
-
-
-def _ask(question: str, *, yes: bool) -> None:
-    if yes:
-        return
-    _require_terminal()
-    if not typer.confirm(question, err=True):
-        raise UsageError("Not confirmed; nothing was changed.")
-
-
-def _require_terminal() -> None:
-    if not sys.stdin.isatty():
-        raise UsageError("A confirmation is needed, and there is no terminal to ask.", next_command="add --yes")

@@ -10,7 +10,7 @@ import re
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.model import AdminNode, AdminState, ClusterState
+from kadmin.cluster.model import AdminNode, AdminState, ClusterState, EntityConfig
 from kadmin.cluster.znodes.admin import (
     DELETE_TOPICS,
     PREFERRED_REPLICA_ELECTION,
@@ -19,7 +19,7 @@ from kadmin.cluster.znodes.admin import (
     decode_reassignment,
 )
 from kadmin.cluster.znodes.brokers import BROKER_IDS, broker_path, decode_broker
-from kadmin.cluster.znodes.configs import config_path, decode_config
+from kadmin.cluster.znodes.configs import CONFIG, config_path, decode_config
 from kadmin.cluster.znodes.consumers import CONSUMERS, decode_registration, ids_path, offsets_path, owners_path
 from kadmin.cluster.znodes.controller import (
     CLUSTER_ID,
@@ -83,6 +83,20 @@ def read_cluster(
     """
     with _told():
         return _read(store, topics, with_configs=with_configs, settle=settle)
+
+
+def read_configs(store: Store, entities: Iterable[str]) -> dict[str, EntityConfig]:
+    """Return the configs of entities such as `topics/orders` or `brokers/1`.
+
+    Raises NotCompletedError where a znode cannot be decoded: what cannot be read must not be written over.
+    """
+    asked = list(entities)
+    nodes = store.get_many([f"{CONFIG}/{entity}" for entity in asked])
+    with _told():
+        return {
+            entity: EntityConfig(node, {} if node is None else decode_config(node))
+            for entity, node in zip(asked, nodes, strict=True)
+        }
 
 
 def consumer_groups(store: Store, topics: Iterable[str]) -> dict[str, tuple[str, ...]]:

@@ -22,11 +22,13 @@ from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import NotCompletedError
+from kadmin.plan.throttle import ConfigChange
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kadmin.cluster.model import Assignment
+    from kadmin.plan.throttle import ConfigChanges
 
 CHUNK_BYTES = 60 * 1024
 RECORD_VERSION = 1
@@ -86,6 +88,14 @@ class TopicRecipe:
 
 
 @dataclass(frozen=True, slots=True)
+class ThrottleRecord:
+    """The throttle of an operation: `rate` in bytes per second, and every config value before and with it."""
+
+    rate: int
+    changes: ConfigChanges
+
+
+@dataclass(frozen=True, slots=True)
 class OperationRecord:
     """The immutable part. `plan_text` is the plan as canonical JSON; `origin` the ordered replicas before any write.
 
@@ -104,6 +114,7 @@ class OperationRecord:
     waves: tuple[tuple[int, ...], ...] = ()
     targets: tuple[TopicPartition, ...] = ()
     recipes: tuple[TopicRecipe, ...] = ()
+    throttle: ThrottleRecord | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +210,7 @@ def encode_record(record: OperationRecord) -> tuple[bytes, ...]:
             {"topic": recipe.topic, "replicas": sorted(recipe.replicas.items()), "configs": dict(recipe.configs)}
             for recipe in record.recipes
         ],
+        "throttle": None if record.throttle is None else asdict(record.throttle),
     }
     packed = zlib.compress(_dump(value), level=9)
     return tuple(packed[start : start + CHUNK_BYTES] for start in range(0, len(packed), CHUNK_BYTES))
@@ -219,6 +231,7 @@ def decode_record(chunks: Sequence[bytes], operation_id: str) -> OperationRecord
         value["targets"] = _load_partitions(value["targets"])
         value["waves"] = tuple(tuple(wave) for wave in value["waves"])
         value["recipes"] = tuple(_load_recipe(recipe) for recipe in value["recipes"])
+        value["throttle"] = _load_throttle(value.get("throttle"))  # records before throttles have none
         return OperationRecord(**value)
     except (zlib.error, ValueError, KeyError, TypeError) as error:
         raise NotCompletedError(
@@ -311,3 +324,13 @@ def _load_partitions(value: list[list[Any]]) -> tuple[TopicPartition, ...]:
 def _load_recipe(value: dict[str, Any]) -> TopicRecipe:
     replicas = {number: tuple(ids) for number, ids in value["replicas"]}
     return TopicRecipe(value["topic"], replicas, value["configs"])
+
+
+def _load_throttle(value: dict[str, Any] | None) -> ThrottleRecord | None:
+    if value is None:
+        return None
+    changes = {
+        entity: {key: ConfigChange(**change) for key, change in keys.items()}
+        for entity, keys in value["changes"].items()
+    }
+    return ThrottleRecord(value["rate"], changes)

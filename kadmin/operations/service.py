@@ -6,6 +6,7 @@ import getpass
 import os
 import secrets
 import socket
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,9 +14,10 @@ from kadmin.cluster.listening import Listening
 from kadmin.cluster.reader import consumer_groups, read_cluster, require_kafka_cluster
 from kadmin.cluster.znodes.admin import PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 from kadmin.documents import dump_json, parse_document, plan_digest
-from kadmin.errors import BusyError, InvalidInputError, NotCompletedError, UnreachableError, UsageError
+from kadmin.errors import BusyError, InvalidInputError, NotCompletedError, UnreachableError
 from kadmin.operations import events
 from kadmin.operations.actions import DeletionWork, ElectionWork, ReassignmentWork
+from kadmin.operations.configs import crowded
 from kadmin.operations.decide.common import deaf
 from kadmin.operations.examine import Examination, examine
 from kadmin.operations.listening import look
@@ -29,11 +31,12 @@ from kadmin.operations.record import (
     TopicRecipe,
 )
 from kadmin.operations.runner import Runner
+from kadmin.operations.throttle import record_throttle
 from kadmin.plan.diff import assignment_of
 from kadmin.plan.model import DeletionPlan, ElectionPlan, ReassignmentPlan
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.actions import Work
@@ -81,6 +84,8 @@ class Preview:
 def prepare(desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int]) -> Preview:
     """Read the whole cluster, examine the plan on it, and see whether the controller listens; nothing is written."""
     state, examination = _study(desk, plan, sizes)
+    if examination.throttle is not None and (many := crowded(desk.store)):
+        examination = replace(examination, refusals=(*examination.refusals, many))
     if unfinished := desk.journal.unfinished():
         examination = replace(examination, refusals=(_unfinished(unfinished), *examination.refusals))
     path = _watched_path(examination.work)
@@ -108,6 +113,7 @@ def apply(desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int], bounds: B
         if examination.work is None:
             return Outcome(None, "nothing to do")
         record = _record(plan, examination.work, state, holder, now)
+        record = replace(record, throttle=record_throttle(desk.store, examination.throttle))
         desk.journal.create(record, lease, now)
         desk.journal.prune(lease)
         desk.tell(events.Opened(operation_id))
@@ -150,6 +156,17 @@ def resume(desk: Desk, operation_id: str | None, bounds: Bounds) -> Outcome:
         _release(desk, runner.lease if runner is not None else lease)
 
 
+@contextmanager
+def leased(desk: Desk, purpose: str, lock_timeout_s: float) -> Iterator[Lease]:
+    """Hold the lock for a short write that is no operation; `purpose` stands where holders name theirs."""
+    holder = _holder(desk, purpose, desk.clock.timestamp())
+    lease = take(desk.store, desk.paths, holder, desk.clock, lock_timeout_s)
+    try:
+        yield lease
+    finally:
+        _release(desk, lease)
+
+
 def work_of(record: OperationRecord) -> Work:
     """Rebuild the work from a record alone: targets of the plan, currents of the origin."""
     plan = parse_document(record.plan_text.encode(), f"operation {record.operation_id}")
@@ -165,11 +182,6 @@ def work_of(record: OperationRecord) -> Work:
 
 
 def _study(desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int]) -> tuple[ClusterState, Examination]:
-    if isinstance(plan, ReassignmentPlan) and plan.throttle_rate is not None:
-        raise UsageError(
-            "spec.throttle: this version of kadmin sets no throttles.",
-            next_command="take spec.throttle out of the plan, or set the throttle with Kafka's own tools first",
-        )
     require_kafka_cluster(desk.store)
     desk.store.sync("/")
     if not isinstance(plan, DeletionPlan):
