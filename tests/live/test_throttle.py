@@ -6,10 +6,11 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from cluster_under_test import document, reassignment
+from cluster_under_test import UNREGISTERED, document, reassignment
 from live_support import wait_until
 
 from kadmin.cluster.model import TopicPartition
+from kadmin.schema import validate_value
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.live
 
 RATES = ("leader.replication.throttled.rate", "follower.replication.throttled.rate")
-LISTS = ("leader.replication.throttled.replicas", "follower.replication.throttled.replicas")
+LEADERS, FOLLOWERS = "leader.replication.throttled.replicas", "follower.replication.throttled.replicas"
 SLOW = {"rate": "1B/s"}
 """Holds a copy in flight for as long as it stands: one batch of records per quota window of 11 seconds."""
 FAST = dict.fromkeys(RATES, "777000000")
@@ -68,7 +69,7 @@ def test_a_deadline_leaves_it_while_copies_run_and_resume_takes_it_off(cluster: 
     assert "the throttle stays: 1 partitions are still in flight" in late.err
     assert f"kadmin resume {operation}" in late.err
     during = throttles(cluster, topic)
-    assert during[f"topics/{topic}"] == {LISTS[0]: "0:1,0:2", LISTS[1]: "0:4"}
+    assert during[f"topics/{topic}"] == {LEADERS: "0:1,0:2", FOLLOWERS: "0:4"}
     assert all(during[f"brokers/{broker}"] == dict.fromkeys(RATES, "1") for broker in (1, 2, 4))
     wait_until(lambda: all("rate" in told[-1] for told in overrides(cluster, "brokers/1", "brokers/4")), 10)
     wait_until(lambda: all("0:4" in told[-1] for told in overrides(cluster, f"topics/{topic}")), 10)
@@ -113,3 +114,30 @@ def test_a_new_order_copies_nothing_and_is_not_throttled(cluster: Cluster, tmp_p
     assert applied.status == 0, applied.err
     assert "throttled" not in applied.err
     assert throttles(cluster, topic) == {}
+
+
+def test_what_is_in_flight_is_throttled_by_hand_dead_brokers_included(cluster: Cluster) -> None:
+    topic = cluster.create_topic({0: [1, 2]})
+    with cluster.stuck_reassignment(topic, 0):
+        shown = cluster.kadmin("throttle", "set", "--rate", "5MB/s", "--yes", "-o", "json")
+        assert shown.status == 0, shown.err
+        assert validate_value(json.loads(shown.out), "answers/throttle-set") == []
+        during = {LEADERS: "0:1,0:2", FOLLOWERS: f"0:{UNREGISTERED}"}
+        assert config(cluster, f"topics/{topic}") == during
+        assert all(config(cluster, f"brokers/{each}") == dict.fromkeys(RATES, "5000000") for each in (1, 2, 99))
+        found = json.loads(cluster.kadmin("throttle", "show", "-o", "json").out)
+        assert validate_value(found, "answers/throttle-show") == []
+        assert {each["entity"]: each["present"] for each in found["throttles"]} == {
+            f"topics/{topic}": True,
+            "brokers/1": True,
+            "brokers/2": True,
+            f"brokers/{UNREGISTERED}": False,
+        }
+        busy = cluster.kadmin("throttle", "clear", "--yes")
+        assert busy.status == 5, busy.err
+        assert "--now" in busy.err
+        assert cluster.kadmin("throttle", "clear", "--now").status == 64, "it asks, and nobody is there"
+        cleared = cluster.kadmin("throttle", "clear", "--now", "--yes", "-o", "json")
+        assert cleared.status == 0, cleared.err
+        assert validate_value(json.loads(cleared.out), "answers/throttle-clear") == []
+    assert cluster.kadmin("throttle", "show").out.strip() == "no throttles"
