@@ -80,8 +80,6 @@ class ConfigWriter:
         Raises LostLockError, and BusyError where notifications are too many or an entity never stands still.
         """
         names = sorted(entities)
-        if error := crowded(self._store):
-            raise error
         for start in range(0, len(names), BATCH):
             if not self._bring(names[start : start + BATCH], decide, lease, deadline):
                 return False
@@ -100,6 +98,8 @@ class ConfigWriter:
             wanted = decide({entity: config.values for entity, config in found.items()})
             if not wanted:
                 return True
+            if error := crowded(self._store):
+                raise error
             group = _first_group(wanted, found)
             if not self._admitted(len(group), deadline):
                 return False

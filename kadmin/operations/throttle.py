@@ -103,7 +103,7 @@ class Throttling:
             return
         moving = in_flight_of(self._work, self._read())
         if moving:
-            self._stays(f"{len(moving)} partitions are still in flight ({name_some(moving)})", next_command)
+            self._stays(f"{name_some(moving)} still in flight", next_command)
             return
         changes = throttle.changes
         foreign: dict[str, ForeignValue] = {}
@@ -140,8 +140,8 @@ class Throttling:
     def _has_copies_to_make(self, state: ClusterState) -> bool:
         if not isinstance(self._work, ReassignmentWork):
             return False
-        there = {Progress.DONE, Progress.SETTLED}
-        return any(judge(wish, state, published=True) not in there for wish in self._work.wishes)
+        unfinished = {Progress.WAITING, Progress.RUNNING}
+        return any(judge(wish, state, published=True) in unfinished for wish in self._work.wishes)
 
     def _published(self) -> bool:
         steps = self._desk.journal.steps(self._record.operation_id)
@@ -170,7 +170,7 @@ class Throttling:
     def _stays(self, why: str, next_command: str) -> None:
         if self._record.throttle is not None and not self._told:
             self._told = True
-            self._desk.tell(events.Noted(f"the throttle stays: {why}; later, {next_command} takes it off"))
+            self._desk.tell(events.Noted(f"the throttle stays: {why}; {next_command} takes it off later"))
 
     def _tell_kept(self, foreign: tuple[ForeignValue, ...]) -> None:
         if foreign:

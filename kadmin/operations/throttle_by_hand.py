@@ -80,7 +80,7 @@ def plan_clear(desk: Desk, scope: Scope, *, now: bool) -> ConfigChanges:
     recorded = recorded_throttles(desk)
     if not now and (moving := _moving(desk, state)):
         raise BusyError(
-            f"{len(moving)} partitions are in flight: {name_some(moving)}.",
+            f"Partitions are in flight: {name_some(moving)}.",
             cause="without a throttle their copies may take all of the network",
             next_command="kadmin throttle clear, when they are done; or all the same with --now",
         )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.live, pytest.mark.spark]
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("README.md", "docs/documents.md", "docs/convert.md", "docs/sandbox.md")
+PAGES = ("README.md", "docs/documents.md", "docs/throttles.md", "docs/convert.md", "docs/sandbox.md")
 
 
 def commands(page: str) -> list[str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from cluster_under_test import command, document, reassignment
 from fault_proxy import MULTI, Action, Fault, FaultProxy, Side
 from states import tp
 from znode_cluster import config, configure, notified, reassigned, reassigning, seed
@@ -30,6 +32,7 @@ from kadmin.plan.throttle import FOLLOWER_RATE, FOLLOWER_REPLICAS, LEADER_RATE, 
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     from fault_proxy import Frame
 
@@ -199,7 +202,7 @@ def test_it_stays_while_anything_of_the_operation_is_in_flight(store: Store, lea
     leaving = throttling(store, recorded_again(throttle), told)
     leaving.leave(NotCompletedError("The deadline passed."), lease)
     assert configs(store)["brokers/1"] == RATES
-    assert told == [f"the throttle stays: 1 partitions are still in flight (a-0); later, {OFF} takes it off"]
+    assert told == [f"the throttle stays: a-0 still in flight; {OFF} takes it off later"]
     reassigned(store, "a", (1, 3))
     throttle.take_down(lease, OFF)
     assert configs(store) == BEFORE
@@ -300,7 +303,7 @@ def test_without_the_lock_nothing_is_written_and_it_is_said_to_stay(store: Store
     assert config(store, "brokers/1") == RATES
     throttle.leave(LostLockError("The lock is no longer ours."), lease)
     assert told[1:] == [
-        f"the throttle stays: the cluster cannot be asked, or the lock is no longer ours; later, {OFF} takes it off"
+        f"the throttle stays: the cluster cannot be asked, or the lock is no longer ours; {OFF} takes it off later"
     ]
 
 
@@ -313,6 +316,27 @@ def test_the_configs_of_a_deleted_topic_are_not_made_again(store: Store, lease: 
     throttle.take_down(lease, OFF)
     assert store.exists("/config/topics/a") is None
     assert config(store, "brokers/1") == {}
+
+
+def test_a_command_that_ends_with_nothing_in_flight_has_taken_it_off(store: Store, chroot: str, tmp_path: Path) -> None:
+    """At every exit: here the deadline, on a cluster that has no controller; resume sets it again and takes it off."""
+    seed(store, {"a": {0: (1, 2)}})
+    store.multi([Create("/cluster", b""), Create("/cluster/id", b'{"id":"x"}')])
+    plan = document(tmp_path / "plan.yaml", reassignment("a", {0: [1, 3]}, throttle={"rate": "5kB/s"}))
+    late = command("apply", plan, "-z", chroot, "--yes", "--timeout", "0")
+    assert late.status == 8, late.err
+    assert "throttled at 5kB/s" in late.err
+    assert "the throttle is off" in late.err
+    again = command("resume", "-z", chroot, "--yes", "--timeout", "0")
+    assert again.status == 8, again.err
+    assert notified(store) == ENTITIES * 4
+    assert configs(store) == {}
+    stale = {"version": 1, "partitions": {"0": [2, 3]}}
+    store.multi([SetData("/brokers/topics/a", json.dumps(stale).encode(), -1)])
+    failed = command("resume", "-z", chroot, "--yes", "--timeout", "9")
+    assert failed.status == 4, failed.err
+    assert configs(store) == {}
+    assert store.exists(PATHS.lock) is None
 
 
 class Hours(Clock):
