@@ -137,6 +137,25 @@ BAD: dict[str, tuple[str, bytes]] = {
             before="  throttle: {rate: 50}\n  waves: {max_bytes: 10GBit, max_payload: 0B, max_partitions: 0}\n",
         ),
     ),
+    "b08-throttle-two": (
+        "plan.yaml",
+        _reassign("{topic: a, partition: 0, replicas: [1]}", before="  throttle: {rate: 50MB/s, finish_in: 6h}\n"),
+    ),
+    "b08-throttle-amounts": (
+        "plan.yaml",
+        _reassign(
+            "{topic: a, partition: 0, replicas: [1]}",
+            before="  throttle: {finish_in: 6}\n",
+        ),
+    ),
+    "b08-throttle-none": ("plan.yaml", _reassign("{topic: a, partition: 0, replicas: [1]}", before="  throttle: {}\n")),
+    "b08-throttle-sizes": (
+        "plan.yaml",
+        _reassign(
+            "{topic: a, partition: 0, current: [1], replicas: [2]}",
+            before="  throttle: {finish_in: 6h}\n",
+        ),
+    ),
     "b08-request": (
         "plan.yaml",
         _lines(

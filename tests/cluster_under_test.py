@@ -223,6 +223,22 @@ class Cluster:
             waiting += [f"{path.rstrip('/')}/{child}" for child in children]
         return found
 
+    def configure(self, entity: str, config: Mapping[str, str]) -> None:
+        """Replace an entity's configs as an operator with Kafka's own tools does."""
+        path = f"/kafka/config/{entity}"
+        self.raw.ensure_path(path)
+        self.raw.set(path, json.dumps({"version": 1, "config": dict(config)}).encode())
+        change = json.dumps({"version": 2, "entity_path": entity}).encode()
+        self.raw.create("/kafka/config/changes/config_change_", change, sequence=True)
+
+    def overrides(self, broker_id: int, entity: str) -> list[str]:
+        """Return what a broker's log says of the configs that it took up for an entity, oldest first."""
+        assert self._sandbox is not None
+        log = self._sandbox.spec.directory / f"broker-{broker_id}" / "server.log"
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        said = f"Processing override for entityPath: {entity} with config"
+        return [line.partition(said)[2] for line in lines if said in line]
+
     @contextmanager
     def stuck_reassignment(self, topic: str, number: int) -> Iterator[bytes]:
         """Let somebody else's reassignment wait for a broker that does not exist; undone at the end.
@@ -373,13 +389,6 @@ class Cluster:
             if rate is None
             else dict.fromkeys(("leader.replication.throttled.rate", "follower.replication.throttled.rate"), rate)
         )
-        self._configure(f"topics/{topic}", replicas)
+        self.configure(f"topics/{topic}", replicas)
         for broker in self.raw.get_children("/kafka/brokers/ids"):
-            self._configure(f"brokers/{broker}", rates)
-
-    def _configure(self, entity: str, config: Mapping[str, str]) -> None:
-        path = f"/kafka/config/{entity}"
-        self.raw.ensure_path(path)
-        self.raw.set(path, json.dumps({"version": 1, "config": dict(config)}).encode())
-        change = json.dumps({"version": 2, "entity_path": entity}).encode()
-        self.raw.create("/kafka/config/changes/config_change_", change, sequence=True)
+            self.configure(f"brokers/{broker}", rates)

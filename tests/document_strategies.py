@@ -18,6 +18,8 @@ from kadmin.plan.model import (
     Reassignment,
     ReassignmentPlan,
     RebalanceRequest,
+    ThrottleBy,
+    ThrottleWish,
     WaveLimits,
 )
 
@@ -55,7 +57,7 @@ reassignment_plans = st.builds(
     ReassignmentPlan,
     headers,
     _reassignments(),
-    throttle_rate=st.none() | amounts,
+    throttle=st.none() | st.builds(ThrottleWish, st.sampled_from(ThrottleBy), st.integers(1, 10**9 - 1)),
     limits=st.builds(
         WaveLimits,
         max_partitions=st.integers(1, 10_000),

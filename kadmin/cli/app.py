@@ -12,6 +12,7 @@ from kadmin.cli.heal import heal
 from kadmin.cli.propose import propose_app
 from kadmin.cli.sandbox import sandbox_app
 from kadmin.cli.schema import schema_app
+from kadmin.cli.throttle import throttle_app
 from kadmin.cli.validate import validate
 
 app = typer.Typer(
@@ -38,6 +39,7 @@ app.command()(takeover.rollback)
 app.command()(operate.history)
 app.command()(heal)
 app.add_typer(operate.lock_app, name="lock")
+app.add_typer(throttle_app, name="throttle")
 app.command()(cluster.snapshot)
 propose_app.command("election")(propose_election)
 app.add_typer(propose_app, name="propose")

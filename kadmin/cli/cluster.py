@@ -72,11 +72,12 @@ def diff(
 
     plan, known = read_plan(file), read_sizes(sizes)
     if inventory is not None:
-        from kadmin.inventory import read_inventory, sizes_of, state_of
+        from kadmin.inventory import inbound_of, read_inventory, sizes_of, state_of
         from kadmin.operations.examine import examine
 
         single = read_inventory(inventory).single()
-        found = examine(plan, state_of(single), sizes={**sizes_of(single), **known})
+        sizes_known = {**sizes_of(single), **known}
+        found = examine(plan, state_of(single), sizes=sizes_known, inbound=inbound_of(single))
     elif zookeeper is not None:
         from kadmin.cli.desk import open_desk
         from kadmin.operations.service import prepare

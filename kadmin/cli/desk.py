@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from kadmin.operations.clock import Clock
     from kadmin.operations.runner import Desk
+    from kadmin.operations.service import Bounds
 
 ROOT_VARIABLE = "KADMIN_ROOT"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -43,6 +44,13 @@ def open_desk(zookeeper: str, *, timeout_s: float | None = None) -> Iterator[Des
             yield Desk(store, Paths(os.environ.get(ROOT_VARIABLE, "/kadmin")), clock, follower)
         finally:
             follower.close()
+
+
+def bounds_of(desk: Desk, timeout_s: float | None, lock_timeout_s: float) -> Bounds:
+    """Return the deadline of a command that began now, and how long it waits for a held lock."""
+    from kadmin.operations.service import Bounds
+
+    return Bounds(None if timeout_s is None else desk.clock.now() + timeout_s, lock_timeout_s)
 
 
 @contextmanager

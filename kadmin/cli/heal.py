@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from kadmin.cli.operate import answer_outcome, ask, bounds_of
+from kadmin.cli.confirm import ask
+from kadmin.cli.operate import answer_outcome
 from kadmin.cli.options import (
     LockTimeoutOption,
     OutputFormat,
@@ -24,7 +25,7 @@ def heal(
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
     """Cure what keeps the controller from working: each step is shown, confirmed, and saved before it is done."""
-    from kadmin.cli.desk import open_desk
+    from kadmin.cli.desk import bounds_of, open_desk
     from kadmin.operations.heal import heal as run
 
     def confirm(finding: str, cure: str) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kadmin.cli.confirm import ask, require_terminal
 from kadmin.cli.options import (
     READ_TIMEOUT_S,
     BoundOption,
@@ -44,7 +44,7 @@ def apply(
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
     """Execute a plan on the live cluster: check, show, ask, publish wave by wave, follow, verify."""
-    from kadmin.cli.desk import open_desk
+    from kadmin.cli.desk import bounds_of, open_desk
     from kadmin.cli.inputs import read_plan, read_sizes
 
     plan, known = read_plan(file), read_sizes(sizes)
@@ -156,13 +156,6 @@ def lock_release(
     typer.echo(f"released; it was held by {holder}")
 
 
-def bounds_of(desk: Desk, timeout: float | None, lock_timeout: float) -> Bounds:
-    """Turn the two flags into bounds on the desk's clock."""
-    from kadmin.operations.service import Bounds
-
-    return Bounds(None if timeout is None else desk.clock.now() + timeout, lock_timeout)
-
-
 def answer_outcome(output: OutputFormat, outcome: Outcome) -> None:
     """Answer with what an operation came to."""
     from kadmin.cli.output import answer
@@ -178,21 +171,7 @@ def _confirm(plan: Plan, *, yes: bool) -> None:
     if not isinstance(plan, DeletionPlan) or yes:
         ask("Apply this plan?", yes=yes)
         return
-    _require_terminal()
+    require_terminal()
     wanted = ",".join(plan.topics)
     if typer.prompt(f"This destroys data. Type the topics to delete them ({wanted})", err=True) != wanted:
         raise UsageError("Not confirmed; nothing was deleted.")
-
-
-def ask(question: str, *, yes: bool) -> None:
-    """Ask a person, who may decline; raises UsageError where they do or nobody can be asked."""
-    if yes:
-        return
-    _require_terminal()
-    if not typer.confirm(question, err=True):
-        raise UsageError("Not confirmed; nothing was changed.")
-
-
-def _require_terminal() -> None:
-    if not sys.stdin.isatty():
-        raise UsageError("A confirmation is needed, and there is no terminal to ask.", next_command="add --yes")

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from kadmin.cli.operate import answer_outcome, ask, bounds_of, execute
+from kadmin.cli.confirm import ask
+from kadmin.cli.operate import answer_outcome, execute
 from kadmin.cli.options import (
     READ_TIMEOUT_S,
     BoundOption,
@@ -14,6 +15,7 @@ from kadmin.cli.options import (
     OperationArgument,
     OutputFormat,
     OutputOption,
+    SizesOption,
     TimeoutOption,
     YesOption,
     ZooKeeperOption,
@@ -31,7 +33,7 @@ def resume(
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
     """Take an unfinished operation over, from any machine, and bring it to its end."""
-    from kadmin.cli.desk import open_desk
+    from kadmin.cli.desk import bounds_of, open_desk
     from kadmin.operations import takeover
 
     with open_desk(zookeeper) as desk:
@@ -52,7 +54,7 @@ def pause(
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
     """Publish no further wave; the running one is followed to its end, and `resume` goes on."""
-    from kadmin.cli.desk import open_desk
+    from kadmin.cli.desk import bounds_of, open_desk
     from kadmin.operations.request import Wish
     from kadmin.operations.takeover import stop
 
@@ -75,7 +77,7 @@ def cancel(
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
     """End an operation: publish no further wave, and follow what runs to its end, or take it back at once."""
-    from kadmin.cli.desk import open_desk
+    from kadmin.cli.desk import bounds_of, open_desk
     from kadmin.operations.request import Wish
     from kadmin.operations.takeover import find_unfinished, stop
 
@@ -98,16 +100,19 @@ def rollback(
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and read everything, change nothing.")] = False,
     yes: YesOption = False,
+    sizes: SizesOption = None,
     timeout: TimeoutOption = None,
     lock_timeout: LockTimeoutOption = 0,
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
     """Bring the partitions of an operation (the last, where none is named) back to their original order."""
-    from kadmin.cli.desk import open_desk
+    from kadmin.cli.desk import bounds_of, open_desk
+    from kadmin.cli.inputs import read_sizes
     from kadmin.operations.rollback import plan_rollback
 
+    known = read_sizes(sizes)
     with open_desk(zookeeper) as desk:
         bounds = bounds_of(desk, timeout, lock_timeout)
         plan = plan_rollback(desk, operation_id)
-        outcome = execute(desk, plan, {}, bounds, dry_run=dry_run, yes=yes)
+        outcome = execute(desk, plan, known, bounds, dry_run=dry_run, yes=yes)
     answer_outcome(output, outcome)

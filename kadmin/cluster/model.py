@@ -168,6 +168,14 @@ class Znode:
 
 
 @dataclass(frozen=True, slots=True)
+class EntityConfig:
+    """The dynamic configs of a topic or broker, and the znode that holds them; without one, there are none."""
+
+    znode: Znode | None
+    values: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Acl:
     """One access control entry: permission bits and `scheme:credential`, as ZooKeeper keeps them."""
 

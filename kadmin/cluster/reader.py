@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from kadmin.cluster.model import AdminNode, AdminState, ClusterState
+from kadmin.cluster.model import AdminNode, AdminState, ClusterState, EntityConfig
 from kadmin.cluster.source import Source
 from kadmin.cluster.znodes.admin import (
     DELETE_TOPICS,
@@ -21,7 +21,7 @@ from kadmin.cluster.znodes.admin import (
     decode_reassignment,
 )
 from kadmin.cluster.znodes.brokers import BROKER_IDS, broker_path, decode_broker
-from kadmin.cluster.znodes.configs import DEFAULT_ENTITY, config_path, decode_config
+from kadmin.cluster.znodes.configs import CONFIG, DEFAULT_ENTITY, config_path, decode_config
 from kadmin.cluster.znodes.consumers import CONSUMERS, decode_registration, ids_path, offsets_path, owners_path
 from kadmin.cluster.znodes.controller import (
     CLUSTER_ID,
@@ -91,6 +91,20 @@ def read_cluster(
 def read_tolerantly(source: Source) -> ClusterState:
     """Read all topics and their configs; what the (tolerant) source could not use is left out and in `unreadable`."""
     return _read(source, None, with_configs=True, settle=False)
+
+
+def read_configs(store: Store, entities: Iterable[str]) -> dict[str, EntityConfig]:
+    """Return the configs of entities such as `topics/orders` or `brokers/1`.
+
+    Raises NotCompletedError where a znode cannot be decoded: what cannot be read must not be written over.
+    """
+    asked = list(entities)
+    nodes = store.get_many([f"{CONFIG}/{entity}" for entity in asked])
+    with _told(store):
+        return {
+            entity: EntityConfig(node, {} if node is None else decode_config(node))
+            for entity, node in zip(asked, nodes, strict=True)
+        }
 
 
 def consumer_groups(store: Store, topics: Iterable[str]) -> dict[str, tuple[str, ...]]:

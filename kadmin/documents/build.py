@@ -18,9 +18,11 @@ from kadmin.plan.model import (
     Reassignment,
     ReassignmentPlan,
     RebalanceRequest,
+    ThrottleBy,
+    ThrottleWish,
     WaveLimits,
 )
-from kadmin.plan.units import parse_percent, parse_rate, parse_size
+from kadmin.plan.units import parse_duration, parse_percent, parse_rate, parse_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -59,6 +61,10 @@ class _Amounts:
         """Return the bytes per second of an optional rate."""
         return self._read(parse_rate, within, key, path)
 
+    def duration(self, within: Mapping[str, Any], key: str, *path: str) -> int | None:
+        """Return the seconds of an optional duration."""
+        return self._read(parse_duration, within, key, path)
+
     def percent(self, text: str, *path: str) -> float:
         """Return the fraction that a percentage names."""
         try:
@@ -95,12 +101,20 @@ def _reassignment(header: PlanHeader, spec: Mapping[str, Any], amounts: _Amounts
             )
             for entry in spec["partitions"]
         ),
-        throttle_rate=amounts.rate(spec.get("throttle", {}), "rate", "spec", "throttle", "rate"),
+        throttle=_throttle(spec.get("throttle"), amounts),
         limits=_limits(spec.get("waves", {}), amounts),
         elect=Elect(spec.get("elect", Elect.NONE)),
         allow_replication_factor_change=allow.get("replication_factor_change", False),
         allow_fewer_racks=allow.get("fewer_racks", False),
     )
+
+
+def _throttle(throttle: Mapping[str, Any] | None, amounts: _Amounts) -> ThrottleWish | None:
+    if throttle is None:
+        return None
+    by = next(by for by in ThrottleBy if by in throttle)
+    read = amounts.duration if by is ThrottleBy.FINISH_IN else amounts.rate
+    return ThrottleWish(by, read(throttle, by, "spec", "throttle", by) or 0)
 
 
 def _limits(waves: Mapping[str, Any], amounts: _Amounts) -> WaveLimits:

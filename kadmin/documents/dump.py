@@ -8,12 +8,12 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from kadmin.documents.scalars import resolve
-from kadmin.plan.model import DeletionPlan, ElectionPlan, ReassignmentPlan
-from kadmin.plan.units import format_percent, format_rate, format_size
+from kadmin.plan.model import DeletionPlan, ElectionPlan, ReassignmentPlan, ThrottleBy
+from kadmin.plan.units import format_duration, format_percent, format_rate, format_size
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import TopicPartition
-    from kadmin.plan.model import Document, PlanHeader, RebalanceRequest
+    from kadmin.plan.model import Document, PlanHeader, RebalanceRequest, ThrottleWish
 
 _WIDTH = 120
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*", re.ASCII)
@@ -83,7 +83,7 @@ def _reassignment(plan: ReassignmentPlan) -> dict[str, Any]:
     }
     allow = {"replication_factor_change": plan.allow_replication_factor_change, "fewer_racks": plan.allow_fewer_racks}
     spec = {
-        "throttle": None if plan.throttle_rate is None else {"rate": format_rate(plan.throttle_rate)},
+        "throttle": None if plan.throttle is None else _throttle(plan.throttle),
         "waves": _present(waves),
         "elect": plan.elect.value,
         "allow": {name: True for name, waived in allow.items() if waived} or None,
@@ -100,6 +100,11 @@ def _reassignment(plan: ReassignmentPlan) -> dict[str, Any]:
         ],
     }
     return _present(spec)
+
+
+def _throttle(wish: ThrottleWish) -> dict[str, Any]:
+    write = format_duration if wish.by is ThrottleBy.FINISH_IN else format_rate
+    return {wish.by.value: write(wish.amount)}
 
 
 def _election(plan: ElectionPlan) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from kadmin.plan import codes
-from kadmin.plan.units import parse_percent, parse_rate, parse_size
+from kadmin.plan.units import parse_duration, parse_percent, parse_rate, parse_size
 from kadmin.schema import QUOTE_IT, show
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ _CODES = {
 _AMOUNTS: dict[str, Callable[[str], int | float]] = {
     "size": parse_size,
     "rate": parse_rate,
+    "duration": parse_duration,
     "percentage": parse_percent,
 }
 _TOKEN = re.compile(r"[^\s,\[\]{}#]+")
@@ -48,7 +49,7 @@ def code_of(violation: SchemaViolation) -> str:
 
 
 def amount_problem(violation: SchemaViolation) -> tuple[str, str] | None:
-    """Return code and message where the violation is about a size, rate or percentage written as text or number."""
+    """Return code and message where the violation is about an amount with a unit, written as text or number."""
     parse = _AMOUNTS.get(violation.title)
     if parse is None or violation.rule not in {"type", "pattern"} or isinstance(violation.instance, bool):
         return None

@@ -116,7 +116,7 @@ def losses(plan: Document, *, current: bool) -> tuple[str, ...]:
     found = {"metadata": plan.header != PlanHeader()}
     if isinstance(plan, ReassignmentPlan):
         found |= {
-            "spec.throttle": plan.throttle_rate is not None,
+            "spec.throttle": plan.throttle is not None,
             "spec.waves": plan.limits != WaveLimits(),
             "spec.elect": plan.elect is not Elect.NONE,
             "spec.allow": plan.allow_replication_factor_change or plan.allow_fewer_racks,

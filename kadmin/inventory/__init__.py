@@ -2,7 +2,7 @@
 
 from kadmin.inventory.model import SINGLE_CLUSTER, BrokerRow, ClusterInventory, Inventory, PartitionRow
 from kadmin.inventory.reading import read_inventory
-from kadmin.inventory.state import inventory_of, sizes_of, state_of
+from kadmin.inventory.state import inbound_of, inventory_of, sizes_of, state_of
 from kadmin.inventory.writing import write_inventory
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "ClusterInventory",
     "Inventory",
     "PartitionRow",
+    "inbound_of",
     "inventory_of",
     "read_inventory",
     "sizes_of",

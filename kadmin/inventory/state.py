@@ -73,6 +73,15 @@ def sizes_of(cluster: ClusterInventory) -> dict[TopicPartition, int]:
     }
 
 
+def inbound_of(cluster: ClusterInventory) -> dict[TopicPartition, float]:
+    """Return what producers write to each partition, in bytes per second, where that is known."""
+    return {
+        TopicPartition(row.topic, row.partition): row.bytes_in_per_s
+        for row in cluster.partitions
+        if row.bytes_in_per_s is not None
+    }
+
+
 def _isr(row: PartitionRow) -> Replicas:
     if row.isr is not None:
         return row.isr

@@ -6,13 +6,14 @@ order in which an operator would want to hear them: wrong cluster, unknown names
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kadmin.errors import BusyError, InvalidInputError, StalePlanError, name_some
 from kadmin.operations.actions import DeletionWork, ElectionWork, ReassignmentWork
 from kadmin.operations.guards import deletion_refusals
 from kadmin.plan.checks import fewer_racks, replication_factor_changes, unknown_names
+from kadmin.plan.copying import throttle_of
 from kadmin.plan.diff import assignment_of, diff
 from kadmin.plan.election import electable, off_preferred, scope_of
 from kadmin.plan.model import Elect, ElectionPlan, ReassignmentPlan
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from kadmin.errors import KadminError
     from kadmin.operations.actions import Work
     from kadmin.plan.checks import Violation
+    from kadmin.plan.copying import Throttle
     from kadmin.plan.diff import PlanDiff
     from kadmin.plan.model import DeletionPlan, Plan
 
@@ -40,6 +42,7 @@ class Examination:
     work: Work | None
     change: PlanDiff | None = None
     targets: tuple[str, ...] = ()
+    throttle: Throttle | None = None
 
 
 def examine(
@@ -47,14 +50,19 @@ def examine(
     state: ClusterState,
     *,
     sizes: Mapping[TopicPartition, int] | None = None,
+    inbound: Mapping[TopicPartition, float] | None = None,
     consumers: Mapping[str, Sequence[str]] | None = None,
 ) -> Examination:
-    """Examine any plan; `consumers` maps a topic to the groups that use it (deletions)."""
+    """Examine any plan.
+
+    `inbound` is what producers write to each partition, in bytes per second; `consumers` maps a topic to the groups
+    that use it (deletions).
+    """
     refusals = _wrong_cluster(plan, state)
     if refusals:
         return Examination(refusals, None)
     if isinstance(plan, ReassignmentPlan):
-        return _reassignment(plan, state, sizes or {})
+        return _throttled(plan, _reassignment(plan, state, sizes or {}), state, inbound or {})
     if isinstance(plan, ElectionPlan):
         return _election(plan, state)
     return _deletion(plan, state, consumers or {})
@@ -97,6 +105,18 @@ def _reassignment(plan: ReassignmentPlan, state: ClusterState, sizes: Mapping[To
     filled = {wish.partition: wish for wave in waves for wish in wave}
     wishes = tuple(filled.get(wish.partition, wish) for wish in plan.reassignments)
     return Examination(tuple(refusals), ReassignmentWork(waves, wishes, plan.elect), change)
+
+
+def _throttled(
+    plan: ReassignmentPlan, found: Examination, state: ClusterState, inbound: Mapping[TopicPartition, float]
+) -> Examination:
+    if plan.throttle is None or found.change is None:
+        return found
+    try:
+        waves = [wave.reassignments for wave in found.change.waves]
+        return replace(found, throttle=throttle_of(plan.throttle, waves, state, inbound))
+    except InvalidInputError as error:
+        return replace(found, refusals=(*found.refusals, error))
 
 
 def _election(plan: ElectionPlan, state: ClusterState) -> Examination:

@@ -6,14 +6,17 @@ import getpass
 import os
 import secrets
 import socket
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from kadmin.errors import UnreachableError
 from kadmin.operations import events
-from kadmin.operations.lock import Holder, release
+from kadmin.operations.lock import Holder, release, take
 from kadmin.operations.record import Author
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kadmin.operations.lock import Lease
     from kadmin.operations.runner import Desk
 
@@ -35,6 +38,17 @@ def give_back(desk: Desk, lease: Lease) -> None:
         release(desk.store, desk.paths, lease)
     except UnreachableError:
         desk.tell(events.Noted("the lock could not be given back; it goes with the session"))
+
+
+@contextmanager
+def leased(desk: Desk, purpose: str, lock_timeout_s: float) -> Iterator[Lease]:
+    """Hold the lock for a short write that is no operation; `purpose` stands where holders name theirs."""
+    holder = new_holder(desk, purpose, desk.clock.timestamp())
+    lease = take(desk.store, desk.paths, holder, desk.clock, lock_timeout_s)
+    try:
+        yield lease
+    finally:
+        give_back(desk, lease)
 
 
 def _user() -> str:

@@ -25,11 +25,13 @@ from typing import TYPE_CHECKING, Any
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import NotCompletedError
 from kadmin.insight.health import Health
+from kadmin.plan.throttle import ConfigChange
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kadmin.cluster.model import Assignment
+    from kadmin.plan.throttle import ConfigChanges
 
 CHUNK_BYTES = 60 * 1024
 RECORD_VERSION = 1
@@ -89,6 +91,14 @@ class TopicRecipe:
 
 
 @dataclass(frozen=True, slots=True)
+class ThrottleRecord:
+    """The throttle of an operation: `rate` in bytes per second, and every config value before and with it."""
+
+    rate: int
+    changes: ConfigChanges
+
+
+@dataclass(frozen=True, slots=True)
 class OperationRecord:
     """The immutable part. `plan_text` is the plan as canonical JSON; `origin` the ordered replicas before any write.
 
@@ -108,6 +118,7 @@ class OperationRecord:
     targets: tuple[TopicPartition, ...] = ()
     recipes: tuple[TopicRecipe, ...] = ()
     health: Health | None = None
+    throttle: ThrottleRecord | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +229,7 @@ def encode_record(record: OperationRecord) -> tuple[bytes, ...]:
             for recipe in record.recipes
         ],
         "health": None if record.health is None else _dump_health(record.health),
+        "throttle": None if record.throttle is None else asdict(record.throttle),
     }
     packed = zlib.compress(_dump(value), level=9)
     return tuple(packed[start : start + CHUNK_BYTES] for start in range(0, len(packed), CHUNK_BYTES))
@@ -239,6 +251,7 @@ def decode_record(chunks: Sequence[bytes], operation_id: str) -> OperationRecord
         value["waves"] = tuple(tuple(wave) for wave in value["waves"])
         value["recipes"] = tuple(_load_recipe(recipe) for recipe in value["recipes"])
         value["health"] = _load_health(value.get("health"))
+        value["throttle"] = _load_throttle(value.get("throttle"))  # records before throttles have none
         return OperationRecord(**value)
     except (zlib.error, ValueError, KeyError, TypeError) as error:
         raise NotCompletedError(
@@ -363,3 +376,13 @@ def _load_replaced(value: dict[str, Any]) -> Replaced:
     packed = value["data"]
     data = None if packed is None else zlib.decompress(base64.b64decode(packed))
     return Replaced(value["path"], value["version"], data)
+
+
+def _load_throttle(value: dict[str, Any] | None) -> ThrottleRecord | None:
+    if value is None:
+        return None
+    changes = {
+        entity: {key: ConfigChange(**change) for key, change in keys.items()}
+        for entity, keys in value["changes"].items()
+    }
+    return ThrottleRecord(value["rate"], changes)

@@ -8,7 +8,7 @@ from kadmin.cluster.reader import read_cluster, require_kafka_cluster
 from kadmin.documents import parse_document
 from kadmin.errors import InvalidInputError
 from kadmin.operations.record import Kind, OperationState
-from kadmin.plan.model import PlanHeader, Reassignment, ReassignmentPlan
+from kadmin.plan.model import PlanHeader, Reassignment, ReassignmentPlan, ThrottleBy, ThrottleWish
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
@@ -23,7 +23,7 @@ def plan_rollback(desk: Desk, operation_id: str | None) -> ReassignmentPlan:
     """Return the plan that brings the partitions of an operation (None: the last) back to their original order.
 
     A partition that is back already is left out; one that is neither where the operation put it nor back makes the
-    plan stale when it is examined, like any plan. Limits, throttle and elections are the operation's own.
+    plan stale when it is examined, like any plan. Limits, rate of the throttle and elections are the operation's own.
     """
     require_kafka_cluster(desk.store)
     desk.store.sync("/")
@@ -52,7 +52,7 @@ def _reversed(plan: ReassignmentPlan, record: OperationRecord, state: ClusterSta
     return ReassignmentPlan(
         header,
         back,
-        plan.throttle_rate,
+        None if record.throttle is None else ThrottleWish(ThrottleBy.RATE, record.throttle.rate),
         plan.limits,
         plan.elect,
         allow_replication_factor_change=True,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.listening import Listening
 from kadmin.cluster.reader import read_cluster
 from kadmin.cluster.znodes.admin import DELETE_TOPICS, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
-from kadmin.errors import NotCompletedError, name_some
+from kadmin.errors import KadminError, NotCompletedError, name_some
 from kadmin.insight.health import health_of, new_trouble
 from kadmin.operations import events
 from kadmin.operations.actions import (
@@ -36,10 +36,12 @@ from kadmin.operations.publish import Published, Publisher, next_step
 from kadmin.operations.record import OperationState, OperationStatus, StepKind
 from kadmin.operations.request import Wish
 from kadmin.operations.supersede import cancel_now
+from kadmin.operations.throttle import Throttling
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kadmin.cluster.store import Store
-    from kadmin.errors import KadminError
     from kadmin.operations.actions import Action, Work
     from kadmin.operations.clock import Clock
     from kadmin.operations.lock import Holder, Lease
@@ -77,6 +79,7 @@ class Runner:
         self._publisher = Publisher(desk.store, desk.paths, record.operation_id)
         self._steps: tuple[Step, ...] = ()
         self._heard: Request | None = None
+        self._throttling = Throttling(desk, record, work)
         self._started_at = desk.clock.now()
 
     @property
@@ -88,7 +91,16 @@ class Runner:
         """Follow the operation to its end and return the success message; raises the error that ended it otherwise.
 
         `deadline` is on the desk's clock. Past it, or on a signal, the operation stays as it is and can be resumed.
+        The throttle is on before the first wave, and off at every way out that finds nothing in flight.
         """
+        try:
+            self._under_lock(lambda lease: self._throttling.set_up(lease, deadline))
+            return self._follow(deadline)
+        except KadminError as error:
+            self._throttling.leave(error, self._lease)
+            raise
+
+    def _follow(self, deadline: float | None) -> str:
         memory = Memory()
         self._desk.store.sync("/")
         while True:
@@ -225,17 +237,22 @@ class Runner:
 
     def _finish(self, finish: Finish) -> str:
         if finish.state is not OperationState.RUNNING:
+            # First: of an operation that is not finished yet, any machine can still take the throttle off.
+            self._under_lock(lambda lease: self._throttling.take_down(lease, "kadmin throttle clear"))
             self._set_status(OperationStatus(finish.state, self._desk.clock.timestamp(), finish.message))
         if finish.error is not None:
             raise finish.error
         return finish.message
 
     def _set_status(self, status: OperationStatus) -> None:
+        self._under_lock(lambda lease: self._desk.journal.set_status(self._record.operation_id, status, lease))
+
+    def _under_lock(self, write: Callable[[Lease], None]) -> None:
         try:
-            self._desk.journal.set_status(self._record.operation_id, status, self._lease)
+            write(self._lease)
         except LostLockError:
             self._regain_lock()
-            self._desk.journal.set_status(self._record.operation_id, status, self._lease)
+            write(self._lease)
 
     def _progress(self, observed: Observed, memory: Memory, reason: str) -> None:
         found: Tally = tally(self._work, observed, memory)

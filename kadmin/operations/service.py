@@ -9,10 +9,11 @@ from kadmin.cluster.listening import Listening
 from kadmin.cluster.reader import consumer_groups, read_cluster, require_kafka_cluster
 from kadmin.cluster.znodes.admin import PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 from kadmin.documents import dump_json, plan_digest
-from kadmin.errors import BusyError, UsageError
+from kadmin.errors import BusyError
 from kadmin.insight.health import health_of
 from kadmin.operations import events
 from kadmin.operations.actions import ElectionWork, ReassignmentWork
+from kadmin.operations.configs import crowded
 from kadmin.operations.decide.common import deaf
 from kadmin.operations.examine import Examination, examine
 from kadmin.operations.holding import give_back, new_holder, new_operation_id
@@ -25,8 +26,9 @@ from kadmin.operations.record import (
     TopicRecipe,
 )
 from kadmin.operations.runner import Runner
+from kadmin.operations.throttle import record_throttle
 from kadmin.plan.diff import assignment_of
-from kadmin.plan.model import DeletionPlan, ReassignmentPlan
+from kadmin.plan.model import DeletionPlan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,6 +79,8 @@ class Preview:
 def prepare(desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int]) -> Preview:
     """Read the whole cluster, examine the plan on it, and see whether the controller listens; nothing is written."""
     state, examination = _study(desk, plan, sizes)
+    if examination.throttle is not None and (many := crowded(desk.store)):
+        examination = replace(examination, refusals=(*examination.refusals, many))
     if unfinished := desk.journal.unfinished():
         examination = replace(examination, refusals=(_unfinished(unfinished), *examination.refusals))
     path = _watched_path(examination.work)
@@ -104,6 +108,7 @@ def apply(desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int], bounds: B
         if examination.work is None:
             return Outcome(None, "nothing to do")
         record = _record(plan, examination.work, state, holder, now)
+        record = replace(record, throttle=record_throttle(desk.store, examination.throttle))
         desk.journal.create(record, lease, now)
         desk.journal.prune(lease)
         desk.tell(events.Opened(operation_id))
@@ -114,11 +119,6 @@ def apply(desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int], bounds: B
 
 
 def _study(desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int]) -> tuple[ClusterState, Examination]:
-    if isinstance(plan, ReassignmentPlan) and plan.throttle_rate is not None:
-        raise UsageError(
-            "spec.throttle: this version of kadmin sets no throttles.",
-            next_command="take spec.throttle out of the plan, or set the throttle with Kafka's own tools first",
-        )
     require_kafka_cluster(desk.store)
     desk.store.sync("/")
     if not isinstance(plan, DeletionPlan):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from kadmin.errors import name_some
 from kadmin.plan import codes
-from kadmin.plan.model import ElectionPlan, ReassignmentPlan
+from kadmin.plan.model import ElectionPlan, ReassignmentPlan, ThrottleBy
 from kadmin.plan.units import format_size
 from kadmin.plan.waves import added, entry_bytes, moved_bytes
 
@@ -54,6 +54,7 @@ def check_alone(plan: Plan) -> tuple[Violation, ...]:
             *no_ops(plan),
             *replication_factor_changes(plan, {}),
             *wave_limits(plan),
+            *_throttle_sizes(plan),
             *name_collisions(wish.partition.topic for wish in plan.reassignments),
         )
     if isinstance(plan, ElectionPlan):
@@ -234,6 +235,17 @@ def _wave_limit(wish: Reassignment, plan: ReassignmentPlan) -> Violation | None:
         )
         return Violation(codes.TOO_BIG_FOR_A_WAVE, message, "raise spec.waves.max_bytes", partition=partition)
     return None
+
+
+def _throttle_sizes(plan: ReassignmentPlan) -> Iterator[Violation]:
+    if plan.throttle is None or plan.throttle.by is not ThrottleBy.FINISH_IN:
+        return
+    unknown = [w.partition for w in plan.reassignments if w.size_bytes is None and w.current is not None and added(w)]
+    if unknown:
+        message = f"throttle.finish_in is given, but not the size_bytes of {name_some(unknown)}"
+        hint = "add size_bytes, or give `apply` the sizes with --sizes FILE"
+        field = ("spec", "throttle", ThrottleBy.FINISH_IN.value)
+        yield Violation(codes.SIZE_UNKNOWN, message, hint, field=field, severity="warning")
 
 
 def _deletion_guards(plan: DeletionPlan) -> Iterator[Violation]:

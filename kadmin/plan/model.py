@@ -26,6 +26,14 @@ class Elect(StrEnum):
     NONE = "none"
 
 
+class ThrottleBy(StrEnum):
+    """How `spec.throttle` says its rate: plainly, by the time the copying may take, or by what a link may carry."""
+
+    RATE = "rate"
+    FINISH_IN = "finish_in"
+    LINK_BUDGET = "link_budget"
+
+
 class DeletionLayout(StrEnum):
     """How a deletion is written: one child per topic (what controllers read) or the old documents' parent node."""
 
@@ -72,12 +80,20 @@ class WaveLimits:
 
 
 @dataclass(frozen=True, slots=True)
+class ThrottleWish:
+    """`spec.throttle`. `amount` is in bytes per second, for `finish_in` in seconds."""
+
+    by: ThrottleBy
+    amount: int
+
+
+@dataclass(frozen=True, slots=True)
 class ReassignmentPlan:
-    """Kind `PartitionReassignment`. `throttle_rate` in bytes per second."""
+    """Kind `PartitionReassignment`."""
 
     header: PlanHeader
     reassignments: tuple[Reassignment, ...]
-    throttle_rate: int | None = None
+    throttle: ThrottleWish | None = None
     limits: WaveLimits = field(default_factory=WaveLimits)
     elect: Elect = Elect.NONE
     allow_replication_factor_change: bool = False

@@ -10,6 +10,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from kadmin.plan.waves import added
+
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState, Replicas, Topic, TopicPartition
     from kadmin.plan.model import Reassignment
@@ -59,6 +61,20 @@ def named_in_node(wish: Reassignment, state: ClusterState) -> bool:
 def is_union(wish: Reassignment, replicas: Replicas) -> bool:
     """Whether `replicas` holds exactly the brokers of current and target together (a move in flight up to 2.3)."""
     return wish.current is not None and replicas != wish.current and set(replicas) == {*wish.current, *wish.target}
+
+
+def still_copied(wish: Reassignment, state: ClusterState) -> bool:
+    """Whether new replicas still copy though no node and no API reassignment names the partition.
+
+    So it is with a union left behind (up to 2.3), and with a target that was reached while an added, live broker is
+    not in sync.
+    """
+    replicas, found = state.replicas(wish.partition), state.states.get(wish.partition)
+    if replicas is None or found is None:
+        return False
+    if replicas != wish.target:
+        return is_union(wish, replicas)
+    return any(broker in state.brokers and broker not in found.isr for broker in added(wish))
 
 
 def in_flight(state: ClusterState) -> tuple[TopicPartition, ...]:

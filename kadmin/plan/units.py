@@ -1,4 +1,4 @@
-"""Amounts with units: bytes and bytes per second, as people write them.
+"""Amounts with units: bytes, bytes per second and durations, as people write them.
 
 `kB MB GB TB` are powers of 1000 and `KiB MiB GiB TiB` powers of 1024; `KB` is read as `kB`. A number without a unit
 is refused: 10 could be meant as 10 KB/s or 10 MB/s, and the difference is an outage.
@@ -21,7 +21,9 @@ _FACTORS = {
     "TiB": 1024**4,
 }
 _SPELLINGS = {**_FACTORS, "KB": 1000}
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 _AMOUNT = re.compile(r"(?P<number>[0-9]{1,19}(?:\.[0-9]{1,12})?) ?(?P<unit>[A-Za-z]*)(?P<per>/s)?", re.ASCII)
+_DURATION = re.compile(r"(?P<number>[0-9]{1,9}(?:\.[0-9]{1,6})?) ?(?P<unit>[A-Za-z]*)", re.ASCII)
 _PERCENT = re.compile(r"(?P<number>[0-9]{1,3}(?:\.[0-9]{1,6})?) ?%", re.ASCII)
 _LONGEST_SHOWN = 40
 MOST_BYTES = 2**63 - 1
@@ -38,6 +40,21 @@ def parse_size(text: str) -> int:
 def parse_rate(text: str) -> int:
     """Return the bytes per second that a rate such as `50MB/s` names; raises ValueError, saying what to write."""
     return _parse(text, per_second=True)
+
+
+def parse_duration(text: str) -> int:
+    """Return the seconds that a duration such as `90m` or `6h` names; raises ValueError, saying what to write."""
+    match = _DURATION.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{_shown(text)} is not a duration; write for example 6h")
+    if not match["unit"]:
+        raise ValueError(f"{_shown(text)} has no unit: {match['number']}m or {match['number']}h?")
+    if match["unit"] not in _SECONDS:
+        raise ValueError(f"unknown unit {match['unit']!r} in {_shown(text)}; units are s, m (minutes), h, d")
+    seconds = Fraction(match["number"]) * _SECONDS[match["unit"]]
+    if seconds.denominator != 1 or seconds == 0:
+        raise ValueError(f"{_shown(text)} is not a whole number of seconds, at least one")
+    return seconds.numerator
 
 
 def parse_percent(text: str) -> float:
@@ -57,6 +74,12 @@ def format_size(size_bytes: int) -> str:
 def format_rate(rate: int) -> str:
     """Write bytes per second exactly: `50MB/s`; `parse_rate` reads it."""
     return f"{format_size(rate)}/s"
+
+
+def format_duration(seconds: int) -> str:
+    """Write seconds exactly, in the largest unit that allows it: `6h`; `parse_duration` reads it."""
+    unit, factor = next((unit, size) for unit, size in reversed(_SECONDS.items()) if seconds % size == 0)
+    return f"{seconds // factor}{unit}"
 
 
 def format_percent(fraction: float) -> str:

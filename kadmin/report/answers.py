@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kadmin.operations.service import Outcome
     from kadmin.operations.snapshot import Snapshot
     from kadmin.operations.verify import Status, Verification
+    from kadmin.plan.copying import Throttle
     from kadmin.plan.diff import BrokerLoad, PlanDiff
     from kadmin.plan.election import ElectionProposal
     from kadmin.plan.model import Plan
@@ -31,6 +32,7 @@ def diff_answer(plan: Plan, examination: Examination) -> dict[str, Any]:
         "refusals": [_error(error) for error in examination.refusals],
         "reassignment": None if change is None or not isinstance(plan, ReassignmentPlan) else _change(change),
         "targets": list(examination.targets),
+        "throttle": None if examination.throttle is None else _throttle(examination.throttle),
     }
 
 
@@ -132,6 +134,15 @@ def _change(change: PlanDiff) -> dict[str, Any]:
             {"broker_id": broker, "before": _load(load), "after": _load(change.after[broker])}
             for broker, load in sorted(change.before.items())
         ],
+    }
+
+
+def _throttle(throttle: Throttle) -> dict[str, Any]:
+    return {
+        "rate": throttle.rate,
+        "entities": sorted(throttle.values),
+        "wave_seconds": list(throttle.wave_seconds),
+        "warnings": list(throttle.warnings),
     }
 
 

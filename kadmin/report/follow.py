@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.operations.events import Opened, Progressed, Published
 from kadmin.plan.units import format_rate, format_size
-from kadmin.report.text import count
+from kadmin.report.text import count, duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,13 +72,7 @@ def _numbers(event: Progressed) -> str:
         rate = event.done_bytes / event.elapsed_s if event.elapsed_s > 0 else 0.0
         if rate > 0:
             left = (event.total_bytes - event.done_bytes) / rate
-            parts.append(f"{format_rate(round(rate))}, {_duration(left)} left")
+            parts.append(f"{format_rate(round(rate))}, {duration(left)} left")
     if event.reason:
         parts.append(event.reason)
     return ", ".join(parts)
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from kadmin.errors import name_some
 from kadmin.operations.record import Kind
 from kadmin.plan.progress import Progress
-from kadmin.plan.units import format_size
-from kadmin.report.text import change, count, replicas, table
+from kadmin.plan.units import format_rate, format_size
+from kadmin.report.text import change, count, duration, replicas, table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kadmin.operations.service import Outcome
     from kadmin.operations.snapshot import Snapshot
     from kadmin.operations.verify import Status, Verdict, Verification
+    from kadmin.plan.copying import Throttle
     from kadmin.plan.diff import PlanDiff
     from kadmin.plan.election import ElectionProposal
 
@@ -30,7 +31,9 @@ def examination_text(examination: Examination) -> str:
     """Show what a plan would do and what would stop it."""
     blocks = []
     if examination.change is not None:
-        blocks.append(_diff_text(examination.change))
+        blocks.append(_diff_text(examination.change, examination.throttle))
+    if examination.throttle is not None:
+        blocks.append(_throttle_text(examination.throttle))
     if examination.targets:
         blocks.append(
             _rows(
@@ -115,7 +118,7 @@ def election_text(proposal: ElectionProposal, path: Path) -> str:
     return "\n".join(lines)
 
 
-def _diff_text(found: PlanDiff) -> str:
+def _diff_text(found: PlanDiff, throttle: Throttle | None) -> str:
     rows = [
         [str(w.partition), replicas(w.current), replicas(w.target), _bytes(w.size_bytes)]
         for w in found.pending[:SHOWN_ROWS]
@@ -128,6 +131,7 @@ def _diff_text(found: PlanDiff) -> str:
             _bytes(w.moved_bytes),
             _busiest(w.moves_in),
             _busiest(w.moves_out),
+            *([] if throttle is None else [_seconds(throttle.wave_seconds[w.index])]),
         ]
         for w in found.waves
     ]
@@ -146,14 +150,29 @@ def _diff_text(found: PlanDiff) -> str:
     )
     if not found.pending:
         return head
+    headers = ["wave", "partitions", "payload bytes", "bytes", "most in", "most out"]
+    headers += [] if throttle is None else ["takes at least"]
     return "\n\n".join(
         [
             head,
             _rows(table(["partition", "current", "target", "bytes"], rows), len(found.pending)),
-            table(["wave", "partitions", "payload bytes", "bytes", "most in", "most out"], waves),
+            table(headers, waves),
             table(["broker", "replicas", "preferred leaders", "bytes"], brokers),
         ]
     )
+
+
+def _throttle_text(throttle: Throttle) -> str:
+    topics = sum(entity.startswith("topics/") for entity in throttle.values)
+    extent = f"{count(len(throttle.values) - topics, 'broker')} and {count(topics, 'topic')}"
+    known = [seconds for seconds in throttle.wave_seconds if seconds is not None]
+    whole = f", {duration(sum(known))} at least" if len(known) == len(throttle.wave_seconds) else ""
+    lines = [f"throttle: {format_rate(throttle.rate)} on {extent}{whole}"]
+    return "\n".join([*lines, *(f"warning: {warning}" for warning in throttle.warnings)])
+
+
+def _seconds(seconds: float | None) -> str:
+    return "?" if seconds is None else duration(seconds)
 
 
 def _rows(text: str, total: int) -> str:

@@ -51,3 +51,10 @@ def change(before: object, after: object) -> str:
 def replicas(ids: Sequence[int] | None) -> str:
     """Return ordered replicas as `1,2,3`; nothing known is `?`."""
     return "?" if ids is None else ",".join(str(broker) for broker in ids)
+
+
+def duration(seconds: float) -> str:
+    """Return `1:30` or `2:00:05`."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

@@ -218,6 +218,22 @@ def test_configs_round_trip(config: dict[str, str]) -> None:
     assert configs.encode_config(dict(reversed(config.items()))) == payload
 
 
+@given(
+    st.dictionaries(st.text(max_size=3), st.text(max_size=3)),
+    st.dictionaries(st.text(max_size=3), st.none() | st.text(max_size=3)),
+)
+def test_a_change_of_configs_keeps_all_else(config: dict[str, str], change: dict[str, str | None]) -> None:
+    """Other configs and fields of the document stay as they are."""
+    before = node("/config/topics/a", {"version": 1, "later": {"x": [1]}, "config": config})
+    data = configs.change_config(before, change)
+    after = {key: value for key, value in {**config, **change}.items() if value is not None}
+    assert configs.decode_config(Znode("/config/topics/a", data, 0)) == after
+    assert json.loads(data)["later"] == {"x": [1]}
+    assert configs.change_config(None, change) == configs.encode_config(
+        {k: v for k, v in change.items() if v is not None}
+    )
+
+
 def test_configs() -> None:
     assert configs.encode_config({"b": "2", "a": "1"}) == b'{"version":1,"config":{"a":"1","b":"2"}}'
     assert configs.decode_config(Znode("/config/topics/a", None, 0)) == {}

@@ -22,6 +22,8 @@ from kadmin.plan.model import (
     Pin,
     ReassignmentPlan,
     RebalanceRequest,
+    ThrottleBy,
+    ThrottleWish,
     WaveLimits,
 )
 
@@ -70,7 +72,7 @@ def test_a_whole_reassignment() -> None:
     assert problems == ()
     assert isinstance(plan, ReassignmentPlan)
     assert (plan.header.name, plan.header.cluster_id) == ("drain-broker-3", "kHD57VOWjTBKdUaz6n7K6n")
-    assert plan.throttle_rate == 50_000_000
+    assert plan.throttle == ThrottleWish(ThrottleBy.RATE, 50_000_000)
     assert plan.limits == WaveLimits(500, 100, 500 * 10**9, 65536)
     assert plan.elect is Elect.AT_END
     assert plan.allow_replication_factor_change

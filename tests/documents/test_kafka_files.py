@@ -20,6 +20,8 @@ from kadmin.plan.model import (
     Reassignment,
     ReassignmentPlan,
     RebalanceRequest,
+    ThrottleBy,
+    ThrottleWish,
     WaveLimits,
 )
 
@@ -257,7 +259,7 @@ def test_each_field_that_the_file_cannot_hold_is_named() -> None:
     plan = ReassignmentPlan(
         PlanHeader(name="x"),
         (wish,),
-        throttle_rate=5,
+        throttle=ThrottleWish(ThrottleBy.RATE, 5),
         limits=WaveLimits(max_partitions=1),
         elect=Elect.AT_END,
         allow_fewer_racks=True,

@@ -17,7 +17,14 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.live, pytest.mark.spark]
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("README.md", "docs/documents.md", "docs/convert.md", "docs/sandbox.md", "docs/exit-codes.md")
+PAGES = (
+    "README.md",
+    "docs/documents.md",
+    "docs/throttles.md",
+    "docs/convert.md",
+    "docs/sandbox.md",
+    "docs/exit-codes.md",
+)
 COMMAND = re.compile(r"^\$ (.*)\n(?:# exit code (\d+)\n)?", re.MULTILINE)
 
 

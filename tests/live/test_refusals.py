@@ -77,11 +77,3 @@ def test_a_mistyped_chroot_is_refused_and_not_created(cluster: Cluster, tmp_path
         refused = cluster.kadmin("apply", plan, "--yes", connect=servers + chroot)
         assert refused.status == 6, refused.err
     assert cluster.root_children() == ("kafka", "zookeeper")
-
-
-def test_a_throttle_is_refused_rather_than_ignored(cluster: Cluster, tmp_path: Path) -> None:
-    value = reassignment(cluster.shared_topic(), {0: [2, 3]})
-    value["spec"]["throttle"] = {"rate": "50MB/s"}
-    refused = cluster.kadmin("apply", document(tmp_path / "plan.yaml", value), "--yes")
-    assert refused.status == 64
-    assert "throttle" in refused.err

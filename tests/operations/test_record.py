@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import json
+import zlib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +19,7 @@ from kadmin.operations.record import (
     OperationStatus,
     Step,
     StepKind,
+    ThrottleRecord,
     TopicRecipe,
     decode_listing,
     decode_record,
@@ -26,6 +30,7 @@ from kadmin.operations.record import (
     encode_step,
     restate,
 )
+from kadmin.plan.throttle import ConfigChange
 
 partitions = st.builds(TopicPartition, st.text("abc._-", min_size=1, max_size=20), st.integers(0, 2**31 - 1))
 replicas = st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=5, unique=True).map(tuple)
@@ -50,6 +55,17 @@ records = st.builds(
         ),
         max_size=3,
     ).map(tuple),
+    throttle=st.none()
+    | st.builds(
+        ThrottleRecord,
+        st.integers(1, 2**63 - 1),
+        st.dictionaries(
+            st.sampled_from(["topics/a", "brokers/1"]),
+            st.dictionaries(
+                st.text(max_size=9), st.builds(ConfigChange, st.none() | st.text(max_size=9), st.text(max_size=9))
+            ),
+        ),
+    ),
 )
 
 
@@ -57,6 +73,13 @@ records = st.builds(
 def test_a_record_survives_the_round_trip(record: OperationRecord) -> None:
     """encode then decode is the identity."""
     assert decode_record(encode_record(record), record.operation_id) == record
+
+
+def test_a_record_from_before_throttles_is_read_as_one_without() -> None:
+    record = OperationRecord("id", Kind.ELECTION, "{}", "sha256:0", None, "now", Author("u", "h", 1), {})
+    value = json.loads(zlib.decompress(b"".join(encode_record(record))))
+    del value["throttle"]
+    assert decode_record((zlib.compress(json.dumps(value).encode()),), "id") == record
 
 
 def test_no_chunk_passes_the_payload_cap() -> None:

@@ -5,9 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kadmin.plan.units import (
+    format_duration,
     format_percent,
     format_rate,
     format_size,
+    parse_duration,
     parse_percent,
     parse_rate,
     parse_size,
@@ -85,6 +87,36 @@ def test_percentages(text: str, fraction: float) -> None:
 )
 def test_shortest_exact_spelling(size_bytes: int, text: str) -> None:
     assert format_size(size_bytes) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("1s", 1), ("90m", 5400), ("6h", 21_600), ("1.5 h", 5400), ("2d", 172_800)]
+)
+def test_durations(text: str, seconds: int) -> None:
+    assert parse_duration(text) == seconds
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("6", r"'6' has no unit: 6m or 6h\?"),
+        ("6min", r"unknown unit 'min' in '6min'; units are s, m \(minutes\), h, d"),
+        ("0h", "'0h' is not a whole number of seconds, at least one"),
+        ("1.0001s", "is not a whole number of seconds"),
+        ("6h30m", "is not a duration; write for example 6h"),
+        ("-1h", "is not a duration"),
+        ("", "is not a duration"),
+    ],
+)
+def test_bad_durations(text: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        parse_duration(text)
+
+
+@given(st.integers(1, 999_999_999))
+def test_durations_round_trip(seconds: int) -> None:
+    """A formatted duration is read as the same number of seconds."""
+    assert parse_duration(format_duration(seconds)) == seconds
 
 
 @given(st.integers(0, 2**63 - 1))

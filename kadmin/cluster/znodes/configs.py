@@ -6,7 +6,7 @@ ConfigEntityChangeNotificationZNode; version 2 of the notification from 0.10.1, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from kadmin.cluster.znodes.paths import require_element
@@ -63,6 +63,16 @@ def decode_config(node: Znode) -> dict[str, str]:
 def encode_config(config: Mapping[str, str]) -> bytes:
     """Encode an entity's configs."""
     return encode({"version": 1, "config": dict(sorted(config.items()))})
+
+
+def change_config(node: Znode | None, values: Mapping[str, str | None]) -> bytes:
+    """Return an entity's data with these values (None: the key goes) and all else as it was; no node: a new one."""
+    document: dict[str, Any] = {"version": 1, "config": {}}
+    if node is not None and node.data is not None:
+        document |= decode_object(node.path, node.data)
+    kept = {**mapping(node.path if node else "", document["config"], "config"), **values}
+    document["config"] = {key: value for key, value in sorted(kept.items()) if value is not None}
+    return encode(document)
 
 
 def encode_config_change(entity_path: str) -> bytes:

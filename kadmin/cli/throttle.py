@@ -1,0 +1,135 @@
+"""throttle show, set, clear and audit: replication throttles outside operations, and what operations left behind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from kadmin.cli.options import (
+    LockTimeoutOption,
+    OutputFormat,
+    OutputOption,
+    TimeoutOption,
+    YesOption,
+    ZooKeeperOption,
+)
+from kadmin.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kadmin.operations.runner import Desk
+    from kadmin.operations.service import Bounds
+    from kadmin.plan.throttle import ConfigChanges
+
+throttle_app = typer.Typer(help="Replication throttles: what is set, by whom, and by hand.", no_args_is_help=True)
+
+BrokersOption: TypeAlias = Annotated[
+    list[int] | None, typer.Option("--broker", metavar="ID", help="A broker; may be repeated.", min=0)
+]
+TopicsOption: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--topic", metavar="TOPIC", help="A topic; may be repeated.")
+]
+
+
+@throttle_app.command("show")
+def show(
+    zookeeper: ZooKeeperOption, *, timeout: TimeoutOption = None, output: OutputOption = OutputFormat.HUMAN
+) -> None:
+    """Show every topic and broker with a throttle, those of dead brokers and deleted topics included."""
+    from kadmin.cli.desk import open_desk
+    from kadmin.cli.output import answer
+    from kadmin.operations.throttle_audit import show as read
+    from kadmin.report.throttles import throttles_answer, throttles_text
+
+    with open_desk(zookeeper, timeout_s=timeout) as desk:
+        found = read(desk)
+    answer(output, lambda: throttles_text(found), lambda: throttles_answer(found))
+
+
+@throttle_app.command("audit")
+def audit(
+    zookeeper: ZooKeeperOption, *, timeout: TimeoutOption = None, output: OutputOption = OutputFormat.HUMAN
+) -> None:
+    """Say of every throttle whose it is: in use, left over by an operation, changed since, or on no record."""
+    from kadmin.cli.desk import open_desk
+    from kadmin.cli.output import answer
+    from kadmin.operations.throttle_audit import audit as judge
+    from kadmin.report.throttles import audit_answer, audit_text
+
+    with open_desk(zookeeper, timeout_s=timeout) as desk:
+        found = judge(desk)
+    answer(output, lambda: audit_text(found), lambda: audit_answer(found))
+
+
+@throttle_app.command("set")
+def set_(
+    zookeeper: ZooKeeperOption,
+    rate: Annotated[str, typer.Option("--rate", metavar="RATE", help="Bytes per second with a unit: 50MB/s.")],
+    *,
+    broker: BrokersOption = None,
+    topic: TopicsOption = None,
+    yes: YesOption = False,
+    timeout: TimeoutOption = None,
+    lock_timeout: LockTimeoutOption = 0,
+    output: OutputOption = OutputFormat.HUMAN,
+) -> None:
+    """Throttle the partitions in flight now, or whole topics, or give brokers a rate; says what was there before."""
+    from kadmin.cli.desk import bounds_of, open_desk
+    from kadmin.operations.throttle_by_hand import Scope, plan_set
+
+    wanted, scope = _rate(rate), Scope(tuple(broker or ()), tuple(topic or ()))
+    with open_desk(zookeeper) as desk:
+        bounds = bounds_of(desk, timeout, lock_timeout)
+        _carry_out(desk, lambda: plan_set(desk, scope, wanted), bounds, output, yes=yes)
+
+
+@throttle_app.command("clear")
+def clear(
+    zookeeper: ZooKeeperOption,
+    *,
+    broker: BrokersOption = None,
+    topic: TopicsOption = None,
+    now: Annotated[bool, typer.Option("--now", help="Also while partitions are in flight.")] = False,
+    yes: YesOption = False,
+    timeout: TimeoutOption = None,
+    lock_timeout: LockTimeoutOption = 0,
+    output: OutputOption = OutputFormat.HUMAN,
+) -> None:
+    """Take throttles off: what an operation set goes back to the value before it, all else goes."""
+    from kadmin.cli.desk import bounds_of, open_desk
+    from kadmin.operations.throttle_by_hand import Scope, plan_clear
+
+    scope = Scope(tuple(broker or ()), tuple(topic or ()))
+    with open_desk(zookeeper) as desk:
+        bounds = bounds_of(desk, timeout, lock_timeout)
+        _carry_out(desk, lambda: plan_clear(desk, scope, now=now), bounds, output, yes=yes)
+
+
+def _carry_out(
+    desk: Desk, plan: Callable[[], ConfigChanges], bounds: Bounds, output: OutputFormat, *, yes: bool
+) -> None:
+    from kadmin.cli.confirm import ask
+    from kadmin.cli.output import answer
+    from kadmin.operations.throttle_by_hand import Written, write_planned
+    from kadmin.report.throttles import changes_text, written_answer, written_text
+
+    written = Written({}, ())
+    if changes := plan():
+        typer.echo(changes_text(changes), err=True)
+        ask("Change these?", yes=yes)
+        written = write_planned(desk, plan, bounds)
+    answer(output, lambda: written_text(written), lambda: written_answer(written))
+
+
+def _rate(text: str) -> int:
+    from kadmin.plan.units import parse_rate
+
+    try:
+        rate = parse_rate(text)
+    except ValueError as error:
+        raise InvalidInputError(f"--rate: {error}") from error
+    if rate == 0:
+        raise InvalidInputError(f"--rate: {text} would let nothing through.")
+    return rate

@@ -1,0 +1,159 @@
+"""Throttles set and cleared by hand, outside any operation: planned, shown, then written under a lease of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.reader import read_cluster, require_kafka_cluster
+from kadmin.errors import BusyError, NotCompletedError, StalePlanError, name_some
+from kadmin.operations.configs import ConfigWriter, read_values
+from kadmin.operations.holding import leased
+from kadmin.operations.throttle import in_flight_of
+from kadmin.operations.throttle_audit import read_throttles, recorded_throttles, source_of
+from kadmin.operations.work import work_of
+from kadmin.plan.model import Reassignment
+from kadmin.plan.progress import in_flight
+from kadmin.plan.throttle import LISTS, WILDCARD, ConfigChange, merge, rates, throttled, to_set, to_undo
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.operations.lock import Lease
+    from kadmin.operations.runner import Desk
+    from kadmin.operations.service import Bounds
+    from kadmin.plan.throttle import ConfigChanges, ConfigValues, ForeignValue
+
+HOLDER = "throttle"
+"""What the lock is held for, where an operation's id stands otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The topics and brokers that a command names; none: all that it concerns."""
+
+    brokers: tuple[int, ...] = ()
+    topics: tuple[str, ...] = ()
+
+    def covers(self, entity: str) -> bool:
+        """Whether an entity is named, or nothing is."""
+        if not self.brokers and not self.topics:
+            return True
+        kind, _, name = entity.partition("/")
+        return name in self.topics if kind == "topics" else name in map(str, self.brokers)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was changed, with the values from before, and what somebody else changed at the same time."""
+
+    changes: ConfigChanges
+    kept: tuple[ForeignValue, ...]
+
+
+def plan_set(desk: Desk, scope: Scope, rate: int) -> ConfigChanges:
+    """Return what sets a throttle; nothing is written.
+
+    Named topics are throttled whole, at the named brokers or all that hold them. Brokers alone get the rate and no
+    list. Without names: the partitions in flight now, and their brokers. Raises StalePlanError for unknown names.
+    """
+    state = _read(desk)
+    _require_known(scope, state)
+    if scope.topics:
+        held = {broker for name in scope.topics for ids in state.topics[name].replicas.values() for broker in ids}
+        lists = {f"topics/{name}": dict.fromkeys(LISTS, WILDCARD) for name in scope.topics}
+        wanted: ConfigValues = {**lists, **rates(scope.brokers or held, rate)}
+    elif scope.brokers:
+        wanted = rates(scope.brokers, rate)
+    else:
+        wanted = throttled((_copy(partition, state) for partition in in_flight(state)), rate)
+    return merge(wanted, read_values(desk.store, wanted))
+
+
+def plan_clear(desk: Desk, scope: Scope, *, now: bool) -> ConfigChanges:
+    """Return what clears throttles; nothing is written.
+
+    What an operation on record set goes back to the value from before it, all else goes. Raises BusyError while
+    anything is in flight, unless `now`.
+    """
+    state = _read(desk)
+    recorded = recorded_throttles(desk)
+    if not now and (moving := _moving(desk, state)):
+        raise BusyError(
+            f"Partitions are in flight: {name_some(moving)}.",
+            cause="without a throttle their copies may take all of the network",
+            next_command="kadmin throttle clear, when they are done; or all the same with --now",
+        )
+    changes: dict[str, dict[str, ConfigChange]] = {}
+    for each in read_throttles(desk.store):
+        for key, value in each.values.items() if scope.covers(each.entity) else ():
+            source = source_of(each.entity, key, value, recorded)
+            changes.setdefault(each.entity, {})[key] = ConfigChange(
+                value, None if source is None else _before(each.entity, key, value, source[1])
+            )
+    return changes
+
+
+def write_planned(desk: Desk, plan: Callable[[], ConfigChanges], bounds: Bounds) -> Written:
+    """Take the lock, plan again, write, and give the lock back.
+
+    Raises NotCompletedError where the deadline comes before the last change, and BusyError without the lock.
+    """
+    with leased(desk, HOLDER, bounds.lock_timeout_s) as lease:
+        return _write(desk, plan(), lease, bounds.deadline)
+
+
+def _write(desk: Desk, changes: ConfigChanges, lease: Lease, deadline: float | None) -> Written:
+    kept: dict[str, ForeignValue] = {}
+
+    def decide(found: ConfigValues) -> Mapping[str, Mapping[str, str | None]]:
+        edits = to_set({entity: changes[entity] for entity in found}, found)
+        kept.update({f"{each.entity} {each.key}": each for each in edits.kept})
+        return edits.values
+
+    writer = ConfigWriter(desk.store, desk.paths, desk.clock)
+    if not writer.change(changes, decide, lease, deadline):
+        raise NotCompletedError("Not every throttle was written in this time.", next_command="kadmin throttle show")
+    return Written(changes, tuple(kept.values()))
+
+
+def _read(desk: Desk) -> ClusterState:
+    require_kafka_cluster(desk.store)
+    desk.store.sync("/")
+    return read_cluster(desk.store)
+
+
+def _require_known(scope: Scope, state: ClusterState) -> None:
+    held = {broker for topic in state.topics.values() for ids in topic.replicas.values() for broker in ids}
+    unknown = [
+        *(f"topic {name}" for name in scope.topics if name not in state.topics),
+        *(f"broker {broker}" for broker in scope.brokers if broker not in {*state.brokers, *held}),
+    ]
+    if unknown:
+        raise StalePlanError(f"The cluster does not have {name_some(unknown)}.", next_command="kadmin throttle show")
+
+
+def _copy(partition: TopicPartition, state: ClusterState) -> Reassignment:
+    """Return a reassignment in flight as a wish: its new replicas are those named or being added, and not in sync."""
+    topic, replicas = state.topics.get(partition.topic), state.replicas(partition)
+    node, found = state.admin.reassignment, state.states.get(partition)
+    if topic is None or replicas is None:
+        return Reassignment(partition, (), ())
+    named = (node.entries or {}).get(partition, ()) if node is not None else ()
+    wanted = dict.fromkeys((*named, *topic.adding_replicas.get(partition.partition, ())))
+    new = tuple(broker for broker in wanted if found is None or broker not in found.isr)
+    there = tuple(broker for broker in replicas if broker not in new)
+    return Reassignment(partition, (*there, *new), there)
+
+
+def _moving(desk: Desk, state: ClusterState) -> list[TopicPartition]:
+    moving = set(in_flight(state))
+    for listing, _ in recorded_throttles(desk):
+        if not listing.status.state.finished:
+            moving.update(in_flight_of(work_of(desk.journal.record(listing.operation_id)), state))
+    return sorted(moving)
+
+
+def _before(entity: str, key: str, value: str, change: ConfigChange) -> str | None:
+    return to_undo({entity: {key: change}}, {entity: {key: value}}).values[entity][key]

@@ -1,0 +1,144 @@
+"""How much a reassignment copies through each broker, at which rate, and how long that takes.
+
+A throttle counts what a broker sends and what it receives apart, so the busier of the two ways of the busiest broker
+decides. Waves follow each other: their times add up. Once in sync, a throttled partition's ordinary replication is no
+longer held back, but still counted, which is why a rate below it never lets the copies catch up.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.model import NO_LEADER
+from kadmin.errors import InvalidInputError, name_some
+from kadmin.plan.model import ThrottleBy
+from kadmin.plan.throttle import throttled
+from kadmin.plan.units import format_rate
+from kadmin.plan.waves import added
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
+    from kadmin.plan.model import Reassignment, ThrottleWish
+    from kadmin.plan.throttle import ConfigValues
+
+LEAST_SHARE = 10
+"""Of a link's budget at least this part (a tenth) goes to the copies: without it the reassignment would never end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Throttle:
+    """The throttle of a plan: `rate` in bytes per second, `values` to bring beside what is there.
+
+    `wave_seconds` says how long each wave takes at least at that rate, None where a size is unknown.
+    """
+
+    rate: int
+    values: ConfigValues
+    wave_seconds: tuple[float | None, ...]
+    warnings: tuple[str, ...]
+
+
+def throttle_of(
+    wish: ThrottleWish,
+    waves: Sequence[Sequence[Reassignment]],
+    state: ClusterState,
+    inbound: Mapping[TopicPartition, float],
+) -> Throttle | None:
+    """Return the throttle that a plan wishes for, None where its waves copy nothing.
+
+    `inbound` is what producers write to each partition, in bytes per second, as far as that was observed. Raises
+    InvalidInputError for a `finish_in` without the sizes that it needs.
+    """
+    every = [each for wave in waves for each in wave if added(each)]
+    if not every:
+        return None
+    busiest = [_busiest(wave, state) for wave in waves]
+    rate = _rate(wish, every, busiest, state, inbound)
+    seconds = tuple(None if size is None else size / rate for size in busiest)
+    return Throttle(rate, throttled(every, rate), seconds, _warnings(every, rate, state, inbound))
+
+
+def _rate(
+    wish: ThrottleWish,
+    every: Sequence[Reassignment],
+    busiest: Sequence[float | None],
+    state: ClusterState,
+    inbound: Mapping[TopicPartition, float],
+) -> int:
+    if wish.by is ThrottleBy.RATE:
+        return wish.amount
+    if wish.by is ThrottleBy.LINK_BUDGET:
+        brokers = {broker for each in every for broker in (*each.target, *(each.current or ()))}
+        left = wish.amount - math.ceil(_spoken_for(brokers, state, inbound))
+        return max(left, wish.amount // LEAST_SHARE, 1)
+    unknown = [each.partition for each in every if each.size_bytes is None]
+    if unknown:
+        raise InvalidInputError(
+            f"spec.throttle.finish_in needs the size of every partition that is copied: {name_some(unknown)}.",
+            next_command="add size_bytes to the plan, or give the sizes with --sizes FILE; or set spec.throttle.rate",
+        )
+    return max(math.ceil(sum(size or 0 for size in busiest) / wish.amount), 1)
+
+
+def _busiest(wave: Iterable[Reassignment], state: ClusterState) -> float | None:
+    """Return the most bytes that one broker sends or receives for these, None where a size is unknown."""
+    moving = [wish for wish in wave if added(wish)]
+    if any(wish.size_bytes is None for wish in moving):
+        return None
+    received, sent = _flow((_leader(wish, state), added(wish), wish.size_bytes or 0) for wish in moving)
+    return max((*received.values(), *sent.values()), default=0)
+
+
+def _spoken_for(brokers: Iterable[int], state: ClusterState, inbound: Mapping[TopicPartition, float]) -> float:
+    """Return the most that one of these brokers sends or receives for ordinary replication."""
+    copies = []
+    for partition, rate in inbound.items():
+        replicas = state.replicas(partition)
+        if replicas:
+            leader = _leader_of(partition, replicas, state)
+            copies.append((leader, [broker for broker in replicas if broker != leader], rate))
+    received, sent = _flow(copies)
+    return max((way.get(broker, 0) for broker in brokers for way in (received, sent)), default=0)
+
+
+def _warnings(
+    moving: Sequence[Reassignment], rate: int, state: ClusterState, inbound: Mapping[TopicPartition, float]
+) -> tuple[str, ...]:
+    """Name the brokers whose throttled partitions, at today's inbound rate, take all that the throttle lets by."""
+    received, _ = _flow((_leader(wish, state), added(wish), inbound.get(wish.partition, 0)) for wish in moving)
+    _, sent = _flow((_leader(wish, state), _followers(wish, state), inbound.get(wish.partition, 0)) for wish in moving)
+    return tuple(
+        f"broker {broker} {verb} {format_rate(round(traffic))} for the throttled partitions as it is; at a throttle of "
+        f"{format_rate(rate)} their copies never catch up"
+        for verb, way in (("receives", received), ("sends", sent))
+        for broker, traffic in sorted(way.items())
+        if traffic >= rate
+    )
+
+
+def _flow(copies: Iterable[tuple[int, Collection[int], float]]) -> tuple[dict[int, float], dict[int, float]]:
+    """Return what each broker receives and what each sends: a sender, its receivers, and the amount for each."""
+    received: dict[int, float] = {}
+    sent: dict[int, float] = {}
+    for sender, receivers, amount in copies:
+        sent[sender] = sent.get(sender, 0) + amount * len(receivers)
+        for broker in receivers:
+            received[broker] = received.get(broker, 0) + amount
+    return received, sent
+
+
+def _leader(wish: Reassignment, state: ClusterState) -> int:
+    return _leader_of(wish.partition, wish.current or wish.target, state)
+
+
+def _leader_of(partition: TopicPartition, replicas: Replicas, state: ClusterState) -> int:
+    found = state.states.get(partition)
+    return replicas[0] if found is None or found.leader == NO_LEADER else found.leader
+
+
+def _followers(wish: Reassignment, state: ClusterState) -> set[int]:
+    return {*(wish.current or ()), *wish.target} - {_leader(wish, state)}

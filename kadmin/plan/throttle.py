@@ -1,0 +1,174 @@
+"""Replication throttles as config values: put on beside what is there, and taken off without harm to anybody's own.
+
+Goals: a throttle has two halves (KIP-73): rates on the brokers that send or receive, and lists of replicas on the
+topics, `partition:broker,...` or `*`. A topic's lists may hold entries that somebody else put there: ours are added.
+Constraints: what is changed between setting and taking off is somebody's decision and is kept.
+Algorithm: three-way: `previous` and `ours` are on record, `found` is on the cluster. Entries of a list are ours when
+they stand in `ours` and not in `previous`.
+Example: found `0:1`, wanted `0:1,0:2` gives ours `0:1,0:2`; later found `0:1,0:2,9:9` comes back to `0:1,9:9`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from kadmin.plan.waves import added
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from kadmin.plan.model import Reassignment
+
+LEADER_RATE = "leader.replication.throttled.rate"
+FOLLOWER_RATE = "follower.replication.throttled.rate"
+LEADER_REPLICAS = "leader.replication.throttled.replicas"
+FOLLOWER_REPLICAS = "follower.replication.throttled.replicas"
+RATES = (LEADER_RATE, FOLLOWER_RATE)
+LISTS = (LEADER_REPLICAS, FOLLOWER_REPLICAS)
+THROTTLE_KEYS = frozenset({*RATES, *LISTS})
+WILDCARD = "*"
+"""As a list: every replica of the topic."""
+
+ConfigValues: TypeAlias = Mapping[str, Mapping[str, str]]
+"""Values by entity (`topics/orders`, `brokers/1`) and key."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigChange:
+    """One config value: as it was found, and as we set it (None: no such key)."""
+
+    previous: str | None
+    ours: str | None
+
+
+ConfigChanges: TypeAlias = Mapping[str, Mapping[str, ConfigChange]]
+"""Changes by entity and key."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignValue:
+    """A value that somebody else set or took away (None) since ours was planned or set."""
+
+    entity: str
+    key: str
+    value: str | None
+
+    def __str__(self) -> str:
+        return f"{self.entity} {self.key} = {'(none)' if self.value is None else self.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Edits:
+    """Values to write by entity and key (None: the key goes), and the foreign ones that are left as they are."""
+
+    values: Mapping[str, Mapping[str, str | None]]
+    kept: tuple[ForeignValue, ...]
+
+
+def throttled(wishes: Iterable[Reassignment], rate: int) -> dict[str, dict[str, str]]:
+    """Return what throttles these reassignments; those that copy nothing need none.
+
+    Of each partition the current replicas are throttled as senders, since any of them may come to lead, the added ones
+    as receivers; both rates on every broker among them.
+    """
+    senders: dict[str, list[str]] = {}
+    receivers: dict[str, list[str]] = {}
+    brokers: set[int] = set()
+    for wish in wishes:
+        new, number = added(wish), wish.partition.partition
+        if new:
+            senders.setdefault(wish.partition.topic, []).extend(f"{number}:{broker}" for broker in wish.current or ())
+            receivers.setdefault(wish.partition.topic, []).extend(f"{number}:{broker}" for broker in new)
+            brokers.update(new, wish.current or ())
+    topics = {
+        f"topics/{topic}": {LEADER_REPLICAS: ",".join(senders[topic]), FOLLOWER_REPLICAS: ",".join(receivers[topic])}
+        for topic in senders
+    }
+    return {**topics, **rates(brokers, rate)}
+
+
+def rates(brokers: Iterable[int], rate: int) -> dict[str, dict[str, str]]:
+    """Return both rates on each broker."""
+    return {f"brokers/{broker}": dict.fromkeys(RATES, str(rate)) for broker in sorted(brokers)}
+
+
+def merge(wanted: ConfigValues, found: ConfigValues) -> dict[str, dict[str, ConfigChange]]:
+    """Return the changes that bring what is wanted beside what was found; entities that need none are left out."""
+    changes: dict[str, dict[str, ConfigChange]] = {}
+    for entity, values in wanted.items():
+        for key, value in values.items():
+            previous = found.get(entity, {}).get(key)
+            ours = _joined(previous, value) if key in LISTS else value
+            if not _same(key, previous, ours):
+                changes.setdefault(entity, {})[key] = ConfigChange(previous, ours)
+    return changes
+
+
+def to_set(changes: ConfigChanges, found: ConfigValues) -> Edits:
+    """Return what is still to be written for the changes to hold; a value that is neither previous nor ours is kept."""
+    values: dict[str, dict[str, str | None]] = {}
+    kept = []
+    for entity, key, change, now in _each(changes, found):
+        if _same(key, now, change.previous):
+            values.setdefault(entity, {})[key] = change.ours
+        elif not _same(key, now, change.ours):
+            kept.append(ForeignValue(entity, key, now))
+    return Edits(values, tuple(kept))
+
+
+def to_undo(changes: ConfigChanges, found: ConfigValues) -> Edits:
+    """Return what takes the changes back: what still has our value, and from a list our entries alone."""
+    values: dict[str, dict[str, str | None]] = {}
+    kept = []
+    for entity, key, change, now in _each(changes, found):
+        if _same(key, now, change.previous):
+            continue
+        if _same(key, now, change.ours):
+            values.setdefault(entity, {})[key] = change.previous
+            continue
+        kept.append(ForeignValue(entity, key, now))
+        without = _without_ours(change, now) if key in LISTS else now
+        if without != now:
+            values.setdefault(entity, {})[key] = without
+    return Edits(values, tuple(kept))
+
+
+def holds_ours(key: str, change: ConfigChange, now: str | None) -> bool:
+    """Whether a value found is ours, or a list that still has entries of ours."""
+    if _same(key, now, change.previous):
+        return False
+    return _same(key, now, change.ours) or (key in LISTS and _without_ours(change, now) != now)
+
+
+def _each(changes: ConfigChanges, found: ConfigValues) -> Iterator[tuple[str, str, ConfigChange, str | None]]:
+    for entity, keys in changes.items():
+        for key, change in keys.items():
+            yield entity, key, change, found.get(entity, {}).get(key)
+
+
+def _entries(value: str | None) -> list[str]:
+    return [entry.strip() for entry in (value or "").split(",") if entry.strip()]
+
+
+def _joined(previous: str | None, wanted: str) -> str:
+    there = _entries(previous)
+    if WILDCARD in there or wanted == WILDCARD:
+        return WILDCARD
+    return ",".join([*there, *(entry for entry in _entries(wanted) if entry not in set(there))])
+
+
+def _same(key: str, value: str | None, other: str | None) -> bool:
+    # Brokers read a list as a set; an absent key and an empty list are told apart, to come back as they were.
+    if value is None or other is None or key not in LISTS:
+        return value == other
+    return set(_entries(value)) == set(_entries(other))
+
+
+def _without_ours(change: ConfigChange, now: str | None) -> str | None:
+    ours = set(_entries(change.ours)) - set(_entries(change.previous)) - {WILDCARD}
+    left = [entry for entry in _entries(now) if entry not in ours]
+    if len(left) == len(_entries(now)):
+        return now
+    return ",".join(left) or None

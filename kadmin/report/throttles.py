@@ -1,0 +1,106 @@
+"""Throttles as text for people and as JSON answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kadmin.plan.throttle import RATES
+from kadmin.plan.units import format_rate
+from kadmin.report.text import table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kadmin.operations.throttle_audit import Finding, ThrottledEntity
+    from kadmin.operations.throttle_by_hand import Written
+    from kadmin.plan.throttle import ConfigChanges
+
+_MOST_SHOWN = 60
+
+
+def throttles_text(found: Sequence[ThrottledEntity]) -> str:
+    """Show every throttle; a topic or broker that is not there is marked."""
+    rows = [
+        [each.entity, "yes" if each.present else "no", key, _value(key, value)]
+        for each in found
+        for key, value in sorted(each.values.items())
+    ]
+    return f"{table(['entity', 'there', 'throttle', 'value'], rows)}\nnext: kadmin throttle audit" if rows else _NONE
+
+
+def throttles_answer(found: Sequence[ThrottledEntity]) -> dict[str, Any]:
+    """Answer `throttle show`."""
+    return {
+        "throttles": [
+            {"entity": each.entity, "present": each.present, "values": dict(sorted(each.values.items()))}
+            for each in found
+        ]
+    }
+
+
+def audit_text(findings: Sequence[Finding]) -> str:
+    """Show whose each throttle is, and what takes it off."""
+    rows = [
+        [each.entity, each.key, _value(each.key, each.value), each.origin, each.operation_id or "-"]
+        for each in findings
+    ]
+    commands = dict.fromkeys(f"next: {each.next_command}" for each in findings if each.next_command)
+    return "\n".join([table(["entity", "throttle", "value", "whose", "operation"], rows), *commands]) if rows else _NONE
+
+
+def audit_answer(findings: Sequence[Finding]) -> dict[str, Any]:
+    """Answer `throttle audit`."""
+    return {
+        "findings": [
+            {
+                "entity": each.entity,
+                "key": each.key,
+                "value": each.value,
+                "origin": each.origin.value,
+                "operation_id": each.operation_id,
+                "next_command": each.next_command,
+            }
+            for each in findings
+        ]
+    }
+
+
+def changes_text(changes: ConfigChanges) -> str:
+    """Show what would be changed, with the values from before: they are what undoes it."""
+    rows = [
+        [entity, key, _value(key, change.previous), _value(key, change.ours)]
+        for entity, keys in sorted(changes.items())
+        for key, change in sorted(keys.items())
+    ]
+    return table(["entity", "throttle", "before", "after"], rows)
+
+
+def written_text(written: Written) -> str:
+    """Show what was changed."""
+    if not written.changes:
+        return "nothing to do"
+    kept = [f"kept, because somebody changed it at the same time: {each}" for each in written.kept]
+    return "\n".join([changes_text(written.changes), *kept, "next: kadmin throttle show"])
+
+
+def written_answer(written: Written) -> dict[str, Any]:
+    """Answer `throttle set` and `throttle clear`."""
+    return {
+        "changes": [
+            {"entity": entity, "key": key, "before": change.previous, "after": change.ours}
+            for entity, keys in sorted(written.changes.items())
+            for key, change in sorted(keys.items())
+        ],
+        "kept": [{"entity": each.entity, "key": each.key, "value": each.value} for each in written.kept],
+    }
+
+
+_NONE = "no throttles"
+
+
+def _value(key: str, value: str | None) -> str:
+    if value is None:
+        return "(none)"
+    if key in RATES and value.isascii() and value.isdigit():
+        return format_rate(int(value))
+    return value if len(value) <= _MOST_SHOWN else f"{value[:_MOST_SHOWN]}... (all of it with -o json)"

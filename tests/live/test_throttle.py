@@ -1,0 +1,142 @@
+"""Throttles on live brokers: really taken up, really gone, and never off while copies run."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from cluster_under_test import UNREGISTERED, document, reassignment
+from live_support import wait_until
+
+from kadmin.cluster.model import TopicPartition
+from kadmin.schema import validate_value
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cluster_under_test import Cluster
+
+pytestmark = pytest.mark.live
+
+RATES = ("leader.replication.throttled.rate", "follower.replication.throttled.rate")
+LEADERS, FOLLOWERS = "leader.replication.throttled.replicas", "follower.replication.throttled.replicas"
+SLOW = {"rate": "1B/s"}
+"""Holds a copy in flight for as long as it stands: one batch of records per quota window of 11 seconds."""
+FAST = dict.fromkeys(RATES, "777000000")
+
+
+def config(cluster: Cluster, entity: str) -> dict[str, str]:
+    data = cluster.get(f"/config/{entity}")
+    found: dict[str, str] = {} if data is None else json.loads(data)["config"]
+    return found
+
+
+def throttles(cluster: Cluster, topic: str) -> dict[str, dict[str, str]]:
+    entities = [f"topics/{topic}", *(f"brokers/{broker}" for broker in (1, 2, 3, 4))]
+    return {entity: found for entity in entities if (found := config(cluster, entity))}
+
+
+def overrides(cluster: Cluster, *entities: str) -> list[list[str]]:
+    """Return what brokers 1 and 4 say they took up for these entities; a broker's own configs only it takes up."""
+    return [
+        cluster.overrides(broker, entity)
+        for entity in entities
+        for broker in (1, 4)
+        if entity == f"brokers/{broker}" or not entity.startswith("brokers/")
+    ]
+
+
+def test_a_throttle_is_on_during_the_copies_and_gone_at_the_end(cluster: Cluster, tmp_path: Path) -> None:
+    topic = cluster.create_topic({0: [1, 2], 1: [2, 1]})
+    cluster.produce(topic, per_partition=20)
+    plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [1, 3], 1: [1, 2]}, throttle={"rate": "37MB/s"}))
+    applied = cluster.kadmin("apply", plan, "--yes")
+    assert applied.status == 0, applied.err
+    assert "throttled at 37MB/s: brokers: 3, topics: 1" in applied.err
+    assert "the throttle is off: brokers: 3, topics: 1" in applied.err
+    assert throttles(cluster, topic) == {}
+
+
+def test_a_deadline_leaves_it_while_copies_run_and_resume_takes_it_off(cluster: Cluster, tmp_path: Path) -> None:
+    """F39: throttled copies run, so the throttle stays; an operator's edit meanwhile is kept and reported."""
+    topic = cluster.create_topic({0: [1, 2]})
+    cluster.produce(topic, per_partition=200)
+    plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 4]}, throttle=SLOW))
+    late = cluster.kadmin("apply", plan, "--yes", "--timeout", "2")
+    assert late.status == 8, late.err
+    operation = cluster.history()[-1].operation_id
+    assert f"the throttle stays: {topic}-0 still in flight; kadmin resume {operation} takes it off later" in late.err
+    during = throttles(cluster, topic)
+    assert during[f"topics/{topic}"] == {LEADERS: "0:1,0:2", FOLLOWERS: "0:4"}
+    assert all(during[f"brokers/{broker}"] == dict.fromkeys(RATES, "1") for broker in (1, 2, 4))
+    wait_until(lambda: all("rate" in told[-1] for told in overrides(cluster, "brokers/1", "brokers/4")), 10)
+    wait_until(lambda: all("0:4" in told[-1] for told in overrides(cluster, f"topics/{topic}")), 10)
+
+    for broker in (1, 2, 4):
+        cluster.configure(f"brokers/{broker}", FAST)
+    resumed = cluster.kadmin("resume", "--yes", "--timeout", "60")
+    assert resumed.status == 0, resumed.err
+    assert "somebody changed a throttle meanwhile, kept: " in resumed.err
+    assert "brokers/1 follower.replication.throttled.rate = 777000000" in resumed.err
+    assert cluster.state(topic).replicas(TopicPartition(topic, 0)) == (2, 4)
+    after = throttles(cluster, topic)
+    assert after == {f"brokers/{broker}": FAST for broker in (1, 2, 4)}, "the edits are kept, and nothing else"
+    wait_until(lambda: all("0:4" not in told[-1] for told in overrides(cluster, f"topics/{topic}")), 10)
+    audited = json.loads(cluster.kadmin("throttle", "audit", "-o", "json").out)
+    assert {finding["origin"] for finding in audited["findings"]} == {"not on record"}
+    cleared = cluster.kadmin("throttle", "clear", "--yes")
+    assert cleared.status == 0, cleared.err
+    assert throttles(cluster, topic) == {}
+    wait_until(lambda: all("rate" not in told[-1] for told in overrides(cluster, "brokers/1", "brokers/4")), 10)
+
+
+def test_a_dry_run_shows_the_throttle_and_sets_none(cluster: Cluster, tmp_path: Path) -> None:
+    topic = cluster.create_topic({0: [1, 2]})
+    plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [1, 3]}, throttle={"finish_in": "6h"}))
+    before = cluster.fingerprint()
+    refused = cluster.kadmin("apply", plan, "--dry-run")
+    assert refused.status == 3, "no size, no rate"
+    assert f"{topic}-0" in refused.err
+    value = reassignment(topic, {0: [1, 3]}, throttle={"finish_in": "100s"})
+    value["spec"]["partitions"][0]["size_bytes"] = 5000
+    dry = cluster.kadmin("apply", document(tmp_path / "sized.yaml", value), "--dry-run")
+    assert dry.status == 0, dry.err
+    assert "throttle: 50B/s" in dry.err
+    assert cluster.fingerprint() == before
+
+
+def test_a_new_order_copies_nothing_and_is_not_throttled(cluster: Cluster, tmp_path: Path) -> None:
+    topic = cluster.create_topic({0: [1, 2]})
+    plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 1]}, throttle={"rate": "1MB/s"}))
+    applied = cluster.kadmin("apply", plan, "--yes")
+    assert applied.status == 0, applied.err
+    assert "throttled" not in applied.err
+    assert throttles(cluster, topic) == {}
+
+
+def test_what_is_in_flight_is_throttled_by_hand_dead_brokers_included(cluster: Cluster) -> None:
+    topic = cluster.create_topic({0: [1, 2]})
+    with cluster.stuck_reassignment(topic, 0):
+        shown = cluster.kadmin("throttle", "set", "--rate", "5MB/s", "--yes", "-o", "json")
+        assert shown.status == 0, shown.err
+        assert validate_value(json.loads(shown.out), "answers/throttle-set") == []
+        during = {LEADERS: "0:1,0:2", FOLLOWERS: f"0:{UNREGISTERED}"}
+        assert config(cluster, f"topics/{topic}") == during
+        assert all(config(cluster, f"brokers/{each}") == dict.fromkeys(RATES, "5000000") for each in (1, 2, 99))
+        found = json.loads(cluster.kadmin("throttle", "show", "-o", "json").out)
+        assert validate_value(found, "answers/throttle-show") == []
+        assert {each["entity"]: each["present"] for each in found["throttles"]} == {
+            f"topics/{topic}": True,
+            "brokers/1": True,
+            "brokers/2": True,
+            f"brokers/{UNREGISTERED}": False,
+        }
+        busy = cluster.kadmin("throttle", "clear", "--yes")
+        assert busy.status == 5, busy.err
+        assert "--now" in busy.err
+        assert cluster.kadmin("throttle", "clear", "--now").status == 64, "it asks, and nobody is there"
+        cleared = cluster.kadmin("throttle", "clear", "--now", "--yes", "-o", "json")
+        assert cleared.status == 0, cleared.err
+        assert validate_value(json.loads(cleared.out), "answers/throttle-clear") == []
+    assert cluster.kadmin("throttle", "show").out.strip() == "no throttles"

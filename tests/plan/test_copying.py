@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import pytest
+from states import cluster, tp
+
+from kadmin.errors import InvalidInputError
+from kadmin.plan.copying import throttle_of
+from kadmin.plan.model import Reassignment, ThrottleBy, ThrottleWish
+
+STATE = cluster({"a-0": (1, 2), "a-1": (2, 1), "b-0": (1, 2, 3)}, states={"a-1": (-1, (2, 1))})
+TO_4 = Reassignment(tp("a-0"), (1, 4), (1, 2), 6000)
+ALSO_TO_4 = Reassignment(tp("a-1"), (4, 1), (2, 1), 3000)
+FROM_1 = Reassignment(tp("b-0"), (1, 2, 4), (1, 2, 3), 1000)
+REORDER = Reassignment(tp("a-0"), (2, 1), (1, 2))
+RATE = ThrottleWish(ThrottleBy.RATE, 100)
+
+
+def test_the_busier_way_of_the_busiest_broker_takes_the_time_wave_by_wave() -> None:
+    found = throttle_of(RATE, [[TO_4, ALSO_TO_4], [FROM_1], [REORDER]], STATE, {})
+    assert found is not None
+    assert found.wave_seconds == (90.0, 10.0, 0.0), "broker 4 receives 9000 bytes, then broker 1 sends 1000"
+    assert found.rate == 100
+    assert found.warnings == ()
+
+
+def test_without_a_size_the_time_of_a_wave_is_unknown() -> None:
+    unknown = Reassignment(tp("b-0"), (1, 2, 4), (1, 2, 3))
+    found = throttle_of(RATE, [[TO_4], [unknown]], STATE, {})
+    assert found is not None
+    assert found.wave_seconds == (60.0, None)
+
+
+def test_what_copies_nothing_needs_no_throttle() -> None:
+    assert throttle_of(RATE, [[REORDER]], STATE, {}) is None
+    assert throttle_of(RATE, [], STATE, {}) is None
+
+
+def test_a_time_to_finish_in_gives_the_rate_that_keeps_it_over_all_waves() -> None:
+    found = throttle_of(ThrottleWish(ThrottleBy.FINISH_IN, 30), [[TO_4, ALSO_TO_4], [FROM_1]], STATE, {})
+    assert found is not None
+    assert found.rate == 334, "10000 bytes, one after the other, in 30 s, rounded up"
+    assert sum(seconds or 0 for seconds in found.wave_seconds) <= 30
+
+
+def test_a_time_to_finish_in_needs_sizes() -> None:
+    unknown = Reassignment(tp("b-0"), (1, 2, 4), (1, 2, 3))
+    with pytest.raises(InvalidInputError, match="b-0") as refused:
+        throttle_of(ThrottleWish(ThrottleBy.FINISH_IN, 30), [[TO_4, unknown]], STATE, {})
+    assert "--sizes" in (refused.value.next_command or "")
+
+
+@pytest.mark.parametrize(
+    ("inbound", "rate"),
+    [
+        ({}, 100),
+        ({tp("b-0"): 10.0}, 80),  # broker 1 leads b-0 and sends it to two followers
+        ({tp("b-0"): 10.0, tp("a-1"): 70.0}, 30),  # a-1 has no leader: its first replica counts, broker 1 follows
+        ({tp("b-0"): 1000.0}, 10),  # a tenth is left at least
+        ({tp("gone-0"): 1000.0}, 100),
+    ],
+)
+def test_a_links_budget_leaves_what_replication_does_not_take(inbound: dict[object, float], rate: int) -> None:
+    found = throttle_of(ThrottleWish(ThrottleBy.LINK_BUDGET, 100), [[TO_4]], STATE, inbound)  # type: ignore[arg-type]
+    assert found is not None
+    assert found.rate == rate
+
+
+def test_a_rate_below_what_producers_write_is_warned_about() -> None:
+    """A throttle below the observed inbound rate: such a move never ends."""
+    found = throttle_of(RATE, [[TO_4, ALSO_TO_4]], STATE, {tp("a-0"): 60.0, tp("a-1"): 40.0})
+    assert found is not None
+    assert [warning.split(" for ")[0] for warning in found.warnings] == [
+        "broker 4 receives 100B/s",
+        "broker 1 sends 120B/s",
+    ]
+    assert all("never catch up" in warning for warning in found.warnings)

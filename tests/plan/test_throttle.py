@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from states import tp
+
+from kadmin.plan.model import Reassignment
+from kadmin.plan.throttle import (
+    FOLLOWER_RATE,
+    FOLLOWER_REPLICAS,
+    LEADER_RATE,
+    LEADER_REPLICAS,
+    LISTS,
+    RATES,
+    ConfigChange,
+    ForeignValue,
+    holds_ours,
+    merge,
+    throttled,
+    to_set,
+    to_undo,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kadmin.plan.throttle import ConfigValues, Edits
+
+entries = st.builds("{}:{}".format, st.integers(0, 5), st.integers(1, 4))
+lists = st.one_of(
+    st.just("*"), st.lists(entries, unique=True, max_size=6).map(",".join), st.sampled_from([" 0:1 , 1:2", "0:1,", ","])
+)
+rates = st.integers(1, 10**9).map(str)
+entities = st.sampled_from(["topics/a", "topics/b", "brokers/1", "brokers/2"])
+
+
+def values_of(entity: str) -> st.SearchStrategy[dict[str, str]]:
+    keys, value = (LISTS, lists) if entity.startswith("topics/") else (RATES, rates)
+    return st.dictionaries(st.sampled_from(keys), value, max_size=2)
+
+
+@st.composite
+def config_values(draw: st.DrawFn) -> dict[str, dict[str, str]]:
+    return {entity: draw(values_of(entity)) for entity in draw(st.lists(entities, unique=True))}
+
+
+@st.composite
+def wanted_values(draw: st.DrawFn) -> dict[str, dict[str, str]]:
+    topics = draw(st.lists(st.sampled_from(["topics/a", "topics/b"]), unique=True))
+    listed = st.lists(entries, unique=True, min_size=1, max_size=6).map(",".join)
+    found = {topic: dict.fromkeys(LISTS, "") | {key: draw(listed) for key in LISTS} for topic in topics}
+    brokers = draw(st.lists(st.sampled_from(["brokers/1", "brokers/2"]), unique=True))
+    return {**found, **{broker: dict.fromkeys(RATES, draw(rates)) for broker in brokers}}
+
+
+def written(found: ConfigValues, edits: Edits) -> dict[str, dict[str, str]]:
+    """Return the values after a write."""
+    result: dict[str, dict[str, str | None]] = {entity: dict(values) for entity, values in found.items()}
+    for entity, values in edits.values.items():
+        result.setdefault(entity, {}).update(values)
+    return present(result)
+
+
+def present(values: Mapping[str, Mapping[str, str | None]]) -> dict[str, dict[str, str]]:
+    kept = {entity: {key: v for key, v in keys.items() if v is not None} for entity, keys in values.items()}
+    return {entity: keys for entity, keys in kept.items() if keys}
+
+
+@given(wanted_values(), config_values())
+def test_set_and_undone_is_what_it_was_to_the_letter(wanted: ConfigValues, found: ConfigValues) -> None:
+    """merge then undo is the identity; what was set twice is set once."""
+    changes = merge(wanted, found)
+    during = written(found, to_set(changes, found))
+    again = to_set(changes, during)
+    assert (again.values, again.kept) == ({}, ())
+    undo = to_undo(changes, during)
+    assert undo.kept == ()
+    assert written(during, undo) == present(found)
+    assert to_undo(changes, found).values == {}, "undone twice is undone once"
+
+
+@given(wanted_values(), config_values())
+def test_everything_that_is_wanted_is_throttled_meanwhile(wanted: ConfigValues, found: ConfigValues) -> None:
+    during = written(found, to_set(merge(wanted, found), found))
+    for entity, values in wanted.items():
+        for key, value in values.items():
+            now = during[entity][key]
+            if key in RATES:
+                assert now == value
+            else:
+                assert now == "*" or set(value.split(",")) <= {entry.strip() for entry in now.split(",")}
+
+
+@given(wanted_values(), config_values(), config_values())
+def test_an_operators_edit_meanwhile_survives(wanted: ConfigValues, found: ConfigValues, edit: ConfigValues) -> None:
+    """F39: what somebody changed is kept and reported; from a list only our own entries go."""
+    changes = merge(wanted, found)
+    during = {**written(found, to_set(changes, found)), **edit}
+    undo = to_undo(changes, during)
+    after = written(during, undo)
+    for entity, keys in edit.items():
+        for key, value in keys.items():
+            change = changes.get(entity, {}).get(key)
+            if change is None or (key in RATES and value not in {change.ours, change.previous}):
+                assert after[entity][key] == value
+            elif key in LISTS:
+                ours = set((change.ours or "").split(",")) - set((change.previous or "").split(",")) - {"*"}
+                theirs = {entry.strip() for entry in value.split(",") if entry.strip()} - ours
+                assert theirs <= {entry.strip() for entry in after.get(entity, {}).get(key, "").split(",")}
+                if set(value.split(",")) not in (
+                    {*(change.ours or "").split(",")},
+                    {*(change.previous or "").split(",")},
+                ):
+                    assert not theirs or ForeignValue(entity, key, value) in undo.kept
+
+
+def test_both_halves_of_a_throttle() -> None:
+    wishes = [
+        Reassignment(tp("a-0"), (1, 4), (1, 2)),
+        Reassignment(tp("a-1"), (2, 1), (1, 2)),
+        Reassignment(tp("b-0"), (1,), (1, 2)),
+    ]
+    rate = {LEADER_RATE: "5000", FOLLOWER_RATE: "5000"}
+    assert throttled(wishes, 5000) == {
+        "topics/a": {LEADER_REPLICAS: "0:1,0:2", FOLLOWER_REPLICAS: "0:4"},
+        "brokers/1": rate,
+        "brokers/2": rate,
+        "brokers/4": rate,
+    }, "a new order and fewer replicas copy nothing"
+
+
+def test_the_wildcard_needs_nothing_added_and_nothing_taken_off() -> None:
+    changes = merge({"topics/a": {LEADER_REPLICAS: "0:1"}}, {"topics/a": {LEADER_REPLICAS: "*"}})
+    assert changes == {}
+    set_meanwhile = {"topics/a": {LEADER_REPLICAS: "*"}}
+    undo = to_undo({"topics/a": {LEADER_REPLICAS: ConfigChange(None, "0:1")}}, set_meanwhile)
+    assert undo.values == {}
+    assert undo.kept == (ForeignValue("topics/a", LEADER_REPLICAS, "*"),)
+
+
+@pytest.mark.parametrize("now", ["7", None])
+def test_a_value_that_is_neither_previous_nor_ours_is_named_and_not_written(now: str | None) -> None:
+    changes = {"brokers/1": {LEADER_RATE: ConfigChange("5", "6")}}
+    found = {} if now is None else {"brokers/1": {LEADER_RATE: now}}
+    for edits in (to_set(changes, found), to_undo(changes, found)):
+        assert edits.values == {}
+        assert edits.kept == (ForeignValue("brokers/1", LEADER_RATE, now),)
+    shown = "(none)" if now is None else now
+    assert str(edits.kept[0]) == f"brokers/1 {LEADER_RATE} = {shown}"
+
+
+@pytest.mark.parametrize(
+    ("key", "change", "now", "ours"),
+    [
+        (LEADER_RATE, ConfigChange("5", "6"), "6", True),
+        (LEADER_RATE, ConfigChange("5", "6"), "5", False),
+        (LEADER_RATE, ConfigChange("5", "6"), "7", False),
+        (LEADER_RATE, ConfigChange(None, "6"), None, False),
+        (LEADER_REPLICAS, ConfigChange("0:1", "0:1,0:2"), "0:2,9:9", True),
+        (LEADER_REPLICAS, ConfigChange("0:1", "0:1,0:2"), "0:1,9:9", False),
+        (LEADER_REPLICAS, ConfigChange(None, "0:1,0:2"), "*", False),
+    ],
+)
+def test_what_is_left_over(key: str, change: ConfigChange, now: str | None, ours: bool) -> None:  # noqa: FBT001 - a row
+    assert holds_ours(key, change, now) is ours
