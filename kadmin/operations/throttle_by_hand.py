@@ -9,6 +9,7 @@ from kadmin.cluster.reader import read_cluster, require_kafka_cluster
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError, name_some
 from kadmin.operations.configs import ConfigWriter, read_values
 from kadmin.operations.holding import leased
+from kadmin.operations.record import Kind, OperationState
 from kadmin.operations.throttle import in_flight_of
 from kadmin.operations.throttle_audit import read_throttles, recorded_throttles, source_of
 from kadmin.operations.work import work_of
@@ -149,8 +150,8 @@ def _copy(partition: TopicPartition, state: ClusterState) -> Reassignment:
 
 def _moving(desk: Desk, state: ClusterState) -> list[TopicPartition]:
     moving = set(in_flight(state))
-    for listing, _ in recorded_throttles(desk):
-        if not listing.status.state.finished:
+    for listing in desk.journal.unfinished():
+        if listing.kind is Kind.REASSIGNMENT and listing.status.state is not OperationState.PREPARING:
             moving.update(in_flight_of(work_of(desk.journal.record(listing.operation_id)), state))
     return sorted(moving)
 

@@ -372,9 +372,44 @@ def test_no_more_than_a_thousand_notifications_a_minute(store: Store) -> None:
 
 
 def test_with_ten_thousand_notifications_waiting_none_is_added(store: Store, lease: Lease) -> None:
-    record = recorded(store, wishes())
-    for _ in range(MOST_WAITING // 1000 + 1):
+    told = Told()
+    set_before = throttling(store, recorded(store, wishes()), told)
+    set_before.set_up(lease, None)
+    before = configs(store)
+    for _ in range(MOST_WAITING // 1000):
         store.multi([Create("/config/changes/config_change_", b"{}", sequential=True)] * 1000)
-    with pytest.raises(BusyError, match="11000 notifications"):
-        throttling(store, record).set_up(lease, None)
-    assert configs(store) == BEFORE
+    with pytest.raises(BusyError, match="10004 notifications"):
+        set_before.take_down(lease, OFF)
+    set_before.leave(NotCompletedError("The deadline passed."), lease)
+    assert told[1].startswith("the throttle stays: /config/changes holds 10004 notifications")
+    assert configs(store) == before
+
+
+def test_large_configs_go_in_groups_that_fit_a_packet(store: Store) -> None:
+    topics = ["a", "b", "c"]
+    seed(store, {topic: {0: (1, 2)} for topic in topics})
+    for topic in topics:
+        configure(store, f"topics/{topic}", {"x": topic * 300_000})
+    lease = take(store, PATHS, LOCKED, Clock(), 0)
+    throttle = throttling(store, recorded(store, wishes(topics)))
+    throttle.set_up(lease, None)
+    assert [config(store, f"topics/{topic}")[FOLLOWER_REPLICAS] for topic in topics] == ["0:3"] * 3
+    throttle.take_down(lease, OFF)
+    assert config(store, "topics/b") == {"x": "b" * 300_000}
+
+
+def test_an_entity_that_never_stands_still_is_named(store: Store, lease: Lease, chroot: str) -> None:
+    del lease
+    release_by_hand(store, PATHS, "op")
+    edits = iter(range(100))
+    with through_a_proxy(chroot) as (proxy, connect), Store.connect(connect) as behind:
+        lease = take(behind, PATHS, LOCKED, Clock(), 0)
+        throttle = throttling(behind, recorded(store, wishes()))
+
+        def edit() -> None:
+            configure(store, "topics/a", {LEADER_REPLICAS: "7:7", "x": str(next(edits))})
+
+        proxy.faults.append(Fault(Action.CALL, writes_configs(Side.REQUEST), times=99, then=edit))
+        with pytest.raises(BusyError, match=r"brokers/1, .*topics/a keep changing"):
+            throttle.set_up(lease, None)
+    assert config(store, "brokers/1") == {}, "all or nothing"
