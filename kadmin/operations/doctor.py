@@ -153,8 +153,8 @@ def _operations(desk: Desk, source: Source) -> tuple[OpenOperation, ...]:
     except (NotAuthorizedError, NotCompletedError) as error:
         source.leave_out(desk.paths.operations, error)
     except (ValueError, KeyError, TypeError) as damaged:
-        error = NotCompletedError("An operation on record is damaged.", cause=f"{type(damaged).__name__}: {damaged}")
-        source.leave_out(desk.paths.operations, error)
+        cause = f"{type(damaged).__name__}: {damaged}"
+        source.leave_out(desk.paths.operations, NotCompletedError("An operation on record is damaged.", cause=cause))
     return ()
 
 
