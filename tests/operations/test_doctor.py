@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +15,18 @@ from recorded_znodes import CLUSTERS, recorded
 
 from kadmin.cluster.model import Create, Delete, SetData
 from kadmin.cluster.store import Store
+from kadmin.errors import StoppedError
+from kadmin.operations.clock import Clock
+from kadmin.operations.doctor import gather
+from kadmin.operations.record import Paths
+from kadmin.operations.runner import Desk
 from kadmin.schema import validate_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kadmin.cluster.model import Op
+    from kadmin.sandbox import Sandbox
 
 pytestmark = pytest.mark.zookeeper
 
@@ -148,7 +155,7 @@ def test_f36_an_election_loop(brokers: Store) -> None:
         electing.join()
 
 
-def test_f20_paths_that_may_not_be_read_are_a_finding(brokers: Store, zookeeper: Any) -> None:  # noqa: ANN401 - the sandbox
+def test_f20_paths_that_may_not_be_read_are_a_finding(brokers: Store, zookeeper: Sandbox) -> None:
     """A node under another identity, unreadable for us: neither the doctor nor inspect fails on it."""
     owner = KazooClient(zookeeper.connect_string, auth_data=[("digest", "kafka:secret")])
     owner.start()
@@ -198,6 +205,15 @@ def test_an_unfinished_operation_and_a_record_that_cannot_be_read(brokers: Store
     status, value = doctor(brokers)
     assert status == 8
     assert [found["path"] for found in value["findings"]] == ["/kadmin/operations"]
+
+
+def test_looks_that_a_signal_cut_short_prove_nothing(brokers: Store) -> None:
+    """F28: the pause between two looks ends at once, and so does the doctor."""
+    clock = Clock()
+    clock.interrupt(signal.SIGINT)
+    with pytest.raises(StoppedError) as stopped:
+        gather(Desk(brokers, Paths(), clock, lambda _: None))
+    assert stopped.value.exit_status == 130
 
 
 def test_what_is_no_cluster_is_refused(chroot: str) -> None:
