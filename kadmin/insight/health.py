@@ -67,7 +67,7 @@ def _brokers(evidence: Evidence) -> Iterator[Finding]:
             Trouble.MISSING_BROKERS,
             BROKER_IDS,
             f"Brokers that hold replicas are not alive: {name_some(sorted(hosted))}. Plans that name them are refused.",
-            tuple(f"broker {broker} holds {count} replicas" for broker, count in sorted(hosted.items())[:10]),
+            tuple(f"broker {broker}: assigned replicas: {count}" for broker, count in sorted(hosted.items())[:10]),
             f"start them, or find a substitute: kadmin snapshot -z {evidence.zookeeper} --out DIR",
             stops_apply=False,
         )
@@ -108,8 +108,8 @@ def _partitions(evidence: Evidence) -> Iterator[Finding]:
         if found.leader != NO_LEADER and len(found.isr) < _min_isr(evidence, partition)
     ]
     for trouble, partitions, what in (
-        (Trouble.OFFLINE_PARTITIONS, offline, "have no leader"),
-        (Trouble.UNDER_MIN_ISR, short, f"have fewer replicas in sync than {MIN_ISR} asks for"),
+        (Trouble.OFFLINE_PARTITIONS, offline, "without a leader"),
+        (Trouble.UNDER_MIN_ISR, short, f"with fewer replicas in sync than {MIN_ISR} asks for"),
     ):
         if partitions:
             seen = (
@@ -119,7 +119,7 @@ def _partitions(evidence: Evidence) -> Iterator[Finding]:
             yield Finding(
                 trouble,
                 TOPICS,
-                f"{len(partitions)} partitions {what}: {name_some(partitions)}.",
+                f"Partitions {what}: {name_some(partitions)}.",
                 tuple(seen),
                 "start the brokers of their ISR; their logs say why a running one does not follow",
                 stops_apply=False,
