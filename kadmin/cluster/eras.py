@@ -68,6 +68,12 @@ CLAIMS = (
         "Up to 2.3 only the record of a published step tells a move in flight from a finished increase.",
     ),
     Claim(
+        "copy_of_a_cancelled_reassignment",
+        "A reassignment is taken back before its copy has caught up: the copy on the added broker",
+        _by_version("removed", "removed", "removed", "removed", "stays on disk", "removed"),
+        "`cancel --now` asks the brokers for their disks where it can, and names the copies that stay.",
+    ),
+    Claim(
         "unknown_target_broker",
         "A target broker that is not registered",
         _by_version(*["waits for ever"] * 6),

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kadmin.insight.versions import KafkaVersions
 
 _SHOWN_DATA = 200
+_SHOWN_REMARKS = 5
 _WORLD = "world"
 _ALL_PERMISSIONS = 31
 
@@ -57,7 +58,8 @@ def worst_effect(reading: NodeReading, versions: KafkaVersions) -> Effect:
 
 
 def _unwatched(evidence: Evidence, path: str) -> Iterator[Finding]:
-    if path in evidence.deaf and evidence.first.node(path) is None:
+    hidden = any(each.path == path for each in evidence.state.unreadable)
+    if path in evidence.deaf and evidence.first.node(path) is None and not hidden:
         seen = "its session is in no server's list of watches (wchp), though it is connected; asked twice"
         yield _deaf(evidence, path, f"{path} is absent", seen)
 
@@ -92,7 +94,7 @@ def _stayed(evidence: Evidence, node: Znode) -> bool:
 def _is_probe(reading: NodeReading) -> bool:
     if not reading.entries:
         return {remark.flaw for remark in reading.remarks} == {Flaw.NO_ENTRIES}
-    return all(remark.flaw is Flaw.PROBE for entry in reading.entries for remark in entry.remarks or ())
+    return all(remark.flaw is Flaw.PROBE for remark in reading.every_remark) and bool(reading.every_remark)
 
 
 def _may_move(entry: Entry, evidence: Evidence, path: str) -> bool:
@@ -164,21 +166,28 @@ def _finding(
 
 
 def _seen(evidence: Evidence, reading: NodeReading) -> tuple[str, ...]:
-    remarks = [remark.words for remark in reading.remarks]
-    remarks += [
-        f"{entry}: {remark.words}" for entry in reading.entries for remark in entry.remarks if entry.topic is not None
-    ]
-    remarks += [remark.words for entry in reading.entries for remark in entry.remarks if entry.topic is None]
+    node = evidence.last.node(reading.path)
     moving = [entry for entry in reading.entries if entry.motion is Motion.IN_FLIGHT]
-    stayed = evidence.last.node(reading.path)
     return (
         f"it holds {escaped(reading.data, _SHOWN_DATA)}",
-        *(remarks[:5] if len(remarks) <= 5 else [*remarks[:5], f"and {len(remarks) - 5} more"]),  # noqa: PLR2004
+        *_worst_remarks(evidence, reading),
         *((f"in flight: {name_some(moving)}",) if moving else ()),
-        *((f"unchanged for {evidence.stayed_s:.0f} s",) if stayed is not None and _stayed(evidence, stayed) else ()),
+        *((f"unchanged for {evidence.stayed_s:.0f} s",) if node is not None and _stayed(evidence, node) else ()),
         *(("the controller does not watch it",) if reading.path in evidence.deaf else ()),
         f"the brokers are Kafka {evidence.versions}, by what they keep in ZooKeeper",
     )
+
+
+def _worst_remarks(evidence: Evidence, reading: NodeReading) -> tuple[str, ...]:
+    words = [(remark, remark.words) for remark in reading.remarks]
+    words += [
+        (remark, remark.words if str(entry) in remark.words else f"{entry}: {remark.words}")
+        for entry in reading.entries
+        for remark in entry.remarks
+    ]
+    words.sort(key=lambda each: -max(effects(reading.path, each[0].flaw, evidence.versions)))
+    rest = len(words) - _SHOWN_REMARKS
+    return (*(each for _, each in words[:_SHOWN_REMARKS]), *((f"and {rest} more",) if rest > 0 else ()))
 
 
 def _foreign_acl(evidence: Evidence, node: Znode) -> Iterator[Finding]:

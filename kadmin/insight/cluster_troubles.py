@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.model import NO_LEADER
 from kadmin.cluster.znodes.admin import DELETE_TOPICS
 from kadmin.cluster.znodes.brokers import BROKER_IDS
-from kadmin.cluster.znodes.configs import CONFIG, CONFIG_CHANGES, DEFAULT_ENTITY
+from kadmin.cluster.znodes.configs import CONFIG, CONFIG_CHANGES
 from kadmin.cluster.znodes.topics import TOPICS
 from kadmin.cluster.znodes.values import escaped
 from kadmin.errors import name_some
 from kadmin.insight.evidence import STAYS_S
 from kadmin.insight.finding import Finding, Trouble
+from kadmin.insight.health import MIN_INSYNC_REPLICAS, health_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kadmin.cluster.model import TopicPartition
     from kadmin.insight.evidence import Evidence
 
-MIN_ISR = "min.insync.replicas"
 THROTTLE_SETTINGS = frozenset(
     {
         "leader.replication.throttled.rate",
@@ -67,7 +65,7 @@ def _brokers(evidence: Evidence) -> Iterator[Finding]:
             Trouble.MISSING_BROKERS,
             BROKER_IDS,
             f"Brokers that hold replicas are not alive: {name_some(sorted(hosted))}. Plans that name them are refused.",
-            tuple(f"broker {broker} holds {count} replicas" for broker, count in sorted(hosted.items())[:10]),
+            tuple(f"broker {broker}: assigned replicas: {count}" for broker, count in sorted(hosted.items())[:10]),
             f"start them, or find a substitute: kadmin snapshot -z {evidence.zookeeper} --out DIR",
             stops_apply=False,
         )
@@ -100,17 +98,16 @@ def _deletions(evidence: Evidence) -> Iterator[Finding]:
 
 def _partitions(evidence: Evidence) -> Iterator[Finding]:
     state = evidence.state
-    known = {p: s for p, s in sorted(state.states.items()) if p.topic not in state.admin.deletions}
-    offline = [partition for partition, found in known.items() if found.leader == NO_LEADER]
-    short = [
-        partition
-        for partition, found in known.items()
-        if found.leader != NO_LEADER and len(found.isr) < _min_isr(evidence, partition)
-    ]
-    for trouble, partitions, what in (
-        (Trouble.OFFLINE_PARTITIONS, offline, "have no leader"),
-        (Trouble.UNDER_MIN_ISR, short, f"have fewer replicas in sync than {MIN_ISR} asks for"),
+    known, health = state.states, health_of(state)
+    for trouble, found, what in (
+        (Trouble.OFFLINE_PARTITIONS, health.offline, "without a leader"),
+        (
+            Trouble.UNDER_MIN_ISR,
+            health.under_min_isr,
+            f"with fewer replicas in sync than {MIN_INSYNC_REPLICAS} asks for",
+        ),
     ):
+        partitions = sorted(partition for partition in found if partition.topic not in state.admin.deletions)
         if partitions:
             seen = (
                 f"{p}: leader {known[p].leader}, ISR {list(known[p].isr)}, replicas {list(state.replicas(p) or ())}"
@@ -119,18 +116,11 @@ def _partitions(evidence: Evidence) -> Iterator[Finding]:
             yield Finding(
                 trouble,
                 TOPICS,
-                f"{len(partitions)} partitions {what}: {name_some(partitions)}.",
+                f"Partitions {what}: {name_some(partitions)}.",
                 tuple(seen),
                 "start the brokers of their ISR; their logs say why a running one does not follow",
                 stops_apply=False,
             )
-
-
-def _min_isr(evidence: Evidence, partition: TopicPartition) -> int:
-    # What brokers have in their files ZooKeeper does not know; Kafka's own default is 1.
-    default = evidence.broker_configs.get(DEFAULT_ENTITY, {}).get(MIN_ISR, "1")
-    value = evidence.state.topic_configs.get(partition.topic, {}).get(MIN_ISR, default)
-    return int(value) if value.isascii() and value.isdigit() else 1
 
 
 def _throttles(evidence: Evidence) -> Iterator[Finding]:

@@ -37,7 +37,7 @@ def health_of(state: ClusterState) -> Health:
         wanted = state.topic_configs.get(partition.topic, {}).get(MIN_INSYNC_REPLICAS, default)
         if found.leader <= NO_LEADER:
             offline.add(partition)
-        elif wanted.isdigit() and len(found.isr) < int(wanted):
+        elif wanted.isascii() and wanted.isdigit() and len(found.isr) < int(wanted):
             short.add(partition)
     return Health(frozenset(state.brokers), frozenset(offline), frozenset(short))
 

@@ -154,9 +154,12 @@ def _api_reassignments(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             Trouble.API_REASSIGNMENT,
             topic_path(moving[0].topic) if len({each.topic for each in moving}) == 1 else TOPICS,
-            f"{len(moving)} partitions are being reassigned without an admin node: through the brokers' API, "
-            "or from a node that was deleted.",
-            (f"adding or removing replicas: {name_some(sorted(moving), most=10)}", *((waits,) if dead else ())),
+            "Partitions are being reassigned without an admin node: through the brokers' API, or from a node that is "
+            "gone.",
+            (
+                f"adding or removing replicas ({len(moving)}): {name_some(sorted(moving), most=10)}",
+                *((waits,) if dead else ()),
+            ),
             "wait until they are done, or cancel them: kafka-reassign-partitions --bootstrap-server ... --cancel",
             stops_apply=True,
         )

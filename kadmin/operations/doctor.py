@@ -16,7 +16,7 @@ from kadmin.errors import InvalidInputError, NotAuthorizedError, NotCompletedErr
 from kadmin.insight.evidence import STAYS_S, AdminLook, ControllerSample, Evidence, LockHeld, OpenOperation
 from kadmin.insight.versions import TELLING_PATHS, infer_versions
 from kadmin.operations.actions import ElectionWork, ReassignmentWork
-from kadmin.operations.listening import look
+from kadmin.operations.listening import look_at_each
 from kadmin.operations.lock import read_holder
 from kadmin.operations.record import OperationState
 from kadmin.operations.work import work_of
@@ -116,7 +116,7 @@ def _unsteady(samples: list[ControllerSample]) -> bool:
 def _heard(desk: Desk, controller: Controller | None) -> dict[str, Listening]:
     if controller is None:
         return {}
-    heard = {path: look(desk.store, path, controller, desk.clock) for path in _WATCHED}
+    heard = look_at_each(desk.store, _WATCHED, controller, desk.clock)
     _stop_if_asked(desk)
     return heard
 
@@ -152,7 +152,10 @@ def _operations(desk: Desk, source: Source) -> tuple[OpenOperation, ...]:
         return tuple(_operation(desk, listing) for listing in desk.journal.unfinished())
     except (NotAuthorizedError, NotCompletedError) as error:
         source.leave_out(desk.paths.operations, error)
-        return ()
+    except (ValueError, KeyError, TypeError) as damaged:
+        cause = f"{type(damaged).__name__}: {damaged}"
+        source.leave_out(desk.paths.operations, NotCompletedError("An operation on record is damaged.", cause=cause))
+    return ()
 
 
 def _operation(desk: Desk, listing: Listing) -> OpenOperation:

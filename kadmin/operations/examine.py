@@ -160,7 +160,7 @@ def _node_there(path: str) -> BusyError:
     return BusyError(
         f"{path} is there already; it was left as it is.",
         cause="another tool or operator is at work, or an entry was left behind",
-        next_command="apply again when it is gone",
+        next_command="kadmin doctor, which says what it is; apply again when it is gone",
     )
 
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.listening import Listening, controller_listens
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kadmin.cluster.model import Controller
     from kadmin.cluster.store import Store
     from kadmin.operations.clock import Clock
@@ -21,8 +23,13 @@ SECOND_LOOK_S = 2.5
 
 def look(store: Store, path: str, controller: Controller, clock: Clock) -> Listening:
     """Look twice, seconds apart, before calling a controller deaf; nothing is written."""
-    first = controller_listens(store, path, controller)
-    if first is not Listening.DEAF:
-        return first
-    clock.wait(SECOND_LOOK_S)
-    return controller_listens(store, path, controller)
+    return look_at_each(store, (path,), controller, clock)[path]
+
+
+def look_at_each(store: Store, paths: Sequence[str], controller: Controller, clock: Clock) -> dict[str, Listening]:
+    """Look at several paths as `look` does, waiting once."""
+    found = {path: controller_listens(store, path, controller) for path in paths}
+    doubtful = [path for path, answer in found.items() if answer is Listening.DEAF]
+    if doubtful:
+        clock.wait(SECOND_LOOK_S)
+    return found | {path: controller_listens(store, path, controller) for path in doubtful}

@@ -6,15 +6,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 from fault_proxy import GET_DATA, Action, Fault, FaultProxy, Side
+from kazoo.client import KazooClient
+from kazoo.security import make_acl
 from recorded_znodes import CLUSTERS, OLD_CONSUMERS, recorded
 
 from kadmin.cluster.connect import parse_connect_string
 from kadmin.cluster.model import Create, Delete, SetData, TopicPartition
-from kadmin.cluster.reader import consumer_groups, read_cluster, require_kafka_cluster
+from kadmin.cluster.reader import consumer_groups, read_cluster, read_tolerantly, require_kafka_cluster
+from kadmin.cluster.source import Source
 from kadmin.cluster.store import Store
 from kadmin.cluster.znodes.admin import encode_election, encode_reassignment
 from kadmin.cluster.znodes.topics import encode_topic
-from kadmin.errors import NotCompletedError, NotZooKeeperModeError
+from kadmin.errors import NotAuthorizedError, NotCompletedError, NotZooKeeperModeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from fault_proxy import Frame
 
     from kadmin.cluster.model import Op
+    from kadmin.sandbox import Sandbox
 
 pytestmark = pytest.mark.zookeeper
 
@@ -121,7 +125,46 @@ def test_a_topic_znode_with_string_ids_is_named(store: Store) -> None:
     with pytest.raises(NotCompletedError, match="/brokers/topics/beta") as caught:
         read_cluster(store)
     assert "partitions of 0" in (caught.value.cause or "")
+    assert caught.value.next_command == f"kadmin doctor -z {store.connect_string}"
     assert list(read_cluster(store, ["alpha"]).topics) == ["alpha"]
+
+
+def test_a_tolerant_reading_leaves_out_what_it_cannot_use_and_names_it(store: Store) -> None:
+    """F36: one broken znode of each kind; everything else is read as ever."""
+    load(store, "2.8.2")
+    state_of_alpha = "/brokers/topics/alpha/partitions/1/state"
+    broken = ["/brokers/ids/2", "/brokers/topics/beta", state_of_alpha, "/cluster/id", "/config/topics/alpha"]
+    write(store, *(SetData(path, b"broken", -1) for path in broken))
+    state = read_tolerantly(Source(store, tolerant=True))
+    assert [(each.path, each.data, each.version, each.denied) for each in state.unreadable] == [
+        (path, b"broken", 1, False) for path in sorted(broken)
+    ]
+    assert (list(state.topics), sorted(state.brokers)) == (["__consumer_offsets", "alpha"], [0, 1])
+    assert [each.partition for each in state.states if each.topic == "alpha"] == [0, 2]
+    assert state.cluster_id is None
+    assert state.controller is not None
+
+
+@pytest.mark.parametrize("denied", [{0}, {6}, {0, 1, 5}, set(range(7)), set()], ids=repr)
+def test_what_may_not_be_read_is_found_among_many(store: Store, zookeeper: Sandbox, denied: set[int]) -> None:
+    """F20: a pipeline that is refused as a whole is read in halves."""
+    owner = KazooClient(zookeeper.connect_string, auth_data=[("digest", "kafka:secret")])
+    owner.start()
+    try:
+        for number in range(7):
+            acl = [make_acl("auth", "", all=True)] if number in denied else None
+            owner.create(f"{store.chroot}/{number}", b"x", acl=acl)
+        source = Source(store, tolerant=True)
+        found = source.get_many([f"/{number}" for number in range(8)])
+        assert [each is not None for each in found] == [number not in denied for number in range(7)] + [False]
+        assert [each.path for each in source.unreadable] == [f"/{number}" for number in sorted(denied)]
+        assert all(each.denied and "NoAuth" in each.reason for each in source.unreadable)
+        if denied:
+            with pytest.raises(NotAuthorizedError):
+                Source(store).get_many([f"/{number}" for number in range(8)])
+    finally:
+        owner.stop()
+        owner.close()
 
 
 def test_children_that_kafka_would_never_make_are_not_read(store: Store) -> None:

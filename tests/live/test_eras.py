@@ -13,7 +13,7 @@ from live_support import wait_until
 
 from kadmin.cluster.eras import CLAIMS, VERSIONS, claim
 from kadmin.cluster.model import TopicPartition
-from kadmin.cluster.rpc import describe_log_dirs
+from kadmin.cluster.rpc import describe_log_dirs, produce
 from kadmin.errors import NotCompletedError
 
 if TYPE_CHECKING:
@@ -106,6 +106,20 @@ def test_topic_znode_in_mid_move(cluster: Cluster) -> None:
         assert set(found.replicas[0]) == {UNREGISTERED, 1, 2}
         marked = found.adding_replicas.get(0) == (UNREGISTERED,)
         assert ("adding and removing" if marked else "union") == seen(cluster, "topic_znode_in_mid_move")
+
+
+def test_copy_of_a_cancelled_reassignment(cluster: Cluster) -> None:
+    topic = cluster.create_topic({0: [1, 2]})
+    partition = TopicPartition(topic, 0)
+    produce(cluster.bootstrap, {partition: [b"x" * 900_000] * 3})
+    entry: dict[str, object] = {"topic": topic, "partition": 0}
+    with cluster.held_back(topic):
+        cluster.raw.create(f"/kafka{REASSIGN}", node({**entry, "replicas": [3, 4]}))
+        wait_until(lambda: {3, 4} < cluster.on_disk(partition), 30)
+        cluster.supersede({**entry, "replicas": [1, 2]})
+        wait_until(lambda: cluster.get(REASSIGN) is None, 60)
+        kept = stays(lambda: cluster.on_disk(partition) != {1, 2}, 10)
+    assert ("stays on disk" if kept else "removed") == seen(cluster, "copy_of_a_cancelled_reassignment")
 
 
 def test_unknown_target_broker(cluster: Cluster) -> None:

@@ -87,30 +87,38 @@ def loops(cluster: Cluster) -> bool:
 
 
 def test_nothing_to_heal_changes_nothing(cluster: Cluster) -> None:
-    before = cluster.fingerprint()
+    cluster.create_topic({0: [1, 2]})
+    before = fingerprint(cluster)
     answer = cluster.kadmin("heal", "-o", "json")
     assert answer.status == 0, answer.err
     assert json.loads(answer.out) == {"operation_id": None, "message": "nothing to heal"}
-    assert cluster.fingerprint() == before
+    assert fingerprint(cluster) == before
+
+
+def fingerprint(cluster: Cluster) -> dict[str, tuple[int, int]]:
+    """Everything but what brokers write by themselves when they have just started."""
+    return {path: seen for path, seen in cluster.fingerprint().items() if "producer_id" not in path}
 
 
 def test_a_deaf_controller_is_moved_and_the_plan_runs(cluster: Cluster, tmp_path: Path) -> None:
     """F35: beside an operation that is unfinished, and asked first."""
-    topic = cluster.create_topic({0: [1, 2]})
-    plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]}))
+    topic = cluster.create_topic({0: [1, 2], 1: [1, 2]})
+    targets = {0: [2, 3], 1: [2, 3]}
+    plan = document(tmp_path / "plan.yaml", reassignment(topic, targets, waves={"max_partitions": 1}))
     if not can_be_deaf(cluster):
         cluster.create_and_delete_by_hand(0.5)
         assert cluster.kadmin("heal").out.strip() == "nothing to heal"
         return
     assert cluster.kadmin("apply", plan, "--yes", "--timeout", "0").status == 8
+    wait_until(lambda: cluster.get(REASSIGN) is None, 30)
     cluster.deafen()
     deaf = cluster.kadmin("resume", "--yes")
     assert deaf.status == 8
     assert "does not watch" in deaf.err
-    before, unasked = cluster.fingerprint(), cluster.kadmin("heal")
+    before, unasked = fingerprint(cluster), cluster.kadmin("heal")
     assert unasked.status == 64, "nobody to ask"
     assert "move the controller" in unasked.err
-    assert cluster.fingerprint() == before
+    assert fingerprint(cluster) == before
     started = epoch(cluster)
     healed = heal(cluster)
     assert healed.status == 0, healed.err

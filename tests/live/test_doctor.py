@@ -1,0 +1,271 @@
+"""F36 on real brokers: each trouble is made as it happens, named by `doctor` and `inspect admin`, and taken away again.
+
+Every test leaves a healthy cluster, but for the last: what an empty list leaves behind cannot be made good everywhere.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from cluster_under_test import REASSIGN, UNREGISTERED, Cluster, document, reassignment
+from kazoo.exceptions import NoNodeError
+from live_support import wait_until
+
+from kadmin.cluster.eras import claim
+from kadmin.sandbox import Sandbox, SandboxSpec
+from kadmin.schema import validate_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.live
+
+NODE = f"/kafka{REASSIGN}"
+CONTROLLER = "/kafka/controller"
+EPOCH = "/kafka/controller_epoch"
+STRICT = (2, 0)
+
+
+@pytest.fixture(scope="module")
+def ill(live: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A cluster of the same version for what nobody else should have to live with."""
+    folder = tmp_path_factory.mktemp("ill") / "sandbox"
+    sandbox = Sandbox.up(SandboxSpec(folder, live.spec.version, brokers=3, chroot="/kafka"))
+    found = Cluster(sandbox.connect_string, sandbox.bootstrap, live.spec.version, sandbox)
+    yield found
+    found.close()
+    sandbox.down()
+
+
+def examine(cluster: Cluster) -> dict[str, dict[str, Any]]:
+    """Run the doctor; return its findings by trouble."""
+    answer = cluster.kadmin("doctor", "-o", "json")
+    value = json.loads(answer.out)
+    assert validate_value(value, "answers/doctor") == []
+    assert answer.status == (8 if value["stops_apply"] else 0), answer.out
+    return {found["trouble"]: found for found in value["findings"]}
+
+
+def inspect(cluster: Cluster) -> dict[str, Any]:
+    """Run `inspect admin`."""
+    answer = cluster.kadmin("inspect", "admin", "-o", "json")
+    assert answer.status == 0, answer.err
+    value: dict[str, Any] = json.loads(answer.out)
+    assert validate_value(value, "answers/inspect-admin") == []
+    return value
+
+
+def entry(topic: str, replicas: list[Any], **more: object) -> bytes:
+    listed = [{"topic": topic, "partition": 0, "replicas": replicas, **more}]
+    return json.dumps({"version": 1, "partitions": listed}).encode()
+
+
+def epoch(cluster: Cluster) -> int:
+    return int(cluster.raw.get(EPOCH)[0])
+
+
+def stands_still(cluster: Cluster) -> bool:
+    """Whether no controller was elected for a second, and there is one."""
+    before, give_up = epoch(cluster), time.monotonic() + 1
+    while time.monotonic() < give_up:
+        if epoch(cluster) != before:
+            return False
+    return cluster.get("/controller") is not None
+
+
+def move(cluster: Cluster, *, without_node: bool = False) -> None:
+    """Move the controller once, taking the node away in the same transaction where asked."""
+    cluster.wait_for_controller()
+    transaction = cluster.raw.transaction()
+    if without_node:
+        transaction.delete(NODE)
+    transaction.delete(CONTROLLER)
+    assert not any(isinstance(result, Exception) for result in transaction.commit())
+    wait_until(lambda: cluster.get("/controller") is not None, 30)
+
+
+def recover(cluster: Cluster) -> None:
+    """Wait for one steady controller that hears; one that does not (1.1 after a loop) is moved once more."""
+    wait_until(lambda: stands_still(cluster), 60)
+    cluster.wait_for_controller()
+    if not cluster.hears_a_probe():
+        cluster.move_controller()
+        wait_until(cluster.hears_a_probe, 60)
+
+
+def dethroned(cluster: Cluster) -> bool:
+    """Delete /controller as soon as there is one; False when none comes within three seconds."""
+    give_up = time.monotonic() + 3
+    while time.monotonic() < give_up:
+        with suppress(NoNodeError):
+            cluster.raw.delete(CONTROLLER)
+            return True
+    return False
+
+
+@contextmanager
+def loop(cluster: Cluster) -> Iterator[None]:
+    """Start an election loop by a failover onto what is there already; whoever uses it takes the cause away."""
+    before = epoch(cluster)
+    cluster.wait_for_controller()
+    cluster.raw.delete(CONTROLLER)
+    wait_until(lambda: epoch(cluster) > before + 3, 60)
+    yield
+    recover(cluster)
+
+
+def test_a_healthy_cluster_is_found_healthy_and_nothing_is_written(ill: Cluster) -> None:
+    topic = ill.create_topic({0: [1, 2]})
+    ill.wait_for_controller()
+    before = ill.fingerprint()
+    human = ill.kadmin("doctor")
+    assert human.status == 0, human.out
+    assert human.out.strip() == "nothing found: nothing would stop an apply"
+    assert inspect(ill)["reassignment"] is None
+    assert {path for path, seen in ill.fingerprint().items() if before.get(path) != seen} == set(), topic
+
+
+def test_f36_poison_and_the_election_loop_that_it_starts(ill: Cluster) -> None:
+    ill.raw.create(NODE, None)
+    found = examine(ill)
+    assert set(found) == {"poison-node"}
+    assert found["poison-node"]["version"] == 0
+    assert "kadmin heal" in found["poison-node"]["remedy"]
+    seen = inspect(ill)["reassignment"]
+    assert (seen["effect"], [each["flaw"] for each in seen["flaws"]]) == ("poison", ["null-data"])
+    with loop(ill):
+        looping = examine(ill)
+        assert {"election-loop", "poison-node"} <= set(looping)
+        assert f"likely cause: poison-node at {REASSIGN}" in looping["election-loop"]["evidence"]
+        assert inspect(ill)["reassignment"]["effect"] == "poison"
+        ill.raw.delete(NODE)
+    assert examine(ill) == {}
+
+
+def test_f36_an_ignored_node(ill: Cluster) -> None:
+    if claim("not_json").seen[ill.version_text] == "node deleted":
+        pytest.skip("2.0 to 2.3 delete such a node at once")
+    ill.raw.create(NODE, b"{nonsense \x1b[31m\xc2\x9b")
+    found = examine(ill)
+    assert set(found) == {"ignored-node"}
+    assert inspect(ill)["reassignment"]["effect"] == "ignored"
+    for shown in (ill.kadmin("doctor").out, ill.kadmin("inspect", "admin").out):
+        assert "\x1b" not in shown
+        assert "\x9b" not in shown
+        assert max(len(line) for line in shown.splitlines() if "next:" not in line) <= 80
+    move(ill, without_node=True)
+    recover(ill)
+
+
+def test_f35_f36_a_deaf_controller_and_the_zombie_that_it_leaves(ill: Cluster) -> None:
+    if claim("node_deleted_by_hand").seen[ill.version_text] == "seen":
+        pytest.skip("before 1.1 controllers watch for good")
+    with ill.deaf_controller():
+        found = examine(ill)
+        assert set(found) == {"deaf-controller"}
+        assert found["deaf-controller"]["path"] == REASSIGN
+        ill.raw.create(NODE, entry("gone", [1, 2]))
+        zombie = examine(ill)
+        assert set(zombie) == {"zombie-node"}
+        assert "the controller does not watch it" in zombie["zombie-node"]["evidence"]
+        assert [each["flaw"] for each in inspect(ill)["reassignment"]["entries"][0]["flaws"]] == ["unknown-topic"]
+    assert examine(ill) == {}
+
+
+@pytest.mark.eras
+def test_f40_a_leftover_probe_and_a_good_node_that_nobody_hears(ill: Cluster) -> None:
+    if claim("node_deleted_by_hand").seen[ill.version_text] == "seen":
+        pytest.skip("before 1.1 controllers watch for good")
+    topic = ill.create_topic({0: [1, 2]})
+    with ill.deaf_controller():
+        ill.raw.create(NODE, entry("!probe", [1]))
+        assert set(examine(ill)) == {"leftover-probe"}
+        ill.raw.delete(NODE)
+        ill.raw.create(NODE, entry(topic, [3, 1]))
+        found = examine(ill)
+        assert set(found) == {"deaf-controller"}
+        assert any(topic in each for each in found["deaf-controller"]["evidence"])
+        assert inspect(ill)["reassignment"]["entries"][0]["motion"] == "not started"
+    assert examine(ill) == {}
+
+
+def test_somebody_elses_reassignment_and_a_dead_target(ill: Cluster, tmp_path: Path) -> None:
+    topic = ill.create_topic({0: [1, 2]})
+    with ill.stuck_reassignment(topic, 0):
+        found = examine(ill)
+        assert set(found) == {"foreign-node", "missing-brokers"}
+        assert f"{topic}-0: broker {UNREGISTERED} is not alive" in found["foreign-node"]["evidence"]
+        flaws = inspect(ill)["reassignment"]["entries"][0]["flaws"]
+        assert [each["flaw"] for each in flaws] == ["dead-broker"]
+        assert (
+            ill.kadmin("apply", document(tmp_path / "plan.json", reassignment(topic, {0: [2, 3]})), "--yes").status == 5
+        )
+
+
+def test_f36_string_ids_in_a_topic_znode(ill: Cluster, tmp_path: Path) -> None:
+    """From 2.0 on controllers write them there themselves; before, only a person does."""
+    topic = ill.create_topic({0: [1, 2]})
+    path = f"/kafka/brokers/topics/{topic}"
+    saved = json.loads(ill.raw.get(path)[0])
+    if ill.version >= STRICT:
+        ill.raw.create(NODE, entry(topic, ["1", "2"]))
+        wait_until(lambda: b'"1"' in ill.raw.get(path)[0], 30)
+        wait_until(lambda: ill.get(REASSIGN) is None, 30)
+    else:
+        ill.raw.set(path, json.dumps({**saved, "partitions": {"0": ["1", "2"]}}).encode())
+    found = examine(ill)["string-ids"]
+    assert (found["topic"], found["partitions"], found["path"]) == (topic, [0], f"/brokers/topics/{topic}")
+    assert found["version"] == ill.raw.exists(path).version
+    refused = ill.kadmin("apply", document(tmp_path / "plan.json", reassignment(topic, {0: [2, 3]})), "--yes")
+    assert refused.status == 8, refused.err
+    assert "kadmin doctor" in refused.err
+
+    def repair() -> None:
+        value = json.loads(ill.raw.get(path)[0])
+        moves: dict[str, Any] = {key: {} for key in ("adding_replicas", "removing_replicas") if key in value}
+        ill.raw.set(path, json.dumps({**value, **moves, "partitions": saved["partitions"]}).encode())
+
+    if ill.version < STRICT:
+        repair()
+        return
+    with loop(ill):
+        assert {"election-loop", "string-ids"} <= set(examine(ill))
+        repair()
+    assert examine(ill) == {}
+
+
+def test_f36_no_controller_at_all(ill: Cluster) -> None:
+    """Quick deletions of /controller leave a cluster without any; an ephemeral dummy that goes again cures it."""
+    for _ in range(60):
+        if not dethroned(ill):
+            break
+    else:
+        pytest.fail("there was always a controller again")
+    found = examine(ill)
+    assert set(found) == {"no-controller"}
+    assert "1, 2, 3" in found["no-controller"]["evidence"][1]
+    assert inspect(ill)["reassignment"] is None
+    ill.raw.create(CONTROLLER, b'{"version":1,"brokerid":-1,"timestamp":"1"}', ephemeral=True)
+    dummy_since = time.monotonic()
+    wait_until(lambda: time.monotonic() > dummy_since + 1, 5)
+    ill.raw.delete(CONTROLLER)
+    wait_until(lambda: ill.get("/controller") is not None, 30)
+    recover(ill)
+    assert examine(ill) == {}
+
+
+def test_f36_an_empty_list_of_replicas(ill: Cluster) -> None:
+    """Up to 2.6 the data is gone; from 2.7 on the next controller fails on what is left."""
+    topic = ill.create_topic({0: [1, 2]})
+    path = f"/kafka/brokers/topics/{topic}"
+    saved = ill.raw.get(path)[0]
+    ill.raw.create(NODE, entry(topic, []))
+    wait_until(lambda: ill.raw.get(path)[0] != saved and ill.get(REASSIGN) is None, 30)
+    found = examine(ill)["empty-replicas"]
+    assert (found["topic"], found["partitions"]) == (topic, [0])
+    assert found["stops_apply"] is (ill.version >= (2, 7))
