@@ -6,6 +6,7 @@ import typer
 
 from kadmin.cli import cluster, operate
 from kadmin.cli.convert import convert
+from kadmin.cli.deadline import bounded
 from kadmin.cli.election import propose_election
 from kadmin.cli.propose import propose_app
 from kadmin.cli.sandbox import sandbox_app
@@ -21,8 +22,8 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-app.command()(validate)
-app.command()(convert)
+app.command()(bounded(validate))
+app.command()(bounded(convert))
 app.command()(cluster.diff)
 app.command()(operate.apply)
 app.command()(operate.verify)

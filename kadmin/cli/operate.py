@@ -48,8 +48,8 @@ def apply(
     from kadmin.report.operations import examination_text
 
     plan, known = read_plan(file), read_sizes(sizes)
-    with open_desk(zookeeper) as desk:
-        bounds = _bounds(desk, timeout, lock_timeout)
+    with open_desk(zookeeper, timeout_s=timeout) as desk:
+        bounds = _bounds(desk, lock_timeout)
         preview = service.prepare(desk, plan, known)
         typer.echo(examination_text(preview.examination), err=True)
         outcome = preview.settled(dry_run=dry_run)
@@ -72,8 +72,8 @@ def resume(
     from kadmin.cli.desk import open_desk
     from kadmin.operations import service
 
-    with open_desk(zookeeper) as desk:
-        bounds = _bounds(desk, timeout, lock_timeout)
+    with open_desk(zookeeper, timeout_s=timeout) as desk:
+        bounds = _bounds(desk, lock_timeout)
         found = service.find_unfinished(desk, operation_id)
         if found is not None:
             _ask(f"Resume operation {found}?", yes=yes)
@@ -167,10 +167,10 @@ def lock_release(
     typer.echo(f"released; it was held by {holder}")
 
 
-def _bounds(desk: Desk, timeout: float | None, lock_timeout: float) -> Bounds:
+def _bounds(desk: Desk, lock_timeout: float) -> Bounds:
     from kadmin.operations.service import Bounds
 
-    return Bounds(None if timeout is None else desk.clock.now() + timeout, lock_timeout)
+    return Bounds(desk.clock.until, lock_timeout)
 
 
 def _answer_outcome(output: OutputFormat, outcome: Outcome) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.listening import Listening
 from kadmin.cluster.reader import read_cluster
 from kadmin.cluster.znodes.admin import DELETE_TOPICS, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
-from kadmin.errors import NotCompletedError, StoppedError
+from kadmin.errors import NotCompletedError, StoppedError, name_some
 from kadmin.operations import events
 from kadmin.operations.actions import (
     Advance,
@@ -27,7 +28,8 @@ from kadmin.operations.decide.common import deaf, foreign_node
 from kadmin.operations.journal import Journal, LostLockError, lost_lock
 from kadmin.operations.listening import look
 from kadmin.operations.lock import take
-from kadmin.operations.progress import tally, topics_of
+from kadmin.operations.outage import outlast
+from kadmin.operations.progress import left_to_do, tally, topics_of
 from kadmin.operations.publish import Published, Publisher, next_step
 from kadmin.operations.record import OperationStatus, StepKind
 
@@ -84,17 +86,17 @@ class Runner:
         memory = Memory()
         self._desk.store.sync("/")
         while True:
-            self._stop_if_asked()
-            observed = self._observe(memory)
+            observed = outlast(partial(self._observe, memory), self._desk, self._record.operation_id)
             memory = remember(memory, observed, self._desk.clock.now())
             action = decide(self._work, observed, memory, self._desk.clock.now())
             if isinstance(action, Finish):
                 return self._finish(action)
-            if isinstance(action, Wait) and deadline is not None and self._desk.clock.now() >= deadline:
-                raise self._past_deadline(action)
-            memory = self._act(action, observed, memory)
+            if deadline is not None and self._desk.clock.now() >= deadline:
+                raise self._past_deadline(action, observed, memory)
+            memory = outlast(partial(self._act, action, observed, memory), self._desk, self._record.operation_id)
 
     def _observe(self, memory: Memory) -> Observed:
+        self._stop_if_asked()
         topics = self._topics(memory)
         state = read_cluster(self._desk.store, topics)
         self._steps = self._publisher.steps(self._steps)
@@ -206,8 +208,10 @@ class Runner:
                 next_command=f"kadmin resume {self._record.operation_id}",
             )
 
-    def _past_deadline(self, wait: Wait) -> KadminError:
+    def _past_deadline(self, action: Action, observed: Observed, memory: Memory) -> KadminError:
+        left = left_to_do(self._work, observed, memory)
         return NotCompletedError(
-            f"The deadline passed with {wait.pending} not done ({wait.reason}); what runs, runs on.",
+            f"The deadline passed with {len(left)} not done: {name_some(left)}; what runs, runs on.",
+            cause=action.reason if isinstance(action, Wait) else None,
             next_command=f"kadmin resume {self._record.operation_id}",
         )

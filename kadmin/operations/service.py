@@ -13,7 +13,7 @@ from kadmin.cluster.listening import Listening
 from kadmin.cluster.reader import consumer_groups, read_cluster, require_kafka_cluster
 from kadmin.cluster.znodes.admin import PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 from kadmin.documents import dump_json, parse_document, plan_digest
-from kadmin.errors import BusyError, InvalidInputError, NotCompletedError, UnreachableError, UsageError
+from kadmin.errors import BusyError, InvalidInputError, NotCompletedError, StalePlanError, UnreachableError, UsageError
 from kadmin.operations import events
 from kadmin.operations.actions import DeletionWork, ElectionWork, ReassignmentWork
 from kadmin.operations.decide.common import deaf
@@ -100,6 +100,7 @@ def apply(desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int], bounds: B
     lease = take(desk.store, desk.paths, holder, desk.clock, bounds.lock_timeout_s)
     runner: Runner | None = None
     try:
+        desk.clock.careful = True
         if unfinished := desk.journal.unfinished():
             raise _unfinished(unfinished)
         state, examination = _study(desk, plan, sizes)
@@ -138,6 +139,7 @@ def resume(desk: Desk, operation_id: str | None, bounds: Bounds) -> Outcome:
     lease = take(desk.store, desk.paths, holder, desk.clock, wait_s)
     runner: Runner | None = None
     try:
+        desk.clock.careful = True
         status = desk.journal.status(operation_id)
         if status.state is OperationState.PREPARING:
             raise _discard(desk, operation_id, lease)
@@ -153,6 +155,12 @@ def resume(desk: Desk, operation_id: str | None, bounds: Bounds) -> Outcome:
 def work_of(record: OperationRecord) -> Work:
     """Rebuild the work from a record alone: targets of the plan, currents of the origin."""
     plan = parse_document(record.plan_text.encode(), f"operation {record.operation_id}")
+    if plan_digest(plan) != record.plan_digest:
+        raise StalePlanError(
+            f"The plan of operation {record.operation_id} is not the one that was applied.",
+            cause=f"its record was edited: {record.plan_digest} was written, {plan_digest(plan)} is there",
+            next_command=f"kadmin history, and look at the znodes of {record.operation_id}",
+        )
     if isinstance(plan, ReassignmentPlan):
         wishes = tuple(replace(wish, current=record.origin[wish.partition]) for wish in plan.reassignments)
         waves = tuple(tuple(wishes[position] for position in wave) for wave in record.waves)

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 ATTEMPTS = 5
 
 
+class CutOffError(UnreachableError):
+    """A write that never arrives although others do; trying it again later changes nothing."""
+
+
 def write(store: Store, ops: Sequence[Op], happened: Callable[[], bool], what: str) -> MultiResult | None:
     """Send one multi; None means that its reply was lost and `happened()` found it applied.
 
@@ -43,9 +47,9 @@ def write(store: Store, ops: Sequence[Op], happened: Callable[[], bool], what: s
         return result
 
 
-def _never_arrives(what: str, lost: UnknownOutcomeError) -> UnreachableError:
+def _never_arrives(what: str, lost: UnknownOutcomeError) -> CutOffError:
     # Each time it was seen that nothing had happened, so this is no unknown outcome: something cuts exactly this write.
-    return UnreachableError(
+    return CutOffError(
         f"A write was cut off {ATTEMPTS} times and never happened: {what}.",
         cause=lost.cause or lost.message,
         next_command="check jute.maxbuffer on the ZooKeeper servers, or lower spec.waves.max_payload",
