@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 import time
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -186,6 +186,12 @@ class Cluster:
         """List what lies beside the chroot."""
         return tuple(sorted(self.raw.get_children("/")))
 
+    def writes_in_log(self, text: str) -> int:
+        """Count how often some text was written, by ZooKeeper's own transaction log."""
+        assert self._sandbox is not None
+        logs = sorted(self._sandbox.spec.directory.glob("zookeeper-1/version-2/log.*"))
+        return sum(log.read_bytes().count(text.encode()) for log in logs)
+
     def history(self) -> tuple[Listing, ...]:
         """Read the operations on record."""
         return Journal(self.store, Paths()).listings()
@@ -228,10 +234,9 @@ class Cluster:
     def api_reassignment(self, topic: str, number: int) -> Iterator[None]:
         """Hold a reassignment through the brokers' API in flight, by a throttle of one byte per second."""
         self.produce(topic, per_partition=200)
-        self._throttle(topic, "1")
         partition = KafkaTopicPartition(topic, number)
         admin = KafkaAdminClient(bootstrap_servers=self.bootstrap)
-        try:
+        with self.throttled(topic), closing(admin):
             admin.alter_partition_reassignments({partition: [3, 4]})
             try:
                 wait_until(lambda: bool(self.state(topic).topics[topic].adding_replicas), 30)
@@ -239,9 +244,15 @@ class Cluster:
             finally:
                 admin.alter_partition_reassignments({partition: None})
                 wait_until(lambda: not self.state(topic).topics[topic].adding_replicas, 30)
+
+    @contextmanager
+    def throttled(self, topic: str) -> Iterator[None]:
+        """Let copies of a topic, which holds records, crawl at one byte per second."""
+        self._throttle(topic, "1")
+        try:
+            yield
         finally:
             self._throttle(topic, None)
-            admin.close()
 
     @contextmanager
     def committed_offset(self, group: str, topic: str) -> Iterator[None]:
