@@ -206,10 +206,11 @@ class FaultProxy:
             while True:
                 try:
                     client, _ = listener.accept()
+                except OSError:
+                    return
+                try:
                     server = socket.create_connection(self._server, 5)
                 except OSError:
-                    if listener.fileno() == -1:
-                        return
                     client.close()
                     continue
                 server.settimeout(None)

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from typing import Self
 
 CLUSTER_ID = "Z_jcEjghQECxVvc59mF5_Q"
+IDENTITY = "kafka:brokers-alone-know"
+"""What the stand-in is known by, where an ACL asks."""
+
 RACKS = {1: "r1", 2: "r2", 3: "r3", 4: "r1"}
 _CHUNK = 500
 _LOOK_S = 0.2
@@ -39,15 +42,15 @@ class Manner(Enum):
 class StandIn:
     """Brokers 1 to 4 on racks r1, r2, r3, r1, and their controller; a context manager."""
 
-    def __init__(self, connect: str, *, acl: Sequence[Any] | None = None, brokers: Mapping[int, str] = RACKS) -> None:
+    def __init__(self, connect: str) -> None:
         self.connect = connect
         self.manner = Manner.OBEY
-        self._acl = acl
         self._ended = threading.Event()
         self._wake = threading.Event()
-        self.client = KazooClient(connect, timeout=10, connection_retry={"max_tries": -1, "max_delay": 0.5})
+        retry = {"max_tries": -1, "max_delay": 0.5}
+        self.client = KazooClient(connect, timeout=10, connection_retry=retry, auth_data=[("digest", IDENTITY)])
         self.client.start()
-        self._lay_out(brokers)
+        self._lay_out()
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
 
@@ -89,9 +92,17 @@ class StandIn:
         value = json.loads(self.client.get(f"/brokers/topics/{topic}")[0])
         return {int(number): ids for number, ids in sorted(value["partitions"].items())}
 
-    def assign(self, topic: str, replicas: Mapping[int, Sequence[int]]) -> None:
-        """Write an assignment, whoever asked for it."""
-        self._finish(topic, {**self.replicas(topic), **{number: list(ids) for number, ids in replicas.items()}})
+    def leaders(self, topic: str) -> dict[int, int]:
+        """Return who leads each partition."""
+        return {
+            number: json.loads(self.client.get(_state_path(topic, number))[0])["leader"]
+            for number in self.replicas(topic)
+        }
+
+    def lead(self, topic: str, leaders: Mapping[int, int]) -> None:
+        """Let other replicas lead."""
+        for number, leader in leaders.items():
+            self.client.set(_state_path(topic, number), _state(self.replicas(topic)[number], leader))
 
     def get(self, path: str) -> bytes | None:
         """Read a znode, None where there is none."""
@@ -131,14 +142,13 @@ class StandIn:
             waiting += [f"{path.rstrip('/')}/{child}" for child in children]
         return found
 
-    def _lay_out(self, brokers: Mapping[int, str]) -> None:
+    def _lay_out(self) -> None:
         for path in ("/cluster", "/brokers/topics", "/brokers/ids", "/config/topics", "/consumers"):
             self.client.ensure_path(path)
-        self.client.create("/admin", acl=self._acl)
-        self.client.create(DELETE_TOPICS, acl=self._acl)
+        self.client.ensure_path(DELETE_TOPICS)
         self.client.create("/cluster/id", json.dumps({"version": "1", "id": CLUSTER_ID}).encode())
         self.client.create("/controller_epoch", b"1")
-        for broker_id, rack in brokers.items():
+        for broker_id, rack in RACKS.items():
             self.client.create(f"/brokers/ids/{broker_id}", _registration(broker_id, rack))
         controller = {"version": 1, "brokerid": 1, "timestamp": "0"}
         self.client.create("/controller", json.dumps(controller).encode(), ephemeral=True)
@@ -181,11 +191,14 @@ class StandIn:
 
     def _finish(self, topic: str, after: Mapping[int, Sequence[int]]) -> None:
         before = self.replicas(topic)
+        leaders = self.leaders(topic)
         moved = [number for number, ids in after.items() if list(ids) != before.get(number)]
         for start in range(0, len(moved), _CHUNK):
             transaction = self.client.transaction()
             for number in moved[start : start + _CHUNK]:
-                transaction.set_data(f"/brokers/topics/{topic}/partitions/{number}/state", _state(after[number]))
+                leader = leaders.get(number)
+                stays = leader if leader in after[number] else None
+                transaction.set_data(_state_path(topic, number), _state(after[number], stays))
             transaction.commit()
         self._write_topic(topic, after)
 
@@ -196,10 +209,14 @@ class StandIn:
 
     def _elect(self, entries: Sequence[Mapping[str, Any]]) -> None:
         for entry in entries:
-            path = f"/brokers/topics/{entry['topic']}/partitions/{entry['partition']}/state"
+            path = _state_path(entry["topic"], entry["partition"])
             preferred = self.replicas(entry["topic"])[entry["partition"]][0]
             state = json.loads(self.client.get(path)[0])
             self.client.set(path, json.dumps({**state, "leader": preferred}).encode())
+
+
+def _state_path(topic: str, number: int) -> str:
+    return f"/brokers/topics/{topic}/partitions/{number}/state"
 
 
 def _state(replicas: Sequence[int], leader: int | None = None) -> bytes:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import Create
-from kadmin.errors import NotAuthorizedError, UnknownOutcomeError, UnreachableError
+from kadmin.errors import BusyError, NotAuthorizedError, UnknownOutcomeError, UnreachableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -69,11 +70,16 @@ def _look(store: Store, happened: Callable[[], bool], what: str, lost: UnknownOu
 
 
 def ensure(store: Store, paths: Sequence[str], acl: tuple[Acl, ...]) -> None:
-    """Create the persistent nodes that are not there yet, parents first; existing ones are left alone."""
-    for path in paths:
-        if store.exists(path) is None:
-            _create(store, path, acl)
+    """Create the persistent nodes that are not there yet, parents first; existing ones are left alone.
+
+    All or nothing: a parent that we may create, but not fill, must not stay behind.
+    """
+    while missing := [path for path in paths if store.exists(path) is None]:
+        ops = [Create(path, b"", acl) for path in missing]
+        result = write(store, ops, partial(_exists, store, missing[-1]), f"create {missing[-1]}")
+        if result is not None and not result.committed and result.reason != "NodeExists":
+            raise BusyError(f"{missing[-1]} could not be created: {result.reason}.", next_command="kadmin status")
 
 
-def _create(store: Store, path: str, acl: tuple[Acl, ...]) -> None:
-    write(store, [Create(path, b"", acl)], lambda: store.exists(path) is not None, f"create {path}")
+def _exists(store: Store, path: str) -> bool:
+    return store.exists(path) is not None
