@@ -25,7 +25,6 @@ CLUSTER_ID = "Z_jcEjghQECxVvc59mF5_Q"
 IDENTITY = "kafka:brokers-alone-know"
 """What the stand-in is known by, where an ACL asks."""
 
-RACKS = {1: "r1", 2: "r2", 3: "r3", 4: "r1"}
 _CHUNK = 500
 _LOOK_S = 0.2
 
@@ -40,9 +39,9 @@ class Manner(Enum):
 
 
 class StandIn:
-    """Brokers 1 to 4 on racks r1, r2, r3, r1, and their controller; a context manager."""
+    """Brokers 1, 2, ... on racks r1, r2, r3 in turn, and their controller; a context manager."""
 
-    def __init__(self, connect: str) -> None:
+    def __init__(self, connect: str, *, brokers: int = 4) -> None:
         self.connect = connect
         self.manner = Manner.OBEY
         self._ended = threading.Event()
@@ -50,7 +49,7 @@ class StandIn:
         retry = {"max_tries": -1, "max_delay": 0.5}
         self.client = KazooClient(connect, timeout=10, connection_retry=retry, auth_data=[("digest", IDENTITY)])
         self.client.start()
-        self._lay_out()
+        self._lay_out(brokers)
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
 
@@ -94,10 +93,8 @@ class StandIn:
 
     def leaders(self, topic: str) -> dict[int, int]:
         """Return who leads each partition."""
-        return {
-            number: json.loads(self.client.get(_state_path(topic, number))[0])["leader"]
-            for number in self.replicas(topic)
-        }
+        pending = {number: self.client.get_async(_state_path(topic, number)) for number in self.replicas(topic)}
+        return {number: json.loads(each.get(timeout=60)[0])["leader"] for number, each in pending.items()}
 
     def lead(self, topic: str, leaders: Mapping[int, int]) -> None:
         """Let other replicas lead."""
@@ -142,14 +139,14 @@ class StandIn:
             waiting += [f"{path.rstrip('/')}/{child}" for child in children]
         return found
 
-    def _lay_out(self) -> None:
+    def _lay_out(self, brokers: int) -> None:
         for path in ("/cluster", "/brokers/topics", "/brokers/ids", "/config/topics", "/consumers"):
             self.client.ensure_path(path)
         self.client.ensure_path(DELETE_TOPICS)
         self.client.create("/cluster/id", json.dumps({"version": "1", "id": CLUSTER_ID}).encode())
         self.client.create("/controller_epoch", b"1")
-        for broker_id, rack in RACKS.items():
-            self.client.create(f"/brokers/ids/{broker_id}", _registration(broker_id, rack))
+        for broker_id in range(1, brokers + 1):
+            self.client.create(f"/brokers/ids/{broker_id}", _registration(broker_id, f"r{(broker_id - 1) % 3 + 1}"))
         controller = {"version": 1, "brokerid": 1, "timestamp": "0"}
         self.client.create("/controller", json.dumps(controller).encode(), ephemeral=True)
 

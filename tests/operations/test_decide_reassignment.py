@@ -86,7 +86,7 @@ def test_a_foreign_node_stops_and_is_not_touched(entries: dict[str, tuple[int, .
     assert NODE in error.message
 
 
-def test_a_node_that_nobody_picks_up_is_told_after_the_deadline() -> None:
+def test_f24_a_node_that_nobody_picks_up_is_told_after_the_deadline() -> None:
     named = with_node(cluster(START), {"a-0": (1, 4)})
     memory = replace(HEARD, last_step=1, step_seen_at=100.0)
     assert isinstance(act(named, WAVE_1, memory=memory, now=109.0), Wait)
@@ -110,7 +110,7 @@ def test_a_node_that_was_touched_is_followed_without_a_deadline(changed: dict[st
     assert isinstance(act(rewritten, WAVE_1, memory=replace(HEARD, last_step=1), now=10_000.0), Wait)
 
 
-def test_an_unchanged_partition_after_the_node_is_gone_was_rejected_and_is_not_tried_again() -> None:
+def test_f25_an_unchanged_partition_after_the_node_is_gone_was_rejected_and_is_not_tried_again() -> None:
     error = failure(act(cluster(START), WAVE_1), NotCompletedError, OperationState.FAILED)
     assert "rejected by the controller" in (error.cause or "")
 
@@ -134,7 +134,7 @@ def test_a_deleted_topic_is_named() -> None:
     assert "no longer there: a-0" in (error.cause or "")
 
 
-def test_a_dead_target_is_named_with_a_substitute() -> None:
+def test_f17_a_dead_target_is_named_with_a_substitute() -> None:
     state = cluster(START, brokers={1: "r1", 2: "r2", 3: "r3"})
     error = failure(act(state), StalePlanError, OperationState.FAILED)
     assert "4" in error.message
