@@ -41,6 +41,7 @@ unit: $(READY)
 
 test-eras: $(READY)
 	KADMIN_TEST_VERSIONS=$(ERAS) $(BIN)/python -m pytest $(WORKERS) -m live tests/live
+	$(BIN)/python -m pytest $(WORKERS) -m "eras and zookeeper" tests/faults
 
 test-containers: $(READY)
 	containers/with-docker.sh $(BIN)/python -m pytest -m containers tests/containers -s

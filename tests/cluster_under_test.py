@@ -202,6 +202,12 @@ class Cluster:
         """List what lies beside the chroot."""
         return tuple(sorted(self.raw.get_children("/")))
 
+    def writes_in_log(self, text: str) -> int:
+        """Count how often some text was written, by ZooKeeper's own transaction log."""
+        assert self._sandbox is not None
+        logs = sorted(self._sandbox.spec.directory.glob("zookeeper-1/version-2/log.*"))
+        return sum(log.read_bytes().count(text.encode()) for log in logs)
+
     def history(self) -> tuple[Listing, ...]:
         """Read the operations on record."""
         return Journal(self.store, Paths()).listings()

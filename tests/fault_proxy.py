@@ -20,6 +20,8 @@ from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING
 
+from kazoo.client import KazooClient
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Self
@@ -92,6 +94,27 @@ def reply_of(op: int) -> Callable[[Frame], bool]:
     return lambda frame: frame.side is Side.REPLY and frame.op == op
 
 
+def request_with(op: int, *parts: bytes) -> Callable[[Frame], bool]:
+    """Match requests of a kind that hold all of these bytes."""
+    return lambda frame: frame.side is Side.REQUEST and frame.op == op and all(part in frame.body for part in parts)
+
+
+def reply_to(matches: Callable[[Frame], bool]) -> Callable[[Frame], bool]:
+    """Match the replies to the requests that match."""
+    asked: set[int] = set()
+
+    def answers(frame: Frame) -> bool:
+        if matches(frame):
+            asked.add(frame.number)
+        return frame.side is Side.REPLY and frame.number in asked
+
+    return answers
+
+
+PUBLISH = request_with(MULTI, b"/steps/", b"/admin/")
+"""The multi that creates a step record and its admin node."""
+
+
 @dataclass(slots=True)
 class _Link:
     """One client's connection through the proxy."""
@@ -125,6 +148,7 @@ class FaultProxy:
         self._port: int = self._listener.getsockname()[1]
         self.faults: list[Fault] = []
         self.frames: list[Frame] = []
+        self._session: tuple[int, bytes] | None = None
         self._accept()
 
     def __enter__(self) -> Self:
@@ -161,6 +185,15 @@ class FaultProxy:
         for link in links:
             link.cut()
 
+    def expire(self) -> None:
+        """End the latest session behind its client's back, as the server does after its timeout."""
+        self.down()
+        thief = KazooClient("{}:{}".format(*self._server), client_id=self._session)
+        thief.start()
+        thief.stop()
+        thief.close()
+        self.up()
+
     def requests(self, op: int | None = None) -> list[Frame]:
         """Return the requests seen so far, of one kind or of all."""
         with self._lock:
@@ -173,10 +206,11 @@ class FaultProxy:
             while True:
                 try:
                     client, _ = listener.accept()
+                except OSError:
+                    return
+                try:
                     server = socket.create_connection(self._server, 5)
                 except OSError:
-                    if listener.fileno() == -1:
-                        return
                     client.close()
                     continue
                 server.settimeout(None)
@@ -234,6 +268,9 @@ class FaultProxy:
         """Number a frame; None for the opening of a session, pings and events."""
         if side not in link.opened:
             link.opened.add(side)
+            if side is Side.REPLY:
+                session_id, length = struct.unpack_from("!qi", body, 8)
+                self._session = (session_id, body[20 : 20 + length])
             return None
         (xid,) = struct.unpack_from("!i", body)
         if xid in {_PING_XID, _EVENT_XID}:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
+from contextlib import suppress
 from typing import NoReturn
 
 import typer
 
-from kadmin.errors import KadminError, StoppedError, UsageError
+from kadmin.errors import KadminError, NotCompletedError, StoppedError, UsageError
 
 SIGPIPE_STATUS = 128 + 13
 
@@ -31,13 +33,23 @@ def run(arguments: list[str]) -> int:
         if isinstance(aborted.__cause__, KeyboardInterrupt):
             return _fail(StoppedError("Interrupted.", signal_number=signal.SIGINT))
         return _fail(UsageError("Aborted: the question was not answered.", next_command="add --yes"))
-    except BrokenPipeError:
-        # The reader of our stdout has gone (`kadmin … | head`); what it wanted, it has.
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - stays open to the exit
-        return SIGPIPE_STATUS
     except typer.TyperException as error:  # wrong usage, as the parser words it
         return _fail(UsageError(str(error), next_command="kadmin COMMAND --help"))
+    except (SystemExit, OSError) as error:
+        return _not_written(error)
     return result if isinstance(result, int) else 0
+
+
+def _not_written(error: BaseException) -> int:
+    # The parser turns a broken pipe into an exit of its own.
+    if isinstance(error.__context__, BrokenPipeError):
+        # The reader of our stdout has gone (`kadmin … | head`); what it wanted, it has.
+        _forget_stdout()
+        return SIGPIPE_STATUS
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        _forget_stdout()
+        return _fail(NotCompletedError("Cannot write the answer.", cause=error.strerror))
+    raise error
 
 
 def _fail(error: KadminError) -> int:
@@ -46,5 +58,11 @@ def _fail(error: KadminError) -> int:
         lines.append(f"  cause: {error.cause}")
     if error.next_command:
         lines.append(f"  next:  {error.next_command}")
-    typer.echo("\n".join(lines), err=True)
+    with suppress(OSError):  # where nobody can be told, the exit code still tells
+        typer.echo("\n".join(lines), err=True)
     return error.exit_status if isinstance(error, StoppedError) else error.exit_code
+
+
+def _forget_stdout() -> None:
+    # What is left in its buffer would fail again at the exit.
+    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - stays open to the exit

@@ -6,6 +6,7 @@ import typer
 
 from kadmin.cli import cluster, operate, takeover
 from kadmin.cli.convert import convert
+from kadmin.cli.deadline import bounded
 from kadmin.cli.doctor import doctor, inspect_app
 from kadmin.cli.election import propose_election
 from kadmin.cli.heal import heal
@@ -24,8 +25,8 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-app.command()(validate)
-app.command()(convert)
+app.command()(bounded(validate))
+app.command()(bounded(convert))
 app.command()(doctor)
 app.add_typer(inspect_app, name="inspect")
 app.command()(cluster.diff)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from kadmin.errors import InvalidInputError, NotCompletedError
@@ -54,11 +55,24 @@ def write_plan(path: Path, plan: Plan) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
+    """Write a file whole or not at all; what is no regular file (a pipe, a device) is written as it stands."""
+    try:
+        # Through links to what they lead to: /dev/stdout must not become a file of its own.
+        whole = path.resolve()
+        if whole.exists() and not whole.is_file() and not whole.is_dir():
+            whole.write_text(text, encoding="utf-8")
+            return
+        _replace(whole, text)
+    except OSError as error:
+        raise NotCompletedError(f"Cannot write {path}.", cause=error.strerror or str(error)) from error
+
+
+def _replace(path: Path, text: str) -> None:
     partial = path.with_name(f".{path.name}.partial")
     try:
         partial.write_text(text, encoding="utf-8")
         partial.replace(path)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise NotCompletedError(f"Cannot write {path}.", cause=error.strerror or str(error)) from error
+    except OSError:
+        with suppress(OSError):
+            partial.unlink()
+        raise

@@ -48,9 +48,8 @@ def apply(
     from kadmin.cli.inputs import read_plan, read_sizes
 
     plan, known = read_plan(file), read_sizes(sizes)
-    with open_desk(zookeeper) as desk:
-        bounds = bounds_of(desk, timeout, lock_timeout)
-        outcome = execute(desk, plan, known, bounds, dry_run=dry_run, yes=yes)
+    with open_desk(zookeeper, timeout_s=timeout) as desk:
+        outcome = execute(desk, plan, known, bounds_of(desk, lock_timeout), dry_run=dry_run, yes=yes)
     answer_outcome(output, outcome)
 
 

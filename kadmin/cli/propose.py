@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kadmin.cli.deadline import bounded
 from kadmin.cli.options import OutputFormat, OutputOption
 from kadmin.errors import InvalidInputError, NotCompletedError, UsageError
 
@@ -30,6 +31,7 @@ class Engine(StrEnum):
 
 
 @propose_app.command()
+@bounded
 def rebalance(
     request: Annotated[Path, typer.Argument(metavar="REQUEST", help="A RebalanceRequest; - reads standard input.")],
     inventory: Annotated[Path, typer.Option("--inventory", metavar="DIR", help="The inventory to plan on.")],

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kadmin.cli.deadline import bounded
 from kadmin.cli.options import OutputFormat, OutputOption
 from kadmin.errors import InvalidInputError, UsageError
 
@@ -25,6 +26,7 @@ DEFAULT_DIRECTORY = Path("sandbox")
 
 
 @sandbox_app.command()
+@bounded
 def up(
     directory: DirectoryOption = DEFAULT_DIRECTORY,
     *,
@@ -57,6 +59,7 @@ def up(
 
 
 @sandbox_app.command()
+@bounded
 def seed(directory: DirectoryOption = DEFAULT_DIRECTORY) -> None:
     """Make a skewed cluster: uneven topics and leaders, a retired topic, real records."""
     from kadmin.sandbox import Sandbox
@@ -67,6 +70,7 @@ def seed(directory: DirectoryOption = DEFAULT_DIRECTORY) -> None:
 
 
 @sandbox_app.command()
+@bounded
 def status(directory: DirectoryOption = DEFAULT_DIRECTORY, output: OutputOption = OutputFormat.HUMAN) -> None:
     """Show the sandbox's address and which of its processes run."""
     from kadmin.sandbox import Sandbox
@@ -75,6 +79,7 @@ def status(directory: DirectoryOption = DEFAULT_DIRECTORY, output: OutputOption 
 
 
 @sandbox_app.command("stop-broker")
+@bounded
 def stop_broker(
     broker_id: BrokerArgument,
     directory: DirectoryOption = DEFAULT_DIRECTORY,
@@ -89,6 +94,7 @@ def stop_broker(
 
 
 @sandbox_app.command("start-broker")
+@bounded
 def start_broker(broker_id: BrokerArgument, directory: DirectoryOption = DEFAULT_DIRECTORY) -> None:
     """Start a stopped broker again, on its old port and data."""
     from kadmin.sandbox import Sandbox
@@ -98,6 +104,7 @@ def start_broker(broker_id: BrokerArgument, directory: DirectoryOption = DEFAULT
 
 
 @sandbox_app.command()
+@bounded
 def down(directory: DirectoryOption = DEFAULT_DIRECTORY) -> None:
     """End exactly what `up` started, and remove the folder."""
     from kadmin.sandbox import Sandbox

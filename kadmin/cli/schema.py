@@ -7,6 +7,8 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from kadmin.cli.deadline import bounded
+
 schema_app = typer.Typer(help="JSON Schemas of documents, znode payloads and answers.", no_args_is_help=True)
 
 NameArgument: TypeAlias = Annotated[str, typer.Argument(metavar="NAME", help="A name that `schema list` shows.")]
@@ -14,6 +16,7 @@ FolderArgument: TypeAlias = Annotated[Path, typer.Argument(metavar="DIR", help="
 
 
 @schema_app.command("list")
+@bounded
 def list_schemas() -> None:
     """Name every schema."""
     from kadmin.schema import schema_names
@@ -22,6 +25,7 @@ def list_schemas() -> None:
 
 
 @schema_app.command("show")
+@bounded
 def show_schema(name: NameArgument) -> None:
     """Print one schema."""
     from kadmin.schema import schema_text
@@ -30,6 +34,7 @@ def show_schema(name: NameArgument) -> None:
 
 
 @schema_app.command("export")
+@bounded
 def export_schemas(folder: FolderArgument) -> None:
     """Write every schema into a folder, for editors (`$schema=`) and for `validate --schema-dir`."""
     from kadmin.cli.inputs import write_text

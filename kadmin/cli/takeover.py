@@ -36,8 +36,8 @@ def resume(
     from kadmin.cli.desk import bounds_of, open_desk
     from kadmin.operations import takeover
 
-    with open_desk(zookeeper) as desk:
-        bounds = bounds_of(desk, timeout, lock_timeout)
+    with open_desk(zookeeper, timeout_s=timeout) as desk:
+        bounds = bounds_of(desk, lock_timeout)
         found = takeover.find_unfinished(desk, operation_id)
         if found is not None:
             ask(f"Resume operation {found}?", yes=yes)
@@ -58,8 +58,8 @@ def pause(
     from kadmin.operations.request import Wish
     from kadmin.operations.takeover import stop
 
-    with open_desk(zookeeper) as desk:
-        outcome = stop(desk, operation_id, Wish.PAUSE, bounds_of(desk, timeout, lock_timeout))
+    with open_desk(zookeeper, timeout_s=timeout) as desk:
+        outcome = stop(desk, operation_id, Wish.PAUSE, bounds_of(desk, lock_timeout))
     answer_outcome(output, outcome)
 
 
@@ -84,8 +84,8 @@ def cancel(
     if allow_foreign and not now:
         raise UsageError("--allow-foreign goes with --now.", next_command="kadmin cancel --help")
     wish = Wish.CANCEL_NOW if now else Wish.CANCEL
-    with open_desk(zookeeper) as desk:
-        bounds = bounds_of(desk, timeout, lock_timeout)
+    with open_desk(zookeeper, timeout_s=timeout) as desk:
+        bounds = bounds_of(desk, lock_timeout)
         found = find_unfinished(desk, operation_id)
         if found is not None:
             how = "and take back what runs" if now else "and let what runs come to its end"
@@ -111,8 +111,8 @@ def rollback(
     from kadmin.operations.rollback import plan_rollback
 
     known = read_sizes(sizes)
-    with open_desk(zookeeper) as desk:
-        bounds = bounds_of(desk, timeout, lock_timeout)
+    with open_desk(zookeeper, timeout_s=timeout) as desk:
+        bounds = bounds_of(desk, lock_timeout)
         plan = plan_rollback(desk, operation_id)
         outcome = execute(desk, plan, known, bounds, dry_run=dry_run, yes=yes)
     answer_outcome(output, outcome)

@@ -80,8 +80,8 @@ def set_(
     from kadmin.operations.throttle_by_hand import Scope, plan_set
 
     wanted, scope = _rate(rate), Scope(tuple(broker or ()), tuple(topic or ()))
-    with open_desk(zookeeper) as desk:
-        bounds = bounds_of(desk, timeout, lock_timeout)
+    with open_desk(zookeeper, timeout_s=timeout) as desk:
+        bounds = bounds_of(desk, lock_timeout)
         _carry_out(desk, lambda: plan_set(desk, scope, wanted), bounds, output, yes=yes)
 
 
@@ -102,8 +102,8 @@ def clear(
     from kadmin.operations.throttle_by_hand import Scope, plan_clear
 
     scope = Scope(tuple(broker or ()), tuple(topic or ()))
-    with open_desk(zookeeper) as desk:
-        bounds = bounds_of(desk, timeout, lock_timeout)
+    with open_desk(zookeeper, timeout_s=timeout) as desk:
+        bounds = bounds_of(desk, lock_timeout)
         _carry_out(desk, lambda: plan_clear(desk, scope, now=now), bounds, output, yes=yes)
 
 

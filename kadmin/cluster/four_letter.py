@@ -29,9 +29,10 @@ def ask_all(servers: Sequence[Server], word: str, tls: ssl.SSLContext | None = N
     return _of_all(servers, partial(ask, word=word, tls=tls))
 
 
-def complaints(servers: Sequence[Server], tls: ssl.SSLContext | None = None) -> str:
-    """Say what stands in the way of a connection to each of the servers, as far as it can be seen from here."""
-    return "; ".join(f"{name}: {reason}" for name, reason in _of_all(servers, partial(_complaint, tls=tls)).items())
+def complaints(servers: Sequence[Server], tls: ssl.SSLContext | None, most_s: float) -> str:
+    """Say what stands in the way of a connection to each of the servers, as far as `most_s` seconds show it."""
+    complain = partial(_complaint, tls=tls, deadline_s=min(most_s, _COMPLAINT_S))
+    return "; ".join(f"{name}: {reason}" for name, reason in _of_all(servers, complain).items())
 
 
 def ask(server: Server, word: str, tls: ssl.SSLContext | None = None) -> str | None:
@@ -48,9 +49,9 @@ def _of_all(servers: Sequence[Server], question: Callable[[Server], _Answer]) ->
         return dict(zip(map(server_name, servers), pool.map(question, servers), strict=True))
 
 
-def _complaint(server: Server, tls: ssl.SSLContext | None) -> str:
+def _complaint(server: Server, tls: ssl.SSLContext | None, deadline_s: float) -> str:
     try:
-        answer = _exchange(server, "srvr", tls, _COMPLAINT_S)
+        answer = _exchange(server, "srvr", tls, deadline_s)
     except (socket.gaierror, UnicodeError):
         return "the host name cannot be resolved"
     except TimeoutError:

@@ -12,6 +12,7 @@ put in front of paths here.
 from __future__ import annotations
 
 import logging
+import math
 import select
 import threading
 import time
@@ -83,15 +84,16 @@ class Store:
         timeout_s: float = 15.0,
         session_timeout_s: float = 10.0,
         authentication: Authentication | None = None,
+        until: float = math.inf,
     ) -> Store:
         """Connect and make one read, so that wrong credentials show here.
 
-        `timeout_s` is the deadline of the connection and then of every call. Raises InvalidInputError for a wrong
-        connect string, UnreachableError when nobody answers, NotAuthorizedError when the credentials are refused.
+        `timeout_s` bounds the connection and then every call, `until` (monotonic) all of them. Raises InvalidInputError
+        for a wrong address, UnreachableError when nobody answers, NotAuthorizedError when the credentials are refused.
         """
         identity = authentication or Authentication()
         address = parse_connect_string(connect)
-        store = cls(Way(address, timeout_s, session_timeout_s, identity, identity.tls_context()))
+        store = cls(Way(address, timeout_s, session_timeout_s, identity, identity.tls_context(), until))
         try:
             store._client.start_async()
             store.exists("/")
@@ -110,7 +112,7 @@ class Store:
         """End the session, so that its ephemeral znodes go at once; gives up waiting after CLOSE_S seconds."""
         # kazoo waits for its own I/O thread without a limit, which a server that hangs would make ours. Without a
         # connection the session cannot be ended anyway.
-        patience_s = CLOSE_S if self.connected else 0.0
+        patience_s = min(CLOSE_S, _left(self._way.end())) if self.connected else 0.0
         closing = threading.Thread(target=self._stop, daemon=True)
         closing.start()
         closing.join(patience_s)
@@ -213,7 +215,7 @@ class Store:
         NotAuthorizedError when the session is refused as a whole, and UnknownOutcomeError when it was sent, or may
         have been, and no answer came.
         """
-        deadline = self._deadline()
+        deadline = self._way.deadline(self._way.end())
         requests = [self._request(op) for op in ops]
         size = len(serialization.Transaction(requests).serialize())
         if size > MAX_PACKET_BYTES:
@@ -246,7 +248,8 @@ class Store:
         answers: list[Any] = [None] * len(paths)
         todo = deque(range(len(paths)))
         in_flight: deque[tuple[int, Any]] = deque()
-        deadline = self._deadline()
+        end = self._way.end()
+        deadline = self._way.deadline(end)
         while todo or in_flight:
             if todo and len(in_flight) < WINDOW and (self.connected or not in_flight):
                 self._await_connection(deadline)
@@ -265,7 +268,7 @@ class Store:
                 continue
             except zookeeper.KazooException as error:
                 raise self._refused(error, paths[index]) from error
-            deadline = self._deadline()
+            deadline = self._way.deadline(end)
         return answers
 
     def _await_connection(self, deadline: float) -> None:
@@ -292,9 +295,6 @@ class Store:
     def _absolute(self, path: str) -> str:
         require_path(path)
         return (self._chroot or "/") if path == "/" else self._chroot + path
-
-    def _deadline(self) -> float:
-        return time.monotonic() + self._way.timeout_s
 
     def _stop(self) -> None:
         self._client.stop()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from kadmin.cluster.authentication import Authentication
     from kadmin.cluster.connect import ConnectString
 
+LAST_CALL_S = 0.3
+"""What a call gets that begins after the command's end: enough to give back a lock, not to make anybody wait."""
 
 _EVERY_SERVER_TAKES_BYTES = 64 * 1024
 _TOO_LARGE = "; it was {size:,} bytes, and a server with a smaller jute.maxbuffer cuts the connection at such a write"
@@ -21,19 +25,33 @@ _TOO_LARGE = "; it was {size:,} bytes, and a server with a smaller jute.maxbuffe
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """Where the servers are, as whom kadmin comes, and how long one call may take."""
+    """Where the servers are, as whom kadmin comes, how long one call may take, and when the command ends.
+
+    `until` is in monotonic seconds.
+    """
 
     connect: ConnectString
     timeout_s: float
     session_timeout_s: float
     authentication: Authentication
     tls: ssl.SSLContext | None
+    until: float = math.inf
+
+    def end(self) -> float:
+        """Return when whatever begins now is over, however many answers it waits for."""
+        return max(self.until, time.monotonic() + LAST_CALL_S)
+
+    def deadline(self, end: float) -> float:
+        """Return when an answer that is awaited from now on is given up."""
+        return min(time.monotonic() + self.timeout_s, end)
 
     def unreachable(self, reason: str) -> UnreachableError:
         """Build the error for a deadline that passed; every server is asked once more what is wrong with it."""
+        left_s = self.end() - time.monotonic()
+        limit = "before --timeout ended" if time.monotonic() >= self.until else f"within {self.timeout_s:g} s"
         return UnreachableError(
-            f"ZooKeeper at {self.connect} did not answer within {self.timeout_s:g} s ({reason}).",
-            cause=four_letter.complaints(self.connect.servers, self.tls),
+            f"ZooKeeper at {self.connect} did not answer {limit} ({reason}).",
+            cause=four_letter.complaints(self.connect.servers, self.tls, left_s),
             next_command="check the address, that the servers run, and TLS where it is used; then try again",
         )
 

@@ -137,11 +137,10 @@ class Advance:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Nothing to do but look again. `pending` counts what is not done yet, `names` says which; `reason` is human."""
+    """Nothing to do but look again. `pending` counts what is not done yet; `reason` is for people."""
 
     reason: str
     pending: int
-    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import socket
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from kadmin.errors import UnreachableError
+from kadmin.errors import UnknownOutcomeError, UnreachableError
 from kadmin.operations import events
 from kadmin.operations.lock import Holder, release, take
 from kadmin.operations.record import Author
@@ -36,7 +36,7 @@ def give_back(desk: Desk, lease: Lease) -> None:
     """Give the lock back, best effort: it goes with our session anyway, and an error on its way out matters more."""
     try:
         release(desk.store, desk.paths, lease)
-    except UnreachableError:
+    except (UnreachableError, UnknownOutcomeError):
         desk.tell(events.Noted("the lock could not be given back; it goes with the session"))
 
 

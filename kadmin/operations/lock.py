@@ -70,13 +70,15 @@ def take(store: Store, paths: Paths, holder: Holder, clock: Clock, wait_s: float
     """Take lock and fence, waiting at most `wait_s` for somebody else's; raises BusyError naming the holder."""
     acl = store.acl("/admin")
     ensure(store, (*_ancestors(paths.root), paths.operations, paths.fence), acl)
-    give_up = clock.now() + wait_s
+    give_up = min(clock.now() + wait_s, clock.until)
     while True:
         other = read_holder(store, paths)
         if other is None:
+            clock.careful = True
             lease = _try_take(store, paths, holder)
             if lease is not None:
                 return lease
+            clock.careful = False
         elif other.session_id == store.session_id:
             return _lease(store, paths)
         elif clock.now() >= give_up:

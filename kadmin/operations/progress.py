@@ -36,6 +36,16 @@ def tally(work: Work, observed: Observed, memory: Memory) -> Tally:
     return _tally_topics(work, observed)
 
 
+def left_to_do(work: Work, observed: Observed, memory: Memory) -> tuple[str, ...]:
+    """Name what is not done yet; waves before `memory.wave` were seen done."""
+    if isinstance(work, ReassignmentWork):
+        finished = set(_finished(work, observed, memory))
+        return tuple(str(wish.partition) for wave in work.waves for wish in wave if wish not in finished)
+    if isinstance(work, ElectionWork):
+        return tuple(map(str, off_preferred(work.targets, observed.state)))
+    return _topics_left(work, observed)
+
+
 def topics_of(work: Work) -> set[str]:
     """Return every topic that the work names."""
     if isinstance(work, ReassignmentWork):
@@ -45,19 +55,25 @@ def topics_of(work: Work) -> set[str]:
     return set(work.plan.topics)
 
 
-def _tally_waves(work: ReassignmentWork, observed: Observed, memory: Memory) -> Tally:
+def _finished(work: ReassignmentWork, observed: Observed, memory: Memory) -> list[Reassignment]:
     finished = [wish for wave in work.waves[: memory.wave] for wish in wave]
     running = work.waves[memory.wave] if memory.wave < len(work.waves) else ()
-    finished += [wish for wish in running if judge(wish, observed.state, published=True) is Progress.DONE]
+    return finished + [wish for wish in running if judge(wish, observed.state, published=True) is Progress.DONE]
+
+
+def _tally_waves(work: ReassignmentWork, observed: Observed, memory: Memory) -> Tally:
+    finished = _finished(work, observed, memory)
     every = [wish for wave in work.waves for wish in wave]
     return Tally(len(finished), len(every), _bytes(finished), _bytes(every))
 
 
 def _tally_topics(work: DeletionWork, observed: Observed) -> Tally:
-    left = [
-        topic for topic in work.plan.topics if topic in observed.state.topics or topic in observed.state.admin.deletions
-    ]
-    return Tally(len(work.plan.topics) - len(left), len(work.plan.topics))
+    return Tally(len(work.plan.topics) - len(_topics_left(work, observed)), len(work.plan.topics))
+
+
+def _topics_left(work: DeletionWork, observed: Observed) -> tuple[str, ...]:
+    state = observed.state
+    return tuple(topic for topic in work.plan.topics if topic in state.topics or topic in state.admin.deletions)
 
 
 def _bytes(wishes: Iterable[Reassignment]) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.listening import Listening
@@ -31,7 +32,8 @@ from kadmin.operations.decide.wish import stopped
 from kadmin.operations.journal import Journal, LostLockError, lost_lock
 from kadmin.operations.listening import look
 from kadmin.operations.lock import take
-from kadmin.operations.progress import tally, topics_of
+from kadmin.operations.outage import outlast
+from kadmin.operations.progress import left_to_do, tally, topics_of
 from kadmin.operations.publish import Published, Publisher, next_step
 from kadmin.operations.record import OperationState, OperationStatus, StepKind
 from kadmin.operations.request import Wish
@@ -104,8 +106,7 @@ class Runner:
         memory = Memory()
         self._desk.store.sync("/")
         while True:
-            self._stop_if_asked()
-            observed = self._observe(memory)
+            observed = outlast(partial(self._observe, memory), self._desk, self._record.operation_id)
             memory = self._remember(memory, observed)
             self._hear(observed.request)
             if observed.request is not None and observed.request.wish is Wish.CANCEL_NOW:
@@ -113,11 +114,12 @@ class Runner:
             action = decide(self._work, observed, memory, self._desk.clock.now())
             if isinstance(action, Finish):
                 return self._finish(action)
-            if isinstance(action, Wait) and deadline is not None and self._desk.clock.now() >= deadline:
-                raise self._past_deadline(action)
-            memory = self._act(action, observed, memory)
+            if deadline is not None and self._desk.clock.now() >= deadline:
+                raise self._past_deadline(action, observed, memory)
+            memory = outlast(partial(self._act, action, observed, memory), self._desk, self._record.operation_id)
 
     def _observe(self, memory: Memory) -> Observed:
+        self._stop_if_asked()
         topics = self._topics(memory)
         state = read_cluster(self._desk.store, topics)
         self._steps = self._publisher.steps(self._steps)
@@ -265,9 +267,10 @@ class Runner:
         operation_id = self._record.operation_id
         self._desk.clock.stop_if_asked(f"operation {operation_id} is kept as it is", f"kadmin resume {operation_id}")
 
-    def _past_deadline(self, wait: Wait) -> KadminError:
+    def _past_deadline(self, action: Action, observed: Observed, memory: Memory) -> KadminError:
+        left = left_to_do(self._work, observed, memory)
         return NotCompletedError(
-            f"The deadline passed with {wait.pending} not done ({wait.reason}); what runs, runs on.",
-            cause=f"not done: {name_some(wait.names, most=20)}" if wait.names else None,
+            f"The deadline passed with {len(left)} not done: {name_some(left)}; what runs, runs on.",
+            cause=action.reason if isinstance(action, Wait) else None,
             next_command=f"kadmin resume {self._record.operation_id}",
         )

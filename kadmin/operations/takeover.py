@@ -64,6 +64,7 @@ def stop(desk: Desk, operation_id: str | None, wish: Wish, bounds: Bounds, *, al
     author = new_holder(desk, unfinished, now).author
     request = Request(wish, f"{author.user}@{author.host}", now, allow_foreign)
     if state is not OperationState.PREPARING:
+        desk.clock.careful = True
         request = desk.journal.ask(unfinished, request)
         if (heard := _ask(desk, unfinished, request)) is not None:
             return Outcome(unfinished, heard)

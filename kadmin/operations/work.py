@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kadmin.documents import parse_document
-from kadmin.errors import InvalidInputError
+from kadmin.documents import parse_document, plan_digest
+from kadmin.errors import InvalidInputError, StalePlanError
 from kadmin.operations.actions import DeletionWork, ElectionWork, ReassignmentWork
 from kadmin.operations.record import Kind
 from kadmin.plan.model import DeletionPlan, ElectionPlan, ReassignmentPlan
@@ -23,6 +23,12 @@ def work_of(record: OperationRecord) -> Work:
             f"Operation {record.operation_id} heals the cluster; it holds no plan.", next_command="kadmin heal"
         )
     plan = parse_document(record.plan_text.encode(), f"operation {record.operation_id}")
+    if plan_digest(plan) != record.plan_digest:
+        raise StalePlanError(
+            f"The plan of operation {record.operation_id} is not the one that was applied.",
+            cause=f"its record was edited: {record.plan_digest} was written, {plan_digest(plan)} is there",
+            next_command=f"kadmin history, and look at the znodes of {record.operation_id}",
+        )
     if isinstance(plan, ReassignmentPlan):
         wishes = tuple(replace(wish, current=record.origin[wish.partition]) for wish in plan.reassignments)
         waves = tuple(tuple(wishes[position] for position in wave) for wave in record.waves)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import Create
-from kadmin.errors import NotAuthorizedError, UnknownOutcomeError, UnreachableError
+from kadmin.errors import BusyError, NotAuthorizedError, UnknownOutcomeError, UnreachableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from kadmin.cluster.store import Store
 
 ATTEMPTS = 5
+
+
+class CutOffError(UnreachableError):
+    """A write that never arrives although others do; trying it again later changes nothing."""
 
 
 def write(store: Store, ops: Sequence[Op], happened: Callable[[], bool], what: str) -> MultiResult | None:
@@ -43,9 +48,9 @@ def write(store: Store, ops: Sequence[Op], happened: Callable[[], bool], what: s
         return result
 
 
-def _never_arrives(what: str, lost: UnknownOutcomeError) -> UnreachableError:
+def _never_arrives(what: str, lost: UnknownOutcomeError) -> CutOffError:
     # Each time it was seen that nothing had happened, so this is no unknown outcome: something cuts exactly this write.
-    return UnreachableError(
+    return CutOffError(
         f"A write was cut off {ATTEMPTS} times and never happened: {what}.",
         cause=lost.cause or lost.message,
         next_command="check jute.maxbuffer on the ZooKeeper servers, or lower spec.waves.max_payload",
@@ -65,11 +70,16 @@ def _look(store: Store, happened: Callable[[], bool], what: str, lost: UnknownOu
 
 
 def ensure(store: Store, paths: Sequence[str], acl: tuple[Acl, ...]) -> None:
-    """Create the persistent nodes that are not there yet, parents first; existing ones are left alone."""
-    for path in paths:
-        if store.exists(path) is None:
-            _create(store, path, acl)
+    """Create the persistent nodes that are not there yet, parents first; existing ones are left alone.
+
+    All or nothing: a parent that we may create, but not fill, must not stay behind.
+    """
+    while missing := [path for path in paths if store.exists(path) is None]:
+        ops = [Create(path, b"", acl) for path in missing]
+        result = write(store, ops, partial(_exists, store, missing[-1]), f"create {missing[-1]}")
+        if result is not None and not result.committed and result.reason != "NodeExists":
+            raise BusyError(f"{missing[-1]} could not be created: {result.reason}.", next_command="kadmin status")
 
 
-def _create(store: Store, path: str, acl: tuple[Acl, ...]) -> None:
-    write(store, [Create(path, b"", acl)], lambda: store.exists(path) is not None, f"create {path}")
+def _exists(store: Store, path: str) -> bool:
+    return store.exists(path) is not None

@@ -57,10 +57,11 @@ def diff(plan: ReassignmentPlan, state: ClusterState, sizes: Mapping[TopicPartit
     wishes = [_complete(wish, state, sizes or {}) for wish in plan.reassignments]
     at_target = {Progress.DONE, Progress.SETTLED}
     pending = tuple(wish for wish in wishes if judge(wish, state, published=False) not in at_target)
+    moving = {wish.partition for wish in pending}
     return PlanDiff(
         waves=schedule(pending, plan.limits),
         pending=pending,
-        settled=tuple(wish.partition for wish in wishes if wish not in set(pending)),
+        settled=tuple(wish.partition for wish in wishes if wish.partition not in moving),
         before=_loads(assignment_of(state), state, sizes or {}),
         after=_loads({**assignment_of(state), **{w.partition: w.target for w in pending}}, state, sizes or {}),
     )

@@ -95,11 +95,11 @@ def test_servers_are_asked_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> 
 )
 def test_what_stands_in_the_way_of_a_connection(answer: bytes | None, said: str) -> None:
     with answering(answer) as server:
-        assert said in complaints([server])
+        assert said in complaints([server], None, 1.0)
 
 
 def test_names_that_mean_nothing() -> None:
-    found = complaints([("no-such-host.invalid", 2181), ("a" * 80 + ".example", 2181), ("127.0.0.1", 1)])
+    found = complaints([("no-such-host.invalid", 2181), ("a" * 80 + ".example", 2181), ("127.0.0.1", 1)], None, 1.0)
     assert found.count("cannot be resolved") == 2
     assert "refused" in found
 

@@ -176,7 +176,7 @@ def test_children_that_kafka_would_never_make_are_not_read(store: Store) -> None
 
 
 @pytest.mark.parametrize("present", [[], ["/brokers", "/brokers/ids"], ["/controller_epoch"]], ids=repr)
-def test_an_empty_chroot_is_no_cluster(store: Store, present: list[str]) -> None:
+def test_f19_an_empty_chroot_is_no_cluster(store: Store, present: list[str]) -> None:
     write(store, *(Create(path, b"1") for path in present))
     before = store.last_zxid
     with pytest.raises(NotZooKeeperModeError, match="No Kafka cluster") as caught:
@@ -194,7 +194,7 @@ def test_a_mistyped_chroot_is_told_where_clusters_are(store: Store, chroot: str)
 
 
 @pytest.mark.parametrize("epoch", [0, 5])
-def test_a_kraft_controller_is_refused(store: Store, epoch: int) -> None:
+def test_f19_a_kraft_controller_is_refused(store: Store, epoch: int) -> None:
     load(store, "3.9.1")
     value = {"version": 2, "brokerid": 3000, "timestamp": "1", "kraftControllerEpoch": epoch}
     write(store, SetData("/controller", json.dumps(value).encode(), -1))
@@ -204,7 +204,7 @@ def test_a_kraft_controller_is_refused(store: Store, epoch: int) -> None:
 
 
 @pytest.mark.parametrize(("controller_id", "refused"), [(3000, True), (-1, False)])
-def test_a_migration_that_began_is_refused(store: Store, *, controller_id: int, refused: bool) -> None:
+def test_f19_a_migration_that_began_is_refused(store: Store, *, controller_id: int, refused: bool) -> None:
     load(store, "3.9.1")
     state = {"version": 0, "kraft_controller_id": controller_id, "kraft_controller_epoch": 1}
     write(store, Create("/migration", json.dumps(state).encode()))

@@ -264,7 +264,7 @@ def frozen(zookeeper: Sandbox) -> Iterator[int]:
     os.kill(process.pid, signal.SIGCONT)
 
 
-def test_a_server_that_hangs_never_makes_a_call_hang(chroot: str, frozen: int) -> None:
+def test_f06_a_server_that_hangs_never_makes_a_call_hang(chroot: str, frozen: int) -> None:
     """Each call ends at its deadline, and closing does not wait for the server either."""
     with Store.connect(chroot, timeout_s=1.0) as store:
         os.kill(frozen, signal.SIGSTOP)

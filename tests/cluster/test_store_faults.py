@@ -63,7 +63,7 @@ def test_nothing_changes_for_who_goes_through_the_proxy(store: Store, proxy: Fau
     assert [frame.op for frame in proxy.requests()] == [EXISTS, MULTI, GET_DATA]
 
 
-@pytest.mark.parametrize("action", [Action.CUT_BEFORE, Action.CUT_HALF])
+@pytest.mark.parametrize("action", [Action.CUT_BEFORE, Action.CUT_HALF], ids=["F01", "F01-half"])
 def test_a_write_whose_reply_is_lost_is_unknown_and_was_applied(
     store: Store, proxy: FaultProxy, observer: Store, action: Action
 ) -> None:
@@ -77,7 +77,7 @@ def test_a_write_whose_reply_is_lost_is_unknown_and_was_applied(
     assert multis(proxy) == 1
 
 
-@pytest.mark.parametrize("action", [Action.CUT_BEFORE, Action.CUT_HALF])
+@pytest.mark.parametrize("action", [Action.CUT_BEFORE, Action.CUT_HALF], ids=["F02", "F03"])
 def test_a_write_lost_on_its_way_is_unknown_and_was_not_applied(
     store: Store, proxy: FaultProxy, observer: Store, action: Action
 ) -> None:
@@ -199,7 +199,7 @@ def test_a_write_in_flight_when_the_session_expires_is_unknown(
     assert store.exists("/a") is None
 
 
-def test_a_server_that_is_gone_for_good(store: Store, proxy: FaultProxy) -> None:
+def test_f05_a_server_that_is_gone_for_good(store: Store, proxy: FaultProxy) -> None:
     """A lost reply and then nobody to ask: first unknown, then unreachable, each at its deadline."""
     proxy.faults = [Fault(Action.CUT_BEFORE, reply_of(MULTI), then=proxy.down)]
     with pytest.raises(UnknownOutcomeError):

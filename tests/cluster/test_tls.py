@@ -143,7 +143,7 @@ def test_a_server_whose_certificate_is_right(server: tuple[str, str], authority:
 
 
 @pytest.mark.parametrize("server", [("good", LOOPBACK, "valid")], indirect=True, ids=["good"])
-def test_clients_that_do_not_fit(
+def test_f21_clients_that_do_not_fit(
     server: tuple[str, str], authority: Authority, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """Plain clients and those that trust somebody else get no session, and the message says where to look."""
@@ -161,7 +161,7 @@ def test_clients_that_do_not_fit(
         (("old", LOOPBACK, "expired"), "expired"),
     ],
     indirect=["server"],
-    ids=["elsewhere", "old"],
+    ids=["F21-elsewhere", "F21-expired"],
 )
 def test_a_server_whose_certificate_is_wrong(server: tuple[str, str], said: str, authority: Authority) -> None:
     """Host name and lifetime are always checked."""

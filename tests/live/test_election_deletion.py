@@ -56,7 +56,7 @@ def test_an_election_of_an_unknown_partition_is_refused(cluster: Cluster, tmp_pa
     assert cluster.fingerprint() == before
 
 
-def test_a_topic_is_deleted_and_seen_gone(cluster: Cluster, tmp_path: Path) -> None:
+def test_f33_a_topic_is_deleted_and_seen_gone_and_a_second_time_is_no_news(cluster: Cluster, tmp_path: Path) -> None:
     topic = cluster.create_topic({0: [1, 2], 1: [2, 3]})
     plan = document(tmp_path / "deletion.yaml", deletion(topic))
     assert cluster.kadmin("verify", plan).status == 8
@@ -70,7 +70,7 @@ def test_a_topic_is_deleted_and_seen_gone(cluster: Cluster, tmp_path: Path) -> N
     assert (again.status, again.out.strip()) == (0, "nothing to do"), "our own history deleted it"
 
 
-@pytest.mark.parametrize(("topic", "status"), [("no-such-topic", 4), ("__audit-x", 3)])
+@pytest.mark.parametrize(("topic", "status"), [("no-such-topic", 4), ("__audit-x", 3)], ids=["F33-absent", "protected"])
 def test_a_deletion_that_a_guard_stops_changes_nothing(
     cluster: Cluster, tmp_path: Path, topic: str, status: int
 ) -> None:
@@ -82,7 +82,7 @@ def test_a_deletion_that_a_guard_stops_changes_nothing(
     assert cluster.fingerprint() == before
 
 
-def test_a_deletion_in_mid_move_is_refused_and_cannot_be_waived(cluster: Cluster, tmp_path: Path) -> None:
+def test_f33_a_deletion_in_mid_move_is_refused_and_cannot_be_waived(cluster: Cluster, tmp_path: Path) -> None:
     topic = cluster.create_topic({0: [1, 2]})
     with cluster.stuck_reassignment(topic, 0):
         refused = cluster.kadmin("apply", document(tmp_path / "deletion.yaml", deletion(topic)), "--yes")

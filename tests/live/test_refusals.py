@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.live
 
 REFUSED: dict[str, tuple[int, str, Callable[[str], dict[str, Any]]]] = {
-    "unknown topic": (4, "no-such-topic", lambda _: reassignment("no-such-topic", {0: [1, 2]})),
-    "unknown partition": (4, "-7", lambda topic: reassignment(topic, {7: [1, 2]})),
-    "unknown broker": (4, "99", lambda topic: reassignment(topic, {0: [1, 99]})),
+    "F16 unknown topic": (4, "no-such-topic", lambda _: reassignment("no-such-topic", {0: [1, 2]})),
+    "F16 unknown partition": (4, "-7", lambda topic: reassignment(topic, {7: [1, 2]})),
+    "F17 unknown broker": (4, "99", lambda topic: reassignment(topic, {0: [1, 99]})),
     "empty replicas": (3, "replicas", lambda topic: reassignment(topic, {0: []})),
     "duplicate replicas": (3, "replicas", lambda topic: reassignment(topic, {0: [1, 1]})),
     "a string id": (3, "whole number", lambda topic: reassignment(topic, {0: ["1", "2"]})),
@@ -27,8 +27,8 @@ REFUSED: dict[str, tuple[int, str, Callable[[str], dict[str, Any]]]] = {
     "a string partition": (3, "whole number", lambda topic: reassignment(topic, {"0": [1, 2]})),
     "another factor": (3, "replication", lambda topic: reassignment(topic, {0: [1, 2, 3]})),
     "fewer racks": (3, "rack", lambda topic: reassignment(topic, {0: [1, 4]})),
-    "stale current": (4, "current", lambda topic: reassignment(topic, {0: [2, 3]}, current={0: [3, 4]})),
-    "another cluster": (4, "cluster", lambda topic: reassignment(topic, {0: [2, 3]}, cluster_id="A" * 22)),
+    "F16 stale current": (4, "current", lambda topic: reassignment(topic, {0: [2, 3]}, current={0: [3, 4]})),
+    "F18 another cluster": (4, "cluster", lambda topic: reassignment(topic, {0: [2, 3]}, cluster_id="A" * 22)),
 }
 
 
@@ -45,7 +45,7 @@ def test_it_is_refused_and_nothing_changed(cluster: Cluster, tmp_path: Path, cas
     assert cluster.fingerprint() == before
 
 
-def test_a_foreign_admin_node_is_left_byte_identical(cluster: Cluster, tmp_path: Path) -> None:
+def test_f14_a_foreign_admin_node_is_left_byte_identical(cluster: Cluster, tmp_path: Path) -> None:
     """Its entry waits for a broker that does not exist, so the controller keeps it."""
     topic = cluster.create_topic({0: [1, 2], 1: [1, 2]})
     plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]}))
@@ -56,7 +56,7 @@ def test_a_foreign_admin_node_is_left_byte_identical(cluster: Cluster, tmp_path:
     assert cluster.kadmin("apply", plan, "--yes").status == 0
 
 
-def test_a_reassignment_through_the_api_is_respected(cluster: Cluster, tmp_path: Path) -> None:
+def test_f15_a_reassignment_through_the_api_is_respected(cluster: Cluster, tmp_path: Path) -> None:
     """From 2.4 on there are reassignments without an admin node: only the topic znode tells."""
     topic = cluster.create_topic({0: [1, 2], 1: [1, 2]})
     plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]}))
@@ -70,7 +70,7 @@ def test_a_reassignment_through_the_api_is_respected(cluster: Cluster, tmp_path:
     assert cluster.kadmin("apply", plan, "--yes").status == 0
 
 
-def test_a_mistyped_chroot_is_refused_and_not_created(cluster: Cluster, tmp_path: Path) -> None:
+def test_f19_a_mistyped_chroot_is_refused_and_not_created(cluster: Cluster, tmp_path: Path) -> None:
     plan = document(tmp_path / "plan.yaml", reassignment("t", {0: [1]}))
     servers = cluster.connect.split("/")[0]
     for chroot in ("/kafak", ""):

@@ -12,38 +12,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 from cluster_under_test import document, reassignment
-from fault_proxy import MULTI, Action, Fault, FaultProxy, Side
+from fault_proxy import MULTI, PUBLISH, Action, Fault, FaultProxy, reply_to
 from live_support import wait_until
 
 from kadmin.cluster.model import TopicPartition
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from cluster_under_test import Cluster
-    from fault_proxy import Frame
 
 pytestmark = pytest.mark.live
-
-
-def publishes(side: Side, frame: Frame) -> bool:
-    """Whether a frame is the multi that creates step record and admin node."""
-    if frame.side is not side or frame.op != MULTI:
-        return False
-    return b"/admin/reassign_partitions" in frame.body and b"/steps/" in frame.body
-
-
-def reply_to_a_publish() -> Callable[[Frame], bool]:
-    """Match the reply to the multi that creates step record and admin node."""
-    asked: list[int] = []
-
-    def matches(frame: Frame) -> bool:
-        if publishes(Side.REQUEST, frame):
-            asked.append(frame.number)
-        return frame.side is Side.REPLY and frame.number in asked
-
-    return matches
 
 
 @contextmanager
@@ -53,7 +33,7 @@ def through_a_proxy(cluster: Cluster) -> Iterator[tuple[FaultProxy, str]]:
         yield proxy, f"{proxy.connect_string}/kafka"
 
 
-@pytest.mark.parametrize("action", [Action.CUT_BEFORE, Action.CUT_AFTER, Action.CUT_HALF])
+@pytest.mark.parametrize("action", [Action.CUT_AFTER, Action.CUT_BEFORE, Action.CUT_HALF], ids=["F01", "F02", "F03"])
 def test_a_publish_whose_connection_breaks_happens_exactly_once(
     cluster: Cluster, tmp_path: Path, action: Action
 ) -> None:
@@ -61,15 +41,16 @@ def test_a_publish_whose_connection_breaks_happens_exactly_once(
     topic = cluster.create_topic({0: [1, 2]})
     plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]}))
     with through_a_proxy(cluster) as (proxy, connect):
-        proxy.faults.append(Fault(action, lambda frame: publishes(Side.REQUEST, frame)))
+        proxy.faults.append(Fault(action, PUBLISH))
         applied = cluster.kadmin("apply", plan, "--yes", "-o", "json", connect=connect)
     assert applied.status == 0, applied.err
     waves = [step for step in cluster.steps(json.loads(applied.out)["operation_id"]) if step.kind == "wave"]
     assert len(waves) == 1
+    assert cluster.writes_in_log(f'"topic":"{topic}","partition":0,"replicas":[2,3]') == 1
     assert cluster.state(topic).replicas(TopicPartition(topic, 0)) == (2, 3)
 
 
-def test_a_lost_reply_is_resolved_by_the_step_record_after_the_controller_consumed_the_node(
+def test_f04_a_lost_reply_is_resolved_by_the_step_record_after_the_controller_consumed_the_node(
     cluster: Cluster, tmp_path: Path
 ) -> None:
     topic = cluster.create_topic({0: [1, 2]})
@@ -80,23 +61,47 @@ def test_a_lost_reply_is_resolved_by_the_step_record_after_the_controller_consum
         wait_until(lambda: cluster.get("/admin/reassign_partitions") is None, 30)
 
     with through_a_proxy(cluster) as (proxy, connect):
-        proxy.faults.append(Fault(Action.CUT_BEFORE, reply_to_a_publish(), then=consumed))
+        proxy.faults.append(Fault(Action.CUT_BEFORE, reply_to(PUBLISH), then=consumed))
         applied = cluster.kadmin("apply", plan, "--yes", "-o", "json", connect=connect)
         assert applied.status == 0, applied.err
-        assert len([frame for frame in proxy.requests(MULTI) if publishes(Side.REQUEST, frame)]) == 1
+        assert len([frame for frame in proxy.requests(MULTI) if PUBLISH(frame)]) == 1
     steps = cluster.steps(json.loads(applied.out)["operation_id"])
     assert [step.wave for step in steps if step.kind == "wave"] == [0]
 
 
-def test_a_reply_lost_for_good_is_reported_as_unknown(cluster: Cluster, tmp_path: Path) -> None:
+def test_f05_a_reply_lost_for_good_is_reported_as_unknown(cluster: Cluster, tmp_path: Path) -> None:
     topic = cluster.create_topic({0: [1, 2]})
     plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]}))
     with through_a_proxy(cluster) as (proxy, connect):
-        proxy.faults.append(Fault(Action.CUT_BEFORE, reply_to_a_publish(), then=proxy.refuse))
+        proxy.faults.append(Fault(Action.CUT_BEFORE, reply_to(PUBLISH), then=proxy.refuse))
         applied = cluster.kadmin("apply", plan, "--yes", connect=connect)
     assert applied.status == 7, applied.err
     assert "unknown" in applied.err
+    assert "kadmin status" in applied.err
     assert cluster.kadmin("resume", "--yes").status == 0
+    assert cluster.kadmin("verify", plan).status == 0
+
+
+def test_f26_a_controller_that_moves_in_mid_plan_is_followed(cluster: Cluster, tmp_path: Path) -> None:
+    topic = cluster.create_topic({number: [1, 2] for number in range(6)})
+    value = reassignment(topic, {number: [2, 3] for number in range(6)}, waves={"max_partitions": 2})
+    plan = document(tmp_path / "plan.json", value)
+    command = [sys.executable, "-m", "kadmin", "apply", str(plan), "--yes", "-z", cluster.connect, "--timeout", "120"]
+    known = {listing.operation_id for listing in cluster.history()}
+    runner = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+    def under_way() -> bool:
+        fresh = [listing.operation_id for listing in cluster.history() if listing.operation_id not in known]
+        return bool(fresh) and len(cluster.steps(fresh[0])) >= 1
+
+    wait_until(under_way, 60)
+    epoch = cluster.get("/controller_epoch")
+    cluster.move_controller()
+    _, story = runner.communicate(timeout=130)
+    assert runner.returncode == 0, story.decode()
+    assert cluster.get("/controller_epoch") != epoch
+    waves = [step.wave for step in cluster.steps(cluster.history()[-1].operation_id) if step.kind == "wave"]
+    assert waves == [0, 1, 2]
     assert cluster.kadmin("verify", plan).status == 0
 
 
@@ -135,18 +140,21 @@ def test_kill_9_in_the_middle_and_resume_finishes_it(cluster: Cluster, tmp_path:
     assert cluster.kadmin("resume", operation.operation_id, "--yes").status == 0, "a finished one only says so"
 
 
-def test_a_deadline_keeps_the_operation_and_says_how_to_go_on(cluster: Cluster, tmp_path: Path) -> None:
+def test_f24_a_deadline_keeps_the_operation_and_says_how_to_go_on(cluster: Cluster, tmp_path: Path) -> None:
     topic = cluster.create_topic({0: [1, 2]})
+    cluster.produce(topic, per_partition=200)
     plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]}))
-    late = cluster.kadmin("apply", plan, "--yes", "--timeout", "0")
-    assert late.status == 8, late.err
-    assert "kadmin resume" in late.err
+    with cluster.held_back(topic):
+        late = cluster.kadmin("apply", plan, "--yes", "--timeout", "8")
+        assert late.status == 8, late.err
+        assert f"{topic}-0" in late.err
+        assert "kadmin resume" in late.err
     assert cluster.kadmin("lock", "show").out.strip() == "nobody holds the lock"
     assert cluster.kadmin("resume", "--yes").status == 0
     assert cluster.kadmin("verify", plan).status == 0
 
 
-def test_a_signal_stops_at_a_safe_point_with_the_record_whole(cluster: Cluster, tmp_path: Path) -> None:
+def test_f28_a_signal_stops_at_a_safe_point_with_the_record_whole(cluster: Cluster, tmp_path: Path) -> None:
     topic = cluster.create_topic({number: [1, 2] for number in range(6)})
     plan = document(
         tmp_path / "plan.json",

@@ -76,7 +76,7 @@ def test_an_election_never_claims_what_the_states_do_not_show() -> None:
     assert elect(off()) == Finish(OperationState.COMPLETED, "3 partitions led as preferred")
 
 
-def test_a_dead_preferred_replica_is_told_per_partition() -> None:
+def test_f34_a_dead_preferred_replica_is_told_per_partition() -> None:
     state = cluster({str(t): (9, 1) for t in TARGETS}, states={str(t): (1, (1,)) for t in TARGETS})
     result = elect(state)
     assert isinstance(result, Finish)

@@ -210,6 +210,7 @@ def test_an_unfinished_operation_and_a_record_that_cannot_be_read(brokers: Store
 def test_looks_that_a_signal_cut_short_prove_nothing(brokers: Store) -> None:
     """F28: the pause between two looks ends at once, and so does the doctor."""
     clock = Clock()
+    clock.careful = True  # as under a lock
     clock.interrupt(signal.SIGINT)
     with pytest.raises(StoppedError) as stopped:
         gather(Desk(brokers, Paths(), clock, lambda _: None))

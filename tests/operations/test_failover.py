@@ -138,6 +138,7 @@ def test_a_successor_is_waited_for(desk: Desk) -> None:
     assert desk.clock.now() >= 30
     desk.store.multi([SetData("/controller_epoch", b"2", -1), Create("/controller", b"{}", ephemeral=True)])
     await_successor(desk, 0, None)
+    desk.clock.careful = True
     desk.clock.interrupt(15)
     with pytest.raises(StoppedError):
         await_successor(desk, 1, None)

@@ -81,7 +81,7 @@ def _with_node(
         return _copying(verdicts, observed, memory, now)
     if overdue(memory, now):
         return not_picked_up(REASSIGN_PARTITIONS)
-    return Wait("waiting for the controller", pending, _open(verdicts))
+    return Wait("waiting for the controller", pending)
 
 
 def _without_node(
@@ -132,12 +132,11 @@ def _copying(verdicts: Mapping[Reassignment, Progress], observed: Observed, memo
         reason = f"target brokers not alive, the controller waits for them: {name_some(dead)}"
     elif stalled_min:
         reason = f"stalled: no ISR has grown for {stalled_min} min: {name_some(names, most=3)}"
-    return Wait(reason, len(names), names)
+    return Wait(reason, len(names))
 
 
 def _out_of_sync(verdicts: Mapping[Reassignment, Progress]) -> Wait:
-    names = _open(verdicts)
-    return Wait("under-replicated at the target, waiting for the in-sync replicas", len(names), names)
+    return Wait("under-replicated at the target, waiting for the in-sync replicas", len(_open(verdicts)))
 
 
 def _open(verdicts: Mapping[Reassignment, Progress]) -> tuple[str, ...]:

@@ -1,0 +1,54 @@
+"""--timeout: an alarm that ends a command wherever it is."""
+
+from __future__ import annotations
+
+import inspect
+import signal
+from contextlib import contextmanager
+from functools import wraps
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+from kadmin.cli.options import TimeoutOption
+from kadmin.errors import NotCompletedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import FrameType
+
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
+
+
+@contextmanager
+def alarm(timeout_s: float | None, *, grace_s: float = 0.0) -> Iterator[None]:
+    """Raise NotCompletedError when `timeout_s` and then `grace_s` have passed; None bounds nothing."""
+
+    def expire(_number: int, _frame: FrameType | None) -> None:
+        raise NotCompletedError(f"Not finished within {timeout_s:g} s.", next_command="give it more with --timeout")
+
+    if timeout_s is None:
+        yield
+        return
+    previous = signal.signal(signal.SIGALRM, expire)
+    # An alarm of zero seconds would be none at all.
+    signal.setitimer(signal.ITIMER_REAL, max(timeout_s + grace_s, 0.001))
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+
+
+def bounded(command: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
+    """Give a command that works on this machine alone the option --timeout; it may be cut anywhere."""
+
+    @wraps(command)
+    def run(*arguments: _Parameters.args, **options: _Parameters.kwargs) -> _Result:
+        timeout_s = options.pop("timeout")
+        with alarm(timeout_s if isinstance(timeout_s, float) else None):
+            return command(*arguments, **options)
+
+    signature = inspect.signature(command, eval_str=True)
+    timeout = inspect.Parameter("timeout", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=TimeoutOption)
+    vars(run)["__signature__"] = signature.replace(parameters=[*signature.parameters.values(), timeout])
+    return run

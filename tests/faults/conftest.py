@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from fault_proxy import FaultProxy
+from stand_in import StandIn
+
+from kadmin.cluster.connect import parse_connect_string
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture
+def cluster(chroot: str) -> Iterator[StandIn]:
+    """A cluster whose controller is a stand-in, on a real ZooKeeper."""
+    with StandIn(chroot) as found:
+        yield found
+
+
+@pytest.fixture
+def proxy(chroot: str) -> Iterator[FaultProxy]:
+    """A way to the same ZooKeeper on which things break."""
+    with FaultProxy(parse_connect_string(chroot).servers[0]) as listening:
+        yield listening
+
+
+@pytest.fixture
+def broken(chroot: str, proxy: FaultProxy) -> str:
+    """The connect string through the proxy."""
+    return f"{proxy.connect_string}{parse_connect_string(chroot).chroot}"

@@ -1,0 +1,138 @@
+"""No clock that jumps moves a deadline, and no command outlives its --timeout by more than two seconds."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from contextlib import contextmanager
+from itertools import cycle
+from typing import TYPE_CHECKING
+
+import pytest
+from cluster_under_test import command, document, reassignment
+from stand_in import Manner
+from typer.main import get_command
+
+from kadmin.cli.app import app
+from kadmin.operations.clock import Clock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from stand_in import StandIn
+
+HOUR_S = 3600.0
+SLACK_S = 2.0
+
+
+@pytest.fixture(params=[(-HOUR_S, 0.0), (HOUR_S, 0.0)], ids=["F30-back", "F30-ahead"])
+def jumping(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the wall clock jump to and fro, an hour at every look."""
+    jumps, real = cycle(request.param), time.time
+    monkeypatch.setattr(time, "time", lambda: real() + next(jumps))
+
+
+@pytest.mark.usefixtures("jumping")
+def test_deadlines_are_monotonic() -> None:
+    clock = Clock(time.monotonic() + 0.2)
+    started, before = time.monotonic(), clock.now()
+    clock.wait(30)
+    assert 0.2 <= time.monotonic() - started < 5
+    assert clock.now() >= before
+
+
+@pytest.mark.zookeeper
+@pytest.mark.usefixtures("jumping")
+def test_a_plan_runs_and_times_out_as_ever(cluster: StandIn, tmp_path: Path) -> None:
+    cluster.create_topic("orders", {0: [1, 2]})
+    plan = document(tmp_path / "plan.yaml", reassignment("orders", {0: [2, 3]}))
+    cluster.behave(Manner.BEGIN)
+    started = time.monotonic()
+    assert command("apply", plan, "--yes", "-z", cluster.connect, "--timeout", "2").status == 8
+    assert 2 <= time.monotonic() - started < 2 + SLACK_S
+    cluster.behave(Manner.OBEY)
+    assert command("resume", "--yes", "-z", cluster.connect, "--timeout", "30").status == 0
+
+
+def commands() -> dict[str, set[str]]:
+    """Return every command, as it is typed, with its options."""
+    found: dict[str, set[str]] = {}
+    waiting = [("", get_command(app))]
+    while waiting:
+        name, each = waiting.pop()
+        below = getattr(each, "commands", None)
+        if below is None:
+            found[name.strip()] = {option for parameter in each.params for option in parameter.opts}
+        else:
+            waiting += [(f"{name} {child}", value) for child, value in below.items()]
+    return found
+
+
+def test_every_command_takes_a_timeout() -> None:
+    assert [name for name, options in sorted(commands().items()) if "--timeout" not in options] == []
+
+
+@contextmanager
+def silent_server() -> Iterator[str]:
+    """Take connections and say nothing, as a server that stands still."""
+    kept: list[socket.socket] = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def accept() -> None:
+            while True:
+                try:
+                    kept.append(listener.accept()[0])
+                except OSError:
+                    return
+
+        threading.Thread(target=accept, daemon=True).start()
+        host, port = listener.getsockname()
+        yield f"{host}:{port}/kafka"
+        listener.shutdown(socket.SHUT_RDWR)
+    for each in kept:
+        each.close()
+
+
+ARGUMENTS = {
+    "apply": ["PLAN", "--yes"],
+    "resume": ["--yes"],
+    "verify": ["PLAN"],
+    "diff": ["PLAN"],
+    "snapshot": ["--out", "OUT"],
+    "propose election": ["--out", "OUT"],
+    "lock release": ["op", "--yes"],
+    "status": [],
+    "history": [],
+    "lock show": [],
+}
+"""What each command of a cluster is given here, beside the address."""
+
+
+def test_every_command_of_a_cluster_is_tried() -> None:
+    assert {name for name, options in commands().items() if "--zookeeper" in options} == set(ARGUMENTS)
+
+
+@pytest.mark.parametrize("name", ARGUMENTS, ids=lambda name: f"F06-{name}")
+def test_no_command_of_a_cluster_outlives_its_timeout(tmp_path: Path, name: str) -> None:
+    plan = document(tmp_path / "plan.json", reassignment("orders", {0: [2, 3]}))
+    given = [{"PLAN": plan, "OUT": tmp_path / "out"}.get(word, word) for word in ARGUMENTS[name]]
+    with silent_server() as connect:
+        started = time.monotonic()
+        ended = command(*name.split(), *given, "-z", connect, "--timeout", "0.5")
+        assert time.monotonic() - started < 0.5 + SLACK_S
+    assert ended.status == 6, ended.err
+    assert "takes connections but does not answer" in ended.err
+
+
+def test_a_command_of_this_machine_ends_by_its_timeout(tmp_path: Path) -> None:
+    entries = {number: [1, 2, 3] for number in range(200_000)}
+    plan = document(tmp_path / "plan.json", reassignment("orders", entries))
+    assert len(json.loads(plan.read_text())["spec"]["partitions"]) == len(entries)
+    started = time.monotonic()
+    late = command("validate", plan, "--timeout", "0.5")
+    assert time.monotonic() - started < 0.5 + SLACK_S
+    assert late.status == 8, late.err
+    assert "give it more with --timeout" in late.err
