@@ -256,9 +256,10 @@ def _motion(entry: Entry, state: ClusterState) -> Motion | None:
     topic = state.topics[entry.subject.topic]
     if entry.subject.partition in {*topic.adding_replicas, *topic.removing_replicas}:
         return Motion.IN_FLIGHT
-    if current == entry.replicas:
+    # Up to 2.3 a list that holds the whole target may be the union of a move in flight, which waits for the ISR.
+    found = state.states.get(entry.subject)
+    if current == entry.replicas and found is not None and set(current) <= {*found.isr} and found.leader in current:
         return Motion.AT_TARGET
-    # Up to 2.3 a list that holds the whole target may be the union of a move in flight, or an old, longer list.
     return Motion.NOT_STARTED if set(entry.replicas) - set(current) else Motion.UNCLEAR
 
 

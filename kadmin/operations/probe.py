@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.znodes.admin import REASSIGN_PARTITIONS, encode_election, encode_reassignment
+from kadmin.insight.admin_nodes import PROBE_TOPIC
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import AdminNode
 
-PROBE_PARTITION = TopicPartition("!probe", 0)
+PROBE_PARTITION = TopicPartition(PROBE_TOPIC, 0)
 
 
 def probe_payload(path: str, broker_id: int) -> bytes:

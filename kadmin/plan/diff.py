@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from kadmin.plan.progress import Progress, judge
@@ -93,7 +94,7 @@ def _loads(assignment: Assignment, state: ClusterState, sizes: Mapping[TopicPart
             held[broker] += sizes.get(partition, 0)
     return {
         broker: BrokerLoad(replicas[broker], leaders[broker], held[broker] if sizes else None)
-        for broker in _every_broker(state.brokers, replicas)
+        for broker in _every_broker(state.brokers, chain(replicas, *assignment_of(state).values()))
     }
 
 

@@ -226,6 +226,14 @@ def test_a_foreign_node_waits_for_a_dead_broker() -> None:
     assert found.remedy.startswith("start the brokers")
 
 
+def test_up_to_2_3_a_union_that_waits_is_no_zombie() -> None:
+    """The topic znode holds the target already, and the new replica is not in sync: the move is on its way."""
+    state = cluster({"foo-0": (99, 1, 2)}, states={"foo-0": (1, (1, 2))})
+    data = encode_reassignment({tp("foo-0"): (99, 1, 2)})
+    versions = KafkaVersions((1, 0), (2, 6))
+    assert troubles(stayed(data, state, versions=versions)) == [Trouble.FOREIGN_NODE, Trouble.MISSING_BROKERS]
+
+
 def test_a_node_of_our_own_operation_is_not_foreign() -> None:
     ours = OpenOperation("op", "reassignment", "words", {tp("foo-0"): ((3, 1), (1, 2))}, elects=True)
     lock = LockHeld("op", "me@here")
