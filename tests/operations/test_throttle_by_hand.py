@@ -11,7 +11,7 @@ from znode_cluster import config, configure, notified, reassigned, reassigning, 
 
 from kadmin.cluster.model import Create
 from kadmin.cluster.reader import read_cluster
-from kadmin.documents import dump_json
+from kadmin.documents import dump_json, plan_digest
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError
 from kadmin.operations.clock import Clock
 from kadmin.operations.lock import Holder, release, take
@@ -87,8 +87,11 @@ def operation(desk: Desk, state: OperationState) -> OperationRecord:
     """Record an operation that throttles a-0, set its throttle, and leave it in a state."""
     wish = Reassignment(tp("a-0"), (1, 3), (1, 2))
     throttle = throttle_of(ThrottleWish(ThrottleBy.RATE, 5000), [[wish]], read_cluster(desk.store), {})
-    text = dump_json(ReassignmentPlan(PlanHeader(), (wish,)))
-    record = OperationRecord("op", Kind.REASSIGNMENT, text, "sha256:0", "x", "now", ANN, {tp("a-0"): (1, 2)}, ((0,),))
+    plan = ReassignmentPlan(PlanHeader(), (wish,))
+    origin = {tp("a-0"): (1, 2)}
+    record = OperationRecord(
+        "op", Kind.REASSIGNMENT, dump_json(plan), plan_digest(plan), "x", "now", ANN, origin, ((0,),)
+    )
     record = replace(record, throttle=record_throttle(desk.store, throttle))
     lease = take(desk.store, PATHS, Holder(ANN, "op", "now", 10.0), Clock(), 0)
     desk.journal.create(record, lease, "now")
