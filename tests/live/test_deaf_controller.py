@@ -94,3 +94,24 @@ def test_without_four_letter_words_a_deaf_controller_leaves_the_probe_and_resume
     resumed = quiet.kadmin("resume", "--yes")
     assert resumed.status == 0, resumed.err
     assert quiet.kadmin("verify", plan).status == 0
+
+
+@pytest.mark.eras
+def test_without_four_letter_words_heal_waits_until_everything_stood_still(quiet: Cluster, tmp_path: Path) -> None:
+    """F35 and F40: the probe of the run that stopped is cleared by the next controller, a minute later."""
+    topic = quiet.create_topic({0: [1, 2]})
+    plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]}))
+    if never_deaf(quiet, plan):
+        return
+    quiet.deafen()
+    assert quiet.kadmin("apply", plan, "--yes").status == 8
+    probe = quiet.get(REASSIGN)
+    hurried = quiet.kadmin("heal", "--yes", "--timeout", "20")
+    assert hurried.status == 8, hurried.err
+    assert "stand still" in hurried.err
+    assert quiet.get(REASSIGN) == probe
+    healed = quiet.kadmin("heal", "--yes")
+    assert healed.status == 0, healed.err
+    assert quiet.get(REASSIGN) is None
+    assert quiet.kadmin("resume", "--yes").status == 0
+    assert quiet.kadmin("verify", plan).status == 0
