@@ -9,12 +9,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from live_support import wait_until
+
 from kadmin.cluster.four_letter import ask
 from kadmin.java import cache_folder, find_java
 from kadmin.sandbox.jars import DEFAULT_VERSION, class_path
 from kadmin.sandbox.processes import free_ports, start
 from kadmin.sandbox.settings import JVM_OPTIONS, zookeeper_config
-from live_support import wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
