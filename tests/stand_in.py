@@ -73,13 +73,17 @@ class StandIn:
         self.client.create(f"/config/topics/{topic}", b'{"version":1,"config":{}}')
         self.client.create(f"/brokers/topics/{topic}", encode_topic({n: tuple(ids) for n, ids in replicas.items()}))
         self.client.create(f"/brokers/topics/{topic}/partitions")
-        pending = []
-        for number, ids in replicas.items():
-            parent = f"/brokers/topics/{topic}/partitions/{number}"
-            pending += [self.client.create_async(parent), self.client.create_async(f"{parent}/state", _state(ids))]
+        pending = [self.client.create_async(f"/brokers/topics/{topic}/partitions/{n}") for n in replicas]
+        pending += [self.client.create_async(_state_path(topic, n), _state(ids)) for n, ids in replicas.items()]
         for each in pending:
             each.get(timeout=60)
         return topic
+
+    def add_partition(self, topic: str, replicas: Sequence[int]) -> None:
+        """Let a topic grow by one partition."""
+        before = self.replicas(topic)
+        self.client.create(_state_path(topic, len(before)), _state(replicas), makepath=True)
+        self._write_topic(topic, {**before, len(before): replicas})
 
     def delete_topic(self, topic: str) -> None:
         """Make a topic vanish, as after a deletion."""

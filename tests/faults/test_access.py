@@ -54,17 +54,17 @@ def test_what_an_acl_forbids_is_told_and_nothing_runs_half(cluster: StandIn, pla
     assert changed == set()
 
 
+def become_kraft(cluster: StandIn) -> None:
+    cluster.client.set("/controller", b'{"version":2,"brokerid":3000,"timestamp":"0","kraftControllerEpoch":7}')
+
+
 ELSEWHERE: dict[str, Callable[[StandIn], object]] = {
-    "F19-kraft": lambda cluster: become_kraft(cluster),
+    "F19-kraft": become_kraft,
     "F19-migrating": lambda cluster: cluster.client.create(
         "/migration", b'{"version":0,"kraft_controller_id":3000,"kraft_controller_epoch":5}'
     ),
     "F19-empty": lambda cluster: cluster.client.delete("/brokers", recursive=True),
 }
-
-
-def become_kraft(cluster: StandIn) -> None:
-    cluster.client.set("/controller", b'{"version":2,"brokerid":3000,"timestamp":"0","kraftControllerEpoch":7}')
 
 
 @pytest.mark.parametrize("case", ELSEWHERE)

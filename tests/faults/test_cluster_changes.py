@@ -98,10 +98,7 @@ def test_f16_partitions_added_elsewhere_in_the_topic_do_not_make_a_plan_stale(
     cluster: StandIn, proxy: FaultProxy, broken: str, plan: Path
 ) -> None:
     """Every partition of the plan is still at its `current`, which is all that a plan stands on."""
-    grown = b'{"version":1,"partitions":{"0":[1,2],"1":[2,3],"2":[1,3]}}'
-    proxy.faults = [
-        Fault(Action.CALL, PUBLISH, then=lambda: cluster.client.set("/brokers/topics/orders", grown)),
-    ]
+    proxy.faults = [Fault(Action.CALL, PUBLISH, then=lambda: cluster.add_partition("orders", [1, 3]))]
     applied = command("apply", plan, "--yes", "-z", broken, "--timeout", "30")
     assert applied.status == 0, applied.err
     assert len([frame for frame in proxy.requests(MULTI) if PUBLISH(frame)]) == 2

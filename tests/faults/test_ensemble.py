@@ -104,7 +104,7 @@ def test_a_leader_killed_is_replaced_and_the_plan_goes_on(
 
 def run(cluster: StandIn, plan: Path, tell: Callable[[Event], None], until: float) -> service.Outcome:
     """Apply a plan with calls that give up after CALL_S in place of 15 s."""
-    with Store.connect(cluster.connect, timeout_s=CALL_S, until=until) as store:
+    with Store.connect(cluster.connect, timeout_s=CALL_S, session_timeout_s=4.0, until=until) as store:
         desk = Desk(store, Paths(), Clock(until), tell)
         return service.apply(desk, parse_document(plan.read_bytes(), "plan"), {}, service.Bounds(until, 0))  # type: ignore[arg-type] # a plan
 
@@ -141,7 +141,7 @@ def test_f10_a_quorum_that_stays_away_ends_at_the_deadline_with_the_way_to_resum
         ensemble.kill(*followers)
 
     meanwhile = during(lose)
-    until = time.monotonic() + 8
+    until = time.monotonic() + 6
     with pytest.raises(UnreachableError) as caught:
         run(cluster, plan, lambda _: None, until)
     assert time.monotonic() < until + 2
@@ -162,12 +162,12 @@ def test_f11_a_server_in_read_only_mode_is_no_server_to_write_to(
         wait_until(lambda: ensemble.is_read_only(1), 60)
         started = time.monotonic()
         for refused in (
-            command("apply", plan, "--yes", "-z", ensemble.server(1) + chroot, "--timeout", "3"),
-            command("status", "-z", ensemble.server(1) + chroot, "--timeout", "3"),
+            command("apply", plan, "--yes", "-z", ensemble.server(1) + chroot, "--timeout", "2"),
+            command("status", "-z", ensemble.server(1) + chroot, "--timeout", "2"),
         ):
             assert refused.status == 6, refused.err
             assert "read-only" in refused.err
-        assert time.monotonic() - started < 2 * (3 + 2)
+        assert time.monotonic() - started < 2 * (2 + 2)
     finally:
         ensemble.start(2, 3)
     wait_until(lambda: cluster.client.connected, 30)

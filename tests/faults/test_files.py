@@ -70,10 +70,10 @@ def mounted(folder: Path, options: str) -> Iterator[None]:
 
 
 TROUBLES = {
-    "F29-no-folder": file_in_place_of_folder,
-    "F29-no-file": folder_in_place_of_file,
-    "F29-ENOSPC": full,
-    "F29-read-only": read_only,
+    "no-folder": file_in_place_of_folder,
+    "no-file": folder_in_place_of_file,
+    "ENOSPC": full,
+    "read-only": read_only,
 }
 
 
@@ -84,7 +84,7 @@ def unwritable(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]
     yield from TROUBLES[request.param](folder)
 
 
-def test_a_plan_or_inventory_that_cannot_be_written_is_told_and_zookeeper_is_untouched(
+def test_f29_a_plan_or_inventory_that_cannot_be_written_is_told_and_zookeeper_is_untouched(
     cluster: StandIn, plan: Path, unwritable: Path
 ) -> None:
     del plan
@@ -92,10 +92,11 @@ def test_a_plan_or_inventory_that_cannot_be_written_is_told_and_zookeeper_is_unt
     before = cluster.fingerprint()
     sizes = unwritable.parent / "sizes.json"
     sizes.write_text('{"version":1,"brokers":[]}')
-    for line in (
+    lines: list[list[str | Path]] = [
         ["propose", "election", "--out", unwritable / "plan.yaml"],
         ["snapshot", "--out", unwritable, "--table", "csv", "--sizes", sizes],
-    ):
+    ]
+    for line in lines:
         refused = command(*line, "-z", cluster.connect)
         assert refused.status == 8, refused.err
         assert "Cannot write" in refused.err
@@ -104,7 +105,7 @@ def test_a_plan_or_inventory_that_cannot_be_written_is_told_and_zookeeper_is_unt
     assert not list(unwritable.glob(".*.partial")) if unwritable.is_dir() else True
 
 
-def test_a_proposal_and_its_figures_that_cannot_be_written_are_told(
+def test_f29_a_proposal_and_its_figures_that_cannot_be_written_are_told(
     cluster: StandIn, plan: Path, unwritable: Path, tmp_path: Path
 ) -> None:
     del plan
@@ -113,12 +114,12 @@ def test_a_proposal_and_its_figures_that_cannot_be_written_are_told(
     assert command("snapshot", "--out", inventory, "--sizes", sizes, "-z", cluster.connect).status == 0
     wished = {"apiVersion": "kadmin/v1", "kind": "RebalanceRequest", "spec": {"brokers": {"drain": [1]}}}
     request = document(tmp_path / "request.yaml", wished)
-    line = ["propose", "rebalance", request, "--inventory", inventory, "--engine", "local"]
-    for outputs in (
+    outputs: list[list[str | Path]] = [
         ["--out", unwritable / "plan.yaml"],
         ["--out", tmp_path / "made.yaml", "--figures", unwritable / "figures.json"],
-    ):
-        refused = command(*line, *outputs)
+    ]
+    for each in outputs:
+        refused = command("propose", "rebalance", request, "--inventory", inventory, "--engine", "local", *each)
         assert refused.status == 8, refused.err
         assert "Cannot write" in refused.err
         assert "Traceback" not in refused.err

@@ -39,9 +39,10 @@ PER_TOPIC = 500
 def wide_topics(cluster: StandIn, payload_bytes: int) -> list[dict[str, Any]]:
     """Create topics, and return the entries of a plan, that make a payload a little larger than asked for."""
     entries: list[dict[str, Any]] = []
-    for start in range(0, payload_bytes // ENTRY_BYTES + 10, PER_TOPIC):
-        numbers = range(min(PER_TOPIC, payload_bytes // ENTRY_BYTES + 10 - start))
-        topic = cluster.create_topic(f"{start:t>249}", {number: [1, 2] for number in numbers})
+    count = payload_bytes // ENTRY_BYTES + 10
+    for first in range(0, count, PER_TOPIC):
+        numbers = range(min(PER_TOPIC, count - first))
+        topic = cluster.create_topic(f"{first:t>249}", {number: [1, 2] for number in numbers})
         entries += [{"topic": topic, "partition": number, "replicas": TARGET} for number in numbers]
     return entries
 

@@ -28,7 +28,7 @@ HOUR_S = 3600.0
 SLACK_S = 2.0
 
 
-@pytest.fixture(params=[(-HOUR_S, 0.0), (HOUR_S, 0.0)], ids=["F30-back", "F30-ahead"])
+@pytest.fixture(params=[(-HOUR_S, 0.0), (HOUR_S, 0.0)], ids=["back", "ahead"])
 def jumping(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the wall clock jump to and fro, an hour at every look."""
     jumps, real = cycle(request.param), time.time
@@ -36,7 +36,7 @@ def jumping(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.usefixtures("jumping")
-def test_deadlines_are_monotonic() -> None:
+def test_f30_deadlines_are_monotonic() -> None:
     clock = Clock(time.monotonic() + 0.2)
     started, before = time.monotonic(), clock.now()
     clock.wait(30)
@@ -46,7 +46,7 @@ def test_deadlines_are_monotonic() -> None:
 
 @pytest.mark.zookeeper
 @pytest.mark.usefixtures("jumping")
-def test_a_plan_runs_and_times_out_as_ever(cluster: StandIn, tmp_path: Path) -> None:
+def test_f30_a_plan_runs_and_times_out_as_ever(cluster: StandIn, tmp_path: Path) -> None:
     cluster.create_topic("orders", {0: [1, 2]})
     plan = document(tmp_path / "plan.yaml", reassignment("orders", {0: [2, 3]}))
     cluster.behave(Manner.BEGIN)
