@@ -1,0 +1,88 @@
+"""F27: a runner killed at any of its requests, before or after it reaches ZooKeeper, loses nothing and repeats nothing.
+
+The runs are in this process, on a real ZooKeeper, with the model as the controller; what was published is read from
+ZooKeeper's transaction log. `make test` tries points spread over the whole run; every one is tried by `make test-eras`.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+from controller_model_eras import ERAS
+from kill_points import Ground
+
+if TYPE_CHECKING:
+    from kill_points import KillPoint
+    from runs_under_test import Site
+
+pytestmark = pytest.mark.zookeeper
+
+SAMPLED = 24
+PAIRS = 10
+SEED = 20_261_121
+RATES: tuple[int | None, ...] = (None,)
+"""Throttles of the plan, in bytes per second."""
+
+
+@pytest.fixture(params=["with four-letter words", "without four-letter words"])
+def any_site(request: pytest.FixtureRequest) -> Site:
+    found: Site = request.getfixturevalue("site" if request.param.startswith("with ") else "quiet_site")
+    return found
+
+
+def spread(points: list[KillPoint], count: int) -> list[KillPoint]:
+    """Take points at equal distances, in turn before and after the request."""
+    return [points[index * len(points) // count] for index in range(count)]
+
+
+def violations(ground: Ground, points: list[KillPoint]) -> list[str]:
+    return [each for point in points for each in ground.violations(point)]
+
+
+@pytest.mark.parametrize("rate", RATES)
+def test_f27_a_run_killed_at_points_all_over_it_is_resumed_without_loss(any_site: Site, rate: int | None) -> None:
+    ground = Ground(any_site, ERAS["2.8.2"], rate)
+    assert violations(ground, spread(ground.points(), SAMPLED)) == []
+
+
+@pytest.mark.parametrize("version", ERAS)
+def test_f27_controllers_of_every_era_leave_a_killed_run_resumable(site: Site, version: str) -> None:
+    ground = Ground(site, ERAS[version])
+    assert violations(ground, spread(ground.points()[1:], 3)) == []
+
+
+@pytest.mark.parametrize("rate", RATES)
+def test_f27_a_second_kill_during_resume_loses_nothing_either(
+    site: Site, rate: int | None, record_property: pytest.RecordProperty
+) -> None:
+    record_property("seed", SEED)
+    assert second_kills(Ground(site, ERAS["2.8.2"], rate), PAIRS) == []
+
+
+@pytest.mark.eras
+@pytest.mark.parametrize("rate", RATES)
+def test_f27_every_request_of_a_run_is_a_kill_point(any_site: Site, rate: int | None) -> None:
+    ground = Ground(any_site, ERAS["2.8.2"], rate)
+    assert violations(ground, ground.points()) == []
+
+
+@pytest.mark.eras
+@pytest.mark.parametrize("rate", RATES)
+def test_f27_many_second_kills_during_resume(any_site: Site, rate: int | None) -> None:
+    assert second_kills(Ground(any_site, ERAS["2.8.2"], rate), 300) == []
+
+
+@pytest.mark.eras
+@pytest.mark.parametrize("version", ["0.10.2.2", "1.1.1", "2.3.1", "2.4.1", "3.9.2"])
+def test_f27_many_kill_points_in_every_era(any_site: Site, version: str) -> None:
+    ground = Ground(any_site, ERAS[version])
+    assert violations(ground, spread(ground.points(), 80)) == []
+
+
+def second_kills(ground: Ground, count: int) -> list[str]:
+    """Kill a run and then its resume, at points drawn with SEED."""
+    chosen, points = random.Random(SEED), ground.points()
+    pairs = [(chosen.choice(points), chosen.choice(points)) for _ in range(count)]
+    return [each for first, second in pairs for each in ground.violations(first, second)]
