@@ -228,7 +228,7 @@ class Cluster:
     def api_reassignment(self, topic: str, number: int) -> Iterator[None]:
         """Hold a reassignment through the brokers' API in flight, by a throttle of one byte per second."""
         self.produce(topic, per_partition=200)
-        self._throttle(topic, "1")
+        self.throttle(topic, "1")
         partition = KafkaTopicPartition(topic, number)
         admin = KafkaAdminClient(bootstrap_servers=self.bootstrap)
         try:
@@ -240,7 +240,7 @@ class Cluster:
                 admin.alter_partition_reassignments({partition: None})
                 wait_until(lambda: not self.state(topic).topics[topic].adding_replicas, 30)
         finally:
-            self._throttle(topic, None)
+            self.throttle(topic, None)
             admin.close()
 
     @contextmanager
@@ -336,7 +336,8 @@ class Cluster:
         transaction.delete("/kafka/controller")
         assert not any(isinstance(result, Exception) for result in transaction.commit())
 
-    def _throttle(self, topic: str, rate: str | None) -> None:
+    def throttle(self, topic: str, rate: str | None) -> None:
+        """Hold all copies of a topic at a rate in bytes per second, or let them go."""
         replicas = (
             {}
             if rate is None

@@ -47,9 +47,9 @@ class Killed(BaseException):
 
 
 class ModelClock(Clock):
-    """Time that passes only while somebody waits; whoever waits lets `work` happen."""
+    """Time that passes only while somebody waits; whoever waits lets `work` happen, which says how long it took."""
 
-    def __init__(self, work: Callable[[], object]) -> None:
+    def __init__(self, work: Callable[[], float]) -> None:
         super().__init__()
         self._work = work
         self._now = 0.0
@@ -58,8 +58,7 @@ class ModelClock(Clock):
         return self._now
 
     def wait(self, seconds: float) -> None:
-        self._now += seconds
-        self._work()
+        self._now += seconds + self._work()
 
 
 class MortalStore(Store):
@@ -160,43 +159,49 @@ class Practice:
         self._writes: list[Write] = []
         self.model = ControllerModel(site.client, self.chroot, era, brokers)
 
+    def process(self, command: Command, work: Callable[[], float] | None = None) -> Process:
+        """Prepare a command; while it waits, `work` happens, which is by default the model's own."""
+        host, port = self._site.server.split(":")
+        return Process(self, command, work or self.work, FaultProxy((host, int(port))))
+
     def run(self, command: Command, kill: KillPoint | None = None) -> Run:
         """Run a command to its end, or to the moment in which it is killed."""
-        host, port = self._site.server.split(":")
-        killed, stores = threading.Event(), list[MortalStore]()
-        mortal = type("Mortal", (MortalStore,), {"killed": killed, "opened": stores})
-        outcome: service.Outcome | None = None
-        error: KadminError | None = None
-        with FaultProxy((host, int(port))) as proxy:
+        process = self.process(command)
+        if kill is not None:
+            process.proxy.faults.append(Fault(Action.CUT_BEFORE, kill.matches, then=process.die))
+        return process.run()
 
-            def die() -> None:
-                self._dead.append(stores[0].credentials)
-                killed.set()
-                proxy.refuse()
+    def work(self) -> float:
+        """What happens while a run waits: the dead are buried, and the model goes on a little."""
+        self.bury()
+        self.model.run(STEPS_PER_WAIT)
+        return 0.0
 
-            if kill is not None:
-                proxy.faults.append(Fault(Action.CUT_BEFORE, kill.matches, then=die))
-            try:
-                with mortal.connect(f"{proxy.connect_string}{self.chroot}", timeout_s=CALL_S) as store:
-                    outcome = command(Desk(store, Paths(), ModelClock(lambda: self._wait(killed)), lambda _: None))
-            except Killed:
-                pass
-            except KadminError as raised:
-                error = raised
-        return Run(outcome, error, killed.is_set(), len(proxy.requests()))
+    def end_session(self, credentials: tuple[int, bytes]) -> None:
+        """Let ZooKeeper forget a session now: somebody else speaks for it and closes it."""
+        undertaker = KazooClient(self._site.server, client_id=credentials)
+        undertaker.start()
+        undertaker.stop()
+        undertaker.close()
+
+    def mourn(self, credentials: tuple[int, bytes]) -> None:
+        """Keep the session of a killed run in mind; ZooKeeper does not know yet that it is dead."""
+        self._dead.append(credentials)
 
     def bury(self) -> None:
-        """Let ZooKeeper forget the sessions of killed runs now: somebody speaks for each and closes it."""
+        """Let ZooKeeper forget the sessions of killed runs."""
         while self._dead:
-            undertaker = KazooClient(self._site.server, client_id=self._dead.pop())
-            undertaker.start()
-            undertaker.stop()
-            undertaker.close()
+            self.end_session(self._dead.pop())
 
     def writes(self) -> list[Write]:
         """Everything that was ever written to this cluster, whoever wrote it, in order."""
         self._writes += self._site.log.new_writes(self.chroot)
         return self._writes
+
+    @property
+    def connect_string(self) -> str:
+        """The way past every proxy."""
+        return f"{self._site.server}{self.chroot}"
 
     @property
     def journal(self) -> Journal:
@@ -211,8 +216,47 @@ class Practice:
         for name in self.model.znodes.children(path):
             yield f"{path}/{name}", self.model.znodes.get(f"{path}/{name}")
 
-    def _wait(self, killed: threading.Event) -> None:
-        if killed.is_set():
+
+class Process:
+    """One command on its way: a session of its own through a proxy of its own."""
+
+    def __init__(
+        self, practice: Practice, command: Command, work: Callable[[], float], proxy: FaultProxy
+    ) -> None:
+        self.proxy = proxy
+        self._practice = practice
+        self._command = command
+        self._work = work
+        self._killed = threading.Event()
+        self._stores: list[MortalStore] = []
+
+    def run(self) -> Run:
+        """Run to the end; no clean-up of a killed run reaches ZooKeeper."""
+        mortal = type("Mortal", (MortalStore,), {"killed": self._killed, "opened": self._stores})
+        outcome: service.Outcome | None = None
+        error: KadminError | None = None
+        clock = ModelClock(self._wait)
+        with self.proxy:
+            try:
+                with mortal.connect(f"{self.proxy.connect_string}{self._practice.chroot}", timeout_s=CALL_S) as store:
+                    outcome = self._command(Desk(store, Paths(), clock, lambda _: None))
+            except Killed:
+                pass
+            except KadminError as raised:
+                error = raised
+        return Run(outcome, error, self._killed.is_set(), len(self.proxy.requests()))
+
+    def die(self) -> None:
+        """From here on nothing more is sent, and nobody is let in again."""
+        self._practice.mourn(self._stores[0].credentials)
+        self._killed.set()
+        self.proxy.refuse()
+
+    def expire(self) -> None:
+        """Let ZooKeeper take the session for dead."""
+        self._practice.end_session(self._stores[0].credentials)
+
+    def _wait(self) -> float:
+        if self._killed.is_set():
             raise Killed
-        self.bury()
-        self.model.run(STEPS_PER_WAIT)
+        return self._work()
