@@ -1,6 +1,6 @@
 """A model of the Kafka controller on a real ZooKeeper: what it writes, and above all what it does not see.
 
-The watches are ZooKeeper's own, of the model's session, so a controller that went deaf is deaf here by the same one-shot
+The watches are ZooKeeper's own, of the model's session: a controller that went deaf is deaf here by the same one-shot
 watch, and `wchp` shows it. Nothing happens by itself: `step` makes the next single write, of the controller or of a
 broker whose replica catches up; `run` goes on until nothing is left to do. tests/live/test_controller_model.py holds
 the model against live brokers of every era.
@@ -8,7 +8,6 @@ the model against live brokers of every era.
 
 from __future__ import annotations
 
-import json
 import threading
 from typing import TYPE_CHECKING
 
@@ -17,24 +16,21 @@ from controller_model_znodes import (
     BROKER_IDS,
     TOPICS,
     TREE,
-    Assigned,
     State,
     Znodes,
     encode,
-    state_path,
 )
 from kazoo.protocol.states import Callback
-
-from kadmin.cluster.model import TopicPartition
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from controller_model_eras import Era
     from controller_model_reign import Reign
+    from controller_model_znodes import Assigned
     from kazoo.client import KazooClient
 
-    from kadmin.cluster.model import Replicas
+    from kadmin.cluster.model import Replicas, TopicPartition
 
 CLUSTER_ID = "Z_jcEjghQECxVvc59mF5_Q"
 CONTROLLER = "/controller"
@@ -76,7 +72,7 @@ class ControllerModel:
         """Make the next write, whoever's turn it is; False when there is nothing to do."""
         with self._lock:
             self._deliver_events()
-            if not self.znodes.exists(CONTROLLER):
+            if not self._controller_watched():
                 return self._elect_controller()
             return self.reign.step() or self._catch_up()
 
@@ -149,9 +145,14 @@ class ControllerModel:
             value["kraftControllerEpoch"] = -1
         self.znodes.create(CONTROLLER, encode(value), ephemeral=True)
         self.znodes.put(CONTROLLER_EPOCH, str(epoch).encode())
+        self._controller_watched()
         self._reign = begin_reign(self.znodes, self.era, chosen, epoch)
         self._last_controller = chosen
         return True
+
+    def _controller_watched(self) -> bool:
+        """Look whether there is a controller; every broker keeps a watch on it, as `wchp` shows."""
+        return self.znodes.exists(CONTROLLER, _nothing)
 
     def _deliver_events(self) -> None:
         # ZooKeeper sends a watch's event before the answer to a later request; kazoo calls back in order.
@@ -161,11 +162,13 @@ class ControllerModel:
         assert delivered.wait(EVENTS_S)
 
 
+def _nothing(_event: object) -> None:
+    """See the event, and do nothing: the next step looks for itself."""
+
+
 def full_isr(model: ControllerModel, topic: str) -> bool:
     """Whether every partition of a topic is led and has every replica in sync."""
     return all(
         model.state(partition).leader in assigned.replicas and set(model.state(partition).isr) == set(assigned.replicas)
         for partition, assigned in model.assigned(topic).items()
     )
-
-

@@ -40,8 +40,6 @@ ERAS = {
         Era("2.3.1", batches_removals=True),
         Era("2.4.1", marks_moves=True, topic_format=2),
         Era("2.8.2", marks_moves=True, adds_topic_ids=True, topic_format=3, registration_format=5),
-        Era(
-            "3.9.2", marks_moves=True, adds_topic_ids=True, topic_format=3, registration_format=5, controller_format=2
-        ),
+        Era("3.9.2", marks_moves=True, adds_topic_ids=True, topic_format=3, registration_format=5, controller_format=2),
     )
 }

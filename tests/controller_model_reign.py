@@ -19,7 +19,6 @@ from controller_model_znodes import (
     ELECTION,
     REASSIGN,
     TOPICS,
-    Assigned,
     State,
     encode,
     state_path,
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from controller_model_eras import Era
-    from controller_model_znodes import Znodes
+    from controller_model_znodes import Assigned, Znodes
 
     from kadmin.cluster.model import Replicas
 
@@ -106,7 +105,7 @@ class Reign:
         for topic in topics:
             yield from self._open(topic)
         yield from self.resume_moves()
-        yield from self._elect()
+        yield from self._elect(starting=True)
         yield from self._deletions_changed()
 
     def _on(self, handler: Callable[[], Event], *, created_only: bool = False) -> Callable[[Any], None]:
@@ -239,8 +238,11 @@ class Reign:
                 if self.states[partition].leader == NO_LEADER:
                     yield from self.lead_from(partition, self.assignment[partition].replicas)
 
-    def _elect(self) -> Event:
-        """Elect preferred leaders: one pass, then the node goes whatever came of it. Its decoder is lenient."""
+    def _elect(self, *, starting: bool = False) -> Event:
+        """Elect preferred leaders: one pass, then the node goes whatever came of it. Its decoder is lenient.
+
+        A partition that does not exist ends the pass before the node goes, in old versions; never in a new reign.
+        """
         watcher = self._on(self._elect, created_only=True)
         data = self.znodes.get(ELECTION, watcher) if self.znodes.exists(ELECTION, watcher) else None
         if data is None:
@@ -248,13 +250,13 @@ class Reign:
         try:
             value = json.loads(data)
         except ValueError:
-            value = {"partitions": []}
+            value = None if self.era.watches_for_good else {"partitions": []}
         if not isinstance(value, dict) or not isinstance(value.get("partitions"), list):
             return  # poison: it stays
         wanted = [TopicPartition(entry["topic"], entry["partition"]) for entry in value["partitions"]]
         for partition in wanted:
             yield from self._elect_preferred(partition)
-        if self.era.skips_unknown or all(partition in self.assignment for partition in wanted):
+        if starting or self.era.skips_unknown or all(partition in self.assignment for partition in wanted):
             self.znodes.delete(ELECTION)
             self.events.append(self._elect())
             yield

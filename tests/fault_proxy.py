@@ -32,6 +32,7 @@ CLOSE = -11
 
 _PING_XID = -2
 _EVENT_XID = -1
+_PASSWORD = struct.calcsize("!iiqi")
 _LARGEST_FRAME = 0x0FFF_FFFF  # a four-letter word read as a length is larger
 
 
@@ -113,7 +114,8 @@ class _Link:
 class FaultProxy:
     """Listens on a free loopback port and forwards to one server; a context manager.
 
-    `faults` may be changed at any time; `frames` is everything that was seen, in order.
+    `faults` may be changed at any time; `frames` is everything that was seen, in order; `sessions` holds the id and
+    password of every session that was opened or taken up again through the proxy, with which a test can end it.
     """
 
     def __init__(self, server: tuple[str, int]) -> None:
@@ -125,6 +127,7 @@ class FaultProxy:
         self._port: int = self._listener.getsockname()[1]
         self.faults: list[Fault] = []
         self.frames: list[Frame] = []
+        self.sessions: list[tuple[int, bytes]] = []
         self._accept()
 
     def __enter__(self) -> Self:
@@ -234,6 +237,8 @@ class FaultProxy:
         """Number a frame; None for the opening of a session, pings and events."""
         if side not in link.opened:
             link.opened.add(side)
+            if side is Side.REPLY:
+                self._note_session(body)
             return None
         (xid,) = struct.unpack_from("!i", body)
         if xid in {_PING_XID, _EVENT_XID}:
@@ -248,6 +253,11 @@ class FaultProxy:
             frame = Frame(side, number, op, body)
             self.frames.append(frame)
         return frame
+
+    def _note_session(self, opening: bytes) -> None:
+        _, _, session_id, length = struct.unpack_from("!iiqi", opening)
+        if session_id:  # 0 says that the session asked for has expired
+            self.sessions.append((session_id, opening[_PASSWORD : _PASSWORD + length]))
 
     def _fault(self, frame: Frame) -> Fault | None:
         with self._lock:

@@ -1,4 +1,4 @@
-"""A reassignment of three waves, killed at any request of it and resumed: what must hold afterwards, and what did not."""
+"""A reassignment of three waves, killed at any request of it and resumed: what must hold then, and what did not."""
 
 from __future__ import annotations
 
@@ -63,16 +63,18 @@ class Ground:
     def violations(self, *kills: KillPoint) -> list[str]:
         """Kill an apply at the first point and each resume after it at the next, recover, and say what is wrong."""
         practice = self.practice()
-        configs = practice.configs()
         applied = practice.run(apply(self.plan()), kills[0])
-        errors = [applied.error]
-        for kill in kills[1:]:
-            errors.append(practice.run(resume(RECOVERY_WAIT_S), kill).error)
+        errors = [applied.error, *(practice.run(resume(RECOVERY_WAIT_S), kill).error for kill in kills[1:])]
         found = [f"unexpected: {error}" for error in errors if error is not None and not _discarded(error)]
-        found += [*self._recover(practice), *_judge(practice)]
-        if practice.configs() != configs:
-            found.append("configs are not what they were")
+        found += self.recover_and_judge(practice)
         return [f"killed {', then '.join(map(str, kills))}: {each}" for each in found]
+
+    def recover_and_judge(self, practice: Practice) -> list[str]:
+        """Bring a killed apply to its end, and say what is wrong then."""
+        found = [*self._recover(practice), *_judge(practice)]
+        if practice.configs() != self.practice().configs():
+            found.append("configs are not what they were")
+        return found
 
     def _recover(self, practice: Practice) -> Iterator[str]:
         """Resume; where nothing had been recorded yet, apply again, as kadmin itself says."""

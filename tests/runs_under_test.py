@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from controller_model import ControllerModel
-from fault_proxy import Action, Fault, FaultProxy, Frame, reply_number, request_number
+from fault_proxy import Action, Fault, FaultProxy, reply_number, request_number
 from kazoo.client import KazooClient
 from transaction_log import TransactionLog
 
@@ -30,10 +30,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from controller_model_eras import Era
+    from fault_proxy import Frame
+    from transaction_log import Write
 
     from kadmin.plan.model import Plan
     from kadmin.sandbox import Sandbox
-    from transaction_log import Write
 
     Command = Callable[[Desk], service.Outcome]
 
@@ -65,22 +66,11 @@ class MortalStore(Store):
     """A session whose process dies at a moment that the test chooses; from then on nothing is sent."""
 
     killed: threading.Event
-    opened: list[MortalStore]
 
     def _await_connection(self, deadline: float) -> None:
         if self.killed.is_set():
             raise Killed
         super()._await_connection(deadline)
-
-    def _learn_negotiated_timeout(self) -> None:
-        super()._learn_negotiated_timeout()
-        self.opened.append(self)
-
-    @property
-    def credentials(self) -> tuple[int, bytes]:
-        """What another client needs to speak for this session; known while it is connected."""
-        found: tuple[int, bytes] = self._client.client_id
-        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +89,7 @@ class KillPoint:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What became of one command: an outcome, an error, or neither when it was killed; and how many requests it sent."""
+    """What became of one command: an outcome, an error, or neither when it was killed; and its requests, counted."""
 
     outcome: service.Outcome | None
     error: KadminError | None
@@ -161,8 +151,7 @@ class Practice:
 
     def process(self, command: Command, work: Callable[[], float] | None = None) -> Process:
         """Prepare a command; while it waits, `work` happens, which is by default the model's own."""
-        host, port = self._site.server.split(":")
-        return Process(self, command, work or self.work, FaultProxy((host, int(port))))
+        return Process(self, command, work or self.work, FaultProxy(self.server))
 
     def run(self, command: Command, kill: KillPoint | None = None) -> Run:
         """Run a command to its end, or to the moment in which it is killed."""
@@ -177,16 +166,16 @@ class Practice:
         self.model.run(STEPS_PER_WAIT)
         return 0.0
 
-    def end_session(self, credentials: tuple[int, bytes]) -> None:
+    def end_session(self, session: tuple[int, bytes]) -> None:
         """Let ZooKeeper forget a session now: somebody else speaks for it and closes it."""
-        undertaker = KazooClient(self._site.server, client_id=credentials)
+        undertaker = KazooClient(self._site.server, client_id=session)
         undertaker.start()
         undertaker.stop()
         undertaker.close()
 
-    def mourn(self, credentials: tuple[int, bytes]) -> None:
+    def mourn(self, session: tuple[int, bytes]) -> None:
         """Keep the session of a killed run in mind; ZooKeeper does not know yet that it is dead."""
-        self._dead.append(credentials)
+        self._dead.append(session)
 
     def bury(self) -> None:
         """Let ZooKeeper forget the sessions of killed runs."""
@@ -197,6 +186,12 @@ class Practice:
         """Everything that was ever written to this cluster, whoever wrote it, in order."""
         self._writes += self._site.log.new_writes(self.chroot)
         return self._writes
+
+    @property
+    def server(self) -> tuple[str, int]:
+        """The server's address."""
+        host, port = self._site.server.split(":")
+        return host, int(port)
 
     @property
     def connect_string(self) -> str:
@@ -220,19 +215,16 @@ class Practice:
 class Process:
     """One command on its way: a session of its own through a proxy of its own."""
 
-    def __init__(
-        self, practice: Practice, command: Command, work: Callable[[], float], proxy: FaultProxy
-    ) -> None:
+    def __init__(self, practice: Practice, command: Command, work: Callable[[], float], proxy: FaultProxy) -> None:
         self.proxy = proxy
         self._practice = practice
         self._command = command
         self._work = work
         self._killed = threading.Event()
-        self._stores: list[MortalStore] = []
 
     def run(self) -> Run:
         """Run to the end; no clean-up of a killed run reaches ZooKeeper."""
-        mortal = type("Mortal", (MortalStore,), {"killed": self._killed, "opened": self._stores})
+        mortal: type[MortalStore] = type("Mortal", (MortalStore,), {"killed": self._killed})
         outcome: service.Outcome | None = None
         error: KadminError | None = None
         clock = ModelClock(self._wait)
@@ -248,13 +240,13 @@ class Process:
 
     def die(self) -> None:
         """From here on nothing more is sent, and nobody is let in again."""
-        self._practice.mourn(self._stores[0].credentials)
+        self._practice.mourn(self.proxy.sessions[-1])
         self._killed.set()
         self.proxy.refuse()
 
     def expire(self) -> None:
         """Let ZooKeeper take the session for dead."""
-        self._practice.end_session(self._stores[0].credentials)
+        self._practice.end_session(self.proxy.sessions[-1])
 
     def _wait(self) -> float:
         if self._killed.is_set():

@@ -52,7 +52,9 @@ def attentive(cluster: Cluster) -> Iterator[None]:
     wait_until(cluster.hears_a_probe, 60)
 
 
-@pytest.mark.parametrize("name", [name if name in SHORT else pytest.param(name, marks=pytest.mark.eras) for name in SCENARIOS])
+@pytest.mark.parametrize(
+    "name", [name if name in SHORT else pytest.param(name, marks=pytest.mark.eras) for name in SCENARIOS]
+)
 def test_the_model_does_what_a_live_controller_does(
     cluster: Cluster, live: Sandbox, client: KazooClient, name: str
 ) -> None:
