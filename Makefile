@@ -7,15 +7,16 @@ READY := $(VENV)/.ready
 WORKERS := -n 2 --dist loadgroup
 ERAS := 0.10.2.2,1.1.1,2.3.1,2.4.1,2.8.2,3.9.2
 
-.PHONY: help setup demo test lint unit test-eras test-containers bench clean
+.PHONY: help setup demo test lint unit test-eras test-containers bench bench-executor clean
 
 help:
 	@echo "make setup            create .venv with kadmin in it"
 	@echo "make demo             sandbox, snapshot, proposal, apply, election, deletion, on real brokers"
 	@echo "make test             linters, types, contracts and the test suite on real ZooKeeper and Kafka"
-	@echo "make test-eras        the live tests on every version of Kafka from 0.10.2 to 3.9"
+	@echo "make test-eras        the live tests on every version of Kafka from 0.10.2 to 3.9, and every kill point"
 	@echo "make test-containers  live tests on brokers in containers, where a Docker daemon can be had"
 	@echo "make bench            the figures, as a table"
+	@echo "make bench-executor   what the executor withstands and costs, as a table"
 
 setup: $(READY)
 
@@ -41,7 +42,7 @@ unit: $(READY)
 
 test-eras: $(READY)
 	KADMIN_TEST_VERSIONS=$(ERAS) $(BIN)/python -m pytest $(WORKERS) -m live tests/live
-	$(BIN)/python -m pytest $(WORKERS) -m "eras and zookeeper" tests/faults
+	$(BIN)/python -m pytest $(WORKERS) -m "eras and zookeeper" tests
 
 test-containers: $(READY)
 	containers/with-docker.sh $(BIN)/python -m pytest -m containers tests/containers -s
@@ -49,6 +50,9 @@ test-containers: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/planner.py
+
+bench-executor: $(READY)
+	PYTHONPATH=tests $(BIN)/python benchmarks/executor.py
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis demo-output

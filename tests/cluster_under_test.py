@@ -265,11 +265,11 @@ class Cluster:
     @contextmanager
     def held_back(self, topic: str) -> Iterator[None]:
         """Throttle the copies of a topic to one byte per second, so that what moves stays in flight for a while."""
-        self._throttle(topic, "1")
+        self.throttle(topic, "1")
         try:
             yield
         finally:
-            self._throttle(topic, None)
+            self.throttle(topic, None)
 
     @contextmanager
     def api_reassignment(self, topic: str, number: int) -> Iterator[None]:
@@ -382,7 +382,8 @@ class Cluster:
         transaction.delete("/kafka/controller")
         assert not any(isinstance(result, Exception) for result in transaction.commit())
 
-    def _throttle(self, topic: str, rate: str | None) -> None:
+    def throttle(self, topic: str, rate: str | None) -> None:
+        """Hold all copies of a topic at a rate in bytes per second, or let them go."""
         replicas = (
             {}
             if rate is None

@@ -34,6 +34,7 @@ CLOSE = -11
 
 _PING_XID = -2
 _EVENT_XID = -1
+_PASSWORD = struct.calcsize("!iiqi")
 _LARGEST_FRAME = 0x0FFF_FFFF  # a four-letter word read as a length is larger
 
 
@@ -136,7 +137,8 @@ class _Link:
 class FaultProxy:
     """Listens on a free loopback port and forwards to one server; a context manager.
 
-    `faults` may be changed at any time; `frames` is everything that was seen, in order.
+    `faults` may be changed at any time; `frames` is everything that was seen, in order; `sessions` holds the id and
+    password of every session that was opened or taken up again through the proxy, with which a test can end it.
     """
 
     def __init__(self, server: tuple[str, int]) -> None:
@@ -148,7 +150,7 @@ class FaultProxy:
         self._port: int = self._listener.getsockname()[1]
         self.faults: list[Fault] = []
         self.frames: list[Frame] = []
-        self._session: tuple[int, bytes] | None = None
+        self.sessions: list[tuple[int, bytes]] = []
         self._accept()
 
     def __enter__(self) -> Self:
@@ -188,7 +190,7 @@ class FaultProxy:
     def expire(self) -> None:
         """End the latest session behind its client's back, as the server does after its timeout."""
         self.down()
-        thief = KazooClient("{}:{}".format(*self._server), client_id=self._session)
+        thief = KazooClient("{}:{}".format(*self._server), client_id=self.sessions[-1])
         thief.start()
         thief.stop()
         thief.close()
@@ -269,8 +271,7 @@ class FaultProxy:
         if side not in link.opened:
             link.opened.add(side)
             if side is Side.REPLY:
-                session_id, length = struct.unpack_from("!qi", body, 8)
-                self._session = (session_id, body[20 : 20 + length])
+                self._note_session(body)
             return None
         (xid,) = struct.unpack_from("!i", body)
         if xid in {_PING_XID, _EVENT_XID}:
@@ -285,6 +286,11 @@ class FaultProxy:
             frame = Frame(side, number, op, body)
             self.frames.append(frame)
         return frame
+
+    def _note_session(self, opening: bytes) -> None:
+        _, _, session_id, length = struct.unpack_from("!iiqi", opening)
+        if session_id:  # 0 says that the session asked for has expired
+            self.sessions.append((session_id, opening[_PASSWORD : _PASSWORD + length]))
 
     def _fault(self, frame: Frame) -> Fault | None:
         with self._lock:

@@ -1,0 +1,140 @@
+"""F27: a runner killed at any of its requests, before or after it reaches ZooKeeper, loses nothing and repeats nothing.
+
+The runs are in this process, on a real ZooKeeper, with the model as the controller; what was published is read from
+ZooKeeper's transaction log. `make test` tries points spread over the whole run; every one is tried by `make test-eras`.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from controller_model_eras import ERAS
+from fault_proxy import Action, Fault, FaultProxy
+from kill_points import Ground
+from live_support import wait_until
+
+from kadmin.documents import dump_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from runs_under_test import KillPoint, Site
+
+pytestmark = pytest.mark.zookeeper
+
+SAMPLED = 24
+PAIRS = 10
+KILL_9_LAST = 300
+"""A command line looks at other moments than a run in this process, and ends after fewer requests."""
+SEED = 20_261_121
+RATES: tuple[int | None, ...] = (None,)
+"""Throttles of the plan, in bytes per second."""
+
+
+@pytest.fixture(params=["with four-letter words", "without four-letter words"])
+def any_site(request: pytest.FixtureRequest) -> Site:
+    found: Site = request.getfixturevalue("site" if request.param.startswith("with ") else "quiet_site")
+    return found
+
+
+def spread(points: list[KillPoint], count: int) -> list[KillPoint]:
+    """Take points at equal distances, in turn before and after the request."""
+    return [points[index * len(points) // count] for index in range(count)]
+
+
+def violations(ground: Ground, points: list[KillPoint]) -> list[str]:
+    return [each for point in points for each in ground.violations(point)]
+
+
+@pytest.mark.parametrize("rate", RATES)
+def test_f27_a_run_killed_at_points_all_over_it_is_resumed_without_loss(any_site: Site, rate: int | None) -> None:
+    ground = Ground(any_site, ERAS["2.8.2"], rate)
+    assert violations(ground, spread(ground.points(), SAMPLED)) == []
+
+
+@pytest.mark.parametrize("version", ERAS)
+def test_f27_controllers_of_every_era_leave_a_killed_run_resumable(site: Site, version: str) -> None:
+    ground = Ground(site, ERAS[version])
+    assert violations(ground, spread(ground.points()[1:], 3)) == []
+
+
+@pytest.mark.parametrize("rate", RATES)
+def test_f27_a_second_kill_during_resume_loses_nothing_either(
+    site: Site, rate: int | None, record_property: Callable[[str, object], None]
+) -> None:
+    record_property("seed", SEED)
+    assert second_kills(Ground(site, ERAS["2.8.2"], rate), PAIRS) == []
+
+
+@pytest.mark.eras
+@pytest.mark.parametrize("rate", RATES)
+def test_f27_every_request_of_a_run_is_a_kill_point(any_site: Site, rate: int | None) -> None:
+    ground = Ground(any_site, ERAS["2.8.2"], rate)
+    assert violations(ground, ground.points()) == []
+
+
+@pytest.mark.eras
+@pytest.mark.parametrize("rate", RATES)
+def test_f27_many_second_kills_during_resume(any_site: Site, rate: int | None) -> None:
+    assert second_kills(Ground(any_site, ERAS["2.8.2"], rate), 300) == []
+
+
+@pytest.mark.eras
+@pytest.mark.parametrize("version", ["0.10.2.2", "1.1.1", "2.3.1", "2.4.1", "3.9.2"])
+def test_f27_many_kill_points_in_every_era(any_site: Site, version: str) -> None:
+    ground = Ground(any_site, ERAS[version])
+    assert violations(ground, spread(ground.points(), 80)) == []
+
+
+def second_kills(ground: Ground, count: int) -> list[str]:
+    """Kill a run and then its resume, at points drawn with SEED."""
+    chosen, points = random.Random(SEED), ground.points()  # noqa: S311 - a sample, the same in every run
+    pairs = [(chosen.choice(points), chosen.choice(points)) for _ in range(count)]
+    return [each for first, second in pairs for each in ground.violations(first, second)]
+
+
+def kill_9(ground: Ground, point: KillPoint, folder: Path) -> list[str]:
+    """Kill the process of a real command line while the proxy holds one of its requests, or the reply to it."""
+    practice = ground.practice()
+    plan = folder / f"{practice.chroot.strip('/')}.json"
+    plan.write_text(dump_json(ground.plan()))
+    with FaultProxy(practice.server) as proxy:
+        connect = f"{proxy.connect_string}{practice.chroot}"
+        command = [sys.executable, "-m", "kadmin", "apply", str(plan), "--yes", "-z", connect]
+        victim = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
+
+        def kill() -> None:
+            os.kill(victim.pid, signal.SIGKILL)
+            victim.wait()
+            practice.mourn(proxy.sessions[-1])
+
+        proxy.faults.append(Fault(Action.CUT_BEFORE, point.matches, then=kill))
+
+        def gone() -> bool:
+            practice.model.run()
+            return victim.poll() is not None
+
+        wait_until(gone, 60)
+        _, story = victim.communicate()
+    assert victim.returncode == -signal.SIGKILL, f"{point} was never reached: {story.decode()}"
+    return [f"kill -9 {point}: {each}" for each in ground.recover_and_judge(practice)]
+
+
+def test_f27_a_true_kill_9_of_the_command_line(site: Site, tmp_path: Path) -> None:
+    ground = Ground(site, ERAS["2.8.2"])
+    found = [each for point in spread(ground.points()[:KILL_9_LAST], 4) for each in kill_9(ground, point, tmp_path)]
+    assert found == []
+
+
+@pytest.mark.eras
+def test_f27_twenty_true_kills_of_the_command_line(site: Site, tmp_path: Path) -> None:
+    ground = Ground(site, ERAS["2.8.2"])
+    found = [each for point in spread(ground.points()[:KILL_9_LAST], 20) for each in kill_9(ground, point, tmp_path)]
+    assert found == []

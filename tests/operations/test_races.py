@@ -1,0 +1,68 @@
+"""F13 and F38: two runners on one cluster, and never a wave published twice."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from controller_model_eras import ERAS
+from controller_model_znodes import REASSIGN
+from fault_proxy import MULTI, Action, Fault, Side
+from races import ORIGIN, TARGETS, plan_of, published, races
+from runs_under_test import Practice, apply, resume
+
+from kadmin.cluster.store import Store
+from kadmin.operations.clock import Clock
+from kadmin.operations.lock import Holder, read_holder, release, release_by_hand, take
+from kadmin.operations.record import Author, Paths
+
+if TYPE_CHECKING:
+    from fault_proxy import Frame
+    from runs_under_test import Site
+
+    from kadmin.operations.lock import Lease
+
+pytestmark = pytest.mark.zookeeper
+
+RACES = 100
+
+
+def publishes(frame: Frame) -> bool:
+    """Whether a frame is the request that creates step record and admin node."""
+    wanted = frame.side is Side.REQUEST and frame.op == MULTI
+    return wanted and REASSIGN.encode() in frame.body and b"/steps/" in frame.body
+
+
+def test_f13_of_two_appliers_exactly_one_publishes_and_the_other_is_told_who(site: Site) -> None:
+    for number, result in enumerate(races(site, RACES)):
+        assert result.problem is None, f"race {number}: {result.problem}"
+
+
+def test_f38_a_lock_released_by_hand_and_taken_while_a_publish_is_in_flight_stops_it(site: Site) -> None:
+    """The lock alone does not fence: B's new lock is at the same path with the same version."""
+    practice = Practice(site, ERAS["2.8.2"], brokers=(1, 2, 3))
+    practice.model.create_topic("orders", {0: ORIGIN})
+    practice.model.run()
+    with Store.connect(practice.connect_string) as bob:
+        leases: list[Lease] = []
+
+        def rob() -> None:
+            found = read_holder(bob, Paths())
+            assert found is not None
+            release_by_hand(bob, Paths(), found.operation_id)
+            thief = Holder(Author("bob", "host-b", 8), "op-of-bob", "now", 10.0)
+            leases.append(take(bob, Paths(), thief, Clock(), 0))
+
+        robbed = practice.process(apply(plan_of("orders", TARGETS[0])))
+        robbed.proxy.faults.append(Fault(Action.CALL, publishes, then=rob))
+        run = robbed.run()
+        assert run.exit_code == 5, run.error
+        assert "no longer ours" in str(run.error)
+        assert published(practice) == []
+        holder = read_holder(bob, Paths())
+        assert holder is not None
+        assert holder.operation_id == "op-of-bob"
+        release(bob, Paths(), leases[0])
+    resumed = practice.run(resume())
+    assert resumed.outcome is not None, resumed.error
+    assert len(published(practice)) == 1
