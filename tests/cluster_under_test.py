@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 import time
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.reader import read_cluster
 from kadmin.cluster.rpc import consume_all, produce
 from kadmin.cluster.store import Store
+from kadmin.cluster.znodes.admin import PREFERRED_REPLICA_ELECTION, encode_election
 from kadmin.operations.journal import Journal
 from kadmin.operations.record import Paths
 
@@ -136,21 +137,28 @@ class Cluster:
         return command(*arguments, environment={"KADMIN_ZOOKEEPER": connect or self.connect})
 
     def create_topic(self, replicas: Mapping[int, Sequence[int]], *, prefix: str = "topic") -> str:
-        """Create a topic as the old admin tools do and wait until every partition has its full ISR."""
+        """Create a topic as the old admin tools do and wait for its full ISRs and its first leaders.
+
+        A controller that does not know a broker yet, because it has only just registered, lets another one lead.
+        """
         topic = f"{prefix}-{next(_numbers)}"
         value = {"version": 1, "partitions": {str(number): list(ids) for number, ids in replicas.items()}}
         self.raw.create(f"/kafka/config/topics/{topic}", b'{"version":1,"config":{}}')
         self.raw.create(f"/kafka/brokers/topics/{topic}", json.dumps(value).encode())
 
-        def ready() -> bool:
-            states = self.state(topic).states
-            return len(states) == len(replicas) and all(
-                states[TopicPartition(topic, number)].leader == ids[0]
-                and set(states[TopicPartition(topic, number)].isr) == set(ids)
-                for number, ids in replicas.items()
-            )
+        wanted = {TopicPartition(topic, number): ids for number, ids in replicas.items()}
 
-        wait_until(ready, 30)
+        def replicated() -> bool:
+            states = self.state(topic).states
+            return len(states) == len(wanted) and all(set(states[p].isr) == set(ids) for p, ids in wanted.items())
+
+        def off() -> list[TopicPartition]:
+            return [p for p, found in self.state(topic).states.items() if found.leader != wanted[p][0]]
+
+        wait_until(replicated, 60)
+        if late := off():
+            self.raw.create(f"/kafka{PREFERRED_REPLICA_ELECTION}", encode_election(late))
+            wait_until(lambda: not off(), 30)
         return topic
 
     def shared_topic(self) -> str:
@@ -225,13 +233,20 @@ class Cluster:
             self.wait_for_controller()
 
     @contextmanager
-    def api_reassignment(self, topic: str, number: int) -> Iterator[None]:
-        """Hold a reassignment through the brokers' API in flight, by a throttle of one byte per second."""
+    def held_up(self, topic: str) -> Iterator[None]:
+        """Let nothing of the topic be copied, by a throttle of one byte per second."""
         self.produce(topic, per_partition=200)
         self._throttle(topic, "1")
-        partition = KafkaTopicPartition(topic, number)
-        admin = KafkaAdminClient(bootstrap_servers=self.bootstrap)
         try:
+            yield
+        finally:
+            self._throttle(topic, None)
+
+    @contextmanager
+    def api_reassignment(self, topic: str, number: int) -> Iterator[None]:
+        """Hold a reassignment through the brokers' API in flight, by a throttle of one byte per second."""
+        partition = KafkaTopicPartition(topic, number)
+        with self.held_up(topic), closing(KafkaAdminClient(bootstrap_servers=self.bootstrap)) as admin:
             admin.alter_partition_reassignments({partition: [3, 4]})
             try:
                 wait_until(lambda: bool(self.state(topic).topics[topic].adding_replicas), 30)
@@ -239,9 +254,6 @@ class Cluster:
             finally:
                 admin.alter_partition_reassignments({partition: None})
                 wait_until(lambda: not self.state(topic).topics[topic].adding_replicas, 30)
-        finally:
-            self._throttle(topic, None)
-            admin.close()
 
     @contextmanager
     def committed_offset(self, group: str, topic: str) -> Iterator[None]:
