@@ -12,7 +12,7 @@ from transaction_log import CREATE
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.operations.record import OperationState, Paths
-from kadmin.plan.model import PlanHeader, Reassignment, ReassignmentPlan, WaveLimits
+from kadmin.plan.model import PlanHeader, Reassignment, ReassignmentPlan, ThrottleBy, ThrottleWish, WaveLimits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +26,7 @@ ORIGIN = (1, 2)
 TARGET = (2, 3)
 WAVES = ((0, 1), (2, 3), (4,))
 FOREIGN = b'{"version":1}'
+OLD_THROTTLE = b'{"version":1,"config":{"leader.replication.throttled.rate":"7"}}'
 """An election node that no controller can read: it stays, and is nobody's business here."""
 RECOVERY_WAIT_S = 60.0
 
@@ -44,6 +45,7 @@ class Ground:
         made.model.create_topic(TOPIC, dict.fromkeys(range(sum(map(len, WAVES))), ORIGIN))
         made.model.run()
         made.model.znodes.create(ELECTION, FOREIGN)
+        made.model.znodes.create("/config/brokers/1", OLD_THROTTLE)
         made.model.run()
         return made
 
@@ -52,7 +54,8 @@ class Ground:
         partitions = [TopicPartition(TOPIC, number) for wave in WAVES for number in wave]
         wishes = tuple(Reassignment(partition, TARGET, ORIGIN) for partition in partitions)
         limits = WaveLimits(max_partitions=max(map(len, WAVES)))
-        return ReassignmentPlan(PlanHeader(), wishes, throttle_rate=self.throttle_rate, limits=limits)
+        throttle = None if self.throttle_rate is None else ThrottleWish(ThrottleBy.RATE, self.throttle_rate)
+        return ReassignmentPlan(PlanHeader(), wishes, throttle=throttle, limits=limits)
 
     def points(self) -> list[KillPoint]:
         """Every request of an undisturbed apply, before and after it is forwarded."""

@@ -8,6 +8,7 @@ the same requests every time.
 from __future__ import annotations
 
 import itertools
+import json
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from transaction_log import TransactionLog
 
 from kadmin.cluster.store import Store
 from kadmin.errors import KadminError
-from kadmin.operations import service
+from kadmin.operations import service, takeover
 from kadmin.operations.clock import Clock
 from kadmin.operations.journal import Journal
 from kadmin.operations.record import Paths
@@ -113,7 +114,7 @@ def apply(plan: Plan, lock_timeout_s: float = 0) -> Command:
 
 def resume(lock_timeout_s: float = 0) -> Command:
     """`kadmin resume --yes`."""
-    return lambda desk: service.resume(desk, None, service.Bounds(None, lock_timeout_s))
+    return lambda desk: takeover.resume(desk, None, service.Bounds(None, lock_timeout_s))
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,13 +204,14 @@ class Practice:
         """The operations on record, read past every proxy."""
         return Journal(self._site.store, Paths(f"{self.chroot}{Paths().root}"))
 
-    def configs(self) -> dict[str, bytes | None]:
-        """Every config of every topic and broker."""
+    def configs(self) -> dict[str, dict[str, str]]:
+        """Every config of every topic and broker that has one."""
         return dict(self._below("/config/topics")) | dict(self._below("/config/brokers"))
 
-    def _below(self, path: str) -> Iterator[tuple[str, bytes | None]]:
+    def _below(self, path: str) -> Iterator[tuple[str, dict[str, str]]]:
         for name in self.model.znodes.children(path):
-            yield f"{path}/{name}", self.model.znodes.get(f"{path}/{name}")
+            if config := json.loads(self.model.znodes.get(f"{path}/{name}") or b"{}").get("config"):
+                yield f"{path}/{name}", config
 
 
 class Process:

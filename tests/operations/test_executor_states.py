@@ -28,7 +28,7 @@ from runs_under_test import Practice, apply, resume
 from kadmin.cluster.model import TopicPartition
 from kadmin.operations.actions import ReassignmentWork
 from kadmin.operations.record import OperationState, Paths
-from kadmin.operations.service import work_of
+from kadmin.operations.work import work_of
 from kadmin.plan.model import Elect, PlanHeader, Reassignment, ReassignmentPlan, WaveLimits
 
 if TYPE_CHECKING:
