@@ -61,6 +61,7 @@ def heal(desk: Desk, bounds: Bounds, confirm: Confirm) -> Outcome:
     unfinished = _unfinished(desk)
     if first is None and not unfinished:
         return Outcome(None, _verdict(patient.findings, 0))
+    _require_time(desk, bounds.deadline)
     now, wait_s = desk.clock.timestamp(), bounds.lock_timeout_s
     operation_id = unfinished[0] if unfinished else new_operation_id(now)
     other = read_holder(desk.store, desk.paths)
@@ -135,8 +136,7 @@ class _Healing:
             healing = self._steps > 0 and clock.now() - self._last_step_at < REACTION_S
             if cure is None and not (healing and unhealed(patient.findings)):
                 return _verdict(patient.findings, self._steps)
-            if deadline is not None and clock.now() >= deadline:
-                raise NotCompletedError("The deadline passed before all was healed.", next_command="kadmin heal")
+            _require_time(self._desk, deadline)
             if cure is None:
                 clock.wait(POLL_S)
             else:
@@ -170,8 +170,7 @@ class _Healing:
             if isinstance(answer, Bump):
                 return answer
             clock.stop_if_asked("what was healed stays healed", "kadmin heal")
-            if deadline is not None and clock.now() >= deadline:
-                raise NotCompletedError(f"The deadline passed: {answer}.", next_command="kadmin heal")
+            _require_time(self._desk, deadline, answer)
             if answer != told:
                 told = answer
                 self._desk.tell(events.Noted(answer))
@@ -221,6 +220,11 @@ def _open(desk: Desk, holder: Holder, patient: Patient, lease: Lease) -> None:
     desk.journal.create(record, lease, holder.started_at)
     desk.journal.prune(lease)
     desk.tell(events.Opened(holder.operation_id))
+
+
+def _require_time(desk: Desk, deadline: float | None, waiting_for: str = "not all is healed") -> None:
+    if deadline is not None and desk.clock.now() >= deadline:
+        raise NotCompletedError(f"The deadline passed: {waiting_for}.", next_command="kadmin heal")
 
 
 def _unfinished(desk: Desk) -> tuple[str, ...]:
