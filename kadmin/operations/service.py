@@ -128,8 +128,8 @@ def apply(desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int], bounds: B
 
 def find_unfinished(desk: Desk, operation_id: str | None) -> str | None:
     """Return the operation that `resume` would take over, None when there is nothing to resume."""
-    require_kafka_cluster(desk.store)
     desk.store.sync("/")
+    require_kafka_cluster(desk.store)
     if operation_id is None:
         return _only_unfinished(desk.journal.unfinished())
     return None if desk.journal.status(operation_id).state.finished else operation_id
@@ -186,8 +186,8 @@ def _study(desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int]) -> tuple
             "spec.throttle: this version of kadmin sets no throttles.",
             next_command="take spec.throttle out of the plan, or set the throttle with Kafka's own tools first",
         )
-    require_kafka_cluster(desk.store)
     desk.store.sync("/")
+    require_kafka_cluster(desk.store)
     if not isinstance(plan, DeletionPlan):
         state = read_cluster(desk.store)
         return state, examine(plan, state, sizes=sizes)
