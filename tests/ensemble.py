@@ -141,7 +141,7 @@ class Ensemble:
         for number in numbers:
             self._launch(number)
         for number in numbers if wait else ():
-            wait_until(lambda number=number: "Mode: " in self._says(number), READY_S)  # type: ignore[misc] # bound now
+            wait_until(lambda number=number: self._serves(number), READY_S)  # type: ignore[misc] # bound now
 
     def kill(self, *numbers: int) -> None:
         """Kill servers with -9."""
@@ -163,6 +163,9 @@ class Ensemble:
         for tap in self._taps.values():
             tap.flow()
 
+    def _serves(self, number: int) -> bool:
+        return "Mode: " in self._says(number) and not self.is_read_only(number)
+
     def _says(self, number: int) -> str:
         return ask(("127.0.0.1", self._ports[number].client), "srvr") or ""
 
@@ -175,7 +178,9 @@ class Ensemble:
             for each, ports in self._ports.items()
         ]
         config = folder / "zoo.cfg"
-        config.write_text(zookeeper_config(folder, self._ports[number].client, others, four_letter_words=True))
+        text = zookeeper_config(folder, self._ports[number].client, others, four_letter_words=True)
+        # A new leader that waits for a dead server's vote gives up after initLimit ticks, and another round begins.
+        config.write_text(text.replace("initLimit=10", "initLimit=3"))
         java = [str(self._java.executable), *JVM_OPTIONS, "-Dreadonlymode.enabled=true"]
         self._processes[number] = start(
             [*java, "-cp", self._classes, MAIN, str(config)], folder / "server.log", folder / "process.json"

@@ -15,7 +15,7 @@ from pathlib import Path
 TESTS = Path(__file__).parent
 PAGE = TESTS.parent / "docs" / "faults.md"
 
-OWED = frozenset({"F13", "F27", "F35", "F36", "F37", "F38", "F39", "F40", "F41"})
+OWED: frozenset[str] = frozenset()
 """Rows that need no test yet; who writes the first takes the row out of here."""
 
 _NUMBER = re.compile(r"(?<![A-Za-z0-9])[Ff](\d\d)(?!\d)")

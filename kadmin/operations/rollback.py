@@ -25,8 +25,8 @@ def plan_rollback(desk: Desk, operation_id: str | None) -> ReassignmentPlan:
     A partition that is back already is left out; one that is neither where the operation put it nor back makes the
     plan stale when it is examined, like any plan. Limits, rate of the throttle and elections are the operation's own.
     """
-    require_kafka_cluster(desk.store)
     desk.store.sync("/")
+    require_kafka_cluster(desk.store)
     record = desk.journal.record(operation_id) if operation_id is not None else _last(desk)
     plan = parse_document(record.plan_text.encode(), f"operation {record.operation_id}")
     if record.kind is not Kind.REASSIGNMENT or not isinstance(plan, ReassignmentPlan):

@@ -119,8 +119,8 @@ def apply(desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int], bounds: B
 
 
 def _study(desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int]) -> tuple[ClusterState, Examination]:
-    require_kafka_cluster(desk.store)
     desk.store.sync("/")
+    require_kafka_cluster(desk.store)
     if not isinstance(plan, DeletionPlan):
         state = read_cluster(desk.store, with_configs=True)
         return state, examine(plan, state, sizes=sizes)

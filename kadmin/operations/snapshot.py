@@ -52,8 +52,8 @@ def take_snapshot(desk: Desk, sizes: Mapping[TopicPartition, int] | None) -> Sna
 
 def read_state(desk: Desk) -> ClusterState:
     """Read the whole cluster, each topic until it stood still."""
-    require_kafka_cluster(desk.store)
     desk.store.sync("/")
+    require_kafka_cluster(desk.store)
     return read_cluster(desk.store, settle=True)
 
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 def find_unfinished(desk: Desk, operation_id: str | None) -> str | None:
     """Return the unfinished operation that is meant, None when there is nothing to take over."""
-    require_kafka_cluster(desk.store)
     desk.store.sync("/")
+    require_kafka_cluster(desk.store)
     if operation_id is None:
         return _only_unfinished(desk.journal.unfinished())
     return None if desk.journal.status(operation_id).state.finished else operation_id

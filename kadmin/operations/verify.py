@@ -60,8 +60,8 @@ class Status:
 
 def verify(desk: Desk, plan: Plan) -> Verification:
     """Judge every partition or topic of a plan by the assignment and the partition state."""
-    require_kafka_cluster(desk.store)
     desk.store.sync("/")
+    require_kafka_cluster(desk.store)
     if isinstance(plan, ElectionPlan) and plan.all_partitions:
         state = read_cluster(desk.store)
     else:
@@ -77,16 +77,16 @@ def verify(desk: Desk, plan: Plan) -> Verification:
 
 def status(desk: Desk) -> Status:
     """Read every unfinished operation and how far the cluster is with it."""
-    require_kafka_cluster(desk.store)
     desk.store.sync("/")
+    require_kafka_cluster(desk.store)
     found = tuple((listing, _tally(desk, listing)) for listing in desk.journal.unfinished())
     return Status(found, read_holder(desk.store, desk.paths))
 
 
 def history(desk: Desk) -> tuple[Listing, ...]:
     """Read every operation on record, oldest first."""
-    require_kafka_cluster(desk.store)
     desk.store.sync("/")
+    require_kafka_cluster(desk.store)
     return desk.journal.listings()
 
 

@@ -81,7 +81,7 @@ def epoch(cluster: Cluster) -> int:
     return cluster.state().controller_epoch
 
 
-def test_what_is_in_flight_goes_back_in_its_exact_order(cluster: Cluster, tmp_path: Path) -> None:
+def test_f37_what_is_in_flight_goes_back_in_its_exact_order(cluster: Cluster, tmp_path: Path) -> None:
     """Order is lost in the topic znodes of old controllers; the record has it. A second run changes nothing more."""
     original = {0: (2, 1), 1: (3, 1, 2)}
     topic = cluster.create_topic(original)
@@ -111,7 +111,7 @@ def test_what_is_in_flight_goes_back_in_its_exact_order(cluster: Cluster, tmp_pa
     assert cluster.kadmin("apply", again, "--yes").status == 0, "the new controller listens"
 
 
-def test_entries_of_others_are_unharmed_and_start_only_when_allowed(cluster: Cluster, tmp_path: Path) -> None:
+def test_f37_entries_of_others_are_unharmed_and_start_only_when_allowed(cluster: Cluster, tmp_path: Path) -> None:
     topic, other = cluster.create_topic({0: [1, 2]}), cluster.create_topic({0: [1, 2]}, prefix="other")
     with in_flight(cluster, tmp_path, topic, {0: [3, 4]}) as operation_id:
         ours = json.loads(cluster.get(REASSIGN) or b"")["partitions"]

@@ -74,8 +74,8 @@ def run(cluster: Cluster, tmp_path: Path) -> Run:
     return Run(cluster, tmp_path)
 
 
-def test_pause_lets_the_running_wave_end_and_resume_goes_on(cluster: Cluster, run: Run, tmp_path: Path) -> None:
-    """F41: asked from elsewhere, the runner stops at its next tick."""
+def test_f41_pause_lets_the_running_wave_end_and_resume_goes_on(cluster: Cluster, run: Run, tmp_path: Path) -> None:
+    """Asked from elsewhere, the runner stops at its next tick."""
     with run.in_its_first_wave() as runner:
         paused = cluster.kadmin("pause")
         assert paused.status == 0, paused.err

@@ -20,6 +20,7 @@ TOPICS = 20
 EACH = PARTITIONS // TOPICS
 
 
+@pytest.mark.parametrize("live", ["2.8.2"], indirect=True)
 def test_f22_ten_thousand_partitions_leave_zookeeper_alive(cluster: Cluster, tmp_path: Path) -> None:
     """A reorder copies nothing, so that what is measured are the writes of the controller."""
     topics = [cluster.create_topic({number: [1, 2] for number in range(EACH)}, prefix="many") for _ in range(TOPICS)]

@@ -58,7 +58,7 @@ def test_a_throttle_is_on_during_the_copies_and_gone_at_the_end(cluster: Cluster
     assert throttles(cluster, topic) == {}
 
 
-def test_a_deadline_leaves_it_while_copies_run_and_resume_takes_it_off(cluster: Cluster, tmp_path: Path) -> None:
+def test_f39_a_deadline_leaves_it_while_copies_run_and_resume_takes_it_off(cluster: Cluster, tmp_path: Path) -> None:
     """F39: throttled copies run, so the throttle stays; an operator's edit meanwhile is kept and reported."""
     topic = cluster.create_topic({0: [1, 2]})
     cluster.produce(topic, per_partition=200)
