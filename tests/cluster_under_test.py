@@ -174,6 +174,10 @@ class Cluster:
         produce(self.bootstrap, records)
         return records
 
+    def produce_to(self, partition: TopicPartition, values: Sequence[bytes]) -> None:
+        """Write values to one partition."""
+        produce(self.bootstrap, {partition: values})
+
     def read_back(self, topic: str) -> dict[TopicPartition, list[bytes]]:
         """Read every record of every partition, in order."""
         return dict(consume_all(self.bootstrap, self.state(topic).topics[topic].partitions()))
@@ -189,6 +193,22 @@ class Cluster:
         return {
             broker for broker in self._sandbox.broker_ports if (folder / f"broker-{broker}/data/{partition}").exists()
         }
+
+    def controller(self) -> int:
+        """Return the broker that is the controller."""
+        found = self.state().controller
+        assert found is not None
+        return found.broker_id
+
+    def config(self, entity: str) -> dict[str, str]:
+        """Read the config of an entity, such as `topics/orders`."""
+        found: dict[str, str] = json.loads(self.get(f"/config/{entity}") or b'{"config":{}}')["config"]
+        return found
+
+    def throttles(self, topic: str) -> dict[str, dict[str, str]]:
+        """Read what is configured for a topic and for the brokers, where there is anything."""
+        entities = [f"topics/{topic}", *(f"brokers/{broker}" for broker in (1, 2, 3, 4))]
+        return {entity: found for entity in entities if (found := self.config(entity))}
 
     def get(self, path: str) -> bytes | None:
         """Read a znode below the chroot, None where there is none."""

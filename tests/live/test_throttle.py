@@ -26,17 +26,6 @@ SLOW = {"rate": "1B/s"}
 FAST = dict.fromkeys(RATES, "777000000")
 
 
-def config(cluster: Cluster, entity: str) -> dict[str, str]:
-    data = cluster.get(f"/config/{entity}")
-    found: dict[str, str] = {} if data is None else json.loads(data)["config"]
-    return found
-
-
-def throttles(cluster: Cluster, topic: str) -> dict[str, dict[str, str]]:
-    entities = [f"topics/{topic}", *(f"brokers/{broker}" for broker in (1, 2, 3, 4))]
-    return {entity: found for entity in entities if (found := config(cluster, entity))}
-
-
 def overrides(cluster: Cluster, *entities: str) -> list[list[str]]:
     """Return what brokers 1 and 4 say they took up for these entities; a broker's own configs only it takes up."""
     return [
@@ -55,7 +44,7 @@ def test_a_throttle_is_on_during_the_copies_and_gone_at_the_end(cluster: Cluster
     assert applied.status == 0, applied.err
     assert "throttled at 37MB/s: brokers: 3, topics: 1" in applied.err
     assert "the throttle is off: brokers: 3, topics: 1" in applied.err
-    assert throttles(cluster, topic) == {}
+    assert cluster.throttles(topic) == {}
 
 
 def test_f39_a_deadline_leaves_it_while_copies_run_and_resume_takes_it_off(cluster: Cluster, tmp_path: Path) -> None:
@@ -67,7 +56,7 @@ def test_f39_a_deadline_leaves_it_while_copies_run_and_resume_takes_it_off(clust
     assert late.status == 8, late.err
     operation = cluster.history()[-1].operation_id
     assert f"the throttle stays: {topic}-0 still in flight; kadmin resume {operation} takes it off later" in late.err
-    during = throttles(cluster, topic)
+    during = cluster.throttles(topic)
     assert during[f"topics/{topic}"] == {LEADERS: "0:1,0:2", FOLLOWERS: "0:4"}
     assert all(during[f"brokers/{broker}"] == dict.fromkeys(RATES, "1") for broker in (1, 2, 4))
     wait_until(lambda: all("rate" in told[-1] for told in overrides(cluster, "brokers/1", "brokers/4")), 10)
@@ -80,14 +69,14 @@ def test_f39_a_deadline_leaves_it_while_copies_run_and_resume_takes_it_off(clust
     assert "somebody changed a throttle meanwhile, kept: " in resumed.err
     assert "brokers/1 follower.replication.throttled.rate = 777000000" in resumed.err
     assert cluster.state(topic).replicas(TopicPartition(topic, 0)) == (2, 4)
-    after = throttles(cluster, topic)
+    after = cluster.throttles(topic)
     assert after == {f"brokers/{broker}": FAST for broker in (1, 2, 4)}, "the edits are kept, and nothing else"
     wait_until(lambda: all("0:4" not in told[-1] for told in overrides(cluster, f"topics/{topic}")), 10)
     audited = json.loads(cluster.kadmin("throttle", "audit", "-o", "json").out)
     assert {finding["origin"] for finding in audited["findings"]} == {"not on record"}
     cleared = cluster.kadmin("throttle", "clear", "--yes")
     assert cleared.status == 0, cleared.err
-    assert throttles(cluster, topic) == {}
+    assert cluster.throttles(topic) == {}
     wait_until(lambda: all("rate" not in told[-1] for told in overrides(cluster, "brokers/1", "brokers/4")), 10)
 
 
@@ -112,7 +101,7 @@ def test_a_new_order_copies_nothing_and_is_not_throttled(cluster: Cluster, tmp_p
     applied = cluster.kadmin("apply", plan, "--yes")
     assert applied.status == 0, applied.err
     assert "throttled" not in applied.err
-    assert throttles(cluster, topic) == {}
+    assert cluster.throttles(topic) == {}
 
 
 def test_what_is_in_flight_is_throttled_by_hand_dead_brokers_included(cluster: Cluster) -> None:
@@ -122,8 +111,8 @@ def test_what_is_in_flight_is_throttled_by_hand_dead_brokers_included(cluster: C
         assert shown.status == 0, shown.err
         assert validate_value(json.loads(shown.out), "answers/throttle-set") == []
         during = {LEADERS: "0:1,0:2", FOLLOWERS: f"0:{UNREGISTERED}"}
-        assert config(cluster, f"topics/{topic}") == during
-        assert all(config(cluster, f"brokers/{each}") == dict.fromkeys(RATES, "5000000") for each in (1, 2, 99))
+        assert cluster.config(f"topics/{topic}") == during
+        assert all(cluster.config(f"brokers/{each}") == dict.fromkeys(RATES, "5000000") for each in (1, 2, 99))
         found = json.loads(cluster.kadmin("throttle", "show", "-o", "json").out)
         assert validate_value(found, "answers/throttle-show") == []
         assert {each["entity"]: each["present"] for each in found["throttles"]} == {
