@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from kadmin.cli.deadline import alarm
+from kadmin.cli.options import OutputFormat
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,20 +29,26 @@ _GRACE_S = 1.5
 
 
 @contextmanager
-def open_desk(zookeeper: str, *, timeout_s: float | None = None) -> Iterator[Desk]:
+def open_desk(
+    zookeeper: str, *, timeout_s: float | None = None, story: OutputFormat = OutputFormat.HUMAN
+) -> Iterator[Desk]:
     """Connect, follow signals, and close the story's open line at the end.
 
     `timeout_s` bounds the whole command: calls and waits end by then, each with its own error, and what is left to
     clean up has _GRACE_S, after which an alarm ends it wherever it is. The environment's KADMIN_ROOT says where
-    kadmin keeps its znodes, for clusters whose ACLs forbid `/kadmin`.
+    kadmin keeps its znodes, for clusters whose ACLs forbid `/kadmin`. `story` is the form of what is told on stderr.
     """
     from kadmin.cluster.store import Store
     from kadmin.operations.clock import Clock
     from kadmin.operations.record import Paths
     from kadmin.operations.runner import Desk
-    from kadmin.report.follow import Follower
+    from kadmin.report.follow import Follower, JsonFollower
 
-    follower = Follower(lambda text: typer.echo(text, err=True, nl=False), live=sys.stderr.isatty())
+    def write(text: str) -> None:
+        typer.echo(text, err=True, nl=False)
+
+    in_json = story is OutputFormat.JSON
+    follower = JsonFollower(write) if in_json else Follower(write, live=sys.stderr.isatty())
     clock = Clock(math.inf if timeout_s is None else time.monotonic() + timeout_s)
     with (
         alarm(timeout_s, grace_s=_GRACE_S),

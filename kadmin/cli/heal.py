@@ -32,6 +32,6 @@ def heal(
         typer.echo(f"{finding}\n  cure: {cure}", err=True)
         ask("Do it?", yes=yes)
 
-    with open_desk(zookeeper, timeout_s=timeout) as desk:
+    with open_desk(zookeeper, timeout_s=timeout, story=output) as desk:
         outcome = run(desk, bounds_of(desk, lock_timeout), confirm)
     answer_outcome(output, outcome)

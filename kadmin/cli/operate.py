@@ -48,8 +48,8 @@ def apply(
     from kadmin.cli.inputs import read_plan, read_sizes
 
     plan, known = read_plan(file), read_sizes(sizes)
-    with open_desk(zookeeper, timeout_s=timeout) as desk:
-        outcome = execute(desk, plan, known, bounds_of(desk, lock_timeout), dry_run=dry_run, yes=yes)
+    with open_desk(zookeeper, timeout_s=timeout, story=output) as desk:
+        outcome = execute(desk, plan, known, bounds_of(desk, lock_timeout), output, dry_run=dry_run, yes=yes)
     answer_outcome(output, outcome)
 
 
@@ -106,14 +106,22 @@ def history(
 
 
 def execute(
-    desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int], bounds: Bounds, *, dry_run: bool, yes: bool
+    desk: Desk,
+    plan: Plan,
+    sizes: Mapping[TopicPartition, int],
+    bounds: Bounds,
+    output: OutputFormat,
+    *,
+    dry_run: bool,
+    yes: bool,
 ) -> Outcome:
     """Show what the plan would do, ask, and run it: apply and rollback alike."""
     from kadmin.operations import service
     from kadmin.report.operations import examination_text
 
     preview = service.prepare(desk, plan, sizes)
-    typer.echo(examination_text(preview.examination), err=True)
+    if output is OutputFormat.HUMAN:
+        typer.echo(examination_text(preview.examination), err=True)
     outcome = preview.settled(dry_run=dry_run)
     if outcome is None:
         _confirm(plan, yes=yes)

@@ -36,7 +36,7 @@ def resume(
     from kadmin.cli.desk import bounds_of, open_desk
     from kadmin.operations import takeover
 
-    with open_desk(zookeeper, timeout_s=timeout) as desk:
+    with open_desk(zookeeper, timeout_s=timeout, story=output) as desk:
         bounds = bounds_of(desk, lock_timeout)
         found = takeover.find_unfinished(desk, operation_id)
         if found is not None:
@@ -58,7 +58,7 @@ def pause(
     from kadmin.operations.request import Wish
     from kadmin.operations.takeover import stop
 
-    with open_desk(zookeeper, timeout_s=timeout) as desk:
+    with open_desk(zookeeper, timeout_s=timeout, story=output) as desk:
         outcome = stop(desk, operation_id, Wish.PAUSE, bounds_of(desk, lock_timeout))
     answer_outcome(output, outcome)
 
@@ -84,7 +84,7 @@ def cancel(
     if allow_foreign and not now:
         raise UsageError("--allow-foreign goes with --now.", next_command="kadmin cancel --help")
     wish = Wish.CANCEL_NOW if now else Wish.CANCEL
-    with open_desk(zookeeper, timeout_s=timeout) as desk:
+    with open_desk(zookeeper, timeout_s=timeout, story=output) as desk:
         bounds = bounds_of(desk, lock_timeout)
         found = find_unfinished(desk, operation_id)
         if found is not None:
@@ -111,8 +111,8 @@ def rollback(
     from kadmin.operations.rollback import plan_rollback
 
     known = read_sizes(sizes)
-    with open_desk(zookeeper, timeout_s=timeout) as desk:
+    with open_desk(zookeeper, timeout_s=timeout, story=output) as desk:
         bounds = bounds_of(desk, lock_timeout)
         plan = plan_rollback(desk, operation_id)
-        outcome = execute(desk, plan, known, bounds, dry_run=dry_run, yes=yes)
+        outcome = execute(desk, plan, known, bounds, output, dry_run=dry_run, yes=yes)
     answer_outcome(output, outcome)

@@ -1,7 +1,9 @@
-"""The story of a running operation, line by line, or as a bar where a terminal looks."""
+"""The story of a running operation: line by line, as a bar where a terminal looks, or in JSON for programs."""
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from kadmin.operations.events import Opened, Progressed, Published
@@ -14,6 +16,25 @@ if TYPE_CHECKING:
     from kadmin.operations.events import Event, Noted
 
 _BAR = 24
+
+
+class JsonFollower:
+    """Turns events into lines of JSON on one stream, of the schema `answers/event`."""
+
+    def __init__(self, write: Callable[[str], None]) -> None:
+        self._write = write
+        self._last: tuple[int, str] | None = None
+
+    def __call__(self, event: Event) -> None:
+        """Tell one event; progress only where something is different."""
+        if isinstance(event, Progressed):
+            if self._last == (event.done, event.reason):
+                return
+            self._last = (event.done, event.reason)
+        self._write(json.dumps({"event": type(event).__name__.lower(), **asdict(event)}, ensure_ascii=False) + "\n")
+
+    def close(self) -> None:
+        """Every line is whole."""
 
 
 class Follower:
