@@ -1,7 +1,7 @@
 """What would stop a plan today: every check of a plan against one state of the cluster, pure.
 
 Refusals are errors that are returned, not raised: `diff` shows them all, `apply` raises the first. Their order is the
-order in which an operator would want to hear them: wrong cluster, unknown names, not allowed, busy, stale, dead.
+order in which an operator would want to hear them: wrong cluster, unknown names, busy, not allowed, stale, dead.
 """
 
 from __future__ import annotations
@@ -89,9 +89,9 @@ def _reassignment(plan: ReassignmentPlan, state: ClusterState, sizes: Mapping[To
     change = diff(plan, state, sizes)
     refusals = [
         *unknown,
+        *_busy(state, plan.elect),  # first: what is in flight has more replicas than it will have
         *_refused(InvalidInputError, "Not allowed by the plan", replication_factor_changes(plan, assignment)),
         *_refused(InvalidInputError, "Not allowed by the plan", fewer_racks(plan, assignment, racks)),
-        *_busy(state, plan.elect),
         *_stale(plan, state),
         *_queued({wish.partition.topic for wish in change.pending}, state),
     ]

@@ -32,7 +32,7 @@ def commands(page: str) -> list[str]:
     """The commands of a page's console blocks, each checked to end with 0 or with the exit code told below it."""
     blocks = re.findall(r"```console\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL)
     return [
-        f"{command} || test $? -eq {code}" if code else command
+        f"(set +e; {command}; test $? -eq {code})" if code else command
         for block in blocks
         for command, code in COMMAND.findall(block)
     ]
