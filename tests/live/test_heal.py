@@ -128,6 +128,7 @@ def test_a_deaf_controller_is_moved_and_the_plan_runs(cluster: Cluster, tmp_path
     assert cluster.kadmin("verify", plan).status == 0
 
 
+@pytest.mark.eras
 def test_a_good_node_that_a_deaf_controller_missed_stays_and_runs(cluster: Cluster, tmp_path: Path) -> None:
     topic = cluster.create_topic({0: [1, 2]})
     entry = {"topic": topic, "partition": 0, "replicas": [2, 3]}
@@ -160,7 +161,7 @@ def test_a_leftover_probe_is_cleared_by_the_next_controller(cluster: Cluster, tm
         pytest.param(REASSIGN, b"not json", marks=pytest.mark.eras),
         pytest.param(REASSIGN, b"null", marks=pytest.mark.eras),
         pytest.param(ELECTION, b"null", marks=pytest.mark.eras),
-        (ELECTION, b'{"version":1}'),
+        pytest.param(ELECTION, b'{"version":1}', marks=pytest.mark.eras),
     ],
 )
 def test_a_node_that_no_controller_should_read_goes_with_the_controller(
@@ -179,7 +180,8 @@ def test_a_node_that_no_controller_should_read_goes_with_the_controller(
     reassigns(cluster, tmp_path)
 
 
-@pytest.mark.parametrize("path", [REASSIGN, pytest.param(ELECTION, marks=pytest.mark.eras)])
+@pytest.mark.eras
+@pytest.mark.parametrize("path", [REASSIGN, ELECTION])
 def test_an_election_loop_ends(cluster: Cluster, tmp_path: Path, path: str) -> None:
     """No check on the controller, which flaps; where the survivor is deaf (1.1), it is moved once more."""
     cluster.raw.create(f"/kafka{path}", b"null")
@@ -263,6 +265,7 @@ def test_what_others_are_at_work_on_is_left_alone(cluster: Cluster) -> None:
         assert cluster.fingerprint() == before
 
 
+@pytest.mark.eras
 def test_a_lost_reply_is_looked_for_and_nothing_is_done_twice(cluster: Cluster, tmp_path: Path) -> None:
     cluster.raw.create(f"/kafka{REASSIGN}", b"null")
     threading.Event().wait(1)
