@@ -13,7 +13,14 @@ from kadmin.cluster.listening import Listening
 from kadmin.cluster.reader import consumer_groups, read_cluster, require_kafka_cluster
 from kadmin.cluster.znodes.admin import PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 from kadmin.documents import dump_json, parse_document, plan_digest
-from kadmin.errors import BusyError, InvalidInputError, NotCompletedError, UnreachableError, UsageError
+from kadmin.errors import (
+    BusyError,
+    InvalidInputError,
+    NotCompletedError,
+    UnknownOutcomeError,
+    UnreachableError,
+    UsageError,
+)
 from kadmin.operations import events
 from kadmin.operations.actions import DeletionWork, ElectionWork, ReassignmentWork
 from kadmin.operations.decide.common import deaf
@@ -273,5 +280,5 @@ def _release(desk: Desk, lease: Lease) -> None:
     # Best effort: the lock goes with our session anyway, and the error on its way out matters more.
     try:
         release(desk.store, desk.paths, lease)
-    except UnreachableError:
+    except (UnreachableError, UnknownOutcomeError):
         desk.tell(events.Noted("the lock could not be given back; it goes with the session"))
