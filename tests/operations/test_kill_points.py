@@ -1,8 +1,8 @@
 """F27: a runner killed at any of its requests, before or after it reaches ZooKeeper, loses nothing and repeats nothing.
 
 The runs are in this process, on a real ZooKeeper, with the model as the controller; what was published is read from
-ZooKeeper's transaction log. `make test` tries every write, and requests spread over the whole run; `make test-eras` tries
-every request.
+ZooKeeper's transaction log. `make test` tries every write, and requests spread over the whole run; `make test-eras`
+tries every request.
 """
 
 from __future__ import annotations
