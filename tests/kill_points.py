@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from controller_model_znodes import ELECTION, REASSIGN, reassignment_payload
+from fault_proxy import MULTI
 from runs_under_test import KillPoint, Practice, apply, resume
 from transaction_log import CREATE
 
@@ -57,17 +58,19 @@ class Ground:
         throttle = None if self.throttle_rate is None else ThrottleWish(ThrottleBy.RATE, self.throttle_rate)
         return ReassignmentPlan(PlanHeader(), wishes, throttle=throttle, limits=limits)
 
-    def points(self) -> list[KillPoint]:
-        """Every request of an undisturbed apply, before and after it is forwarded."""
+    def points(self, *, only_writes: bool = False) -> list[KillPoint]:
+        """Every request of an undisturbed apply, or every write of it, before and after it is forwarded."""
         clean = self.practice().run(apply(self.plan()))
         assert clean.outcome is not None, clean.error
-        return [KillPoint(number, after) for number in range(1, clean.requests + 1) for after in (False, True)]
+        numbers = [n for n, op in enumerate(clean.requests, start=1) if op == MULTI or not only_writes]
+        return [KillPoint(number, after) for number in numbers for after in (False, True)]
 
     def violations(self, *kills: KillPoint) -> list[str]:
         """Kill an apply at the first point and each resume after it at the next, recover, and say what is wrong."""
         practice = self.practice()
         applied = practice.run(apply(self.plan()), kills[0])
-        errors = [applied.error, *(practice.run(resume(RECOVERY_WAIT_S), kill).error for kill in kills[1:])]
+        runs = [applied, *(practice.run(resume(RECOVERY_WAIT_S), kill) for kill in kills[1:])]
+        errors = [run.error for run in runs if not run.killed]
         found = [f"unexpected: {error}" for error in errors if error is not None and not _discarded(error)]
         found += self.recover_and_judge(practice)
         return [f"killed {', then '.join(map(str, kills))}: {each}" for each in found]

@@ -90,12 +90,12 @@ class KillPoint:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What became of one command: an outcome, an error, or neither when it was killed; and its requests, counted."""
+    """What became of one command: an outcome, an error, or neither when it was killed; and the ops of its requests."""
 
     outcome: service.Outcome | None
     error: KadminError | None
     killed: bool
-    requests: int
+    requests: tuple[int, ...]
 
     @property
     def exit_code(self) -> int:
@@ -238,7 +238,7 @@ class Process:
                 pass
             except KadminError as raised:
                 error = raised
-        return Run(outcome, error, self._killed.is_set(), len(self.proxy.requests()))
+        return Run(outcome, error, self._killed.is_set(), tuple(frame.op for frame in self.proxy.requests()))
 
     def die(self) -> None:
         """From here on nothing more is sent, and nobody is let in again."""

@@ -2,7 +2,8 @@
 
 A file is a header of 16 bytes (magic ZKLG, version, database id) and records: checksum (8), length (4), then a
 transaction header (session 8, cxid 4, zxid 8, time 8, type 4), a body, and an end mark (1). The file is padded with
-zeros. A multi is one record that holds the others. What a transaction checks and does not write is not in it.
+zeros. A multi is one record that holds the others; one that was refused is in the log too, with an error among them.
+What a transaction checks and does not write is not in it.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 CREATE, DELETE, SET_DATA, MULTI = 1, 2, 5, 14
 _CREATES = {CREATE, 15, 19, 21}
+_ERROR = -1
 _FILE_HEADER = 16
 _RECORD = struct.Struct("!qi")
 _HEADER = struct.Struct("!qiqqi")
@@ -72,15 +74,22 @@ class TransactionLog:
 
 def _decode(body: bytes, kind: int, session_id: int, zxid: int) -> Iterator[Write]:
     if kind == MULTI:
-        (count,), offset = struct.unpack_from("!i", body), 4
-        for _ in range(count):
-            inner, length = struct.unpack_from("!ii", body, offset)
-            yield from _decode(body[offset + 8 : offset + 8 + length], inner, session_id, zxid)
-            offset += 8 + length
+        parts = list(_parts(body))
+        if all(inner != _ERROR for inner, _ in parts):
+            for inner, part in parts:
+                yield from _decode(part, inner, session_id, zxid)
     elif kind in {*_CREATES, DELETE, SET_DATA}:
         path, offset = _string(body)
         data = None if kind == DELETE else _buffer(body, offset)
         yield Write(session_id, zxid, CREATE if kind in _CREATES else kind, path, data)
+
+
+def _parts(body: bytes) -> Iterator[tuple[int, bytes]]:
+    (count,), offset = struct.unpack_from("!i", body), 4
+    for _ in range(count):
+        inner, length = struct.unpack_from("!ii", body, offset)
+        yield inner, body[offset + 8 : offset + 8 + length]
+        offset += 8 + length
 
 
 def _string(body: bytes) -> tuple[str, int]:
