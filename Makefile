@@ -9,13 +9,14 @@ ERAS := 0.10.2.2,1.1.1,2.3.1,2.4.1,2.8.2,3.9.2
 # The versions whose live tests `make test` leaves out.
 OTHER_ERAS := 0.10.2.2,2.3.1,2.4.1,3.9.2
 
-.PHONY: help setup demo test lint unit test-eras test-containers bench bench-executor clean
+.PHONY: help setup demo test lint unit test-eras test-executor test-containers bench bench-executor clean
 
 help:
 	@echo "make setup            create .venv with kadmin in it"
 	@echo "make demo             sandbox, snapshot, proposal, apply, election, deletion, on real brokers"
 	@echo "make test             linters, types, contracts and the test suite on real ZooKeeper and Kafka"
-	@echo "make test-eras        the live tests on every version of Kafka from 0.10.2 to 3.9, and every kill point"
+	@echo "make test-eras        the live tests on every version of Kafka from 0.10.2 to 3.9"
+	@echo "make test-executor    what the executor withstands: troubles healed, every kill point, records flowing; an hour"
 	@echo "make test-containers  live tests on brokers in containers, where a Docker daemon can be had"
 	@echo "make bench            the figures, as a table"
 	@echo "make bench-executor   what the executor withstands and costs, as a table"
@@ -43,8 +44,11 @@ unit: $(READY)
 	$(BIN)/coverage report --fail-under=85 --skip-covered
 
 test-eras: $(READY)
-	KADMIN_TEST_VERSIONS=$(ERAS) $(BIN)/python -m pytest $(WORKERS) -m eras tests
-	KADMIN_TEST_VERSIONS=$(OTHER_ERAS) $(BIN)/python -m pytest $(WORKERS) -m "live and not eras and not spark" tests/live
+	KADMIN_TEST_VERSIONS=$(ERAS) $(BIN)/python -m pytest $(WORKERS) -m "eras and not executor" tests
+	KADMIN_TEST_VERSIONS=$(OTHER_ERAS) $(BIN)/python -m pytest $(WORKERS) -m "live and not eras and not executor and not spark" tests/live
+
+test-executor: $(READY)
+	KADMIN_TEST_VERSIONS=$(ERAS) $(BIN)/python -m pytest $(WORKERS) -m executor tests
 
 test-containers: $(READY)
 	containers/with-docker.sh $(BIN)/python -m pytest -m containers tests/containers -s

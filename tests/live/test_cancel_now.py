@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cluster_under_test import Cluster
     from fault_proxy import Frame
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.executor]
 
 MUCH = [b"x" * 900_000] * 3
 """More than one fetch per partition: a throttled copy of it takes many seconds."""
@@ -143,7 +143,6 @@ def test_a_node_deleted_by_hand_is_no_obstacle(cluster: Cluster, tmp_path: Path)
         assert cluster.get(REASSIGN) is None
 
 
-@pytest.mark.eras
 def test_a_lost_reply_does_not_move_the_controller_twice(cluster: Cluster, tmp_path: Path) -> None:
     """Killed right after the write: the step record and the node tell the next run that it was asked for already."""
     topic = cluster.create_topic({0: [2, 1]})
@@ -164,7 +163,6 @@ def test_a_lost_reply_does_not_move_the_controller_twice(cluster: Cluster, tmp_p
         assert epoch(cluster) == before + 1
 
 
-@pytest.mark.eras
 def test_the_last_in_sync_copy_of_the_original_is_never_given_up(cluster: Cluster, tmp_path: Path) -> None:
     topic = cluster.create_topic({0: [4]})
     with in_flight(cluster, tmp_path, topic, {0: [3]}) as operation_id:

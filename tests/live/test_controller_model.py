@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from kadmin.sandbox import Sandbox
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.executor]
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def attentive(cluster: Cluster) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    "name", [name if name in SHORT else pytest.param(name, marks=pytest.mark.eras) for name in SCENARIOS]
+    "name", [name if name in SHORT else pytest.param(name, marks=pytest.mark.executor) for name in SCENARIOS]
 )
 def test_the_model_does_what_a_live_controller_does(
     cluster: Cluster, live: Sandbox, client: KazooClient, name: str

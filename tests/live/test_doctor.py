@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.executor]
 
 NODE = f"/kafka{REASSIGN}"
 CONTROLLER = "/kafka/controller"
@@ -127,7 +127,8 @@ def test_a_healthy_cluster_is_found_healthy_and_nothing_is_written(ill: Cluster)
     assert human.status == 0, human.out
     assert human.out.strip() == "nothing found: nothing would stop an apply"
     assert inspect(ill)["reassignment"] is None
-    assert {path for path, seen in ill.fingerprint().items() if before.get(path) != seen} == set(), topic
+    changed = {path for path, seen in ill.fingerprint().items() if before.get(path) != seen}
+    assert changed <= {"/kafka/latest_producer_id_block"}, topic  # a broker's own, when it pleases
 
 
 def test_f36_poison_and_the_election_loop_that_it_starts(ill: Cluster) -> None:
@@ -178,7 +179,6 @@ def test_f35_f36_a_deaf_controller_and_the_zombie_that_it_leaves(ill: Cluster) -
     assert examine(ill) == {}
 
 
-@pytest.mark.eras
 def test_f40_a_leftover_probe_and_a_good_node_that_nobody_hears(ill: Cluster) -> None:
     if claim("node_deleted_by_hand").seen[ill.version_text] == "seen":
         pytest.skip("before 1.1 controllers watch for good")

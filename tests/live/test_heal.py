@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from kadmin.operations.record import Step
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.executor]
 
 ELECTION = "/admin/preferred_replica_election"
 
@@ -128,7 +128,6 @@ def test_a_deaf_controller_is_moved_and_the_plan_runs(cluster: Cluster, tmp_path
     assert cluster.kadmin("verify", plan).status == 0
 
 
-@pytest.mark.eras
 def test_a_good_node_that_a_deaf_controller_missed_stays_and_runs(cluster: Cluster, tmp_path: Path) -> None:
     topic = cluster.create_topic({0: [1, 2]})
     entry = {"topic": topic, "partition": 0, "replicas": [2, 3]}
@@ -158,10 +157,10 @@ def test_a_leftover_probe_is_cleared_by_the_next_controller(cluster: Cluster, tm
     ("path", "data"),
     [
         (REASSIGN, b'{"version":1}'),
-        pytest.param(REASSIGN, b"not json", marks=pytest.mark.eras),
-        pytest.param(REASSIGN, b"null", marks=pytest.mark.eras),
-        pytest.param(ELECTION, b"null", marks=pytest.mark.eras),
-        pytest.param(ELECTION, b'{"version":1}', marks=pytest.mark.eras),
+        pytest.param(REASSIGN, b"not json", marks=pytest.mark.executor),
+        pytest.param(REASSIGN, b"null", marks=pytest.mark.executor),
+        pytest.param(ELECTION, b"null", marks=pytest.mark.executor),
+        pytest.param(ELECTION, b'{"version":1}', marks=pytest.mark.executor),
     ],
 )
 def test_a_node_that_no_controller_should_read_goes_with_the_controller(
@@ -180,7 +179,6 @@ def test_a_node_that_no_controller_should_read_goes_with_the_controller(
     reassigns(cluster, tmp_path)
 
 
-@pytest.mark.eras
 @pytest.mark.parametrize("path", [REASSIGN, ELECTION])
 def test_an_election_loop_ends(cluster: Cluster, tmp_path: Path, path: str) -> None:
     """No check on the controller, which flaps; where the survivor is deaf (1.1), it is moved once more."""
@@ -195,7 +193,7 @@ def test_an_election_loop_ends(cluster: Cluster, tmp_path: Path, path: str) -> N
     reassigns(cluster, tmp_path)
 
 
-@pytest.mark.parametrize("looping", [True, pytest.param(False, marks=pytest.mark.eras)])
+@pytest.mark.parametrize("looping", [True, pytest.param(False, marks=pytest.mark.executor)])
 def test_string_ids_become_the_original_again(cluster: Cluster, tmp_path: Path, *, looping: bool) -> None:
     """From 2.0 on they reach the topic znode, and deleting the admin node cannot heal."""
     topic = cluster.create_topic({0: [3, 1], 1: [2, 3]})
@@ -240,7 +238,6 @@ def lose_the_controller(cluster: Cluster) -> None:
             pause.wait(0.002)
 
 
-@pytest.mark.eras
 def test_a_zombie_goes_with_the_controller(cluster: Cluster, tmp_path: Path) -> None:
     """What is left behind of a topic deleted in mid-move: it names nothing that is there, and blocks everybody."""
     if can_be_deaf(cluster):
@@ -253,7 +250,6 @@ def test_a_zombie_goes_with_the_controller(cluster: Cluster, tmp_path: Path) -> 
     reassigns(cluster, tmp_path)
 
 
-@pytest.mark.eras
 def test_what_others_are_at_work_on_is_left_alone(cluster: Cluster) -> None:
     topic = cluster.create_topic({0: [1, 2]})
     with cluster.stuck_reassignment(topic, 0) as foreign:
@@ -265,7 +261,6 @@ def test_what_others_are_at_work_on_is_left_alone(cluster: Cluster) -> None:
         assert cluster.fingerprint() == before
 
 
-@pytest.mark.eras
 def test_a_lost_reply_is_looked_for_and_nothing_is_done_twice(cluster: Cluster, tmp_path: Path) -> None:
     cluster.raw.create(f"/kafka{REASSIGN}", b"null")
     threading.Event().wait(1)

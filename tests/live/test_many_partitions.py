@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from cluster_under_test import Cluster
 
-pytestmark = [pytest.mark.live, pytest.mark.eras]
+pytestmark = [pytest.mark.live, pytest.mark.executor]
 
 PARTITIONS = 10_000
 TOPICS = 20

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from kadmin.sandbox import Sandbox
 
-pytestmark = [pytest.mark.live, pytest.mark.eras]
+pytestmark = [pytest.mark.live, pytest.mark.executor]
 
 ORIGIN, TARGET = (1, 2), (3, 4)
 PARTITIONS = 3

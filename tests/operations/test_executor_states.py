@@ -297,6 +297,6 @@ def test_whatever_happens_nothing_is_lost_doubled_or_claimed(site: Site) -> None
     explore(site, examples=12, steps=30)
 
 
-@pytest.mark.eras
+@pytest.mark.executor
 def test_whatever_happens_for_longer(site: Site) -> None:
     explore(site, examples=200, steps=50)
