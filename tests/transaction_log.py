@@ -57,7 +57,7 @@ class TransactionLog:
         return [write for write in found if write.path == below or write.path.startswith(f"{below}/")]
 
     def _files(self) -> list[Path]:
-        files = sorted(self._folder.rglob("log.*"), key=lambda each: int(each.suffix[1:], 16))
+        files = sorted(self._folder.glob("zookeeper-*/**/log.*"), key=lambda each: int(each.suffix[1:], 16))
         return files[files.index(self._file) :] if self._file is not None else files
 
     def _records(self, log: BinaryIO) -> Iterator[Write]:
