@@ -2,7 +2,8 @@
 
 Constraints: a flaw of one entry may spoil the whole node. From 2.0 on the reassignment decoder is strict about keys
 and lenient about numbers; the election decoder is the other way round on every version. Where the cluster's version is
-not known exactly, the worst of what is possible counts.
+not known exactly, the worst of what is possible counts. Before 1.1 little was tried: those rows hold what 1.1 does,
+unless something else was seen.
 """
 
 from __future__ import annotations

@@ -42,6 +42,15 @@ def ill(live: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clu
     sandbox.down()
 
 
+@pytest.fixture(autouse=True)
+def mended(ill: Cluster) -> Iterator[None]:
+    """What a test that failed left behind spoils no other."""
+    yield
+    if ill.get(REASSIGN) is not None:
+        ill.raw.delete(NODE)
+        recover(ill)
+
+
 def examine(cluster: Cluster) -> dict[str, dict[str, Any]]:
     """Run the doctor; return its findings by trouble."""
     answer = cluster.kadmin("doctor", "-o", "json")
@@ -132,6 +141,8 @@ def test_a_healthy_cluster_is_found_healthy_and_nothing_is_written(ill: Cluster)
 
 
 def test_f36_poison_and_the_election_loop_that_it_starts(ill: Cluster) -> None:
+    if ill.version < (1, 0):
+        pytest.skip("what a node without data does to controllers before 1.0 is not known")
     ill.raw.create(NODE, None)
     found = examine(ill)
     assert set(found) == {"poison-node"}
@@ -203,9 +214,8 @@ def test_somebody_elses_reassignment_and_a_dead_target(ill: Cluster, tmp_path: P
         assert f"{topic}-0: broker {UNREGISTERED} is not alive" in found["foreign-node"]["evidence"]
         flaws = inspect(ill)["reassignment"]["entries"][0]["flaws"]
         assert [each["flaw"] for each in flaws] == ["dead-broker"]
-        assert (
-            ill.kadmin("apply", document(tmp_path / "plan.json", reassignment(topic, {0: [2, 3]})), "--yes").status == 5
-        )
+        plan = document(tmp_path / "plan.json", reassignment(topic, {0: [2, 3, 1]}))
+        assert ill.kadmin("apply", plan, "--yes", "--timeout", "20").status == 5
 
 
 def test_f36_string_ids_in_a_topic_znode(ill: Cluster, tmp_path: Path) -> None:
@@ -222,7 +232,8 @@ def test_f36_string_ids_in_a_topic_znode(ill: Cluster, tmp_path: Path) -> None:
     found = examine(ill)["string-ids"]
     assert (found["topic"], found["partitions"], found["path"]) == (topic, [0], f"/brokers/topics/{topic}")
     assert found["version"] == ill.raw.exists(path).version
-    refused = ill.kadmin("apply", document(tmp_path / "plan.json", reassignment(topic, {0: [2, 3]})), "--yes")
+    plan = document(tmp_path / "plan.json", reassignment(topic, {0: [2, 3]}))
+    refused = ill.kadmin("apply", plan, "--yes", "--timeout", "20")
     assert refused.status == 8, refused.err
     assert "kadmin doctor" in refused.err
 
