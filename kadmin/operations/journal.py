@@ -50,14 +50,11 @@ class Journal:
         self._paths = paths
 
     def listings(self) -> tuple[Listing, ...]:
-        """Return every operation, oldest first; ids sort by time."""
+        """Return every operation, oldest first: by the transaction that created it, as ids tell only seconds."""
         names = self._store.children(self._paths.operations) or ()
         nodes = self._store.get_many([self._paths.operation(name) for name in names])
-        return tuple(
-            decode_listing(name, node.data)
-            for name, node in zip(names, nodes, strict=True)
-            if node is not None and node.data
-        )
+        found = [(node.czxid, name, node.data) for name, node in zip(names, nodes, strict=True) if node is not None]
+        return tuple(decode_listing(name, data) for _, name, data in sorted(found) if data)
 
     def unfinished(self) -> tuple[Listing, ...]:
         """Return the operations that are not finished; there is at most one unless somebody edited by hand."""
