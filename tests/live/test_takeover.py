@@ -46,7 +46,9 @@ def test_a_publish_whose_connection_breaks_happens_exactly_once(
     assert applied.status == 0, applied.err
     waves = [step for step in cluster.steps(json.loads(applied.out)["operation_id"]) if step.kind == "wave"]
     assert len(waves) == 1
-    assert cluster.writes_in_log(f'"topic":"{topic}","partition":0,"replicas":[2,3]') == 1
+    # Controllers of 2.3 write the node once more when they pick it up.
+    written = 2 if cluster.version[:2] == (2, 3) else 1
+    assert cluster.writes_in_log(f'"topic":"{topic}","partition":0,"replicas":[2,3]') == written
     assert cluster.state(topic).replicas(TopicPartition(topic, 0)) == (2, 3)
 
 

@@ -50,9 +50,10 @@ def test_a_throttle_is_on_during_the_copies_and_gone_at_the_end(cluster: Cluster
 def test_f39_a_deadline_leaves_it_while_copies_run_and_resume_takes_it_off(cluster: Cluster, tmp_path: Path) -> None:
     """F39: throttled copies run, so the throttle stays; an operator's edit meanwhile is kept and reported."""
     topic = cluster.create_topic({0: [1, 2]})
-    cluster.produce(topic, per_partition=200)
+    # Brokers take a throttle up a moment after it is set: so much is not copied in a moment.
+    cluster.produce_to(TopicPartition(topic, 0), [b"x" * 900_000] * 40)
     plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 4]}, throttle=SLOW))
-    late = cluster.kadmin("apply", plan, "--yes", "--timeout", "2")
+    late = cluster.kadmin("apply", plan, "--yes", "--timeout", "5")
     assert late.status == 8, late.err
     operation = cluster.history()[-1].operation_id
     assert f"the throttle stays: {topic}-0 still in flight; kadmin resume {operation} takes it off later" in late.err
