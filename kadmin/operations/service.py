@@ -100,6 +100,7 @@ def apply(desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int], bounds: B
     lease = take(desk.store, desk.paths, holder, desk.clock, bounds.lock_timeout_s)
     runner: Runner | None = None
     try:
+        _stop_if_asked(desk)
         if unfinished := desk.journal.unfinished():
             raise _unfinished(unfinished)
         state, examination = _study(desk, plan, sizes)
@@ -109,6 +110,7 @@ def apply(desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int], bounds: B
             return Outcome(None, "nothing to do")
         record = _record(plan, examination.work, state, holder, now)
         record = replace(record, throttle=record_throttle(desk.store, examination.throttle))
+        _stop_if_asked(desk)
         desk.journal.create(record, lease, now)
         desk.journal.prune(lease)
         desk.tell(events.Opened(operation_id))
@@ -116,6 +118,10 @@ def apply(desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int], bounds: B
         return Outcome(operation_id, runner.run(bounds.deadline))
     finally:
         give_back(desk, runner.lease if runner is not None else lease)
+
+
+def _stop_if_asked(desk: Desk) -> None:
+    desk.clock.stop_if_asked("nothing was recorded or published", "kadmin apply FILE, again")
 
 
 def _study(desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int]) -> tuple[ClusterState, Examination]:
