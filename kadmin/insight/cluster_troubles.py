@@ -13,21 +13,14 @@ from kadmin.errors import name_some
 from kadmin.insight.evidence import STAYS_S
 from kadmin.insight.finding import Finding, Trouble
 from kadmin.insight.health import MIN_INSYNC_REPLICAS, health_of
+from kadmin.plan.throttle import THROTTLE_KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kadmin.insight.evidence import Evidence
 
-THROTTLE_SETTINGS = frozenset(
-    {
-        "leader.replication.throttled.rate",
-        "follower.replication.throttled.rate",
-        "replica.alter.log.dirs.io.max.bytes.per.second",
-        "leader.replication.throttled.replicas",
-        "follower.replication.throttled.replicas",
-    }
-)
+THROTTLE_SETTINGS = THROTTLE_KEYS | {"replica.alter.log.dirs.io.max.bytes.per.second"}
 MANY_CONFIG_CHANGES = 10_000
 """Above this no throttle is set any more: each one adds notifications, which brokers purge after 15 minutes."""
 MANY_MESSAGES = 1_000

@@ -127,10 +127,9 @@ def _stop_if_asked(desk: Desk) -> None:
 def _study(desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int]) -> tuple[ClusterState, Examination]:
     desk.store.sync("/")
     require_kafka_cluster(desk.store)
-    if not isinstance(plan, DeletionPlan):
-        state = read_cluster(desk.store, with_configs=True)
-        return state, examine(plan, state, sizes=sizes)
     state = read_cluster(desk.store, with_configs=True)
+    if not isinstance(plan, DeletionPlan):
+        return state, examine(plan, state, sizes=sizes)
     if not set(plan.topics) & set(state.topics) and _deleted_by_us(desk, plan.topics):
         return state, Examination((), None)
     return state, examine(plan, state, consumers=consumer_groups(desk.store, plan.topics))

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.reader import require_kafka_cluster
-from kadmin.errors import InvalidInputError, NotCompletedError, StoppedError
+from kadmin.errors import InvalidInputError, NotCompletedError
 from kadmin.operations.holding import give_back, new_holder
 from kadmin.operations.lock import EXPIRY_GRACE_S, POLL_S, read_holder, take
 from kadmin.operations.record import OperationState, OperationStatus
@@ -107,7 +107,7 @@ def _ask(desk: Desk, operation_id: str, request: Request) -> str | None:
             return f"{status.state}: {status.message}"
         if status.message == str(request):
             return f"the runner {holder} has heard it and stops at its next safe point; kadmin status shows when"
-        _stop_if_asked(desk, operation_id)
+        desk.clock.stop_if_asked("the wish stays on record", f"kadmin status, to see what becomes of {operation_id}")
         now = desk.clock.now()
         give_up = now + _patience(holder) if give_up is None else give_up
         if now >= give_up:
@@ -121,15 +121,6 @@ def _ask(desk: Desk, operation_id: str, request: Request) -> str | None:
 def _patience(holder: Holder) -> float:
     # A runner that died keeps its lock for one session timeout; one that lives may be reading a large cluster.
     return 2 * (holder.session_timeout_s + EXPIRY_GRACE_S)
-
-
-def _stop_if_asked(desk: Desk, operation_id: str) -> None:
-    if desk.clock.stop_signal is not None:
-        raise StoppedError(
-            "Stopped while waiting for the runner's answer; the wish stays on record.",
-            signal_number=desk.clock.stop_signal,
-            next_command=f"kadmin status, to see what becomes of {operation_id}",
-        )
 
 
 def _running(desk: Desk) -> OperationStatus:
