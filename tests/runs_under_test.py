@@ -21,11 +21,13 @@ from transaction_log import TransactionLog
 
 from kadmin.cluster.store import Store
 from kadmin.errors import KadminError
+from kadmin.operations import rollback as undo
 from kadmin.operations import service, takeover
 from kadmin.operations.clock import Clock
 from kadmin.operations.journal import Journal
-from kadmin.operations.record import Paths
+from kadmin.operations.record import OperationState, Paths
 from kadmin.operations.runner import Desk
+from kadmin.operations.throttle_by_hand import plan_clear, write_planned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     from fault_proxy import Frame
     from transaction_log import Write
 
+    from kadmin.operations.request import Request, Wish
+    from kadmin.operations.throttle_by_hand import Scope
     from kadmin.plan.model import Plan
     from kadmin.sandbox import Sandbox
 
@@ -117,6 +121,28 @@ def resume(lock_timeout_s: float = 0) -> Command:
     return lambda desk: takeover.resume(desk, None, service.Bounds(None, lock_timeout_s))
 
 
+def stop(wish: Wish, *, allow_foreign: bool = False, lock_timeout_s: float = 0) -> Command:
+    """`kadmin pause`, `kadmin cancel --yes`, `kadmin cancel --now --yes [--allow-foreign]`."""
+    bounds = service.Bounds(None, lock_timeout_s)
+    return lambda desk: takeover.stop(desk, None, wish, bounds, allow_foreign=allow_foreign)
+
+
+def rollback() -> Command:
+    """`kadmin rollback --yes`."""
+    return lambda desk: apply(undo.plan_rollback(desk, None))(desk)
+
+
+def clear_throttles(scope: Scope, lock_timeout_s: float = 0) -> Command:
+    """`kadmin throttle clear --yes`."""
+
+    def command(desk: Desk) -> service.Outcome:
+        bounds = service.Bounds(None, lock_timeout_s)
+        written = write_planned(desk, lambda: plan_clear(desk, scope, now=False), bounds)
+        return service.Outcome(None, f"cleared: {sorted(written.changes)}")
+
+    return command
+
+
 @dataclass(frozen=True, slots=True)
 class Site:
     """One ZooKeeper server, the session of every model on it, one to read with, and the server's own log."""
@@ -166,6 +192,14 @@ class Practice:
         self.bury()
         self.model.run(STEPS_PER_WAIT)
         return 0.0
+
+    def ask(self, request: Request) -> None:
+        """Write what pause and cancel write where a runner is at work."""
+        with Store.connect(self.connect_string) as store:
+            journal = Journal(store, Paths())
+            for listing in journal.unfinished():
+                if listing.status.state is not OperationState.PREPARING:
+                    journal.ask(listing.operation_id, request)
 
     def end_session(self, session: tuple[int, bytes]) -> None:
         """Let ZooKeeper forget a session now: somebody else speaks for it and closes it."""

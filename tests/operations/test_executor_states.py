@@ -23,13 +23,23 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from runs_under_test import Practice, apply, resume
+from runs_under_test import Practice, apply, clear_throttles, resume, rollback, stop
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.operations.actions import ReassignmentWork
 from kadmin.operations.record import OperationState, Paths
+from kadmin.operations.request import Request, Wish
+from kadmin.operations.throttle_by_hand import Scope
 from kadmin.operations.work import work_of
-from kadmin.plan.model import Elect, PlanHeader, Reassignment, ReassignmentPlan, WaveLimits
+from kadmin.plan.model import (
+    Elect,
+    PlanHeader,
+    Reassignment,
+    ReassignmentPlan,
+    ThrottleBy,
+    ThrottleWish,
+    WaveLimits,
+)
 
 if TYPE_CHECKING:
     from controller_model_eras import Era
@@ -45,6 +55,8 @@ FOREIGN = TopicPartition("foreign", 0)
 PARTITIONS = tuple(TopicPartition(TOPIC, number) for number in range(3))
 BROKERS = (1, 2, 3, 4)
 FEWEST_BROKERS = 2
+OLD_CONFIG = b'{"version":1,"config":{"follower.replication.throttled.rate":"7"}}'
+THROTTLES = (None, ThrottleWish(ThrottleBy.RATE, 10_000_000))
 PATIENCE_S = 30.0
 MOST_TICKS = 60
 running = precondition(lambda self: self.walk is not None)
@@ -100,6 +112,7 @@ class ExecutorStates(RuleBasedStateMachine):
         super().__init__()
         self.walk: Walk | None = None
         self.origins: dict[str, dict[TopicPartition, Replicas]] = {}
+        self.finished: dict[str, tuple[OperationState, int]] = {}
 
     @initialize(version=st.sampled_from(list(ERAS)))
     def begin(self, version: str) -> None:
@@ -108,17 +121,19 @@ class ExecutorStates(RuleBasedStateMachine):
         self.model = self.practice.model
         self.model.create_topic(TOPIC, {0: (1, 2), 1: (2, 3), 2: (3, 1)})
         self.model.create_topic(FOREIGN.topic, {0: (1, 2)})
+        self.model.znodes.create("/config/brokers/1", OLD_CONFIG)
         self.model.run()
+        self.configs = self.practice.configs()
 
     @idle
-    @rule(data=st.data(), elect=st.sampled_from(Elect), size=st.integers(1, 2))
-    def apply(self, data: st.DataObject, elect: Elect, size: int) -> None:
+    @rule(data=st.data(), elect=st.sampled_from(Elect), size=st.integers(1, 2), throttle=st.sampled_from(THROTTLES))
+    def apply(self, data: st.DataObject, elect: Elect, size: int, throttle: ThrottleWish | None) -> None:
         chosen = data.draw(st.lists(st.sampled_from(PARTITIONS), min_size=1, unique=True))
         target = st.permutations(BROKERS).flatmap(lambda ids: st.integers(1, 3).map(lambda count: tuple(ids[:count])))
         wishes = tuple(Reassignment(partition, data.draw(target)) for partition in chosen)
         limits = WaveLimits(max_partitions=size)
         plan = ReassignmentPlan(
-            PlanHeader(), wishes, None, limits, elect, allow_replication_factor_change=True, allow_fewer_racks=True
+            PlanHeader(), wishes, throttle, limits, elect, allow_replication_factor_change=True, allow_fewer_racks=True
         )
         self._start(apply(plan))
 
@@ -126,6 +141,22 @@ class ExecutorStates(RuleBasedStateMachine):
     @rule()
     def resume(self) -> None:
         self._start(resume(PATIENCE_S))
+
+    @idle
+    @rule(wish=st.sampled_from(Wish), allow_foreign=st.booleans())
+    def stop(self, wish: Wish, allow_foreign: bool) -> None:  # noqa: FBT001 - hypothesis draws it
+        self._start(stop(wish, allow_foreign=allow_foreign, lock_timeout_s=PATIENCE_S))
+
+    @idle
+    @rule()
+    def roll_back(self) -> None:
+        self._start(rollback())
+
+    @running
+    @rule(wish=st.sampled_from(Wish), allow_foreign=st.booleans())
+    def ask_the_runner(self, wish: Wish, allow_foreign: bool) -> None:  # noqa: FBT001 - hypothesis draws it
+        """What pause and cancel write, from elsewhere, where a runner is at work."""
+        self.practice.ask(Request(wish, "somebody", "now", allow_foreign))
 
     @running
     @rule(ticks=st.integers(1, 4), skip_s=st.sampled_from([0.0, 0.0, 0.0, 11.0, 31.0]))
@@ -216,8 +247,18 @@ class ExecutorStates(RuleBasedStateMachine):
             # Up to 2.3 a union that was left behind is repaired by publishing the same wave again.
             assert not self.era.marks_moves or len(waves) == len(set(waves)), "each wave once"
 
+    @invariant()
+    def what_is_finished_stays_so(self) -> None:
+        if not hasattr(self, "practice"):
+            return
+        journal = self.practice.journal
+        for listing in journal.listings():
+            if listing.status.state.finished:
+                now = (listing.status.state, len(journal.steps(listing.operation_id)))
+                assert self.finished.setdefault(listing.operation_id, now) == now
+
     def teardown(self) -> None:
-        """When everybody is well again, whatever was begun comes to an end, and the lock is free."""
+        """When everybody is well again, whatever was begun comes to an end, the lock is free, and no throttle stays."""
         if not hasattr(self, "practice"):
             return
         if self.walk is not None:
@@ -234,10 +275,24 @@ class ExecutorStates(RuleBasedStateMachine):
         self.model.fail_over()
         self.model.run()
         last = self.practice.run(resume(PATIENCE_S))
-        self.practice.bury()
         self._judge(last)
+        assert not self.practice.journal.unfinished(), last
+        self._clear_throttles()
+        self.practice.bury()
         assert not self.model.znodes.exists(Paths().lock)
         assert all(each.replicas for partition in PARTITIONS for each in [self._assigned(partition)])
+
+    def _clear_throttles(self) -> None:
+        """What an operation ended without taking off is known to be its own, and goes back to what was there."""
+        left = {path for path, config in self.practice.configs().items() if config != self.configs.get(path)}
+        if left:
+            names = {
+                kind: [path.rsplit("/")[-1] for path in left if f"/{kind}/" in path] for kind in ("brokers", "topics")
+            }
+            scope = Scope(tuple(map(int, names["brokers"])), tuple(names["topics"]))
+            cleared = self.practice.run(clear_throttles(scope, PATIENCE_S))
+            assert cleared.error is None, cleared
+        assert self.practice.configs() == self.configs
 
     @property
     def process(self) -> Process:
@@ -264,6 +319,10 @@ class ExecutorStates(RuleBasedStateMachine):
 
     def _judge(self, run: Run) -> None:
         """A success is what the cluster shows in this moment."""
+        if run.outcome is not None and "are back at their original replicas" in run.outcome.message:
+            assert run.outcome.operation_id is not None
+            origin = self.practice.journal.record(run.outcome.operation_id).origin
+            assert any(self._assigned(partition).replicas == replicas for partition, replicas in origin.items())
         if run.outcome is None or "at their target" not in run.outcome.message or "already" in run.outcome.message:
             return
         assert run.outcome.operation_id is not None
