@@ -36,11 +36,13 @@ from kadmin.plan.model import Elect
 from kadmin.plan.progress import Progress, in_flight, is_union, judge
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from kadmin.cluster.model import AdminNode, ClusterState
     from kadmin.operations.actions import Action, Memory, Observed, ReassignmentWork
     from kadmin.plan.model import Reassignment
+
+    Found = dict[Progress, list[Reassignment]]
 
 
 def decide_reassignment(work: ReassignmentWork, observed: Observed, memory: Memory, now: float) -> Action:
@@ -49,9 +51,8 @@ def decide_reassignment(work: ReassignmentWork, observed: Observed, memory: Memo
         return _decide_end(work, observed, memory, now)
     published = any(step.kind is StepKind.WAVE and step.wave == memory.wave for step in observed.steps)
     wave = work.waves[memory.wave]
-    verdicts = {wish: judge(wish, observed.state, published=published) for wish in wave}
-    pending = sum(verdict is not Progress.DONE for verdict in verdicts.values())
-    if pending == 0:
+    found = _sort(wave, observed.state, published=published)
+    if len(found[Progress.DONE]) == len(wave):
         if work.elect is Elect.AFTER_EACH_WAVE:
             action = elect_scope([wish.partition for wish in wave], observed, memory, now)
             if action is not None:
@@ -59,50 +60,53 @@ def decide_reassignment(work: ReassignmentWork, observed: Observed, memory: Memo
         return Advance(memory.wave + 1)
     node = observed.state.admin.reassignment
     if node is not None:
-        return _with_node(node, observed, memory, now, verdicts)
-    return _without_node(observed, memory, now, verdicts, published=published)
+        return _with_node(node, observed, memory, now, wave, found)
+    return _without_node(observed, memory, now, found, published=published)
+
+
+def _sort(wishes: Iterable[Reassignment], state: ClusterState, *, published: bool) -> Found:
+    found: Found = {progress: [] for progress in Progress}
+    for wish in wishes:
+        found[judge(wish, state, published=published)].append(wish)
+    return found
 
 
 def _with_node(
-    node: AdminNode, observed: Observed, memory: Memory, now: float, verdicts: Mapping[Reassignment, Progress]
+    node: AdminNode, observed: Observed, memory: Memory, now: float, wave: Sequence[Reassignment], found: Found
 ) -> Action:
-    pending = sum(verdict is not Progress.DONE for verdict in verdicts.values())
+    pending = len(wave) - len(found[Progress.DONE])
     if is_probe(node) and observed.steps and observed.steps[-1].kind is StepKind.PROBE:
         if overdue(memory, now):
             return probe_unanswered(REASSIGN_PARTITIONS)
         return Wait("the controller has not answered the probe yet", pending)
-    ours = {wish.partition: wish.target for wish in verdicts}
+    ours = {wish.partition: wish.target for wish in wave}
     if node.entries is None or any(ours.get(partition) != target for partition, target in node.entries.items()):
         return foreign_node(REASSIGN_PARTITIONS)
     untouched = node.version == 0 and all(
-        observed.state.replicas(wish.partition) == wish.current for wish in verdicts if wish.partition in node.entries
+        observed.state.replicas(wish.partition) == wish.current for wish in wave if wish.partition in node.entries
     )
     if not untouched:
-        return _copying(verdicts, observed, memory, now)
+        return _copying(found, observed, memory, now)
     if overdue(memory, now):
         return not_picked_up(REASSIGN_PARTITIONS)
     return Wait("waiting for the controller", pending)
 
 
-def _without_node(
-    observed: Observed, memory: Memory, now: float, verdicts: Mapping[Reassignment, Progress], *, published: bool
-) -> Action:
+def _without_node(observed: Observed, memory: Memory, now: float, found: Found, *, published: bool) -> Action:
     state = observed.state
-    running = _having(verdicts, Progress.RUNNING)
-    waiting = _having(verdicts, Progress.WAITING)
+    running, waiting, stale = found[Progress.RUNNING], found[Progress.WAITING], found[Progress.STALE]
     unions = [wish for wish in running if _left_behind(wish, state)]
     if len(unions) < len(running):
-        return _copying(verdicts, observed, memory, now)
+        return _copying(found, observed, memory, now)
     if unions:
         return _publish(unions, observed, memory)
-    stale = _having(verdicts, Progress.STALE)
     if stale:
         return _stale(stale, state)
     if waiting and published:
         return _rejected(waiting)
     if waiting:
         return _health_gate(observed, memory, now, len(waiting)) or _publish(waiting, observed, memory)
-    return _out_of_sync(verdicts)
+    return _out_of_sync(found)
 
 
 def _publish(wishes: Sequence[Reassignment], observed: Observed, memory: Memory) -> Action:
@@ -123,9 +127,9 @@ def _health_gate(observed: Observed, memory: Memory, now: float, pending: int) -
     return Wait(f"health gate: {'; '.join(seen.trouble)}", pending) if seen.trouble else None
 
 
-def _copying(verdicts: Mapping[Reassignment, Progress], observed: Observed, memory: Memory, now: float) -> Wait:
-    names = _open(verdicts)
-    dead = _dead_targets(_having(verdicts, Progress.RUNNING), observed.state)
+def _copying(found: Found, observed: Observed, memory: Memory, now: float) -> Wait:
+    names = _open(found)
+    dead = _dead_targets(found[Progress.RUNNING], observed.state)
     stalled_min = int((now - memory.changed_at) // STALLED_S)
     reason = "copying"
     if dead:
@@ -135,21 +139,22 @@ def _copying(verdicts: Mapping[Reassignment, Progress], observed: Observed, memo
     return Wait(reason, len(names))
 
 
-def _out_of_sync(verdicts: Mapping[Reassignment, Progress]) -> Wait:
-    return Wait("under-replicated at the target, waiting for the in-sync replicas", len(_open(verdicts)))
+def _out_of_sync(found: Found) -> Wait:
+    return Wait("under-replicated at the target, waiting for the in-sync replicas", len(_open(found)))
 
 
-def _open(verdicts: Mapping[Reassignment, Progress]) -> tuple[str, ...]:
-    return tuple(str(wish.partition) for wish, verdict in verdicts.items() if verdict is not Progress.DONE)
+def _open(found: Found) -> tuple[str, ...]:
+    pending = (wish.partition for progress in Progress if progress is not Progress.DONE for wish in found[progress])
+    return tuple(map(str, sorted(pending)))
 
 
 def _decide_end(work: ReassignmentWork, observed: Observed, memory: Memory, now: float) -> Action:
-    verdicts = {wish: judge(wish, observed.state, published=True) for wish in work.wishes}
-    lost = [wish for wish, verdict in verdicts.items() if verdict in {Progress.STALE, Progress.WAITING}]
+    found = _sort(work.wishes, observed.state, published=True)
+    lost = [*found[Progress.STALE], *found[Progress.WAITING]]
     if lost:
         return _stale(lost, observed.state)
-    if any(verdict is not Progress.DONE for verdict in verdicts.values()):
-        return _out_of_sync(verdicts)
+    if len(found[Progress.DONE]) < len(work.wishes):
+        return _out_of_sync(found)
     partitions = [wish.partition for wish in work.wishes]
     if work.elect is Elect.AT_END:
         action = elect_scope(partitions, observed, memory, now)
@@ -158,10 +163,6 @@ def _decide_end(work: ReassignmentWork, observed: Observed, memory: Memory, now:
     if work.elect is not Elect.NONE:
         return election_result(partitions, observed, f"{len(partitions)} partitions at their target")
     return Finish(OperationState.COMPLETED, f"{len(partitions)} partitions at their target")
-
-
-def _having(verdicts: Mapping[Reassignment, Progress], wanted: Progress) -> list[Reassignment]:
-    return [wish for wish, verdict in verdicts.items() if verdict is wanted]
 
 
 def _left_behind(wish: Reassignment, state: ClusterState) -> bool:
