@@ -136,13 +136,12 @@ def _pairs(store: Store, client: KazooClient) -> list[tuple[float, float]]:
     _until(lambda: len(read_cluster(store, ["orders"]).states) == 1)
     author = Author("bench", "bench", 0)
     lease = take(store, Paths(), Holder(author, "bench", "now", 10.0), Clock(), 0)
-    Journal(store, Paths()).create(
-        OperationRecord("bench", Kind.REASSIGNMENT, "{}", "sha256:0", None, "now", author, {}), lease, "now"
-    )
+    journal = Journal(store, Paths())
+    journal.create(OperationRecord("bench", Kind.REASSIGNMENT, "{}", "sha256:0", None, "now", author, {}), lease, "now")
     publisher = Publisher(store, Paths(), "bench")
 
     def publish(target: Replicas) -> None:
-        step = next_step(publisher.steps(()), StepKind.WAVE, REASSIGN, "now")
+        step = next_step(journal.steps("bench"), StepKind.WAVE, REASSIGN, "now")
         state = read_cluster(store, ["orders"])
         sent.append(time.perf_counter())
         publisher.wave(PublishWave(0, (Reassignment(partition, target),)), step, state, lease)

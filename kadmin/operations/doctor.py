@@ -152,9 +152,6 @@ def _operations(desk: Desk, source: Source) -> tuple[OpenOperation, ...]:
         return tuple(_operation(desk, listing) for listing in desk.journal.unfinished())
     except (NotAuthorizedError, NotCompletedError) as error:
         source.leave_out(desk.paths.operations, error)
-    except (ValueError, KeyError, TypeError) as damaged:
-        cause = f"{type(damaged).__name__}: {damaged}"
-        source.leave_out(desk.paths.operations, NotCompletedError("An operation on record is damaged.", cause=cause))
     return ()
 
 

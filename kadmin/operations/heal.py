@@ -177,7 +177,9 @@ class _Healing:
             clock.wait(POLL_S)
 
     def _step(self, cure: Cure) -> Step:
-        step = next_step(self._publisher.steps(()), StepKind.CURE, cure.finding.path, self._desk.clock.timestamp())
+        step = next_step(
+            self._desk.journal.steps(self._operation_id), StepKind.CURE, cure.finding.path, self._desk.clock.timestamp()
+        )
         node = cure.node
         return step if node is None else replace(step, replaced=Replaced(node.path, node.version, node.data))
 

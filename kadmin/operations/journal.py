@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import zlib
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import Create, Delete, SetData
-from kadmin.errors import BusyError, InvalidInputError
+from kadmin.errors import BusyError, InvalidInputError, NotCompletedError
 from kadmin.operations.record import (
     OperationState,
     OperationStatus,
@@ -21,9 +23,9 @@ from kadmin.operations.request import decode_request, encode_request
 from kadmin.operations.writing import write
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from kadmin.cluster.model import MultiResult, Op
+    from kadmin.cluster.model import MultiResult, Op, Znode
     from kadmin.cluster.store import Store
     from kadmin.operations.lock import Lease
     from kadmin.operations.record import (
@@ -43,7 +45,10 @@ class LostLockError(BusyError):
 
 
 class Journal:
-    """Reads and writes the operations of one cluster. Every write carries the lease's checks."""
+    """Reads and writes the operations of one cluster. Every write carries the lease's checks.
+
+    Raises NotCompletedError with the path of a znode that something else has written.
+    """
 
     def __init__(self, store: Store, paths: Paths) -> None:
         self._store = store
@@ -54,7 +59,7 @@ class Journal:
         names = self._store.children(self._paths.operations) or ()
         nodes = self._store.get_many([self._paths.operation(name) for name in names])
         found = [(node.czxid, name, node.data) for name, node in zip(names, nodes, strict=True) if node is not None]
-        return tuple(decode_listing(name, data) for _, name, data in sorted(found) if data)
+        return tuple(self._listing(name, data) for _, name, data in sorted(found) if data)
 
     def unfinished(self) -> tuple[Listing, ...]:
         """Return the operations that are not finished; there is at most one unless somebody edited by hand."""
@@ -65,26 +70,29 @@ class Journal:
         parent = self._paths.record(operation_id)
         names = self._store.children(parent) or ()
         chunks = self._store.get_many([f"{parent}/{name}" for name in names])
-        return decode_record([chunk.data or b"" for chunk in chunks if chunk is not None], operation_id)
+        with _reading(parent):
+            return decode_record([chunk.data or b"" for chunk in chunks if chunk is not None], operation_id)
 
     def status(self, operation_id: str) -> OperationStatus:
         """Return the changing part; raises InvalidInputError where there is no such operation."""
         node = self._store.get(self._paths.operation(operation_id))
         if node is None or not node.data:
             raise InvalidInputError(f"There is no operation {operation_id}.", next_command="kadmin history")
-        return decode_status(node.data)
+        with _reading(node.path):
+            return decode_status(node.data)
 
-    def steps(self, operation_id: str) -> tuple[Step, ...]:
-        """Return the step records in order."""
+    def steps(self, operation_id: str, known: tuple[Step, ...] = ()) -> tuple[Step, ...]:
+        """Return the step records in order; those `known` are immutable and not read again."""
         parent = self._paths.steps(operation_id)
         names = self._store.children(parent) or ()
-        nodes = self._store.get_many([f"{parent}/{name}" for name in names])
-        return tuple(decode_step(node.data) for node in nodes if node is not None and node.data)
+        nodes = self._store.get_many([f"{parent}/{name}" for name in names[len(known) :]])
+        with _reading(parent):
+            return (*known, *(decode_step(node.data) for node in nodes if node is not None and node.data))
 
     def request(self, operation_id: str) -> Request | None:
         """Return what was asked of an operation."""
         node = self._store.get(self._paths.request(operation_id))
-        return None if node is None else decode_request(node.path, node.data)
+        return None if node is None else self._request(node)
 
     def ask(self, operation_id: str, request: Request) -> Request:
         """Put a wish where the runner sees it and return what now stands there: ours, or a stronger one.
@@ -93,7 +101,7 @@ class Journal:
         """
         path, data = self._paths.request(operation_id), encode_request(request)
         node = self._store.get(path)
-        standing = None if node is None else decode_request(path, node.data)
+        standing = None if node is None else self._request(node)
         if standing is not None and standing.wish >= request.wish:
             return standing
         op = Create(path, data, self._store.acl("/admin")) if node is None else SetData(path, data, node.version)
@@ -141,7 +149,8 @@ class Journal:
         node = self._store.get(path)
         if node is None or not node.data:
             raise InvalidInputError(f"There is no operation {operation_id}.", next_command="kadmin history")
-        data = restate(node.data, status)
+        with _reading(path):
+            data = restate(node.data, status)
 
         def happened() -> bool:
             found = self._store.get(path)
@@ -171,6 +180,14 @@ class Journal:
         ops = [Delete(path, -1) for path in (*leaves, *parents)]
         self._commit(ops, lease, lambda: self._store.exists(self._paths.operation(operation_id)) is None)
 
+    def _listing(self, operation_id: str, data: bytes) -> Listing:
+        with _reading(self._paths.operation(operation_id)):
+            return decode_listing(operation_id, data)
+
+    def _request(self, node: Znode) -> Request:
+        with _reading(node.path):
+            return decode_request(node.data or b"")
+
     def _exists(self, path: str) -> Callable[[], bool]:
         return lambda: self._store.exists(path) is not None
 
@@ -178,6 +195,18 @@ class Journal:
         result = write(self._store, [*lease.checks(self._paths), *ops], happened, _describe(ops))
         if result is not None and not result.committed:
             raise lost_lock_or(result, self._paths)
+
+
+@contextmanager
+def _reading(path: str) -> Iterator[None]:
+    try:
+        yield
+    except (zlib.error, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise NotCompletedError(
+            f"{path} cannot be read; it is not as kadmin wrote it.",
+            cause=f"{type(error).__name__}: {error}",
+            next_command=f"look at {path}; when nobody needs it, delete it by hand with everything below it",
+        ) from error
 
 
 def lost_lock() -> LostLockError:

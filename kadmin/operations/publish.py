@@ -22,7 +22,7 @@ from kadmin.cluster.znodes.brokers import broker_path
 from kadmin.cluster.znodes.controller import CONTROLLER_EPOCH
 from kadmin.cluster.znodes.topics import topic_path
 from kadmin.operations.probe import probe_payload
-from kadmin.operations.record import Step, decode_step, encode_step
+from kadmin.operations.record import Step, encode_step
 from kadmin.operations.writing import write
 from kadmin.plan.model import DeletionLayout
 from kadmin.schema import require_valid_payload
@@ -59,13 +59,6 @@ class Publisher:
         self._store = store
         self._paths = paths
         self._operation_id = operation_id
-
-    def steps(self, known: tuple[Step, ...]) -> tuple[Step, ...]:
-        """Return every step record in order; those `known` are immutable and not read again."""
-        parent = self._paths.steps(self._operation_id)
-        names = self._store.children(parent) or ()
-        nodes = self._store.get_many([f"{parent}/{name}" for name in names[len(known) :]])
-        return (*known, *(decode_step(node.data) for node in nodes if node is not None and node.data))
 
     def probe(self, step: Step, state: ClusterState, lease: Lease) -> Published:
         """Publish a probe on the admin node that the step names."""

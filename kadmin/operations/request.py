@@ -47,12 +47,7 @@ def encode_request(request: Request) -> bytes:
     return json.dumps({**asdict(request), "wish": request.wish.name}, sort_keys=True).encode()
 
 
-def decode_request(path: str, data: bytes | None) -> Request:
-    """Decode a request; raises NotCompletedError where the node was written by something else."""
-    try:
-        value = json.loads(data or b"")
-        return Request(**{**value, "wish": Wish[value["wish"]]})
-    except (ValueError, KeyError, TypeError) as error:
-        raise NotCompletedError(
-            f"{path} cannot be read.", cause=f"{type(error).__name__}: {error}", next_command=f"delete {path} by hand"
-        ) from error
+def decode_request(data: bytes) -> Request:
+    """Decode a request."""
+    value = json.loads(data)
+    return Request(**{**value, "wish": Wish[value["wish"]]})

@@ -122,7 +122,7 @@ class Runner:
         self._stop_if_asked()
         topics = self._topics(memory)
         state = read_cluster(self._desk.store, topics)
-        self._steps = self._publisher.steps(self._steps)
+        self._steps = self._desk.journal.steps(self._record.operation_id, self._steps)
         request = self._desk.journal.request(self._record.operation_id)
         return Observed(state, self._steps, request)
 

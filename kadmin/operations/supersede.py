@@ -94,7 +94,7 @@ class _Cancellation:
             node = state.admin.reassignment
             named = {partition.topic for partition in (node.entries or {})} if node is not None else set()
             if named <= topics:
-                self._steps = self._publisher.steps(self._steps)
+                self._steps = self._desk.journal.steps(self._record.operation_id, self._steps)
                 return Observed(state, self._steps)
             topics |= named
 

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kadmin.cluster.model import Create, TopicPartition
-from kadmin.errors import InvalidInputError
+from kadmin.cluster.model import Create, SetData, TopicPartition
+from kadmin.errors import InvalidInputError, NotCompletedError
 from kadmin.operations.clock import Clock
 from kadmin.operations.journal import Journal
 from kadmin.operations.lock import Holder, take
@@ -90,3 +90,20 @@ def test_steps_are_read_in_order(store: Store, lease: Lease) -> None:
     for step in steps:
         store.multi([Create(PATHS.step("op-1", step.number), encode_step(step))])
     assert journal.steps("op-1") == tuple(steps)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [PATHS.operation("op-1"), f"{PATHS.record('op-1')}/000000", PATHS.step("op-1", 1), PATHS.request("op-1")],
+)
+@pytest.mark.parametrize("damage", [b"{", b"[]", b"{}", b"\xff"])
+def test_what_somebody_overwrote_is_told_by_its_path(store: Store, lease: Lease, path: str, damage: bytes) -> None:
+    journal = Journal(store, PATHS)
+    journal.create(record("op-1"), lease, "now")
+    node = store.get(path)
+    store.multi([Create(path, damage) if node is None else SetData(path, damage, node.version)])
+    reads = (journal.status, journal.record, journal.steps, journal.request)
+    with pytest.raises(NotCompletedError) as told:
+        _ = [read("op-1") for read in reads]
+    assert "/op-1" in told.value.message
+    assert "by hand" in (told.value.next_command or "")

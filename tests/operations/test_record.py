@@ -3,13 +3,11 @@ from __future__ import annotations
 import json
 import zlib
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from states import tp
 
 from kadmin.cluster.model import TopicPartition
-from kadmin.errors import NotCompletedError
 from kadmin.operations.record import (
     CHUNK_BYTES,
     Author,
@@ -91,14 +89,6 @@ def test_no_chunk_passes_the_payload_cap() -> None:
     assert len(chunks) > 1
     assert max(map(len, chunks)) <= CHUNK_BYTES
     assert decode_record(chunks, "id").origin == origin
-
-
-@pytest.mark.parametrize("damage", [lambda c: c[:-1], lambda _: (), lambda c: (b"x", *c[1:])])
-def test_a_damaged_record_is_told_by_name(damage: object) -> None:
-    origin = {TopicPartition(f"t{n}", n): (n,) for n in range(30_000)}
-    record = OperationRecord("the-id", Kind.REASSIGNMENT, "{}", "d", None, "now", Author("u", "h", 1), origin)
-    with pytest.raises(NotCompletedError, match="the-id"):
-        decode_record(damage(encode_record(record)), "the-id")  # type: ignore[operator]
 
 
 @given(st.sampled_from(StepKind), st.lists(partitions, max_size=5), st.lists(st.text(max_size=5), max_size=3))
