@@ -104,20 +104,17 @@ class Publisher:
         children = (Create(deletion_path(topic), b"", self._acl()) for topic in action.topics)
         return self._send(step, lease, [*checks, *children])
 
-    def supersede(
-        self, action: Supersede, bump: Bump | None, step: Step, state: ClusterState, lease: Lease
-    ) -> Published:
+    def supersede(self, action: Supersede, bump: Bump, step: Step, lease: Lease) -> Published:
         """Replace what a live admin node asks for, or create it, and move the controller: the next one reads it.
 
-        Without `bump` the node must be absent and watched.
+        An absent node is no way around the move: the controller of 0.10.2 watches it, but leaves out what it is still
+        at work on (PartitionsReassignedListener in KafkaController.scala); later ones do not watch it.
         """
         payload = encode_reassignment(action.entries)
         _validate(payload, "reassign_partitions")
         write: Op = Create(step.path, payload, self._acl())
         if action.node_version is not None:
             write = SetData(step.path, payload, action.node_version)
-        if bump is None:
-            return self._send(step, lease, [Check(CONTROLLER_EPOCH, state.controller_epoch_version), write])
         check, delete = bump.ops()
         return self._send(step, lease, [check, write, delete])
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.listening import Listening
 from kadmin.cluster.reader import read_cluster
 from kadmin.cluster.znodes.admin import REASSIGN_PARTITIONS
 from kadmin.errors import KadminError, NotCompletedError, name_some
@@ -18,7 +17,6 @@ from kadmin.operations.actions import Finish, Observed, ReassignmentWork, Wait
 from kadmin.operations.decide.supersede import decide_cancel
 from kadmin.operations.failover import Failover, await_successor
 from kadmin.operations.journal import lost_lock
-from kadmin.operations.listening import look
 from kadmin.operations.progress import topics_of
 from kadmin.operations.publish import Published, Publisher, next_step
 from kadmin.operations.record import StepKind
@@ -27,7 +25,6 @@ from kadmin.operations.work import work_of
 
 if TYPE_CHECKING:
     from kadmin.operations.decide.supersede import Supersede
-    from kadmin.operations.failover import Bump
     from kadmin.operations.lock import Lease
     from kadmin.operations.record import OperationRecord, Step
     from kadmin.operations.runner import Desk
@@ -99,29 +96,19 @@ class _Cancellation:
             topics |= named
 
     def _supersede(self, action: Supersede, observed: Observed) -> str | None:
-        bump = self._bump(action, observed)
+        bump = self._failover.ask()
         if isinstance(bump, str):
             return bump
         step = next_step(observed.steps, StepKind.CANCEL, REASSIGN_PARTITIONS, self._desk.clock.timestamp())
         step = replace(step, partitions=action.partitions)
-        published = self._publisher.supersede(action, bump, step, observed.state, self._lease)
+        published = self._publisher.supersede(action, bump, step, self._lease)
         if published is Published.LOST_LOCK:
             raise lost_lock()
         if published is not Published.YES:
             return "the node or the controller changed in this moment; looking again"
         self._desk.tell(events.Published(step.kind, len(action.partitions), step.number))
-        if bump is not None:
-            await_successor(self._desk, bump.epoch_version, self._deadline)
+        await_successor(self._desk, bump.epoch_version, self._deadline)
         return None
-
-    def _bump(self, action: Supersede, observed: Observed) -> Bump | str | None:
-        """Return the move of the controller that the write needs (None: it watches an absent node), or why to wait."""
-        controller = observed.state.controller
-        if action.node_version is None and controller is not None:
-            heard = look(self._desk.store, REASSIGN_PARTITIONS, controller, self._desk.clock)
-            if heard is Listening.LISTENING:
-                return None
-        return self._failover.ask()
 
     def _copies_left(self, observed: Observed) -> str:
         """Say which added copies the brokers keep on disk, or that they could not be asked; empty where none.
