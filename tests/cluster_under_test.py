@@ -350,6 +350,45 @@ class Cluster:
         self.raw.delete("/kafka/controller")
         self.wait_for_controller()
 
+    def epoch(self) -> int:
+        """How many controllers there have been."""
+        return int(self.get("/controller_epoch") or b"0")
+
+    def loops(self) -> bool:
+        """Move the controller once over what the next one cannot read, and see whether elections go on without end."""
+        self.wait_for_controller()
+        before = self.epoch()
+        self.raw.delete("/kafka/controller")
+        give_up, pause = time.monotonic() + 10, threading.Event()
+        while time.monotonic() < give_up:
+            if self.epoch() > before + 5:
+                return True
+            pause.wait(0.05)
+        return False
+
+    def loses_its_controller(self, seconds: float = 60) -> bool:
+        """Delete `/controller` as soon as it is there until nobody is elected for 5 s: up to 1.0 somebody always is.
+
+        From 1.1 on brokers miss a deletion that comes before they watch again.
+        """
+        gone_since, pause = time.monotonic(), threading.Event()
+        give_up = gone_since + seconds
+        while time.monotonic() < give_up:
+            try:
+                self.raw.delete("/kafka/controller")
+                gone_since = time.monotonic()
+            except NoNodeError:
+                if time.monotonic() - gone_since > 5:
+                    return True
+                pause.wait(0.002)
+        return False
+
+    def restart_brokers(self) -> None:
+        """Restart every broker, one after the other, and wait until one is controller and stays it."""
+        for broker_id in sorted(self.state().brokers):
+            with self.broker_down(broker_id):
+                pass
+
     def wait_for_controller(self) -> None:
         """Wait until there is a controller and every live broker watches it: only then may it be moved again.
 

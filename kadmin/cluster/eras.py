@@ -62,6 +62,18 @@ CLAIMS = (
         "A foreign node is left as it is, byte for byte.",
     ),
     Claim(
+        "loop_without_its_cause",
+        "Controllers resign one after the other over an election node, and the node is deleted",
+        _from("1.1.1", before="goes on until brokers are restarted", since="ends"),
+        "`heal` takes the cause away; where elections go on after it, it says which brokers to restart.",
+    ),
+    Claim(
+        "controller_deleted_at_once",
+        "`/controller` is deleted again as soon as it is there",
+        _from("1.1.1", before="elected every time", since="nobody is elected in the end"),
+        "The controller is moved once, and only when every live broker watches it.",
+    ),
+    Claim(
         "topic_znode_in_mid_move",
         "The topic znode while a partition is being reassigned",
         _from("2.4.1", before="union", since="adding and removing"),

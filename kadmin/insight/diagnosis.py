@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["Evidence", "Finding", "Trouble", "diagnose", "loops", "unchecked"]
 
 OPERATIONS = "operations"
+LAST_TO_FAIL_AGAIN = (0, 10)
+"""Up to here a broker that could not become controller cannot later either: it left half of a controller behind."""
+_FAILS_AGAIN = "the cause is gone, but every broker of this version that failed over it fails until it is restarted"
 _CAUSES = frozenset({Trouble.POISON_NODE, Trouble.STRING_IDS, Trouble.EMPTY_REPLICAS, Trouble.WRONG_ACL})
 
 
@@ -63,15 +66,17 @@ def _controller(evidence: Evidence, others: tuple[Finding, ...], *, looping: boo
     first, last = evidence.samples[0], evidence.samples[-1]
     if looping:
         causes = [f"likely cause: {found.trouble} at {found.path}" for found in others if found.trouble in _CAUSES]
+        exhausted = not causes and evidence.versions.newest <= LAST_TO_FAIL_AGAIN
+        unexplained = _FAILS_AGAIN if exhausted else "no cause was found in ZooKeeper: look into the controllers' logs"
         yield Finding(
             Trouble.ELECTION_LOOP,
             CONTROLLER_EPOCH,
             "Controllers are elected and resign without end: nothing is reassigned, elected, created or deleted.",
             (
                 f"the epoch went from {first.epoch} to {last.epoch} in {len(evidence.samples)} looks a second apart",
-                *(causes or ("no cause was found in ZooKeeper: look into the controllers' logs",)),
+                *(causes or (unexplained,)),
             ),
-            evidence.heal_command,
+            "restart the brokers, one after the other" if exhausted else evidence.heal_command,
             stops_apply=True,
         )
     elif evidence.state.brokers and all(sample.controller is None for sample in evidence.samples):

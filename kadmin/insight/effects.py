@@ -84,16 +84,17 @@ _STRICT: Version = (2, 0)
 _MARKED: Version = (2, 4)
 _TOLERANT_ELECTIONS: Version = (2, 2)
 _ASYNCHRONOUS: Version = (1, 1)
+_AFTER_THE_OLDEST: Version = (0, 11)
 
 _COMMON: Table = {
     Flaw.NULL_DATA: _always(Effect.POISON),
-    Flaw.JSON_NULL: _always(Effect.POISON),
     Flaw.PROBE: _always(Effect.DROPPED),
     Flaw.BEING_DELETED: _always(Effect.DROPPED),
     Flaw.NO_OP: _always(Effect.DROPPED),
 }
 _REASSIGNMENT: Table = {
     **_COMMON,
+    Flaw.JSON_NULL: _changed(Effect.IGNORED, _AFTER_THE_OLDEST, Effect.POISON),
     Flaw.EMPTY_DATA: _always(Effect.IGNORED),
     Flaw.NOT_JSON: _always(Effect.IGNORED),
     Flaw.NOT_AN_OBJECT: _always(Effect.IGNORED),
@@ -108,7 +109,7 @@ _REASSIGNMENT: Table = {
     Flaw.BAD_PARTITION: _changed(Effect.POISON, _STRICT, Effect.IGNORED),
     Flaw.NO_REPLICAS: ((OLDEST, Effect.POISON), (_STRICT, Effect.DROPPED), (_MARKED, Effect.POISON)),
     Flaw.BAD_REPLICAS: _changed(Effect.POISON, _STRICT, Effect.IGNORED),
-    Flaw.BAD_BROKER_ID: _always(Effect.POISON),
+    Flaw.BAD_BROKER_ID: _changed(Effect.DROPPED, _AFTER_THE_OLDEST, Effect.POISON),
     Flaw.EMPTY_REPLICAS: _always(Effect.POISON),
     Flaw.DUPLICATE_BROKER: _changed(Effect.OBEYED, _MARKED, Effect.STAYS),
     Flaw.UNKNOWN_TOPIC: _always(Effect.DROPPED),
@@ -117,6 +118,7 @@ _REASSIGNMENT: Table = {
 }
 _ELECTION: Table = {
     **_COMMON,
+    Flaw.JSON_NULL: _always(Effect.POISON),
     Flaw.EMPTY_DATA: (
         (OLDEST, Effect.POISON),
         (_ASYNCHRONOUS, Effect.DROPPED),

@@ -266,4 +266,5 @@ def _verdict(findings: Sequence[Finding], steps: int) -> str:
 def _onward(finding: Finding) -> str:
     if finding.trouble is Trouble.EMPTY_REPLICAS:
         return f"delete the topic {finding.topic} and make it again: its data went with the empty list"
-    return "kadmin doctor" if healable(finding) else finding.remedy
+    mendable = healable(finding) and finding.remedy.startswith("kadmin heal")
+    return "kadmin doctor" if mendable else finding.remedy

@@ -99,6 +99,30 @@ def test_payload_that_is_not_quite_right(cluster: Cluster, name: str) -> None:
 test_unknown_key = test_not_json = test_payload_that_is_not_quite_right
 
 
+def test_loop_without_its_cause(cluster: Cluster) -> None:
+    cluster.raw.create(f"/kafka{ELECTION}", b"null")
+    assert cluster.loops()
+    cluster.raw.delete(f"/kafka{ELECTION}")
+    if seen(cluster, "loop_without_its_cause") == "ends":
+        cluster.wait_for_controller()
+        before = cluster.epoch()
+        assert stays(lambda: cluster.epoch() == before)
+        return
+    before = cluster.epoch()
+    wait_until(lambda: cluster.epoch() > before + 5, 30)
+    cluster.restart_brokers()
+
+
+def test_controller_deleted_at_once(cluster: Cluster) -> None:
+    if seen(cluster, "controller_deleted_at_once") == "elected every time":
+        assert not cluster.loses_its_controller(seconds=10)
+        return
+    assert cluster.loses_its_controller()
+    cluster.raw.create("/kafka/controller", b'{"version":1,"brokerid":-1,"timestamp":"1"}', ephemeral=True)
+    stays(lambda: True, 1)
+    cluster.raw.delete("/kafka/controller")
+
+
 def test_topic_znode_in_mid_move(cluster: Cluster) -> None:
     topic = cluster.create_topic({0: [1, 2]})
     with cluster.stuck_reassignment(topic, 0):

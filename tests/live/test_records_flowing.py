@@ -122,6 +122,8 @@ def test_a_broker_is_killed_in_the_middle(cluster: Cluster, live: Sandbox, tmp_p
         ended_well(runner)
     assert flow.lost() == []
     assert move.orders() == [TARGET] * PARTITIONS
-    assert move.waves() == [0, 1, 2]
+    waves = move.waves()
+    # Up to 2.3 a union that a controller leaves behind is repaired by publishing the same wave again.
+    assert (waves if cluster.has_reassignment_api else list(dict.fromkeys(waves))) == [0, 1, 2]
     assert cluster.throttles(move.topic) == {}
     cluster.wait_for_controller()
