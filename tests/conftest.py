@@ -22,13 +22,22 @@ _chroots = itertools.count()
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of one cluster in one worker: a second worker would start that cluster again."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep the tests of one cluster in one worker: a second worker would start that cluster again.
+
+    A test that is slow and the same in every era names its versions with the mark `on`, and is left out elsewhere.
+    """
+    left_out = [item for item in items if (mark := item.get_closest_marker("on")) and _version(item) not in mark.args]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
     for item in items:
-        if isinstance(item, pytest.Function) and (callspec := getattr(item, "callspec", None)) is not None:
-            version = callspec.params.get("live")
-            if version is not None:
-                item.add_marker(pytest.mark.xdist_group(version))
+        if (version := _version(item)) is not None:
+            item.add_marker(pytest.mark.xdist_group(version))
+
+
+def _version(item: pytest.Item) -> str | None:
+    callspec = getattr(item, "callspec", None)
+    return None if callspec is None else callspec.params.get("live")
 
 
 @pytest.fixture(scope="session")

@@ -143,6 +143,7 @@ def test_a_node_deleted_by_hand_is_no_obstacle(cluster: Cluster, tmp_path: Path)
         assert cluster.get(REASSIGN) is None
 
 
+@pytest.mark.on("1.1.1", "2.8.2")
 def test_a_lost_reply_does_not_move_the_controller_twice(cluster: Cluster, tmp_path: Path) -> None:
     """Killed right after the write: the step record and the node tell the next run that it was asked for already."""
     topic = cluster.create_topic({0: [2, 1]})

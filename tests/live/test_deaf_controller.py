@@ -96,6 +96,7 @@ def test_without_four_letter_words_a_deaf_controller_leaves_the_probe_and_resume
     assert quiet.kadmin("verify", plan).status == 0
 
 
+@pytest.mark.on("1.1.1", "2.8.2")
 @pytest.mark.executor
 def test_without_four_letter_words_heal_waits_until_everything_stood_still(quiet: Cluster, tmp_path: Path) -> None:
     """F35 and F40: the probe of the run that stopped is cleared by the next controller, a minute later."""

@@ -241,6 +241,7 @@ def test_what_others_are_at_work_on_is_left_alone(cluster: Cluster) -> None:
         assert cluster.fingerprint() == before
 
 
+@pytest.mark.on("2.8.2")
 def test_a_lost_reply_is_looked_for_and_nothing_is_done_twice(cluster: Cluster, tmp_path: Path) -> None:
     cluster.raw.create(f"/kafka{REASSIGN}", b"null")
     threading.Event().wait(1)
