@@ -84,7 +84,7 @@ def not_picked_up(path: str) -> Finish:
         f"the controller did not pick up {path}",
         NotCompletedError(
             f"The controller did not pick up {path} within the deadline; no partition has changed.",
-            cause="the controller does not watch the node (it was deleted or overwritten by hand before)",
+            cause="it does not watch the node (deleted or overwritten by hand before), or is busy for longer than that",
             next_command="kadmin heal, then kadmin resume",
         ),
     )
