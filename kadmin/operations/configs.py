@@ -20,6 +20,7 @@ from kadmin.cluster.znodes.configs import (
 )
 from kadmin.cluster.znodes.topics import topic_path
 from kadmin.errors import BusyError
+from kadmin.insight.cluster_troubles import MANY_CONFIG_CHANGES
 from kadmin.operations.journal import lost_lock
 from kadmin.operations.writing import ensure, write
 
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from kadmin.plan.throttle import ConfigValues
 
 PER_MINUTE = 1_000
-MOST_WAITING = 10_000
 MINUTE_S = 60.0
 BATCH = 50
 _BATCH_BYTES = 400_000
@@ -44,10 +44,10 @@ _ATTEMPTS = 5
 def crowded(store: Store) -> BusyError | None:
     """Return what speaks against more config changes now: brokers are behind with those that are there."""
     waiting = len(store.children(CONFIG_CHANGES) or ())
-    if waiting <= MOST_WAITING:
+    if waiting <= MANY_CONFIG_CHANGES:
         return None
     return BusyError(
-        f"{CONFIG_CHANGES} holds {waiting} notifications, more than {MOST_WAITING}; no throttle is set or taken off.",
+        f"{CONFIG_CHANGES} holds {waiting} notifications, more than {MANY_CONFIG_CHANGES}; throttles stay as they are.",
         cause="brokers purge them 15 minutes after they were made; another tool makes very many",
         next_command="the same command again, in some minutes",
     )

@@ -17,10 +17,11 @@ from kadmin.cluster.model import Create, Delete, SetData
 from kadmin.cluster.reader import read_cluster
 from kadmin.cluster.store import Store
 from kadmin.errors import BusyError, KadminError, NotCompletedError
+from kadmin.insight.cluster_troubles import MANY_CONFIG_CHANGES
 from kadmin.operations import events
 from kadmin.operations.actions import ReassignmentWork
 from kadmin.operations.clock import Clock
-from kadmin.operations.configs import MOST_WAITING, PER_MINUTE
+from kadmin.operations.configs import PER_MINUTE
 from kadmin.operations.journal import LostLockError
 from kadmin.operations.lock import Holder, release_by_hand, take
 from kadmin.operations.record import Author, Kind, OperationRecord, Paths, Step, StepKind, encode_step
@@ -376,7 +377,7 @@ def test_with_ten_thousand_notifications_waiting_none_is_added(store: Store, lea
     set_before = throttling(store, recorded(store, wishes()), told)
     set_before.set_up(lease, None)
     before = configs(store)
-    for _ in range(MOST_WAITING // 1000):
+    for _ in range(MANY_CONFIG_CHANGES // 1000):
         store.multi([Create("/config/changes/config_change_", b"{}", sequential=True)] * 1000)
     with pytest.raises(BusyError, match="10004 notifications"):
         set_before.take_down(lease, OFF)
