@@ -24,6 +24,7 @@ from controller_model_znodes import REASSIGN, TOPICS, reassignment_payload
 from fault_proxy import Action, Fault, FaultProxy, Side
 from kazoo.client import KazooClient
 from kill_points import Ground
+from many_partitions import reassign_many
 from races import races
 from runs_under_test import Site
 from states import cluster, tp
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 RACES = 1_000
+MANY = 10_000
 PAIRS = 50
 PARTITIONS, WAVE = 100_000, 500
 TIMEOUT_S = 3
@@ -81,6 +83,14 @@ def race_often(site: Site) -> list[list[str]]:
     doubles = sum(each.published != 1 for each in ended)
     problems = sum(each.problem is not None for each in ended)
     return [["races of two appliers", f"{len(ended)}: {doubles} double, {problems} wrong", "0 double publishes"]]
+
+
+def many(site: Site) -> list[list[str]]:
+    """Reassign many partitions through a ZooKeeper with a heap of 256 MB."""
+    started = time.monotonic()
+    ended = reassign_many(site, MANY)
+    found = f"{ended.done:,} in {ended.waves} waves, {time.monotonic() - started:.0f} s; error: {ended.error}"
+    return [[f"{MANY:,} partitions, ZooKeeper of 256 MB", found, "all, no error"]]
 
 
 def overdue(site: Site, folder: Path) -> list[list[str]]:
@@ -215,7 +225,7 @@ def with_site(spec: SandboxSpec, run: Callable[[Site], T]) -> T:
 
 
 def main() -> None:
-    """Print the table; with arguments, only the figures named: decide, reaction, timeout, races, kills."""
+    """Print the table; with arguments, only the figures named: decide, reaction, timeout, races, many, kills."""
     wanted = set(sys.argv[1:])
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -224,6 +234,7 @@ def main() -> None:
             "reaction": lambda: reactions(folder),
             "timeout": lambda: with_site(SandboxSpec(folder / "held", brokers=0), lambda site: overdue(site, folder)),
             "races": lambda: with_site(SandboxSpec(folder / "races", brokers=0), race_often),
+            "many": lambda: with_site(SandboxSpec(folder / "many", brokers=0), many),
             "kills": lambda: kill_points(folder),
         }
         rows = [row for figure, measure in figures.items() if not wanted or figure in wanted for row in measure()]
