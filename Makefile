@@ -6,6 +6,8 @@ READY := $(VENV)/.ready
 # Each worker runs the tests of one cluster at a time: half of a test's time is waiting for brokers.
 WORKERS := -n 2 --dist loadgroup
 ERAS := 0.10.2.2,1.1.1,2.3.1,2.4.1,2.8.2,3.9.2
+# The executor's tests wait for brokers most of the time: sessions that end, controllers that come.
+MORE_WORKERS := -n 3 --dist loadgroup
 # The versions whose live tests `make test` leaves out.
 OTHER_ERAS := 0.10.2.2,2.3.1,2.4.1,3.9.2
 
@@ -16,7 +18,7 @@ help:
 	@echo "make demo             sandbox, snapshot, proposal, apply, election, deletion, on real brokers"
 	@echo "make test             linters, types, contracts and the test suite on real ZooKeeper and Kafka"
 	@echo "make test-eras        the live tests on every version of Kafka from 0.10.2 to 3.9"
-	@echo "make test-executor    what the executor withstands: troubles healed, every kill point, records flowing; an hour"
+	@echo "make test-executor    what the executor withstands: troubles healed, every kill point, records flowing"
 	@echo "make test-containers  live tests on brokers in containers, where a Docker daemon can be had"
 	@echo "make bench            the figures, as a table"
 	@echo "make bench-executor   what the executor withstands and costs, as a table"
@@ -48,7 +50,7 @@ test-eras: $(READY)
 	KADMIN_TEST_VERSIONS=$(OTHER_ERAS) $(BIN)/python -m pytest $(WORKERS) -m "live and not eras and not executor and not spark" tests/live
 
 test-executor: $(READY)
-	KADMIN_TEST_VERSIONS=$(ERAS) $(BIN)/python -m pytest $(WORKERS) -m executor tests
+	KADMIN_TEST_VERSIONS=$(ERAS) $(BIN)/python -m pytest $(MORE_WORKERS) -m executor tests
 
 test-containers: $(READY)
 	containers/with-docker.sh $(BIN)/python -m pytest -m containers tests/containers -s
