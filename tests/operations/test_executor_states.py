@@ -358,4 +358,4 @@ def test_whatever_happens_nothing_is_lost_doubled_or_claimed(site: Site) -> None
 
 @pytest.mark.executor
 def test_whatever_happens_for_longer(site: Site) -> None:
-    explore(site, examples=200, steps=50)
+    explore(site, examples=80, steps=50)

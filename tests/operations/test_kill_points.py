@@ -1,8 +1,8 @@
 """F27: a runner killed at any of its requests, before or after it reaches ZooKeeper, loses nothing and repeats nothing.
 
 The runs are in this process, on a real ZooKeeper, with the model as the controller; what was published is read from
-ZooKeeper's transaction log. `make test` tries every write, and requests spread over the whole run; `make test-eras`
-tries every request.
+ZooKeeper's transaction log. `make test` tries every write, and requests spread over the whole run; `make test-executor`
+tries more of them, in every era, and `make bench-executor` every request of a run, with the number that it found.
 """
 
 from __future__ import annotations
@@ -82,15 +82,15 @@ def test_f27_a_second_kill_during_resume_loses_nothing_either(
 
 @pytest.mark.executor
 @pytest.mark.parametrize("rate", RATES)
-def test_f27_every_request_of_a_run_is_a_kill_point(any_site: Site, rate: int) -> None:
+def test_f27_many_requests_of_a_run_are_kill_points(any_site: Site, rate: int) -> None:
     ground = Ground(any_site, ERAS["2.8.2"], rate)
-    assert violations(ground, ground.points()) == []
+    assert violations(ground, spread(ground.points(), 120)) == []
 
 
 @pytest.mark.executor
 @pytest.mark.parametrize("rate", RATES)
 def test_f27_many_second_kills_during_resume(any_site: Site, rate: int) -> None:
-    assert second_kills(Ground(any_site, ERAS["2.8.2"], rate), 60) == []
+    assert second_kills(Ground(any_site, ERAS["2.8.2"], rate), 40) == []
 
 
 @pytest.mark.executor
