@@ -9,7 +9,10 @@ ERAS := 0.10.2.2,1.1.1,2.3.1,2.4.1,2.8.2,3.9.2
 # The versions whose live tests `make test` leaves out.
 OTHER_ERAS := 0.10.2.2,2.3.1,2.4.1,3.9.2
 
-.PHONY: help setup demo test lint unit test-eras test-executor test-containers bench bench-executor clean
+# How long the fuzzer runs.
+SECONDS := 1800
+
+.PHONY: help setup demo test lint unit test-eras test-executor test-containers bench bench-executor fuzz mutation clean
 
 help:
 	@echo "make setup            create .venv with kadmin in it"
@@ -19,6 +22,8 @@ help:
 	@echo "make test-executor    what the executor withstands: troubles healed, every kill point, records flowing; an hour"
 	@echo "make test-containers  live tests on brokers in containers, where a Docker daemon can be had"
 	@echo "make bench            the figures, as a table"
+	@echo "make fuzz             the loader under a coverage-guided fuzzer, SECONDS=1800"
+	@echo "make mutation         mutants of loader, validators and payload encoder, and how many the tests find"
 	@echo "make bench-executor   what the executor withstands and costs, as a table"
 
 setup: $(READY)
@@ -60,5 +65,13 @@ bench: $(READY)
 bench-executor: $(READY)
 	PYTHONPATH=tests $(BIN)/python benchmarks/executor.py
 
+fuzz: $(READY)
+	PYTHONPATH=tests $(BIN)/python tests/fuzz_documents.py --seconds $(SECONDS)
+
+mutation: $(READY)
+	rm -rf mutants
+	$(BIN)/mutmut run; $(BIN)/mutmut export-cicd-stats
+	$(BIN)/python benchmarks/mutation.py mutants/mutmut-cicd-stats.json
+
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis demo-output
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .fuzz mutants demo-output

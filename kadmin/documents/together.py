@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def check_together(documents: Sequence[Checked]) -> tuple[Problem, ...]:
-    """Find partitions in two reassignment plans, and topics that one plan deletes and another one uses.
+    """Find partitions in two reassignment plans, topics that one deletes and another uses, elections in mid-move.
 
     Plans of different clusters (by their `cluster_id`) do not meet. The problem stands in the later document.
     """
@@ -41,12 +41,42 @@ def _against(document: Checked, earlier: Sequence[Checked]) -> Iterator[Violatio
         if partition in partitions:
             message = f"{partition} is reassigned by {partitions[partition]} too"
             yield Violation(codes.PARTITION_IN_TWO_PLANS, message, "keep one of the two", partition=partition)
+    yield from _elections(document, earlier)
     for topic in dict.fromkeys(_used(document)):
         if topic in deleted:
             yield _conflict(f"{topic} is deleted by {deleted[topic]}", topic)
     for topic in dict.fromkeys(_deleted(document)):
         if topic in used:
             yield _conflict(f"{topic} is used by {used[topic]}", topic)
+
+
+def _elections(document: Checked, earlier: Sequence[Checked]) -> Iterator[Violation]:
+    """Warn where of two plans one reassigns what the other elects; the later of the two says so."""
+    for other in earlier:
+        if not _one_cluster(document, other):
+            continue
+        for elector, mover in ((document, other), (other, document)):
+            if isinstance(elector.document, ElectionPlan):
+                met = list(_elected_among(elector.document, _reassigned(mover)))
+                for partition in met[:1]:
+                    rest = f" and {len(met) - 1} more" if met[1:] else ""
+                    message = (
+                        f"{other.source} and this plan meet: one reassigns {partition}{rest}, one elects its leader"
+                    )
+                    hint = "let the reassignment elect: spec.elect: at_end"
+                    yield Violation(
+                        codes.ELECTED_WHILE_REASSIGNED,
+                        message,
+                        hint,
+                        partition=partition,
+                        topic=partition.topic,
+                        severity="warning",
+                    )
+
+
+def _elected_among(plan: ElectionPlan, partitions: Iterator[TopicPartition]) -> Iterator[TopicPartition]:
+    topics, named = frozenset(plan.topics), frozenset(plan.partitions)
+    return (each for each in partitions if plan.all_partitions or each.topic in topics or each in named)
 
 
 def _conflict(message: str, topic: str) -> Violation:
