@@ -60,6 +60,7 @@ test-containers: $(READY)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py
+	PYTHONPATH=tests $(BIN)/python benchmarks/validation.py
 	$(BIN)/python benchmarks/planner.py
 
 bench-executor: $(READY)
@@ -70,8 +71,8 @@ fuzz: $(READY)
 
 mutation: $(READY)
 	rm -rf mutants
-	$(BIN)/mutmut run; $(BIN)/mutmut export-cicd-stats
-	$(BIN)/python benchmarks/mutation.py mutants/mutmut-cicd-stats.json
+	$(BIN)/mutmut run --max-children 2 > mutation.log
+	$(BIN)/python benchmarks/mutation.py mutants
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .fuzz mutants demo-output

@@ -60,9 +60,10 @@ def _over_capacity(
     plan: ReassignmentPlan, before: Assignment, after: Assignment, facts: ClusterFacts
 ) -> Iterator[Violation]:
     held, will_hold = _bytes(before, facts), _bytes(after, facts)
-    for broker, capacity in sorted(facts.capacities.items()):
-        wish = _first_that(plan, broker, new=True)
-        if wish is not None and will_hold[broker] > max(capacity, held[broker]):
+    full = {broker for broker, capacity in facts.capacities.items() if will_hold[broker] > max(capacity, held[broker])}
+    for broker in sorted(full):
+        capacity, wish = facts.capacities[broker], _first_that(plan, broker, new=True)
+        if wish is not None:
             message = (
                 f"broker {broker} would hold {format_size(will_hold[broker])}, and its capacity is "
                 f"{format_size(capacity)}"
@@ -86,9 +87,11 @@ def _crowded_leaders(
         return
     led, will_lead = _leaders(before), _leaders(after)
     share = len(after) / len(state.brokers)
-    for broker in sorted(state.brokers):
+    limit = max(MOST_LEADERS * share, MOST_LEADERS)
+    crowded = {broker for broker in state.brokers if will_lead[broker] > max(led[broker], limit)}
+    for broker in sorted(crowded):
         wish = _first_that(plan, broker, new=False)
-        if wish is not None and will_lead[broker] > max(led[broker], MOST_LEADERS * share, MOST_LEADERS):
+        if wish is not None:
             message = (
                 f"broker {broker} would be the preferred leader of {will_lead[broker]} of {len(after)} partitions, "
                 f"before {led[broker]}; an even share is {share:.0f}"
