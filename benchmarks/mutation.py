@@ -12,7 +12,7 @@ from pathlib import Path
 
 from kadmin.report.text import table
 
-KILLED = {1, 3, 36, 24, 152, 255, -24, -9}
+KILLED = {1, 3, 36, 24, 152, 255, -24, -11, -9}
 """Exit codes of a run of the tests that noticed something: a failure, a crash, or the end of its time."""
 
 

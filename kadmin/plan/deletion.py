@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from kadmin.errors import name_some
 from kadmin.plan import codes
-from kadmin.plan.checks import INTERNAL_TOPICS, Violation, deletion_guards
+from kadmin.plan.checks import INTERNAL_TOPICS, Violation, deletion_guards, unknown_names
+from kadmin.plan.diff import assignment_of
 from kadmin.plan.progress import in_flight
 
 if TYPE_CHECKING:
@@ -26,9 +27,8 @@ def check_deletion(
 ) -> tuple[Violation, ...]:
     """Return what stops a deletion on this cluster, and what is worth a warning, in the order to be heard."""
     present = [topic for topic in plan.topics if topic in state.topics]
-    absent = [topic for topic in plan.topics if topic not in state.topics]
     return (
-        *(Violation(codes.UNKNOWN_TOPIC, f"the cluster has no topic {topic}", topic=topic) for topic in absent),
+        *unknown_names(plan, assignment_of(state), state.brokers),
         *deletion_guards(plan),
         *check_policy(plan, policy),
         *_moving(plan, state),

@@ -124,7 +124,7 @@ def _under_min_isr(plan: ReassignmentPlan, state: ClusterState) -> Iterator[Viol
         wanted = min_insync_replicas(wish.partition.topic, state)
         alive = [broker for broker in wish.target if broker in state.brokers]
         if len(alive) < wanted:
-            message = f"{wish.partition}: {len(alive)} live replicas, and its min.insync.replicas is {wanted}"
+            message = f"{wish.partition}: live replicas would be {len(alive)}, and its min.insync.replicas is {wanted}"
             hint = "producers with acks=all would be refused; give it more replicas"
             field = ("spec", "partitions", index, "replicas")
             yield Violation(codes.UNDER_MIN_ISR, message, hint, partition=wish.partition, field=field)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 PAGE = (Path(__file__).parents[2] / "docs" / "codes.md").read_text(encoding="utf-8")
 FENCE = re.compile(r"```([a-z]+)\n(.*?)```", re.DOTALL)
 FACTS = {"KA053": {"delete_topic_enable": False}, "KA055": {"auto_create_topics_enable": True}}
+GOLDEN = Path(__file__).parent / "codes"
+MOST_LINES = 40
 WARNINGS = {"KA022", "KA024", "KA025", "KA032", "KA047", "KA055", "KA056"}
 
 
@@ -53,8 +56,8 @@ def lay_out(folder: Path, facts: Mapping[str, object]) -> None:
     (folder / "partitions.csv").write_text(blocks[2])
 
 
-def found_in(example: Example, code: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, set[str]]:
-    """Validate an example as the page says, and return exit code and codes."""
+def validated(example: Example, code: str, folder: Path, output: str) -> int:
+    """Validate an example as the page says, in its folder."""
     folder.mkdir()
     data = example.text.encode()
     if example.language == "sh":
@@ -63,11 +66,19 @@ def found_in(example: Example, code: str, folder: Path, capsys: pytest.CaptureFi
     files = dict(zip(parts[1::2], parts[2::2], strict=True)) or {b"plan.yaml": data}
     for name, text in files.items():
         (folder / name.decode()).write_bytes(text)
-    arguments = ["validate", str(folder), "--format", "json"]
+    arguments = ["validate", folder.name, "--format", output]
     if code >= "KA040":
         lay_out(folder.parent / f"inventory-{folder.name}", FACTS.get(code, {}))
-        arguments += ["--inventory", str(folder.parent / f"inventory-{folder.name}")]
-    status = run(arguments)
+        arguments += ["--inventory", f"inventory-{folder.name}"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder.parent)
+        patch.setenv("COLUMNS", "100")
+        return run(arguments)
+
+
+def found_in(example: Example, code: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, set[str]]:
+    """Validate an example and return exit code and codes."""
+    status = validated(example, code, folder, "json")
     return status, {problem["code"] for problem in json.loads(capsys.readouterr().out)["problems"]}
 
 
@@ -105,6 +116,18 @@ def test_every_code_can_be_switched(code: str, tmp_path: Path, capsys: pytest.Ca
             assert status == 3
         elif codes - {code} <= WARNINGS:
             assert status == 0
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_the_bad_example_word_for_word(code: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """KADMIN_WRITE_GOLDEN=1 writes the files anew, for a reader of the diff to judge."""
+    bad, _ = examples(code)
+    validated(bad, code, tmp_path / "plans", "human")
+    lines = capsys.readouterr().out.splitlines()
+    text = "\n".join([*lines[:-1][:MOST_LINES], lines[-1]]) + "\n"
+    if os.environ.get("KADMIN_WRITE_GOLDEN"):
+        (GOLDEN / f"{code}.txt").write_text(text, encoding="utf-8")
+    assert text == (GOLDEN / f"{code}.txt").read_text(encoding="utf-8")
 
 
 def test_the_policy_knows_every_code_and_no_other() -> None:
