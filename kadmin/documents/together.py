@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kadmin.documents.text import printable
 from kadmin.plan import codes
 from kadmin.plan.checks import Violation
 from kadmin.plan.model import DeletionPlan, ElectionPlan, ReassignmentPlan
@@ -34,9 +35,9 @@ def _against(document: Checked, earlier: Sequence[Checked]) -> Iterator[Violatio
     used: dict[str, str] = {}
     for other in reversed(earlier):
         if _one_cluster(document, other):
-            partitions.update(dict.fromkeys(_reassigned(other), other.source))
-            deleted.update(dict.fromkeys(_deleted(other), other.source))
-            used.update(dict.fromkeys(_used(other), other.source))
+            partitions.update(dict.fromkeys(_reassigned(other), printable(other.source)))
+            deleted.update(dict.fromkeys(_deleted(other), printable(other.source)))
+            used.update(dict.fromkeys(_used(other), printable(other.source)))
     for partition in dict.fromkeys(_reassigned(document)):
         if partition in partitions:
             message = f"{partition} is reassigned by {partitions[partition]} too"
@@ -52,26 +53,24 @@ def _against(document: Checked, earlier: Sequence[Checked]) -> Iterator[Violatio
 
 def _elections(document: Checked, earlier: Sequence[Checked]) -> Iterator[Violation]:
     """Warn where of two plans one reassigns what the other elects by name; the later of the two says so."""
-    for other in earlier:
-        if not _one_cluster(document, other):
-            continue
+    for other in (each for each in earlier if _one_cluster(document, each)):
         for elector, mover in ((document, other), (other, document)):
-            if isinstance(elector.document, ElectionPlan):
-                met = list(_elected_among(elector.document, _reassigned(mover)))
-                for partition in met[:1]:
-                    rest = f" and {len(met) - 1} more" if met[1:] else ""
-                    message = (
-                        f"{other.source} and this plan meet: one reassigns {partition}{rest}, one elects its leader"
-                    )
-                    hint = "let the reassignment elect: spec.elect: at_end"
-                    yield Violation(
-                        codes.ELECTED_WHILE_REASSIGNED,
-                        message,
-                        hint,
-                        partition=partition,
-                        topic=partition.topic,
-                        severity="warning",
-                    )
+            if not isinstance(elector.document, ElectionPlan):
+                continue
+            if met := list(_elected_among(elector.document, _reassigned(mover))):
+                yield _meeting(met, printable(other.source))
+
+
+def _meeting(met: Sequence[TopicPartition], source: str) -> Violation:
+    first, rest = met[0], f" and {len(met) - 1} more" if met[1:] else ""
+    return Violation(
+        codes.ELECTED_WHILE_REASSIGNED,
+        f"{source} and this plan meet: one reassigns {first}{rest}, one elects its leader",
+        "let the reassignment elect: spec.elect: at_end",
+        partition=first,
+        topic=first.topic,
+        severity="warning",
+    )
 
 
 def _elected_among(plan: ElectionPlan, partitions: Iterator[TopicPartition]) -> Iterator[TopicPartition]:

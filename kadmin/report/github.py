@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kadmin.documents import printable
 from kadmin.report.markdown import cell
-from kadmin.report.problems import count, printable, summary
+from kadmin.report.problems import count, summary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

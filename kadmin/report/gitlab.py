@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from kadmin.documents import printable
 from kadmin.report.fingerprint import fingerprints
-from kadmin.report.problems import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

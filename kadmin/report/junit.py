@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kadmin.documents import printable
 from kadmin.errors import UsageError
-from kadmin.report.problems import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ import json
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
-from kadmin.documents import lines_of
+from kadmin.documents import lines_of, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -93,13 +93,6 @@ def _clip(line: str, position: int, room: int) -> tuple[str, int]:
     shown = printable(line)
     caret = sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in shown[: position - start])
     return f"{before}{shown}{after}", len(before) + caret
-
-
-def printable(text: str) -> str:
-    """Replace what a terminal or reader would act on, one character by one, so that columns stay."""
-    return "".join(
-        char if char.isprintable() else " " if char == "\t" else "\N{REPLACEMENT CHARACTER}" for char in text
-    )
 
 
 def summary(files: int, problems: Sequence[Problem]) -> str:

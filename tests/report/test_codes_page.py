@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from kadmin.cli import run
+from kadmin.documents import Problem, switched
 from kadmin.plan.codes import MEANINGS
+from kadmin.plan.model import Policy, Switch
 from kadmin.schema import schema_text
 
 if TYPE_CHECKING:
@@ -103,19 +105,23 @@ def test_the_bad_example_shows_it_and_the_good_one_does_not(
 
 
 @pytest.mark.parametrize("code", CODES)
-def test_every_code_can_be_switched(code: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_code_can_be_switched_off(code: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bad, _ = examples(code)
-    for switch in ("off", "warning", "error"):
-        policy = tmp_path / "policy.yaml"
-        policy.write_text(f'kind: Policy\nspec: {{codes: {{{code}: "{switch}"}}}}\n')
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("KADMIN_POLICY", str(policy))
-            status, codes = found_in(bad, code, tmp_path / switch, capsys)
-        assert (code in codes) is (switch != "off")
-        if switch == "error":
-            assert status == 3
-        elif codes - {code} <= WARNINGS:
-            assert status == 0
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(f'kind: Policy\nspec: {{codes: {{{code}: "off"}}}}\n')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KADMIN_POLICY", str(policy))
+        status, codes = found_in(bad, code, tmp_path / "bad", capsys)
+    assert code not in codes
+    assert status == (0 if codes <= WARNINGS else 3)
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_every_code_can_be_made_a_warning_or_an_error(code: str) -> None:
+    told = [Problem(code, "m", "f", 1, 1, "$", severity=each) for each in ("error", "warning")]
+    for switch in (Switch.WARNING, Switch.ERROR):
+        assert {each.severity for each in switched(told, Policy(codes={code: switch}))} == {switch.value}
+    assert list(switched(told, Policy(codes={"KA999": Switch.OFF}))) == told
 
 
 @pytest.mark.parametrize("code", CODES)
