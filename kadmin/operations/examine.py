@@ -17,7 +17,7 @@ from kadmin.plan.checks import fewer_racks, replication_factor_changes, unknown_
 from kadmin.plan.copying import throttle_of
 from kadmin.plan.deletion import bytes_lost
 from kadmin.plan.diff import assignment_of, diff
-from kadmin.plan.election import electable, off_preferred, scope_of
+from kadmin.plan.election import check_election, electable, off_preferred, scope_of
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import DeletionPlan, Elect, ElectionPlan, Policy, ReassignmentPlan, RecreationPlan
 from kadmin.plan.outlook import check_outlook
@@ -145,7 +145,8 @@ def _election(plan: ElectionPlan, state: ClusterState) -> Examination:
     if state.admin.election is not None:
         refusals.append(_node_there("/admin/preferred_replica_election"))
     off = tuple(str(partition) for partition in off_preferred(targets, state))
-    return Examination(tuple(refusals), ElectionWork(targets) if off else None, targets=off)
+    warnings = tuple(violation.message for violation in check_election(plan, state))
+    return Examination(tuple(refusals), ElectionWork(targets) if off else None, targets=off, warnings=warnings)
 
 
 def _deletion(plan: DeletionPlan, state: ClusterState, facts: ClusterFacts, policy: Policy) -> Examination:

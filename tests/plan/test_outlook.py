@@ -124,6 +124,7 @@ def test_a_topic_is_whole_with_every_partition_and_every_leader() -> None:
     assert is_whole(recipe("t", *[(1,)] * 8), STATE)
     assert not is_whole(recipe("t", *[(1,)] * 7), STATE)
     assert not is_whole(recipe("gone", (1,)), STATE)
+    assert is_whole(recipe("t", (0, 1)), cluster({"t-0": (0, 1)})), "broker 0 is a broker"
     leaderless = cluster({"t-0": (1, 2)}, states={"t-0": (-1, (1,))})
     assert not is_whole(recipe("t", (1, 2)), leaderless)
     assert not is_whole(recipe("t", (1, 2)), replace(leaderless, states={}))

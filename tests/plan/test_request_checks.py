@@ -46,3 +46,8 @@ def test_a_pin_of_a_partition_that_is_not_there() -> None:
 
 def test_a_request_that_fits_has_nothing_to_say() -> None:
     assert unknown_in_request(RebalanceRequest(PlanHeader(), drain=(1,)), {}, [1]) == ()
+
+
+def test_ten_brokers_are_named_of_many() -> None:
+    (found,) = unknown_in_request(RebalanceRequest(PlanHeader(), drain=(99,)), {}, range(12))
+    assert found.hint == "its brokers are 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"
