@@ -15,6 +15,7 @@ from jsonschema import Draft202012Validator
 
 from kadmin.documents import KINDS
 from kadmin.schema import schema_names, schema_text, validate_value
+from kadmin.schema.quick import compile_quick
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -270,6 +271,14 @@ def test_the_good_examples_fill_every_field(name: str) -> None:
     }
     assert wanted - reached - names == set()
     assert all(validate_value(good, name) == [] for good in GOOD[name])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_quick_test_says_yes_to_what_is_good(name: str) -> None:
+    """Or large plans would be judged by jsonschema alone, which is a hundred times slower."""
+    quick = compile_quick(schema_of(name))
+    assert all(quick(good) for good in GOOD[name])
+    assert not quick({**GOOD[name][0], "spec": {}, "version": 2})
 
 
 def passed_through(schema: dict[str, Any], root: dict[str, Any], value: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - JSON

@@ -231,6 +231,10 @@ def test_the_child_of_a_deletion_is_a_literal_topic_name() -> None:
 @pytest.mark.parametrize(
     ("refused", "said"),
     [
+        (lambda: decode_election(b'{"partitions": [1]}'), "^/admin/preferred_replica_election: entry is not"),
+        (lambda: decode_election(b'{"partitions": [{"topic": 1}]}'), "_election: topic is not a string: 1$"),
+        (lambda: decode_election(b'{"partitions": [{"topic": "a", "partition": "0"}]}'), "_election: partition is not"),
+        (lambda: decode_election(b"{"), "^/admin/preferred_replica_election: "),
         (lambda: encode_election([TopicPartition("a", 0)] * 2), "^a partition stands twice in the election$"),
         (lambda: encode_deletion_document(["a", "*"]), r"names: \['\*'\]$"),
         (lambda: encode_deletion_document(["a", "a"]), r"names: \['a', 'a'\]$"),

@@ -7,6 +7,7 @@ import pytest
 from states import cluster, tp, with_node
 
 from kadmin.plan import codes
+from kadmin.plan.checks import Violation
 from kadmin.plan.diff import assignment_of
 from kadmin.plan.election import check_election
 from kadmin.plan.facts import ClusterFacts
@@ -17,7 +18,6 @@ from kadmin.plan.recreation import check_recreation, is_whole
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kadmin.plan.checks import Violation
 
 STATE = cluster({f"t-{number}": ((1, 2), (2, 3), (3, 4), (4, 1))[number % 4] for number in range(8)})
 SIZES = {tp(f"t-{number}"): 100 for number in range(8)}
@@ -104,20 +104,57 @@ def recipe(topic: str, *lists: tuple[int, ...]) -> TopicRecipe:
     return TopicRecipe(topic, dict(enumerate(lists)), {})
 
 
-def recreation(*recipes: TopicRecipe) -> list[tuple[str, tuple[str | int, ...]]]:
-    state = replace(STATE, admin=replace(STATE.admin, deletions=("going",)))
-    found = check_recreation(RecreationPlan(PlanHeader(), recipes), state)
-    return [(each.code, each.field) for each in found]
+def recreation(*recipes: TopicRecipe) -> list[Violation]:
+    state = cluster({"t-0": (1,), "a.b-0": (1,), "c_d-0": (1,)})
+    state = replace(state, admin=replace(state.admin, deletions=("going",)))
+    return list(check_recreation(RecreationPlan(PlanHeader(), recipes), state))
 
 
-def test_what_stands_against_a_recreation() -> None:
+def test_nothing_stands_against_new_topics_on_live_brokers() -> None:
     assert recreation(recipe("new", (1, 2)), recipe("new.er", (3,))) == []
-    assert recreation(recipe("new", (1,)), recipe("t", (1,))) == [(codes.TOPIC_EXISTS, ("spec", "topics", 1, "topic"))]
-    assert recreation(recipe("going", (1,))) == [(codes.TOPIC_EXISTS, ("spec", "topics", 0, "topic"))]
-    assert recreation(recipe("x", (1, 9), (8, 1))) == [(codes.DEAD_BROKER, ("spec", "topics", 0, "partitions"))]
-    state = cluster({"a.b-0": (1,)})
-    (found,) = check_recreation(RecreationPlan(PlanHeader(), (recipe("a_b", (1,)),)), state)
-    assert (found.code, found.severity) == (codes.NAME_COLLISION, "error")
+
+
+def test_a_topic_that_is_there_or_still_going_is_told_word_for_word() -> None:
+    assert recreation(recipe("new", (1,)), recipe("t", (1,)), recipe("going", (1,))) == [
+        Violation(
+            codes.TOPIC_EXISTS,
+            "t is there; nothing of it was touched",
+            "take it out of the recipe",
+            topic="t",
+            field=("spec", "topics", 1, "topic"),
+        ),
+        Violation(
+            codes.TOPIC_EXISTS,
+            "going is still being deleted",
+            "wait until the deletion is done",
+            topic="going",
+            field=("spec", "topics", 2, "topic"),
+        ),
+    ]
+
+
+@pytest.mark.parametrize(("name", "there"), [("a_b", "a.b"), ("c.d", "c_d")])
+def test_a_name_that_collides_is_an_error_here(name: str, there: str) -> None:
+    assert recreation(recipe(name, (1,))) == [
+        Violation(
+            codes.NAME_COLLISION,
+            f"{name} differs only in . and _ from {there}: their metrics would have one name",
+            topic=name,
+            field=("spec", "topics", 0, "topic"),
+        )
+    ]
+
+
+def test_dead_brokers_of_a_recipe_are_named_once() -> None:
+    assert recreation(recipe("x", (1, 9), (8, 9))) == [
+        Violation(
+            codes.DEAD_BROKER,
+            "x has replicas on brokers that are not alive: 8, 9",
+            "start them, or put others into the recipe; alive are 1, 2, 3, 4",
+            topic="x",
+            field=("spec", "topics", 0, "partitions"),
+        )
+    ]
 
 
 def test_a_topic_is_whole_with_every_partition_and_every_leader() -> None:
