@@ -209,6 +209,7 @@ def test_against_a_fleet(tmp_path: Path) -> None:
     assert kadmin("validate", "good.yaml", "--inventory", folder, cwd=tmp_path).returncode == 0
     none = kadmin("validate", "none.yaml", "--inventory", folder, cwd=tmp_path)
     assert none.returncode == 3
+    assert "none.yaml: the inventory holds a fleet" in none.stderr
     assert "the document has no metadata.cluster_id" in none.stderr
     request = kadmin("validate", "request.yaml", "--inventory", folder, cwd=tmp_path)
     assert request.returncode == 3

@@ -134,7 +134,7 @@ def _against_inventory(documents: Sequence[Checked], directory: Path, policy: Po
     inventory = read_inventory(directory)
     for checked in documents:
         if checked.document is not None:
-            yield from checked.place(check_fit(checked.document, inventory, policy))
+            yield from checked.place(check_fit(checked.document, inventory, policy, checked.source))
 
 
 def _render(output_format: ValidateFormat, documents: Sequence[Checked], problems: Sequence[Problem]) -> str:

@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from kadmin.plan.model import Document, Plan
 
 
-def check_fit(document: Document, inventory: Inventory, policy: Policy) -> tuple[Violation, ...]:
+def check_fit(document: Document, inventory: Inventory, policy: Policy, source: str) -> tuple[Violation, ...]:
     """Return what only the cluster could know; raises InvalidInputError for a plan of no cluster of a fleet."""
     if isinstance(document, Policy):
         return ()
     if isinstance(document, RebalanceRequest):
-        return tuple(_request(document, clusters_of(document, inventory)))
-    (cluster,) = clusters_of(document, inventory)
+        return tuple(_request(document, _clusters_of(document, inventory, source)))
+    (cluster,) = _clusters_of(document, inventory, source)
     return (*checks.other_cluster(document, cluster.cluster_id), *_plan(document, cluster, policy))
 
 
-def clusters_of(document: Document, inventory: Inventory) -> Sequence[ClusterInventory]:
+def _clusters_of(document: Document, inventory: Inventory, source: str) -> Sequence[ClusterInventory]:
     """Return the clusters that a document is about: of a fleet the one with its `cluster_id`.
 
     A request without a `cluster_id` is about every cluster of the fleet.
@@ -45,7 +45,7 @@ def clusters_of(document: Document, inventory: Inventory) -> Sequence[ClusterInv
     found = [cluster for cluster in inventory.clusters.values() if cluster.cluster_id == wanted and wanted is not None]
     if not found:
         raise InvalidInputError(
-            "The inventory holds a fleet, and no cluster of it has the document's cluster_id.",
+            f"{source}: the inventory holds a fleet, and no cluster of it has the document's cluster_id.",
             cause=f"metadata.cluster_id is {wanted}" if wanted else "the document has no metadata.cluster_id",
         )
     return found
