@@ -11,7 +11,10 @@ MORE_WORKERS := -n 3 --dist loadgroup
 # The versions whose live tests `make test` leaves out.
 OTHER_ERAS := 0.10.2.2,2.3.1,2.4.1,3.9.2
 
-.PHONY: help setup demo test lint unit test-eras test-executor test-containers bench bench-executor clean
+# How long the fuzzer runs.
+SECONDS := 1800
+
+.PHONY: help setup demo test lint unit test-eras test-executor test-containers bench bench-executor fuzz mutation clean
 
 help:
 	@echo "make setup            create .venv with kadmin in it"
@@ -21,6 +24,8 @@ help:
 	@echo "make test-executor    what the executor withstands: troubles healed, every kill point, records flowing"
 	@echo "make test-containers  live tests on brokers in containers, where a Docker daemon can be had"
 	@echo "make bench            the figures, as a table"
+	@echo "make fuzz             the loader under a coverage-guided fuzzer, SECONDS=1800"
+	@echo "make mutation         mutants of loader, validators and payload encoder, and how many the tests find"
 	@echo "make bench-executor   what the executor withstands and costs, as a table"
 
 setup: $(READY)
@@ -57,10 +62,19 @@ test-containers: $(READY)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py
+	PYTHONPATH=tests $(BIN)/python benchmarks/validation.py
 	$(BIN)/python benchmarks/planner.py
 
 bench-executor: $(READY)
 	PYTHONPATH=tests $(BIN)/python benchmarks/executor.py
 
+fuzz: $(READY)
+	PYTHONPATH=tests $(BIN)/python tests/fuzz_documents.py --seconds $(SECONDS)
+
+mutation: $(READY)
+	rm -rf mutants
+	$(BIN)/mutmut run --max-children 2 > mutation.log
+	$(BIN)/python benchmarks/mutation.py mutants
+
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis demo-output
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .fuzz mutants demo-output

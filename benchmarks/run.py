@@ -23,7 +23,6 @@ from kadmin.sandbox import Sandbox, SandboxSpec
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-from functools import partial
 
 TOPICS, PARTITIONS = 1_000, 100
 BATCH = 200
@@ -97,20 +96,6 @@ def write_plan(path: Path, *, as_json: bool) -> None:
 def figures(folder: Path) -> list[list[str]]:
     """Measure every row."""
     rows = [["kadmin --help, median of 9", f"{timed(lambda: kadmin('--help'), 9):.2f} s", "< 0.3 s"]]
-    small = folder / "small.yaml"
-    small.write_text("kind: PartitionReassignment\nspec: {partitions: [{topic: a, partition: 0, replicas: [1]}]}\n")
-    rows.append(
-        [
-            "validate an ordinary plan, median of 9",
-            f"{timed(lambda: kadmin('validate', str(small)), 9):.2f} s",
-            "< 0.5 s",
-        ]
-    )
-    for suffix, target in ((".yaml", "< 12 s"), (".json", "< 4 s")):
-        plan = folder / f"plan{suffix}"
-        write_plan(plan, as_json=suffix == ".json")
-        taken = timed(partial(kadmin, "validate", str(plan)))
-        rows.append([f"validate {PLAN_ENTRIES:,} partitions, {suffix[1:]}", f"{taken:.1f} s", target])
     started = time.perf_counter()
     sandbox = Sandbox.up(SandboxSpec(folder / "three", brokers=3))
     rows.append(["sandbox of 3 brokers up, warm cache", f"{time.perf_counter() - started:.1f} s", "< 15 s"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from kadmin.cluster.model import TopicPartition
+from kadmin.plan.codes import MEANINGS
 from kadmin.plan.model import (
     DeletionLayout,
     DeletionPlan,
@@ -13,13 +14,17 @@ from kadmin.plan.model import (
     FreeBytes,
     Pin,
     PlanHeader,
+    Policy,
     ProposalLimits,
     Racks,
     Reassignment,
     ReassignmentPlan,
     RebalanceRequest,
+    RecreationPlan,
+    Switch,
     ThrottleBy,
     ThrottleWish,
+    TopicRecipe,
     WaveLimits,
 )
 
@@ -86,6 +91,24 @@ deletion_plans = st.builds(
     allow_deletion_disabled=st.booleans(),
     allow_more_than=st.integers(5, 100),
 )
+config_names = st.sampled_from(["retention.ms", "cleanup.policy", "min.insync.replicas", "on", "null"])
+topic_recipes = st.builds(
+    TopicRecipe,
+    topics,
+    st.lists(replicas, min_size=1, max_size=3).map(lambda lists: dict(enumerate(lists))),
+    st.dictionaries(config_names, texts, max_size=2),
+)
+recreation_plans = st.builds(
+    RecreationPlan, headers, st.lists(topic_recipes, min_size=1, max_size=3, unique_by=lambda r: r.topic).map(tuple)
+)
+policies = st.builds(
+    Policy,
+    headers,
+    codes=st.dictionaries(st.sampled_from(sorted(MEANINGS)), st.sampled_from(Switch), max_size=3),
+    deny=st.lists(patterns, max_size=3).map(tuple),
+    allow=st.lists(patterns, max_size=3).map(tuple),
+    max_topics=st.none() | st.integers(1, 100),
+)
 _few_ids = st.lists(st.integers(0, 50), unique=True, max_size=4).map(tuple)
 rebalance_requests = st.builds(
     RebalanceRequest,
@@ -113,4 +136,6 @@ rebalance_requests = st.builds(
     ),
     free=st.none() | st.builds(FreeBytes, ids, amounts),
 )
-documents = st.one_of(reassignment_plans, election_plans, deletion_plans, rebalance_requests)
+documents = st.one_of(
+    reassignment_plans, election_plans, deletion_plans, recreation_plans, rebalance_requests, policies
+)

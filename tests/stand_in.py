@@ -46,6 +46,7 @@ class StandIn:
         self.manner = Manner.OBEY
         self._ended = threading.Event()
         self._wake = threading.Event()
+        self._topics = threading.Lock()
         retry = {"max_tries": -1, "max_delay": 0.5}
         self.client = KazooClient(connect, timeout=10, connection_retry=retry, auth_data=[("digest", IDENTITY)])
         self.client.start()
@@ -70,6 +71,10 @@ class StandIn:
 
     def create_topic(self, topic: str, replicas: Mapping[int, Sequence[int]]) -> str:
         """Create a topic with everything in sync."""
+        with self._topics:
+            return self._create_topic(topic, replicas)
+
+    def _create_topic(self, topic: str, replicas: Mapping[int, Sequence[int]]) -> str:
         self.client.create(f"/config/topics/{topic}", b'{"version":1,"config":{}}')
         self.client.create(f"/brokers/topics/{topic}", encode_topic({n: tuple(ids) for n, ids in replicas.items()}))
         self.client.create(f"/brokers/topics/{topic}/partitions")
@@ -170,11 +175,21 @@ class StandIn:
                 obey(json.loads(self.client.get(path)[0])["partitions"])
             if self.manner is not Manner.BEGIN:
                 self.client.delete(path)
+        if self.manner is not Manner.HOLD:
+            self._take_up_topics()
         for topic in self.client.get_children(DELETE_TOPICS):
             if self.manner is Manner.OBEY:
                 self.delete_topic(topic)
             if self.manner is not Manner.HOLD:
                 self.client.delete(f"{DELETE_TOPICS}/{topic}")
+
+    def _take_up_topics(self) -> None:
+        # A new topic gets its leaders.
+        with self._topics:
+            for topic in self.client.get_children("/brokers/topics"):
+                if self.client.exists(f"/brokers/topics/{topic}/partitions") is None:
+                    for number, ids in self.replicas(topic).items():
+                        self.client.create(_state_path(topic, number), _state(ids), makepath=True)
 
     def _reassign(self, entries: Sequence[Mapping[str, Any]]) -> None:
         by_topic: dict[str, dict[int, list[int]]] = {}

@@ -62,9 +62,10 @@ def test_a_valid_file() -> None:
 
 
 def test_every_example_plan_is_valid() -> None:
-    done = kadmin("validate", "plans")
-    assert done.returncode == 0
-    assert "no problem" in done.stdout
+    done = kadmin("validate", "plans", "--format", "json")
+    answer = json.loads(done.stdout)
+    assert (done.returncode, answer["errors"]) == (0, 0)
+    assert {problem["code"] for problem in answer["problems"]} == {"KA032"}, "side by side two of them meet"
 
 
 def test_an_invalid_file(plans: Path) -> None:
@@ -182,6 +183,7 @@ def test_against_an_inventory(tmp_path: Path) -> None:
     assert done.returncode == 3, done.stderr
     found = [(each["line"], each["column"], each["code"]) for each in json.loads(done.stdout)["problems"]]
     assert found == [
+        (5, 65, "KA047"),
         (6, 46, "KA043"),
         (7, 34, "KA041"),
         (8, 15, "KA040"),
@@ -207,6 +209,7 @@ def test_against_a_fleet(tmp_path: Path) -> None:
     assert kadmin("validate", "good.yaml", "--inventory", folder, cwd=tmp_path).returncode == 0
     none = kadmin("validate", "none.yaml", "--inventory", folder, cwd=tmp_path)
     assert none.returncode == 3
+    assert "none.yaml: the inventory holds a fleet" in none.stderr
     assert "the document has no metadata.cluster_id" in none.stderr
     request = kadmin("validate", "request.yaml", "--inventory", folder, cwd=tmp_path)
     assert request.returncode == 3
@@ -253,3 +256,66 @@ def test_an_export_that_cannot_be_written(tmp_path: Path) -> None:
     done = kadmin("schema", "export", str(tmp_path / "file"))
     assert done.returncode == 8
     assert "Cannot write" in done.stderr
+
+
+def test_a_report_goes_to_a_file_and_the_text_to_stdout(plans: Path) -> None:
+    done = kadmin("validate", ".", "--format", "sarif", "--out", "out.sarif", cwd=plans)
+    assert done.returncode == 3
+    assert done.stdout.startswith("b07-partition-twice.yaml:6:7: error KA020")
+    assert len(json.loads((plans / "out.sarif").read_text())["runs"][0]["results"]) == 2
+    refused = kadmin("validate", ".", "--format", "junit", "--out", "none/out.xml", cwd=plans)
+    assert (refused.returncode, "Cannot write none/out.xml" in refused.stderr) == (8, True)
+
+
+@pytest.mark.parametrize("name", ["github", "sarif", "gitlab", "junit"])
+def test_every_format_of_what_is_valid_ends_with_zero(plans: Path, name: str) -> None:
+    assert kadmin("validate", "good.yml", "--format", name, cwd=plans).returncode == 0
+
+
+def test_a_summary_is_appended_where_github_asks_for_it(plans: Path) -> None:
+    summary = plans / "summary.md"
+    summary.write_text("before\n")
+    kadmin("validate", ".", "--format", "github", cwd=plans, GITHUB_STEP_SUMMARY=str(summary))
+    assert summary.read_text().startswith("before\n### kadmin validate: failed\n")
+    kadmin("validate", ".", cwd=plans, GITHUB_STEP_SUMMARY=str(plans / "none" / "summary.md"))
+    refused = kadmin("validate", ".", "--format", "github", cwd=plans, GITHUB_STEP_SUMMARY=str(plans / "no" / "s.md"))
+    assert refused.returncode == 8
+
+
+def test_a_policy_switches_codes_and_guards_names(plans: Path) -> None:
+    (plans / "policy.yaml").write_text(
+        'kind: Policy\nspec: {codes: {KA020: warning, KA024: "off"}, deletion: {deny: ["un*"], max_topics: 1}}\n'
+    )
+    done = kadmin("validate", ".", "--policy", "policy.yaml", "--format", "json", cwd=plans)
+    found = [(each["file"], each["severity"], each["code"]) for each in json.loads(done.stdout)["problems"]]
+    assert done.returncode == 3
+    assert found == [
+        ("b07-partition-twice.yaml", "warning", "KA020"),
+        ("b11-collision.yaml", "error", "KA027"),
+        ("good.json", "error", "KA050"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('kind: Policy\nspec: {deletion: {deny: [""]}}\n', "KA014"),
+        ("kind: Policy\nspec: {codes: {KA999: warning}}\n", "KA014"),
+        ("kind: Policy\nspec: {codes: {KA020: ignore}}\n", "KA016"),
+        ("kind: TopicDeletion\nspec: {topics: [a]}\n", "is not a Policy"),
+    ],
+)
+def test_a_policy_that_says_nothing_sound_is_refused(plans: Path, text: str, said: str) -> None:
+    """An empty pattern most of all: it would match nothing where somebody meant to guard something."""
+    (plans / "policy.yaml").write_text(text)
+    refused = kadmin("validate", "good.yml", "--policy", "policy.yaml", cwd=plans)
+    assert (refused.returncode, refused.stdout) == (3, "")
+    assert said in refused.stderr
+
+
+@pytest.mark.parametrize("output", ["human", "json", "github", "sarif", "gitlab", "junit"])
+def test_odd_names_of_files_end_in_no_traceback(tmp_path: Path, output: str) -> None:
+    for name in (b"b\xff.yaml", b"t\tab.yaml", "é [red].yaml".encode()):
+        (tmp_path / os.fsdecode(name)).write_bytes(BAD["b07-partition-twice"][1])
+    done = kadmin("validate", ".", "--format", output, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (3, "")

@@ -11,6 +11,7 @@ from kadmin.cli.doctor import doctor, inspect_app
 from kadmin.cli.election import propose_election
 from kadmin.cli.heal import heal
 from kadmin.cli.propose import propose_app
+from kadmin.cli.recreate import recreate
 from kadmin.cli.sandbox import sandbox_app
 from kadmin.cli.schema import schema_app
 from kadmin.cli.throttle import throttle_app
@@ -38,6 +39,7 @@ app.command()(takeover.pause)
 app.command()(takeover.cancel)
 app.command()(takeover.rollback)
 app.command()(operate.history)
+app.command()(recreate)
 app.command()(heal)
 app.add_typer(operate.lock_app, name="lock")
 app.add_typer(throttle_app, name="throttle")

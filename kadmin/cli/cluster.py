@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -15,6 +16,7 @@ from kadmin.cli.options import (
     OutputFormat,
     OutputOption,
     PlanArgument,
+    PolicyOption,
     SizesOption,
     ZooKeeperOption,
 )
@@ -27,6 +29,14 @@ class Table(StrEnum):
     PARQUET = "parquet"
     CSV = "csv"
     JSONL = "jsonl"
+
+
+class DiffFormat(StrEnum):
+    """The format of a diff."""
+
+    HUMAN = "human"
+    JSON = "json"
+    MARKDOWN = "markdown"
 
 
 def snapshot(
@@ -60,31 +70,36 @@ def diff(
     zookeeper: OptionalZooKeeperOption = None,
     inventory: Annotated[Path | None, typer.Option("--inventory", metavar="DIR", help="A snapshot.")] = None,
     sizes: SizesOption = None,
+    policy: PolicyOption = None,
     timeout: BoundOption = READ_TIMEOUT_S,
     detailed_exitcode: Annotated[bool, typer.Option("--detailed-exitcode", help="Exit 2 on changes.")] = False,
-    output: OutputOption = OutputFormat.HUMAN,
+    output: Annotated[DiffFormat, typer.Option("-o", "--output", help="Format of the answer.")] = DiffFormat.HUMAN,
 ) -> int:
     """Show what a plan would change: waves with their exact payload, partitions, brokers before and after."""
-    from kadmin.cli.inputs import read_plan, read_sizes
+    from kadmin.cli.inputs import read_plan, read_policy, read_sizes
     from kadmin.cli.output import answer
     from kadmin.report.answers import diff_answer
+    from kadmin.report.markdown import examination_markdown
     from kadmin.report.operations import examination_text
 
-    plan, known = read_plan(file), read_sizes(sizes)
+    plan, known, rules = read_plan(file), read_sizes(sizes), read_policy(policy)
     if inventory is not None:
-        from kadmin.inventory import inbound_of, read_inventory, sizes_of, state_of
+        from kadmin.inventory import facts_of, read_inventory, state_of
         from kadmin.operations.examine import examine
 
         single = read_inventory(inventory).single()
-        sizes_known = {**sizes_of(single), **known}
-        found = examine(plan, state_of(single), sizes=sizes_known, inbound=inbound_of(single))
+        facts = facts_of(single)
+        found = examine(plan, state_of(single), replace(facts, sizes={**facts.sizes, **known}), rules)
     elif zookeeper is not None:
         from kadmin.cli.desk import open_desk
         from kadmin.operations.service import prepare
 
         with open_desk(zookeeper, timeout_s=timeout) as desk:
-            found = prepare(desk, plan, known).examination
+            found = prepare(desk, plan, known, rules).examination
     else:
         raise UsageError("diff needs a cluster or a snapshot.", next_command="add --zookeeper or --inventory")
-    answer(output, lambda: examination_text(found), lambda: diff_answer(plan, found))
+    if output is DiffFormat.MARKDOWN:
+        typer.echo(examination_markdown(str(file), found), nl=False)
+    else:
+        answer(OutputFormat(output.value), lambda: examination_text(found), lambda: diff_answer(plan, found))
     return 2 if detailed_exitcode and found.work is not None else 0

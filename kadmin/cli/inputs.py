@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kadmin.cluster.model import TopicPartition
-    from kadmin.plan.model import Plan
+    from kadmin.plan.model import Plan, Policy, RecreationPlan
 
 
 def read_bytes(path: Path) -> bytes:
@@ -27,17 +27,41 @@ def read_bytes(path: Path) -> bytes:
 
 
 def read_plan(path: Path) -> Plan:
-    """Read a plan that can be executed; a RebalanceRequest is none."""
+    """Read a plan that can be applied; a request, a recipe and a policy are none."""
     from kadmin.documents import parse_document
-    from kadmin.plan.model import RebalanceRequest
+    from kadmin.plan.model import DeletionPlan, ElectionPlan, ReassignmentPlan, RebalanceRequest, RecreationPlan
 
     document = parse_document(read_bytes(path), str(path))
-    if isinstance(document, RebalanceRequest):
-        raise InvalidInputError(
-            f"{path} is a RebalanceRequest, not a plan.",
-            next_command=f"kadmin propose rebalance {path} --inventory DIR --out PLAN",
-        )
-    return document
+    if isinstance(document, ReassignmentPlan | ElectionPlan | DeletionPlan):
+        return document
+    others = {
+        RebalanceRequest: ("RebalanceRequest", f"kadmin propose rebalance {path} --inventory DIR --out PLAN"),
+        RecreationPlan: ("TopicRecipe", f"kadmin recreate {path}"),
+    }
+    kind, command = others.get(type(document), ("Policy", "give it with --policy"))
+    raise InvalidInputError(f"{path} is a {kind}, not a plan.", next_command=command)
+
+
+def read_recipe(path: Path) -> RecreationPlan:
+    """Read a TopicRecipe."""
+    from kadmin.documents import parse_document
+    from kadmin.plan.model import RecreationPlan
+
+    document = parse_document(read_bytes(path), str(path))
+    if isinstance(document, RecreationPlan):
+        return document
+    raise InvalidInputError(f"{path} is not a TopicRecipe.", next_command="kadmin schema show topic-recipe")
+
+
+def read_policy(path: Path | None) -> Policy:
+    """Read a Policy; no path gives the one that holds where nobody says otherwise."""
+    from kadmin.documents import parse_document
+    from kadmin.plan.model import Policy
+
+    document = Policy() if path is None else parse_document(read_bytes(path), str(path))
+    if isinstance(document, Policy):
+        return document
+    raise InvalidInputError(f"{path} is not a Policy.", next_command="kadmin schema show policy")
 
 
 def read_sizes(path: Path | None) -> Mapping[TopicPartition, int]:

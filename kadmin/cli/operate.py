@@ -14,6 +14,7 @@ from kadmin.cli.options import (
     OutputFormat,
     OutputOption,
     PlanArgument,
+    PolicyOption,
     SizesOption,
     TimeoutOption,
     YesOption,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import TopicPartition
     from kadmin.operations.runner import Desk
     from kadmin.operations.service import Bounds, Outcome
-    from kadmin.plan.model import Plan
+    from kadmin.plan.model import Plan, Policy
 
 lock_app = typer.Typer(help="The lock that keeps two runners apart.", no_args_is_help=True)
 
@@ -39,17 +40,19 @@ def apply(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and read everything, change nothing.")] = False,
     yes: YesOption = False,
     sizes: SizesOption = None,
+    policy: PolicyOption = None,
     timeout: TimeoutOption = None,
     lock_timeout: LockTimeoutOption = 0,
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
     """Execute a plan on the live cluster: check, show, ask, publish wave by wave, follow, verify."""
     from kadmin.cli.desk import bounds_of, open_desk
-    from kadmin.cli.inputs import read_plan, read_sizes
+    from kadmin.cli.inputs import read_plan, read_policy, read_sizes
 
-    plan, known = read_plan(file), read_sizes(sizes)
+    plan, known, rules = read_plan(file), read_sizes(sizes), read_policy(policy)
     with open_desk(zookeeper, timeout_s=timeout, story=output) as desk:
-        outcome = execute(desk, plan, known, bounds_of(desk, lock_timeout), output, dry_run=dry_run, yes=yes)
+        bounds = bounds_of(desk, lock_timeout)
+        outcome = execute(desk, plan, known, bounds, output, policy=rules, dry_run=dry_run, yes=yes)
     answer_outcome(output, outcome)
 
 
@@ -112,20 +115,21 @@ def execute(
     bounds: Bounds,
     output: OutputFormat,
     *,
-    dry_run: bool,
+    policy: Policy | None = None,
+    dry_run: bool = False,
     yes: bool,
 ) -> Outcome:
-    """Show what the plan would do, ask, and run it: apply and rollback alike."""
+    """Show what the plan would do, ask, and run it: apply, rollback and recreate alike."""
     from kadmin.operations import service
     from kadmin.report.operations import examination_text
 
-    preview = service.prepare(desk, plan, sizes)
+    preview = service.prepare(desk, plan, sizes, policy)
     if output is OutputFormat.HUMAN:
         typer.echo(examination_text(preview.examination), err=True)
     outcome = preview.settled(dry_run=dry_run)
     if outcome is None:
         _confirm(plan, yes=yes)
-        outcome = service.apply(desk, plan, sizes, bounds)
+        outcome = service.apply(desk, plan, sizes, bounds, policy)
     return outcome
 
 

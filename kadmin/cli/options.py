@@ -57,6 +57,15 @@ SizesOption: TypeAlias = Annotated[
     Path | None,
     typer.Option("--sizes", metavar="FILE", help="Output of kafka-log-dirs --describe: bytes per partition."),
 ]
+PolicyOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--policy",
+        envvar="KADMIN_POLICY",
+        metavar="FILE",
+        help="A Policy: which problems count, which topics are guarded.",
+    ),
+]
 OperationArgument: TypeAlias = Annotated[
     str | None, typer.Argument(metavar="[ID]", help="The operation; may be left out when one is unfinished.")
 ]

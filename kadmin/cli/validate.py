@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import os
 import shutil
 from enum import StrEnum
 from glob import glob, has_magic
@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from kadmin.errors import InvalidInputError
+from kadmin.cli.options import PolicyOption
+from kadmin.errors import InvalidInputError, NotCompletedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kadmin.documents import Checked, Problem
-    from kadmin.inventory import ClusterInventory, Inventory
-    from kadmin.plan.checks import Violation
+    from kadmin.plan.model import Policy
     from kadmin.schema import SchemaSet
 
 STANDARD_INPUT = "-"
+STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 _SUFFIXES = {".yaml", ".yml", ".json"}
 
 
@@ -30,6 +31,10 @@ class ValidateFormat(StrEnum):
 
     HUMAN = "human"
     JSON = "json"
+    GITHUB = "github"
+    SARIF = "sarif"
+    GITLAB = "gitlab"
+    JUNIT = "junit"
 
 
 FilesArgument: TypeAlias = Annotated[
@@ -39,7 +44,11 @@ InventoryOption: TypeAlias = Annotated[
     Path | None,
     typer.Option("--inventory", metavar="DIR", help="Check names and replicas against this inventory, too."),
 ]
-FormatOption: TypeAlias = Annotated[ValidateFormat, typer.Option("--format", help="Format of the answer on stdout.")]
+FormatOption: TypeAlias = Annotated[ValidateFormat, typer.Option("--format", help="Format of the answer.")]
+OutOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="FILE", help="Write the answer here, and show people's text on stdout."),
+]
 SchemaDirOption: TypeAlias = Annotated[
     Path | None,
     typer.Option("--schema-dir", metavar="DIR", help="Schemas of your own that must hold, too (see schema export)."),
@@ -49,26 +58,26 @@ SchemaDirOption: TypeAlias = Annotated[
 def validate(
     files: FilesArgument,
     inventory: InventoryOption = None,
+    policy: PolicyOption = None,
     output_format: FormatOption = ValidateFormat.HUMAN,
+    out: OutOption = None,
     schema_dir: SchemaDirOption = None,
 ) -> int:
     """Say everything that is wrong with plans and requests. Exit code 0 when there is no error, else 3."""
-    from kadmin.documents import check_together
-    from kadmin.report.problems import count, problems_answer, problems_text
+    from kadmin.cli.inputs import read_policy, write_text
+    from kadmin.report.problems import count
 
+    rules = read_policy(policy)
     documents = list(_examine(files, _schemas(schema_dir)))
-    problems = [problem for document in documents for problem in document.problems]
-    problems.extend(check_together(documents))
-    if inventory is not None:
-        problems.extend(_against_inventory(documents, inventory))
-    ordered = _in_order(documents, problems)
-    if output_format is ValidateFormat.JSON:
-        answer = problems_answer([document.source for document in documents], ordered)
-        typer.echo(json.dumps(answer, indent=2, ensure_ascii=False))
-    else:
-        width = shutil.get_terminal_size((100, 24)).columns
-        typer.echo(problems_text({document.source: document.text for document in documents}, ordered, width))
-    return InvalidInputError.exit_code if count(ordered)[0] else 0
+    problems = _problems(documents, rules, inventory)
+    answer = _render(output_format, documents, problems)
+    if out is not None:
+        write_text(out, f"{answer}\n")
+        answer = _render(ValidateFormat.HUMAN, documents, problems)
+    typer.echo(answer)
+    if output_format is ValidateFormat.GITHUB:
+        _append_step_summary(documents, problems)
+    return InvalidInputError.exit_code if count(problems)[0] else 0
 
 
 def _schemas(folder: Path | None) -> SchemaSet | None:
@@ -104,58 +113,69 @@ def _expand(name: str) -> list[str]:
     return sorted(found)
 
 
-def _against_inventory(documents: Sequence[Checked], directory: Path) -> Iterator[Problem]:
-    from kadmin.inventory import read_inventory
+def _problems(documents: Sequence[Checked], policy: Policy, inventory: Path | None) -> list[Problem]:
+    from kadmin.documents import check_together, in_order, switched
+    from kadmin.plan.deletion import check_policy
+    from kadmin.plan.model import DeletionPlan
+
+    found = [problem for document in documents for problem in document.problems]
+    found.extend(check_together(documents))
+    for checked in documents:
+        if isinstance(checked.document, DeletionPlan):
+            found.extend(checked.place(check_policy(checked.document, policy)))
+    if inventory is not None:
+        found.extend(_against_inventory(documents, inventory, policy))
+    return in_order(switched(found, policy), [document.source for document in documents])
+
+
+def _against_inventory(documents: Sequence[Checked], directory: Path, policy: Policy) -> Iterator[Problem]:
+    from kadmin.inventory import check_fit, read_inventory
 
     inventory = read_inventory(directory)
-    for document in documents:
-        if document.document is not None:
-            yield from document.place(_misfits(document, inventory))
+    for checked in documents:
+        if checked.document is not None:
+            yield from checked.place(check_fit(checked.document, inventory, policy, checked.source))
 
 
-def _misfits(checked: Checked, inventory: Inventory) -> tuple[Violation, ...]:
-    from kadmin.cluster.model import TopicPartition
-    from kadmin.plan import checks
-    from kadmin.plan.model import ReassignmentPlan, RebalanceRequest
-    from kadmin.plan.request_checks import unknown_in_request
+def _render(output_format: ValidateFormat, documents: Sequence[Checked], problems: Sequence[Problem]) -> str:
+    files = [document.source for document in documents]
+    match output_format:
+        case ValidateFormat.JSON:
+            from kadmin.report.problems import problems_json
 
-    document, clusters = checked.document, _clusters_of(checked, inventory)
-    rows = [row for cluster in clusters for row in cluster.partitions]
-    assignment = {TopicPartition(row.topic, row.partition): row.replicas for row in rows}
-    racks = {row.broker_id: row.rack for cluster in clusters for row in cluster.brokers}
-    if document is None:
-        return ()
-    found = list(checks.other_cluster(document, clusters[0].cluster_id)) if len(clusters) == 1 else []
-    if isinstance(document, RebalanceRequest):
-        return (*found, *unknown_in_request(document, assignment, racks))
-    found.extend(checks.unknown_names(document, assignment, racks))
-    if isinstance(document, ReassignmentPlan):
-        found.extend(checks.stale_currents(document, assignment))
-        found.extend(checks.replication_factor_changes(document, assignment))
-        found.extend(checks.fewer_racks(document, assignment, racks))
-    return tuple(found)
+            return problems_json(files, problems)
+        case ValidateFormat.GITHUB:
+            from kadmin.report.github import annotation_lines
 
+            return annotation_lines(files, problems)
+        case ValidateFormat.SARIF:
+            from kadmin.report.sarif import sarif
 
-def _clusters_of(checked: Checked, inventory: Inventory) -> Sequence[ClusterInventory]:
-    """Return the clusters that the document is about: of a fleet the one with its `cluster_id`.
+            return sarif(files, problems)
+        case ValidateFormat.GITLAB:
+            from kadmin.report.gitlab import code_quality
 
-    A request without a `cluster_id` is about every cluster of the fleet.
-    """
-    from kadmin.plan.model import RebalanceRequest
+            return code_quality(problems)
+        case ValidateFormat.JUNIT:
+            from kadmin.report.junit import junit
 
-    wanted = checked.document.header.cluster_id if checked.document is not None else None
-    if not inventory.fleet or (wanted is None and isinstance(checked.document, RebalanceRequest)):
-        return tuple(inventory.clusters.values())
-    found = [cluster for cluster in inventory.clusters.values() if cluster.cluster_id == wanted and wanted is not None]
-    if not found:
-        raise InvalidInputError(
-            f"{checked.source}: the inventory holds a fleet, and no cluster of it has the document's cluster_id.",
-            cause=f"metadata.cluster_id is {wanted}" if wanted else "the document has no metadata.cluster_id",
-        )
-    return found
+            return junit(files, problems)
+        case ValidateFormat.HUMAN:
+            from kadmin.report.problems import problems_text
+
+            width = shutil.get_terminal_size((100, 24)).columns
+            return problems_text({document.source: document.text for document in documents}, problems, width)
 
 
-def _in_order(documents: Sequence[Checked], problems: Sequence[Problem]) -> list[Problem]:
-    """Return each problem once, by file as given, then by place."""
-    order = {document.source: index for index, document in enumerate(documents)}
-    return sorted(set(problems), key=lambda each: (order[each.file], each.line, each.column, each.code, each.message))
+def _append_step_summary(documents: Sequence[Checked], problems: Sequence[Problem]) -> None:
+    # GitHub gives each step a file to append to, where it runs one.
+    path = os.environ.get(STEP_SUMMARY)
+    if not path:
+        return
+    from kadmin.report.github import step_summary
+
+    try:
+        with Path(path).open("a", encoding="utf-8") as summary:
+            summary.write(step_summary([document.source for document in documents], problems))
+    except OSError as error:
+        raise NotCompletedError(f"Cannot write {path}.", cause=error.strerror or str(error)) from error

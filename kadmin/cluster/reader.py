@@ -109,18 +109,21 @@ def read_configs(store: Store, entities: Iterable[str]) -> dict[str, EntityConfi
 
 def consumer_groups(store: Store, topics: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Return, per topic, the old-style groups that consume it now or have committed offsets in ZooKeeper for it."""
-    groups = store.children(CONSUMERS) or ()
-    live = _registrations(store, groups)
-    found = {}
-    for topic in topics:
-        owners = store.children_many([owners_path(group, topic) for group in groups])
-        offsets = store.children_many([offsets_path(group, topic) for group in groups])
-        found[topic] = tuple(
-            group
-            for group, owned, committed in zip(groups, owners, offsets, strict=True)
-            if owned or committed or any(_subscribes(member, topic) for member in live[group])
-        )
-    return found
+    wanted, groups = list(topics), store.children(CONSUMERS) or ()
+    used: dict[str, set[str]] = {topic: set() for topic in wanted}
+    for folder in (owners_path, offsets_path):
+        named = store.children_many([folder(group) for group in groups])
+        found = [(group, topic) for group, names in zip(groups, named, strict=True) for topic in names or ()]
+        pairs = [(group, topic) for group, topic in found if topic in used]
+        below = store.children_many([folder(group, topic) for group, topic in pairs])
+        for (group, topic), children in zip(pairs, below, strict=True):
+            if children:
+                used[topic].add(group)
+    for group, members in _registrations(store, groups).items():
+        for topic in wanted:
+            if any(_subscribes(member, topic) for member in members):
+                used[topic].add(group)
+    return {topic: tuple(group for group in groups if group in used[topic]) for topic in wanted}
 
 
 def _is_in_kraft(store: Store) -> bool:

@@ -2,9 +2,10 @@
 
 from kadmin.documents.check import KINDS, Checked, check_document, examine
 from kadmin.documents.dump import dump_json, dump_yaml, plan_digest, to_value
+from kadmin.documents.order import in_order, switched
 from kadmin.documents.parse import parse_document, parse_inventory_header
 from kadmin.documents.problem import Problem
-from kadmin.documents.text import lines_of
+from kadmin.documents.text import lines_of, printable
 from kadmin.documents.together import check_together
 
 __all__ = [
@@ -16,9 +17,12 @@ __all__ = [
     "dump_json",
     "dump_yaml",
     "examine",
+    "in_order",
     "lines_of",
     "parse_document",
     "parse_inventory_header",
     "plan_digest",
+    "printable",
+    "switched",
     "to_value",
 ]

@@ -13,13 +13,17 @@ from kadmin.plan.model import (
     FreeBytes,
     Pin,
     PlanHeader,
+    Policy,
     ProposalLimits,
     Racks,
     Reassignment,
     ReassignmentPlan,
     RebalanceRequest,
+    RecreationPlan,
+    Switch,
     ThrottleBy,
     ThrottleWish,
+    TopicRecipe,
     WaveLimits,
 )
 from kadmin.plan.units import parse_duration, parse_percent, parse_rate, parse_size
@@ -142,6 +146,29 @@ def _deletion(header: PlanHeader, spec: Mapping[str, Any], _: _Amounts) -> Delet
     return DeletionPlan(header=header, topics=tuple(spec["topics"]), layout=layout, **waivers)
 
 
+def _recreation(header: PlanHeader, spec: Mapping[str, Any], _: _Amounts) -> RecreationPlan:
+    recipes = (
+        TopicRecipe(
+            entry["topic"],
+            {number: tuple(ids) for number, ids in enumerate(entry["partitions"])},
+            dict(entry.get("configs", {})),
+        )
+        for entry in spec["topics"]
+    )
+    return RecreationPlan(header, tuple(recipes))
+
+
+def _policy(header: PlanHeader, spec: Mapping[str, Any], _: _Amounts) -> Policy:
+    standard, deletion = Policy(), spec.get("deletion", {})
+    return Policy(
+        header=header,
+        codes={code: Switch(switch) for code, switch in spec.get("codes", {}).items()},
+        deny=tuple(deletion.get("deny", standard.deny)),
+        allow=tuple(deletion.get("allow", standard.allow)),
+        max_topics=deletion.get("max_topics"),
+    )
+
+
 def _request(header: PlanHeader, spec: Mapping[str, Any], amounts: _Amounts) -> RebalanceRequest:
     brokers, topics = spec.get("brokers", {}), spec.get("topics", {})
     standard = RebalanceRequest(header)
@@ -196,5 +223,7 @@ _BUILDERS: dict[str, Callable[[PlanHeader, Mapping[str, Any], _Amounts], Documen
     "PartitionReassignment": _reassignment,
     "PreferredReplicaElection": _election,
     "TopicDeletion": _deletion,
+    "TopicRecipe": _recreation,
     "RebalanceRequest": _request,
+    "Policy": _policy,
 }

@@ -15,7 +15,7 @@ from kadmin.documents.problem import Mark, Problem, json_path
 from kadmin.documents.text import UnreadableTextError, decode, lines_of
 from kadmin.plan import codes
 from kadmin.plan.checks import check_alone
-from kadmin.plan.model import RebalanceRequest
+from kadmin.plan.model import Policy, RebalanceRequest
 from kadmin.plan.request_checks import check_request
 from kadmin.schema import show, validate_value
 
@@ -32,7 +32,9 @@ KINDS = {
     "PartitionReassignment": "partition-reassignment",
     "PreferredReplicaElection": "preferred-replica-election",
     "TopicDeletion": "topic-deletion",
+    "TopicRecipe": "topic-recipe",
     "RebalanceRequest": "rebalance-request",
+    "Policy": "policy",
     "ClusterInventory": "cluster-inventory",
 }
 """Kinds of documents and the names of their schemas."""
@@ -172,7 +174,9 @@ def _is_blind(path: Path, blind: set[Path]) -> bool:
 
 
 def _check_meaning(document: Document) -> tuple[Violation, ...]:
-    return check_request(document) if isinstance(document, RebalanceRequest) else check_alone(document)
+    if isinstance(document, RebalanceRequest):
+        return check_request(document)
+    return () if isinstance(document, Policy) else check_alone(document)
 
 
 def _note_of(fault: Fault) -> _Note:

@@ -8,12 +8,20 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from kadmin.documents.scalars import resolve
-from kadmin.plan.model import DeletionPlan, ElectionPlan, ReassignmentPlan, ThrottleBy
+from kadmin.plan.model import (
+    DeletionPlan,
+    ElectionPlan,
+    Policy,
+    ReassignmentPlan,
+    RebalanceRequest,
+    RecreationPlan,
+    ThrottleBy,
+)
 from kadmin.plan.units import format_duration, format_percent, format_rate, format_size
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import TopicPartition
-    from kadmin.plan.model import Document, PlanHeader, RebalanceRequest, ThrottleWish
+    from kadmin.plan.model import Document, PlanHeader, ThrottleWish, TopicRecipe
 
 _WIDTH = 120
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*", re.ASCII)
@@ -27,8 +35,9 @@ def to_value(document: Document) -> dict[str, Any]:
     means the same under a version of kadmin with other defaults.
     """
     metadata = _metadata(document.header)
-    head: dict[str, Any] = {"apiVersion": "kadmin/v1", "kind": _kind(document)}
-    return {**head, **({"metadata": metadata} if metadata else {}), "spec": _spec(document)}
+    kind, spec = _kind_and_spec(document)
+    head: dict[str, Any] = {"apiVersion": "kadmin/v1", "kind": kind}
+    return {**head, **({"metadata": metadata} if metadata else {}), "spec": spec}
 
 
 def dump_json(document: Document) -> str:
@@ -47,20 +56,20 @@ def plan_digest(document: Document) -> str:
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
-def _kind(document: Document) -> str:
-    if isinstance(document, ReassignmentPlan):
-        return "PartitionReassignment"
-    if isinstance(document, ElectionPlan):
-        return "PreferredReplicaElection"
-    return "TopicDeletion" if isinstance(document, DeletionPlan) else "RebalanceRequest"
-
-
-def _spec(document: Document) -> dict[str, Any]:
-    if isinstance(document, ReassignmentPlan):
-        return _reassignment(document)
-    if isinstance(document, ElectionPlan):
-        return _election(document)
-    return _deletion(document) if isinstance(document, DeletionPlan) else _request(document)
+def _kind_and_spec(document: Document) -> tuple[str, dict[str, Any]]:
+    match document:
+        case ReassignmentPlan():
+            return "PartitionReassignment", _reassignment(document)
+        case ElectionPlan():
+            return "PreferredReplicaElection", _election(document)
+        case DeletionPlan():
+            return "TopicDeletion", _deletion(document)
+        case RecreationPlan():
+            return "TopicRecipe", {"topics": [_recipe(recipe) for recipe in document.recipes]}
+        case Policy():
+            return "Policy", _policy(document)
+        case RebalanceRequest():
+            return "RebalanceRequest", _request(document)
 
 
 def _metadata(header: PlanHeader) -> dict[str, Any]:
@@ -125,6 +134,21 @@ def _deletion(plan: DeletionPlan) -> dict[str, Any]:
     }
     allow = {**{name: True for name, waived in waivers.items() if waived}, "more_than": plan.allow_more_than}
     return {"topics": list(plan.topics), "layout": plan.layout.value, "allow": allow}
+
+
+def _recipe(recipe: TopicRecipe) -> dict[str, Any]:
+    fields = {
+        "topic": recipe.topic,
+        "partitions": [list(recipe.replicas[number]) for number in sorted(recipe.replicas)],
+        "configs": dict(sorted(recipe.configs.items())) or None,
+    }
+    return _present(fields)
+
+
+def _policy(policy: Policy) -> dict[str, Any]:
+    deletion = {"deny": list(policy.deny), "allow": list(policy.allow), "max_topics": policy.max_topics}
+    codes = {code: switch.value for code, switch in sorted(policy.codes.items())}
+    return _present({"codes": codes or None, "deletion": _present(deletion)})
 
 
 def _request(request: RebalanceRequest) -> dict[str, Any]:

@@ -218,11 +218,12 @@ def locate(events: Iterable[Event], paths: Iterable[Path]) -> dict[Path, Place]:
     A path that is not in the text is left out.
     """
     wanted: dict[Any, Any] = {}
-    for path in paths:
+    missing = set(paths)
+    for path in missing:
         branch = wanted
         for step in path:
             branch = branch.setdefault(step, {})
-    search = _Search(wanted)
+    search = _Search(wanted, missing)
     for kind, payload, line, column in events:
         if kind is Kind.STOP or not search.take(kind, payload, line, column):
             break
@@ -244,9 +245,10 @@ class _Branch:
 class _Search:
     """Follows a stream of events into the containers that hold wanted paths, and counts past all others."""
 
-    def __init__(self, wanted: dict[Any, Any]) -> None:
+    def __init__(self, wanted: dict[Any, Any], missing: set[Path]) -> None:
         self.found: dict[Path, Place] = {}
         self._wanted = wanted
+        self._missing = missing
         self._branches: list[_Branch] = []
         self._skipped = 0
 
@@ -281,9 +283,10 @@ class _Search:
             branch.count, branch.key, branch.key_mark = branch.count + 1, None, None
         if wanted is not None and path not in self.found:
             self.found[path] = Place(key_mark, mark)
+            self._missing.discard(path)
         elif kind is not Kind.SCALAR:
             self._skipped = 1
             return True
         if kind is not Kind.SCALAR:
             self._branches.append(_Branch(wanted or {}, path, kind is Kind.MAPPING))
-        return branch is not None or kind is not Kind.SCALAR
+        return bool(self._missing) and (branch is not None or kind is not Kind.SCALAR)

@@ -73,6 +73,13 @@ def lines_of(text: str) -> list[str]:
     return _NEWLINE.split(text)
 
 
+def printable(text: str) -> str:
+    """Replace what a terminal or reader would act on, one character by one, so that columns stay."""
+    return "".join(
+        char if char.isprintable() else " " if char == "\t" else "\N{REPLACEMENT CHARACTER}" for char in text
+    )
+
+
 def _mark_of_byte(data: bytes, offset: int) -> Mark:
     before = data[:offset].removeprefix(_BOM_UTF8).decode(errors="replace")
     return LineIndex(before).mark(len(before))

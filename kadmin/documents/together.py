@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kadmin.documents.text import printable
 from kadmin.plan import codes
 from kadmin.plan.checks import Violation
 from kadmin.plan.model import DeletionPlan, ElectionPlan, ReassignmentPlan
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def check_together(documents: Sequence[Checked]) -> tuple[Problem, ...]:
-    """Find partitions in two reassignment plans, and topics that one plan deletes and another one uses.
+    """Find partitions in two reassignment plans, topics that one deletes and another uses, elections in mid-move.
 
     Plans of different clusters (by their `cluster_id`) do not meet. The problem stands in the later document.
     """
@@ -34,19 +35,47 @@ def _against(document: Checked, earlier: Sequence[Checked]) -> Iterator[Violatio
     used: dict[str, str] = {}
     for other in reversed(earlier):
         if _one_cluster(document, other):
-            partitions.update(dict.fromkeys(_reassigned(other), other.source))
-            deleted.update(dict.fromkeys(_deleted(other), other.source))
-            used.update(dict.fromkeys(_used(other), other.source))
+            partitions.update(dict.fromkeys(_reassigned(other), printable(other.source)))
+            deleted.update(dict.fromkeys(_deleted(other), printable(other.source)))
+            used.update(dict.fromkeys(_used(other), printable(other.source)))
     for partition in dict.fromkeys(_reassigned(document)):
         if partition in partitions:
             message = f"{partition} is reassigned by {partitions[partition]} too"
             yield Violation(codes.PARTITION_IN_TWO_PLANS, message, "keep one of the two", partition=partition)
+    yield from _elections(document, earlier)
     for topic in dict.fromkeys(_used(document)):
         if topic in deleted:
             yield _conflict(f"{topic} is deleted by {deleted[topic]}", topic)
     for topic in dict.fromkeys(_deleted(document)):
         if topic in used:
             yield _conflict(f"{topic} is used by {used[topic]}", topic)
+
+
+def _elections(document: Checked, earlier: Sequence[Checked]) -> Iterator[Violation]:
+    """Warn where of two plans one reassigns what the other elects by name; the later of the two says so."""
+    for other in (each for each in earlier if _one_cluster(document, each)):
+        for elector, mover in ((document, other), (other, document)):
+            if not isinstance(elector.document, ElectionPlan):
+                continue
+            if met := list(_elected_among(elector.document, _reassigned(mover))):
+                yield _meeting(met, printable(other.source))
+
+
+def _meeting(met: Sequence[TopicPartition], source: str) -> Violation:
+    first, rest = met[0], f" and {len(met) - 1} more" if met[1:] else ""
+    return Violation(
+        codes.ELECTED_WHILE_REASSIGNED,
+        f"{source} and this plan meet: one reassigns {first}{rest}, one elects its leader",
+        "let the reassignment elect: spec.elect: at_end",
+        partition=first,
+        topic=first.topic,
+        severity="warning",
+    )
+
+
+def _elected_among(plan: ElectionPlan, partitions: Iterator[TopicPartition]) -> Iterator[TopicPartition]:
+    topics, named = frozenset(plan.topics), frozenset(plan.partitions)
+    return (each for each in partitions if each.topic in topics or each in named)
 
 
 def _conflict(message: str, topic: str) -> Violation:

@@ -12,7 +12,8 @@ from kadmin.cluster.znodes.values import escaped
 from kadmin.errors import name_some
 from kadmin.insight.evidence import STAYS_S
 from kadmin.insight.finding import Finding, Trouble
-from kadmin.insight.health import MIN_INSYNC_REPLICAS, health_of
+from kadmin.insight.health import health_of
+from kadmin.plan.outlook import MIN_INSYNC_REPLICAS
 from kadmin.plan.throttle import THROTTLE_KEYS
 
 if TYPE_CHECKING:

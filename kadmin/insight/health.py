@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import NO_LEADER
 from kadmin.errors import name_some
+from kadmin.plan.outlook import min_insync_replicas
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from kadmin.cluster.model import ClusterState, TopicPartition
-
-MIN_INSYNC_REPLICAS = "min.insync.replicas"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,18 +25,12 @@ class Health:
 
 
 def health_of(state: ClusterState) -> Health:
-    """Judge a state that was read with its configs.
-
-    The limit is the topic's own, else the cluster-wide dynamic default, else 1: what stands in a broker's own
-    properties file is not in ZooKeeper.
-    """
-    default = state.broker_defaults.get(MIN_INSYNC_REPLICAS, "1")
+    """Judge a state that was read with its configs."""
     offline, short = set(), set()
     for partition, found in state.states.items():
-        wanted = state.topic_configs.get(partition.topic, {}).get(MIN_INSYNC_REPLICAS, default)
         if found.leader <= NO_LEADER:
             offline.add(partition)
-        elif wanted.isascii() and wanted.isdigit() and len(found.isr) < int(wanted):
+        elif len(found.isr) < min_insync_replicas(partition.topic, state):
             short.add(partition)
     return Health(frozenset(state.brokers), frozenset(offline), frozenset(short))
 

@@ -1,8 +1,9 @@
 """The inventory: tables of brokers and partitions, read, checked and written."""
 
-from kadmin.inventory.model import SINGLE_CLUSTER, BrokerRow, ClusterInventory, Inventory, PartitionRow
+from kadmin.inventory.fit import check_fit
+from kadmin.inventory.model import SINGLE_CLUSTER, BrokerRow, ClusterInventory, Inventory, KafkaFacts, PartitionRow
 from kadmin.inventory.reading import read_inventory
-from kadmin.inventory.state import inbound_of, inventory_of, sizes_of, state_of
+from kadmin.inventory.state import facts_of, inventory_of, state_of
 from kadmin.inventory.writing import write_inventory
 
 __all__ = [
@@ -10,11 +11,12 @@ __all__ = [
     "BrokerRow",
     "ClusterInventory",
     "Inventory",
+    "KafkaFacts",
     "PartitionRow",
-    "inbound_of",
+    "check_fit",
+    "facts_of",
     "inventory_of",
     "read_inventory",
-    "sizes_of",
     "state_of",
     "write_inventory",
 ]

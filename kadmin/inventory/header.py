@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from kadmin.cluster.model import TopicPartition
 from kadmin.documents import parse_inventory_header
 from kadmin.errors import InvalidInputError
-from kadmin.inventory.model import SINGLE_CLUSTER
+from kadmin.inventory.model import SINGLE_CLUSTER, KafkaFacts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,6 +26,7 @@ class Header:
 
     taken_at: str
     clusters: Mapping[str, str | None]
+    facts: KafkaFacts = field(default_factory=KafkaFacts)
 
     @property
     def fleet(self) -> bool:
@@ -50,7 +52,8 @@ def read_header(directory: Path) -> Header:
     fields = parse_inventory_header(data, str(path))
     if "cluster_id" in fields and "clusters" in fields:
         raise InvalidInputError(f"{path} has both cluster_id and clusters.", cause="it is one cluster or a fleet")
-    return Header(fields["taken_at"], fields.get("clusters", {SINGLE_CLUSTER: fields.get("cluster_id")}))
+    clusters = fields.get("clusters", {SINGLE_CLUSTER: fields.get("cluster_id")})
+    return Header(fields["taken_at"], clusters, _decode_facts(fields.get("kafka", {})))
 
 
 def encode_header(header: Header) -> str:
@@ -60,4 +63,29 @@ def encode_header(header: Header) -> str:
         value["clusters"] = dict(sorted(header.clusters.items()))
     elif (cluster_id := header.clusters[SINGLE_CLUSTER]) is not None:
         value["cluster_id"] = cluster_id
+    if facts := _encode_facts(header.facts):
+        value["kafka"] = facts
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def _decode_facts(fields: Mapping[str, Any]) -> KafkaFacts:
+    return KafkaFacts(
+        min_insync_replicas=fields.get("min_insync_replicas", {}),
+        default_min_insync_replicas=fields.get("default_min_insync_replicas"),
+        consumers={topic: tuple(groups) for topic, groups in fields.get("consumers", {}).items()},
+        reassigning=tuple(TopicPartition(**entry) for entry in fields.get("reassigning", ())),
+        delete_topic_enable=fields.get("delete_topic_enable"),
+        auto_create_topics_enable=fields.get("auto_create_topics_enable"),
+    )
+
+
+def _encode_facts(facts: KafkaFacts) -> dict[str, Any]:
+    fields = {
+        "min_insync_replicas": dict(facts.min_insync_replicas) or None,
+        "default_min_insync_replicas": facts.default_min_insync_replicas,
+        "consumers": {topic: list(groups) for topic, groups in facts.consumers.items()} or None,
+        "reassigning": [{"topic": each.topic, "partition": each.partition} for each in facts.reassigning] or None,
+        "delete_topic_enable": facts.delete_topic_enable,
+        "auto_create_topics_enable": facts.auto_create_topics_enable,
+    }
+    return {name: value for name, value in fields.items() if value is not None}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kadmin.errors import UsageError, name_some
@@ -10,7 +10,7 @@ from kadmin.errors import UsageError, name_some
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kadmin.cluster.model import Replicas
+    from kadmin.cluster.model import Replicas, TopicPartition
 
 SINGLE_CLUSTER = ""
 """The name of the only cluster in an inventory that is not a fleet's."""
@@ -41,12 +41,28 @@ class PartitionRow:
 
 
 @dataclass(frozen=True, slots=True)
+class KafkaFacts:
+    """What `inventory.json` says of the cluster's Kafka; empty or None where nobody could tell.
+
+    `consumers` maps a topic to the groups that use it; `min_insync_replicas` holds the topics' own limits.
+    """
+
+    min_insync_replicas: Mapping[str, int] = field(default_factory=dict)
+    default_min_insync_replicas: int | None = None
+    consumers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    reassigning: tuple[TopicPartition, ...] = ()
+    delete_topic_enable: bool | None = None
+    auto_create_topics_enable: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ClusterInventory:
     """Brokers by id and partitions by topic and number. `cluster_id` None: the cluster has none (before 0.10.1)."""
 
     cluster_id: str | None
     brokers: tuple[BrokerRow, ...]
     partitions: tuple[PartitionRow, ...]
+    facts: KafkaFacts = field(default_factory=KafkaFacts)
 
     def dead_brokers(self) -> tuple[int, ...]:
         """Return the ids that hold replicas but are marked dead or have no row at all."""

@@ -39,6 +39,7 @@ def read_inventory(directory: Path) -> Inventory:
             cluster_id,
             tuple(sorted(brokers[name], key=lambda row: row.broker_id)),
             tuple(sorted(partitions[name], key=lambda row: (row.topic, row.partition))),
+            header.facts,
         )
         for name, cluster_id in sorted(header.clusters.items())
     }

@@ -4,8 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.model import NO_LEADER, AdminState, Broker, ClusterState, PartitionState, Topic, TopicPartition
-from kadmin.inventory.model import SINGLE_CLUSTER, BrokerRow, ClusterInventory, Inventory, PartitionRow
+from kadmin.cluster.model import (
+    NO_LEADER,
+    AdminNode,
+    AdminState,
+    Broker,
+    ClusterState,
+    PartitionState,
+    Topic,
+    TopicPartition,
+)
+from kadmin.inventory.model import SINGLE_CLUSTER, BrokerRow, ClusterInventory, Inventory, KafkaFacts, PartitionRow
+from kadmin.plan.facts import ClusterFacts
+from kadmin.plan.outlook import MIN_INSYNC_REPLICAS
+from kadmin.plan.progress import in_flight
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -13,8 +25,13 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import Replicas
 
 
-def inventory_of(state: ClusterState, sizes: Mapping[TopicPartition, int] | None, taken_at: str) -> Inventory:
-    """Return the inventory of one cluster.
+def inventory_of(
+    state: ClusterState,
+    sizes: Mapping[TopicPartition, int] | None,
+    taken_at: str,
+    consumers: Mapping[str, tuple[str, ...]] | None = None,
+) -> Inventory:
+    """Return the inventory of one cluster; `consumers` maps topics to the groups that use them.
 
     Brokers that hold replicas without being registered get a row with `alive` false and no rack. `sizes` in bytes;
     None, or a partition that it lacks, gives null. `taken_at` is ISO 8601 in UTC.
@@ -31,6 +48,7 @@ def inventory_of(state: ClusterState, sizes: Mapping[TopicPartition, int] | None
         state.cluster_id,
         tuple(sorted([*alive, *dead], key=lambda row: row.broker_id)),
         tuple(sorted(partitions, key=lambda row: (row.topic, row.partition))),
+        _facts(state, consumers or {}),
     )
     return Inventory(taken_at, {SINGLE_CLUSTER: cluster})
 
@@ -55,13 +73,39 @@ def state_of(cluster: ClusterInventory) -> ClusterState:
             if row.alive is not False
         },
         topics={name: Topic(name, numbers) for name, numbers in replicas.items()},
+        topic_configs={
+            name: {MIN_INSYNC_REPLICAS: str(wanted)} for name, wanted in cluster.facts.min_insync_replicas.items()
+        },
+        broker_defaults=_broker_defaults(cluster),
         states={
             TopicPartition(row.topic, row.partition): PartitionState(row.leader, _isr(row), 0, 0)
             for row in cluster.partitions
             if row.leader is not None
         },
-        admin=AdminState(),
+        admin=AdminState(reassignment=_reassignment(cluster)),
     )
+
+
+def facts_of(cluster: ClusterInventory) -> ClusterFacts:
+    """Return what guards ask for beside the state."""
+    return ClusterFacts(
+        consumers=cluster.facts.consumers,
+        sizes=sizes_of(cluster),
+        inbound=inbound_of(cluster),
+        capacities={row.broker_id: row.capacity_bytes for row in cluster.brokers if row.capacity_bytes is not None},
+        deletion_enabled=cluster.facts.delete_topic_enable,
+        topics_create_themselves=cluster.facts.auto_create_topics_enable,
+    )
+
+
+def _reassignment(cluster: ClusterInventory) -> AdminNode | None:
+    moving = cluster.facts.reassigning
+    return AdminNode(None, -1, dict.fromkeys(moving, ())) if moving else None
+
+
+def _broker_defaults(cluster: ClusterInventory) -> dict[str, str]:
+    default = cluster.facts.default_min_insync_replicas
+    return {} if default is None else {MIN_INSYNC_REPLICAS: str(default)}
 
 
 def sizes_of(cluster: ClusterInventory) -> dict[TopicPartition, int]:
@@ -80,6 +124,22 @@ def inbound_of(cluster: ClusterInventory) -> dict[TopicPartition, float]:
         for row in cluster.partitions
         if row.bytes_in_per_s is not None
     }
+
+
+def _facts(state: ClusterState, consumers: Mapping[str, tuple[str, ...]]) -> KafkaFacts:
+    limits = {name: configs[MIN_INSYNC_REPLICAS] for name, configs in state.topic_configs.items() if _limited(configs)}
+    default = state.broker_defaults[MIN_INSYNC_REPLICAS] if _limited(state.broker_defaults) else None
+    return KafkaFacts(
+        min_insync_replicas={name: int(limit) for name, limit in sorted(limits.items())},
+        default_min_insync_replicas=None if default is None else int(default),
+        consumers={topic: groups for topic, groups in sorted(consumers.items()) if groups},
+        reassigning=in_flight(state),
+    )
+
+
+def _limited(configs: Mapping[str, str]) -> bool:
+    limit = configs.get(MIN_INSYNC_REPLICAS, "")
+    return limit.isascii() and limit.isdigit()
 
 
 def _isr(row: PartitionRow) -> Replicas:

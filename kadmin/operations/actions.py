@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from kadmin.errors import KadminError
     from kadmin.operations.record import OperationState, Step
     from kadmin.operations.request import Request
-    from kadmin.plan.model import DeletionLayout, DeletionPlan, Elect, Reassignment
+    from kadmin.plan.model import DeletionLayout, DeletionPlan, Elect, Reassignment, RecreationPlan, TopicRecipe
 
 PICKUP_WARNING_S = 5.0
 PICKUP_DEADLINE_S = 10.0
@@ -45,7 +45,14 @@ class DeletionWork:
     plan: DeletionPlan
 
 
-Work: TypeAlias = ReassignmentWork | ElectionWork | DeletionWork
+@dataclass(frozen=True, slots=True)
+class RecreationWork:
+    """A recreation as recorded."""
+
+    plan: RecreationPlan
+
+
+Work: TypeAlias = ReassignmentWork | ElectionWork | DeletionWork | RecreationWork
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +136,13 @@ class PublishDeletion:
 
 
 @dataclass(frozen=True, slots=True)
+class PublishTopic:
+    """Create a topic as its recipe says."""
+
+    recipe: TopicRecipe
+
+
+@dataclass(frozen=True, slots=True)
 class Advance:
     """The wave is done, seen on the cluster; look at the next."""
 
@@ -152,4 +166,5 @@ class Finish:
     error: KadminError | None = None
 
 
-Action: TypeAlias = AskListening | AskHealth | PublishWave | PublishElection | PublishDeletion | Advance | Wait | Finish
+Publish: TypeAlias = PublishWave | PublishElection | PublishDeletion | PublishTopic
+Action: TypeAlias = AskListening | AskHealth | Publish | Advance | Wait | Finish

@@ -10,14 +10,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kadmin.errors import BusyError, InvalidInputError, StalePlanError, name_some
-from kadmin.operations.actions import DeletionWork, ElectionWork, ReassignmentWork
+from kadmin.operations.actions import DeletionWork, ElectionWork, ReassignmentWork, RecreationWork
 from kadmin.operations.guards import deletion_refusals
+from kadmin.plan import codes
 from kadmin.plan.checks import fewer_racks, replication_factor_changes, unknown_names
 from kadmin.plan.copying import throttle_of
+from kadmin.plan.deletion import bytes_lost
 from kadmin.plan.diff import assignment_of, diff
-from kadmin.plan.election import electable, off_preferred, scope_of
-from kadmin.plan.model import Elect, ElectionPlan, ReassignmentPlan
+from kadmin.plan.election import check_election, electable, off_preferred, scope_of
+from kadmin.plan.facts import ClusterFacts
+from kadmin.plan.model import DeletionPlan, Elect, ElectionPlan, Policy, ReassignmentPlan, RecreationPlan
+from kadmin.plan.outlook import check_outlook
 from kadmin.plan.progress import Progress, in_flight, judge
+from kadmin.plan.recreation import check_recreation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,44 +33,46 @@ if TYPE_CHECKING:
     from kadmin.plan.checks import Violation
     from kadmin.plan.copying import Throttle
     from kadmin.plan.diff import PlanDiff
-    from kadmin.plan.model import DeletionPlan, Plan
+    from kadmin.plan.model import Plan
 
 
 @dataclass(frozen=True, slots=True)
 class Examination:
     """A plan against a state: what stops it, what it would do, and (work None) that nothing is to do.
 
-    `targets` names what an election would elect or a deletion would delete.
+    `targets` names what an election would elect, a deletion delete or a recreation make; `lost_bytes` is what a
+    deletion destroys, all copies counted, None where that is not known or not the question.
     """
 
     refusals: tuple[KadminError, ...]
     work: Work | None
     change: PlanDiff | None = None
     targets: tuple[str, ...] = ()
+    lost_bytes: int | None = None
+    warnings: tuple[str, ...] = ()
     throttle: Throttle | None = None
 
 
 def examine(
     plan: Plan,
     state: ClusterState,
-    *,
-    sizes: Mapping[TopicPartition, int] | None = None,
-    inbound: Mapping[TopicPartition, float] | None = None,
-    consumers: Mapping[str, Sequence[str]] | None = None,
+    facts: ClusterFacts | None = None,
+    policy: Policy | None = None,
 ) -> Examination:
-    """Examine any plan.
-
-    `inbound` is what producers write to each partition, in bytes per second; `consumers` maps a topic to the groups
-    that use it (deletions).
-    """
-    refusals = _wrong_cluster(plan, state)
+    """Examine any plan; `facts` are what is known beside the state."""
+    refusals, facts = _wrong_cluster(plan, state), facts or ClusterFacts()
     if refusals:
         return Examination(refusals, None)
-    if isinstance(plan, ReassignmentPlan):
-        return _throttled(plan, _reassignment(plan, state, sizes or {}), state, inbound or {})
-    if isinstance(plan, ElectionPlan):
-        return _election(plan, state)
-    return _deletion(plan, state, consumers or {})
+    match plan:
+        case ReassignmentPlan():
+            found = _throttled(plan, _reassignment(plan, state, facts.sizes), state, facts.inbound)
+            return replace(found, warnings=_outlook(plan, state, facts))
+        case ElectionPlan():
+            return _election(plan, state)
+        case DeletionPlan():
+            return _deletion(plan, state, facts, policy or Policy())
+        case RecreationPlan():
+            return _recreation(plan, state)
 
 
 def _wrong_cluster(plan: Plan, state: ClusterState) -> tuple[KadminError, ...]:
@@ -107,6 +114,12 @@ def _reassignment(plan: ReassignmentPlan, state: ClusterState, sizes: Mapping[To
     return Examination(tuple(refusals), ReassignmentWork(waves, wishes, plan.elect), change)
 
 
+def _outlook(plan: ReassignmentPlan, state: ClusterState, facts: ClusterFacts) -> tuple[str, ...]:
+    # A dead target is no warning: the publish itself refuses it.
+    found = check_outlook(plan, state, assignment_of(state), facts)
+    return tuple(violation.message for violation in found if violation.code != codes.DEAD_BROKER)
+
+
 def _throttled(
     plan: ReassignmentPlan, found: Examination, state: ClusterState, inbound: Mapping[TopicPartition, float]
 ) -> Examination:
@@ -132,11 +145,24 @@ def _election(plan: ElectionPlan, state: ClusterState) -> Examination:
     if state.admin.election is not None:
         refusals.append(_node_there("/admin/preferred_replica_election"))
     off = tuple(str(partition) for partition in off_preferred(targets, state))
-    return Examination(tuple(refusals), ElectionWork(targets) if off else None, targets=off)
+    warnings = tuple(violation.message for violation in check_election(plan, state))
+    return Examination(tuple(refusals), ElectionWork(targets) if off else None, targets=off, warnings=warnings)
 
 
-def _deletion(plan: DeletionPlan, state: ClusterState, consumers: Mapping[str, Sequence[str]]) -> Examination:
-    return Examination(deletion_refusals(plan, state, consumers), DeletionWork(plan), targets=plan.topics)
+def _deletion(plan: DeletionPlan, state: ClusterState, facts: ClusterFacts, policy: Policy) -> Examination:
+    refusals, warnings = deletion_refusals(plan, state, facts, policy)
+    lost = bytes_lost(plan.topics, state, facts)
+    return Examination(refusals, DeletionWork(plan), targets=plan.topics, lost_bytes=lost, warnings=warnings)
+
+
+def _recreation(plan: RecreationPlan, state: ClusterState) -> Examination:
+    found = check_recreation(plan, state)
+    kinds = {codes.TOPIC_EXISTS: BusyError, codes.DEAD_BROKER: StalePlanError}
+    refusals = tuple(
+        kinds.get(violation.code, InvalidInputError)(f"{violation.message}.", next_command=violation.hint)
+        for violation in found
+    )
+    return Examination(refusals, RecreationWork(plan), targets=plan.topics)
 
 
 def _busy(state: ClusterState, elect: Elect) -> list[KadminError]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kadmin.operations.actions import ElectionWork, ReassignmentWork
+from kadmin.operations.actions import ElectionWork, ReassignmentWork, RecreationWork
 from kadmin.plan.election import off_preferred
 from kadmin.plan.progress import Progress, judge
+from kadmin.plan.recreation import is_whole
 from kadmin.plan.waves import moved_bytes
 
 if TYPE_CHECKING:
@@ -67,12 +68,14 @@ def _tally_waves(work: ReassignmentWork, observed: Observed, memory: Memory) -> 
     return Tally(len(finished), len(every), _bytes(finished), _bytes(every))
 
 
-def _tally_topics(work: DeletionWork, observed: Observed) -> Tally:
+def _tally_topics(work: DeletionWork | RecreationWork, observed: Observed) -> Tally:
     return Tally(len(work.plan.topics) - len(_topics_left(work, observed)), len(work.plan.topics))
 
 
-def _topics_left(work: DeletionWork, observed: Observed) -> tuple[str, ...]:
+def _topics_left(work: DeletionWork | RecreationWork, observed: Observed) -> tuple[str, ...]:
     state = observed.state
+    if isinstance(work, RecreationWork):
+        return tuple(recipe.topic for recipe in work.plan.recipes if not is_whole(recipe, state))
     return tuple(topic for topic in work.plan.topics if topic in state.topics or topic in state.admin.deletions)
 
 

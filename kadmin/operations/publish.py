@@ -19,8 +19,9 @@ from kadmin.cluster.znodes.admin import (
     encode_reassignment,
 )
 from kadmin.cluster.znodes.brokers import broker_path
+from kadmin.cluster.znodes.configs import CONFIG, config_path, encode_config
 from kadmin.cluster.znodes.controller import CONTROLLER_EPOCH
-from kadmin.cluster.znodes.topics import topic_path
+from kadmin.cluster.znodes.topics import TOPICS, encode_topic, topic_path
 from kadmin.operations.probe import probe_payload
 from kadmin.operations.record import Step, encode_step
 from kadmin.operations.writing import write
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import Acl, ClusterState, MultiResult, Op
     from kadmin.cluster.store import Store
-    from kadmin.operations.actions import PublishDeletion, PublishElection, PublishWave
+    from kadmin.operations.actions import PublishDeletion, PublishElection, PublishTopic, PublishWave
     from kadmin.operations.decide.supersede import Supersede
     from kadmin.operations.failover import Bump
     from kadmin.operations.lock import Lease
@@ -70,10 +71,9 @@ class Publisher:
         """Publish a wave: every target broker is registered, every topic is as it was read."""
         payload = encode_reassignment({wish.partition: wish.target for wish in action.wishes})
         _validate(payload, "reassign_partitions")
-        targets = sorted({broker for wish in action.wishes for broker in wish.target})
         ops = [
             Check(CONTROLLER_EPOCH, state.controller_epoch_version),
-            *(Check(broker_path(broker)) for broker in targets),
+            *_broker_checks(broker for wish in action.wishes for broker in wish.target),
             *_topic_checks((wish.partition.topic for wish in action.wishes), state),
             Create(step.path, payload, self._acl()),
         ]
@@ -103,6 +103,24 @@ class Publisher:
             return self._send(step, lease, [*checks, SetData(DELETE_TOPICS, document, parent.version if parent else 0)])
         children = (Create(deletion_path(topic), b"", self._acl()) for topic in action.topics)
         return self._send(step, lease, [*checks, *children])
+
+    def creation(self, action: PublishTopic, step: Step, state: ClusterState, lease: Lease) -> Published:
+        """Create a topic: its config first, for brokers read it when they make the first log."""
+        recipe = action.recipe
+        config, data = config_path("topics", recipe.topic), encode_config(recipe.configs)
+        left = self._store.exists(config)
+        write: Op = Create(config, data, self._store.acl(f"{CONFIG}/topics"))
+        if left is not None:
+            write = SetData(config, data, left.version)
+        ops = [
+            Check(CONTROLLER_EPOCH, state.controller_epoch_version),
+            *_broker_checks(broker for replicas in recipe.replicas.values() for broker in replicas),
+            write,
+            Create(step.path, encode_topic(recipe.replicas), self._store.acl(TOPICS)),
+        ]
+        published = self._send(step, lease, ops)
+        # A topic that came to be meanwhile is looked at like any other change.
+        return Published.CHANGED if published is Published.NODE_PRESENT else published
 
     def supersede(self, action: Supersede, bump: Bump, step: Step, lease: Lease) -> Published:
         """Replace what a live admin node asks for, or create it, and move the controller: the next one reads it.
@@ -155,6 +173,10 @@ def interpret(result: MultiResult, paths: Paths, step: Step, step_path: str) -> 
     if result.reason == "NodeExists" and (path == step.path or path.startswith(f"{DELETE_TOPICS}/")):
         return Published.NODE_PRESENT
     return Published.CHANGED
+
+
+def _broker_checks(brokers: Iterable[int]) -> list[Op]:
+    return [Check(broker_path(broker)) for broker in sorted(set(brokers))]
 
 
 def _topic_checks(topics: Iterable[str], state: ClusterState) -> list[Op]:

@@ -25,10 +25,11 @@ from typing import TYPE_CHECKING, Any
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import NotCompletedError
 from kadmin.insight.health import Health
+from kadmin.plan.model import TopicRecipe
 from kadmin.plan.throttle import ConfigChange
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from kadmin.cluster.model import Assignment
     from kadmin.plan.throttle import ConfigChanges
@@ -43,6 +44,7 @@ class Kind(StrEnum):
     REASSIGNMENT = "reassignment"
     ELECTION = "election"
     DELETION = "deletion"
+    RECREATION = "recreation"
     HEAL = "heal"
 
 
@@ -82,15 +84,6 @@ class Author:
 
 
 @dataclass(frozen=True, slots=True)
-class TopicRecipe:
-    """What makes a deleted topic again: its ordered assignment by partition number, and its configs."""
-
-    topic: str
-    replicas: Mapping[int, tuple[int, ...]]
-    configs: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
 class ThrottleRecord:
     """The throttle of an operation: `rate` in bytes per second, and every config value before and with it."""
 
@@ -103,7 +96,7 @@ class OperationRecord:
     """The immutable part. `plan_text` is the plan as canonical JSON; `origin` the ordered replicas before any write.
 
     `waves` hold positions in the plan's list; `targets` the partitions of an election; `recipes` the topics that a
-    deletion takes away; `health` is how the cluster was when the record was made.
+    deletion takes away or a recreation makes again; `health` is how the cluster was when the record was made.
     """
 
     operation_id: str
@@ -137,6 +130,7 @@ class StepKind(StrEnum):
     WAVE = "wave"
     ELECTION = "election"
     DELETION = "deletion"
+    CREATION = "creation"
     CANCEL = "cancel"
     CURE = "cure"
 
@@ -155,7 +149,8 @@ class Step:
     """One publish, on record because its admin node was born with it.
 
     `wave` is the index of the published wave; `partitions` name what the step asked for (elections) or took back
-    (cancel), `topics` what a deletion took; `path` the node that was written; `replaced` what a cure put out of place.
+    (cancel), `topics` what a deletion took or a recreation made; `path` the node that was written; `replaced` what a
+    cure put out of place.
     """
 
     number: int

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.listening import Listening
 from kadmin.cluster.reader import read_cluster
 from kadmin.cluster.znodes.admin import DELETE_TOPICS, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
+from kadmin.cluster.znodes.topics import topic_path
 from kadmin.errors import KadminError, NotCompletedError, name_some
 from kadmin.insight.health import health_of, new_trouble
 from kadmin.operations import events
@@ -20,8 +21,10 @@ from kadmin.operations.actions import (
     HealthSeen,
     Memory,
     Observed,
+    Publish,
     PublishDeletion,
     PublishElection,
+    PublishTopic,
     PublishWave,
     ReassignmentWork,
     Wait,
@@ -165,7 +168,7 @@ class Runner:
             return self._ask(action.path, observed, memory)
         if isinstance(action, AskHealth):
             return self._look_at_health(memory)
-        if isinstance(action, PublishWave | PublishElection | PublishDeletion):
+        if isinstance(action, Publish):
             return self._publish(action, observed, memory)
         return memory
 
@@ -196,25 +199,25 @@ class Runner:
             )
         return replace(memory, health=HealthSeen(memory.wave, self._desk.clock.now(), trouble))
 
-    def _publish(
-        self, action: PublishWave | PublishElection | PublishDeletion, observed: Observed, memory: Memory
-    ) -> Memory:
-        publisher, state, now = self._publisher, observed.state, self._desk.clock.timestamp()
-        if isinstance(action, PublishWave):
-            count, step = len(action.wishes), next_step(self._steps, StepKind.WAVE, REASSIGN_PARTITIONS, now)
-            step = replace(step, wave=action.wave)
-            published = publisher.wave(action, step, state, self._lease)
-        elif isinstance(action, PublishElection):
-            count, step = (
-                len(action.partitions),
-                next_step(self._steps, StepKind.ELECTION, PREFERRED_REPLICA_ELECTION, now),
-            )
-            step = replace(step, partitions=action.partitions)
-            published = publisher.election(action, step, state, self._lease)
-        else:
-            count, step = len(action.topics), next_step(self._steps, StepKind.DELETION, DELETE_TOPICS, now)
-            step = replace(step, topics=action.topics)
-            published = publisher.deletion(action, step, state, self._lease)
+    def _publish(self, action: Publish, observed: Observed, memory: Memory) -> Memory:
+        publisher, state, lease, now = self._publisher, observed.state, self._lease, self._desk.clock.timestamp()
+        match action:
+            case PublishWave():
+                count, step = len(action.wishes), next_step(self._steps, StepKind.WAVE, REASSIGN_PARTITIONS, now)
+                step = replace(step, wave=action.wave)
+                published = publisher.wave(action, step, state, lease)
+            case PublishElection():
+                count, path = len(action.partitions), PREFERRED_REPLICA_ELECTION
+                step = replace(next_step(self._steps, StepKind.ELECTION, path, now), partitions=action.partitions)
+                published = publisher.election(action, step, state, lease)
+            case PublishDeletion():
+                count, step = len(action.topics), next_step(self._steps, StepKind.DELETION, DELETE_TOPICS, now)
+                step = replace(step, topics=action.topics)
+                published = publisher.deletion(action, step, state, lease)
+            case PublishTopic():
+                count, topic = 1, action.recipe.topic
+                step = replace(next_step(self._steps, StepKind.CREATION, topic_path(topic), now), topics=(topic,))
+                published = publisher.creation(action, step, state, lease)
         if published is Published.YES:
             self._desk.tell(events.Published(step.kind, count, step.number))
         return self._after_publish(published, step, memory)

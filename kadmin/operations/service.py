@@ -12,23 +12,19 @@ from kadmin.documents import dump_json, plan_digest
 from kadmin.errors import BusyError
 from kadmin.insight.health import health_of
 from kadmin.operations import events
-from kadmin.operations.actions import ElectionWork, ReassignmentWork
+from kadmin.operations.actions import ElectionWork, ReassignmentWork, RecreationWork
 from kadmin.operations.configs import crowded
 from kadmin.operations.decide.common import deaf
 from kadmin.operations.examine import Examination, examine
 from kadmin.operations.holding import give_back, new_holder, new_operation_id
 from kadmin.operations.listening import look
 from kadmin.operations.lock import take
-from kadmin.operations.record import (
-    Kind,
-    OperationRecord,
-    OperationState,
-    TopicRecipe,
-)
+from kadmin.operations.record import Kind, OperationRecord, OperationState
 from kadmin.operations.runner import Runner
 from kadmin.operations.throttle import record_throttle
 from kadmin.plan.diff import assignment_of
-from kadmin.plan.model import DeletionPlan
+from kadmin.plan.facts import ClusterFacts
+from kadmin.plan.model import DeletionPlan, TopicRecipe
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +34,7 @@ if TYPE_CHECKING:
     from kadmin.operations.lock import Holder
     from kadmin.operations.record import Listing
     from kadmin.operations.runner import Desk
-    from kadmin.plan.model import Plan
+    from kadmin.plan.model import Plan, Policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +72,9 @@ class Preview:
         return Outcome(None, f"dry run: nothing was changed; controller listening: {heard}")
 
 
-def prepare(desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int]) -> Preview:
+def prepare(desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int], policy: Policy | None = None) -> Preview:
     """Read the whole cluster, examine the plan on it, and see whether the controller listens; nothing is written."""
-    state, examination = _study(desk, plan, sizes)
+    state, examination = _study(desk, plan, sizes, policy)
     if examination.throttle is not None and (many := crowded(desk.store)):
         examination = replace(examination, refusals=(*examination.refusals, many))
     if unfinished := desk.journal.unfinished():
@@ -92,7 +88,9 @@ def prepare(desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int]) -> Prev
     return Preview(examination, listening)
 
 
-def apply(desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int], bounds: Bounds) -> Outcome:
+def apply(
+    desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int], bounds: Bounds, policy: Policy | None = None
+) -> Outcome:
     """Execute a plan that `prepare` found fit: lock, look again, record, run, release."""
     now = desk.clock.timestamp()
     operation_id = new_operation_id(now)
@@ -103,7 +101,7 @@ def apply(desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int], bounds: B
         _stop_if_asked(desk)
         if unfinished := desk.journal.unfinished():
             raise _unfinished(unfinished)
-        state, examination = _study(desk, plan, sizes)
+        state, examination = _study(desk, plan, sizes, policy)
         if examination.refusals:
             raise examination.refusals[0]
         if examination.work is None:
@@ -124,15 +122,18 @@ def _stop_if_asked(desk: Desk) -> None:
     desk.clock.stop_if_asked("nothing was recorded or published", "kadmin apply FILE, again")
 
 
-def _study(desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int]) -> tuple[ClusterState, Examination]:
+def _study(
+    desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int], policy: Policy | None
+) -> tuple[ClusterState, Examination]:
     desk.store.sync("/")
     require_kafka_cluster(desk.store)
     state = read_cluster(desk.store, with_configs=True)
-    if not isinstance(plan, DeletionPlan):
-        return state, examine(plan, state, sizes=sizes)
-    if not set(plan.topics) & set(state.topics) and _deleted_by_us(desk, plan.topics):
-        return state, Examination((), None)
-    return state, examine(plan, state, consumers=consumer_groups(desk.store, plan.topics))
+    facts = ClusterFacts(sizes=sizes)
+    if isinstance(plan, DeletionPlan):
+        if not set(plan.topics) & set(state.topics) and _deleted_by_us(desk, plan.topics):
+            return state, Examination((), None)
+        facts = replace(facts, consumers=consumer_groups(desk.store, plan.topics))
+    return state, examine(plan, state, facts, policy)
 
 
 def _watched_path(work: Work | None) -> str | None:
@@ -173,6 +174,8 @@ def _record(plan: Plan, work: Work, state: ClusterState, holder: Holder, now: st
         )
     if isinstance(work, ElectionWork):
         return replace(record, kind=Kind.ELECTION, targets=work.targets)
+    if isinstance(work, RecreationWork):
+        return replace(record, kind=Kind.RECREATION, recipes=work.plan.recipes)
     return replace(record, recipes=tuple(_recipe(topic, state) for topic in work.plan.topics))
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.log_dirs import largest
-from kadmin.cluster.reader import read_cluster, require_kafka_cluster
+from kadmin.cluster.reader import consumer_groups, read_cluster, require_kafka_cluster
 from kadmin.cluster.rpc import describe_log_dirs
 from kadmin.errors import KadminError, NotCompletedError
 from kadmin.inventory import inventory_of
@@ -41,7 +41,7 @@ def take_snapshot(desk: Desk, sizes: Mapping[TopicPartition, int] | None) -> Sna
     if sizes is None:
         sizes, no_sizes = _ask_sizes(state)
     return Snapshot(
-        inventory_of(state, sizes, desk.clock.timestamp()),
+        inventory_of(state, sizes, desk.clock.timestamp(), consumer_groups(desk.store, state.topics)),
         len(state.brokers),
         len(state.topics),
         sum(len(topic.replicas) for topic in state.topics.values()),
@@ -54,7 +54,7 @@ def read_state(desk: Desk) -> ClusterState:
     """Read the whole cluster, each topic until it stood still."""
     desk.store.sync("/")
     require_kafka_cluster(desk.store)
-    return read_cluster(desk.store, settle=True)
+    return read_cluster(desk.store, with_configs=True, settle=True)
 
 
 def log_dirs_of(state: ClusterState) -> dict[int, dict[TopicPartition, int]]:

@@ -14,8 +14,9 @@ from kadmin.operations.progress import tally, topics_of
 from kadmin.operations.record import Kind, OperationState, StepKind
 from kadmin.operations.work import work_of
 from kadmin.plan.election import obstacle, off_preferred, scope_of
-from kadmin.plan.model import ElectionPlan, ReassignmentPlan
+from kadmin.plan.model import ElectionPlan, ReassignmentPlan, RecreationPlan
 from kadmin.plan.progress import Progress, judge
+from kadmin.plan.recreation import is_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -72,6 +73,8 @@ def verify(desk: Desk, plan: Plan) -> Verification:
         return Verification(tuple(_reassigned(desk, plan, state)))
     if isinstance(plan, ElectionPlan):
         return Verification(tuple(_elected(plan, state)))
+    if isinstance(plan, RecreationPlan):
+        return Verification(tuple(_recreated(plan, state)))
     return Verification(tuple(_deleted(plan, state)))
 
 
@@ -150,6 +153,19 @@ def _elected(plan: ElectionPlan, state: ClusterState) -> Iterable[Verdict]:
             yield Verdict(*_key(partition), Progress.WAITING, reason)
         else:
             yield Verdict(*_key(partition), Progress.DONE)
+
+
+def _recreated(plan: RecreationPlan, state: ClusterState) -> Iterable[Verdict]:
+    for recipe in plan.recipes:
+        topic = state.topics.get(recipe.topic)
+        if topic is None:
+            yield Verdict(recipe.topic, None, Progress.WAITING, "no such topic")
+        elif topic.replicas != recipe.replicas:
+            yield Verdict(recipe.topic, None, Progress.STALE, "its assignment is not the recipe's")
+        elif not is_whole(recipe, state):
+            yield Verdict(recipe.topic, None, Progress.RUNNING, "not every partition has a leader")
+        else:
+            yield Verdict(recipe.topic, None, Progress.DONE)
 
 
 def _deleted(plan: DeletionPlan, state: ClusterState) -> Iterable[Verdict]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from kadmin.documents import parse_document, plan_digest
 from kadmin.errors import InvalidInputError, StalePlanError
-from kadmin.operations.actions import DeletionWork, ElectionWork, ReassignmentWork
+from kadmin.operations.actions import DeletionWork, ElectionWork, ReassignmentWork, RecreationWork
 from kadmin.operations.record import Kind
-from kadmin.plan.model import DeletionPlan, ElectionPlan, ReassignmentPlan
+from kadmin.plan.model import DeletionPlan, ElectionPlan, ReassignmentPlan, RecreationPlan
 
 if TYPE_CHECKING:
     from kadmin.operations.actions import Work
@@ -37,4 +37,6 @@ def work_of(record: OperationRecord) -> Work:
         return ElectionWork(record.targets)
     if isinstance(plan, DeletionPlan):
         return DeletionWork(plan)
+    if isinstance(plan, RecreationPlan):
+        return RecreationWork(plan)
     raise InvalidInputError(f"Operation {record.operation_id} holds no plan that can be executed.")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from kadmin.errors import name_some
 from kadmin.plan import codes
-from kadmin.plan.model import ElectionPlan, ReassignmentPlan, ThrottleBy
+from kadmin.plan.model import DeletionPlan, ElectionPlan, ReassignmentPlan, ThrottleBy
 from kadmin.plan.units import format_size
 from kadmin.plan.waves import added, entry_bytes, moved_bytes
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from kadmin.cluster.model import Assignment, Replicas, TopicPartition
-    from kadmin.plan.model import DeletionPlan, Document, Plan, Reassignment
+    from kadmin.plan.model import Document, Plan, Reassignment
 
 INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state"})
 """Kafka `Topic.INTERNAL_TOPICS`: its tools refuse to delete them, its controller does not."""
@@ -59,7 +59,8 @@ def check_alone(plan: Plan) -> tuple[Violation, ...]:
         )
     if isinstance(plan, ElectionPlan):
         return (*_repeated_partitions(plan.partitions), *_repeated_topics(plan.topics))
-    return (*_repeated_topics(plan.topics), *_deletion_guards(plan), *name_collisions(plan.topics))
+    guards = deletion_guards(plan) if isinstance(plan, DeletionPlan) else ()
+    return (*_repeated_topics(plan.topics), *guards, *name_collisions(plan.topics))
 
 
 def no_ops(plan: ReassignmentPlan) -> tuple[Violation, ...]:
@@ -116,6 +117,18 @@ def name_collisions(topics: Iterable[str]) -> tuple[Violation, ...]:
         for found in spellings.values()
         if len(found) > 1
     )
+
+
+def deletion_guards(plan: DeletionPlan) -> Iterator[Violation]:
+    """Find what a deletion must waive by name whatever the cluster is: Kafka's own topics, and many at once."""
+    if len(plan.topics) > plan.allow_more_than:
+        message = f"{len(plan.topics)} topics are to be deleted, more than {plan.allow_more_than}"
+        hint = f"set spec.allow.more_than: {len(plan.topics)} if this is meant"
+        yield Violation(codes.TOO_MANY_TOPICS, message, hint, field=("spec", "topics"))
+    for topic in plan.topics:
+        if topic in INTERNAL_TOPICS and not plan.allow_internal:
+            hint = "set spec.allow.internal: true if this is meant"
+            yield Violation(codes.INTERNAL_TOPIC, f"{topic} is an internal topic of Kafka", hint, topic=topic)
 
 
 def unknown_names(plan: Plan, assignment: Assignment, broker_ids: Collection[int]) -> tuple[Violation, ...]:
@@ -246,17 +259,6 @@ def _throttle_sizes(plan: ReassignmentPlan) -> Iterator[Violation]:
         hint = "add size_bytes, or give `apply` the sizes with --sizes FILE"
         field = ("spec", "throttle", ThrottleBy.FINISH_IN.value)
         yield Violation(codes.SIZE_UNKNOWN, message, hint, field=field, severity="warning")
-
-
-def _deletion_guards(plan: DeletionPlan) -> Iterator[Violation]:
-    if len(plan.topics) > plan.allow_more_than:
-        message = f"{len(plan.topics)} topics are to be deleted, more than {plan.allow_more_than}"
-        hint = f"set spec.allow.more_than: {len(plan.topics)} if this is meant"
-        yield Violation(codes.TOO_MANY_TOPICS, message, hint, field=("spec", "topics"))
-    for topic in plan.topics:
-        if topic in INTERNAL_TOPICS and not plan.allow_internal:
-            hint = "set spec.allow.internal: true if this is meant"
-            yield Violation(codes.INTERNAL_TOPIC, f"{topic} is an internal topic of Kafka", hint, topic=topic)
 
 
 def _repeated_partitions(partitions: Iterable[TopicPartition]) -> Iterator[Violation]:

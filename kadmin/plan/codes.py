@@ -42,14 +42,27 @@ CONTRADICTION: Final = "KA029"
 # Several documents together.
 PARTITION_IN_TWO_PLANS: Final = "KA030"
 DELETED_AND_USED: Final = "KA031"
+ELECTED_WHILE_REASSIGNED: Final = "KA032"
 
-# A document against an inventory or a live cluster.
+# A document against an inventory, a live cluster or a policy.
 UNKNOWN_TOPIC: Final = "KA040"
 UNKNOWN_PARTITION: Final = "KA041"
 UNKNOWN_BROKER: Final = "KA042"
 STALE_CURRENT: Final = "KA043"
 FEWER_RACKS: Final = "KA044"
 OTHER_CLUSTER: Final = "KA045"
+OVER_CAPACITY: Final = "KA046"
+LEADERS_CONCENTRATED: Final = "KA047"
+UNDER_MIN_ISR: Final = "KA048"
+DEAD_BROKER: Final = "KA049"
+PROTECTED_TOPIC: Final = "KA050"
+ACTIVE_CONSUMERS: Final = "KA051"
+OFFLINE_REPLICAS: Final = "KA052"
+DELETION_DISABLED: Final = "KA053"
+BEING_REASSIGNED: Final = "KA054"
+COMES_BACK: Final = "KA055"
+NOT_ELECTABLE: Final = "KA056"
+TOPIC_EXISTS: Final = "KA057"
 
 MEANINGS: Final = {
     UNREADABLE: "The file is not UTF-8 text, or holds a character that no document may hold.",
@@ -83,10 +96,23 @@ MEANINGS: Final = {
     CONTRADICTION: "Two fields of one document contradict each other.",
     PARTITION_IN_TWO_PLANS: "Two reassignment plans name one partition.",
     DELETED_AND_USED: "One plan deletes a topic that another one reassigns or elects leaders for.",
+    ELECTED_WHILE_REASSIGNED: "An election names a partition that is being reassigned, or that another plan reassigns.",
     UNKNOWN_TOPIC: "The cluster has no such topic.",
     UNKNOWN_PARTITION: "The topic has no such partition.",
     UNKNOWN_BROKER: "The cluster has no such broker.",
     STALE_CURRENT: "A partition is neither where the plan was made nor where it leads.",
     FEWER_RACKS: "A reassignment puts a partition on fewer racks without the waiver.",
     OTHER_CLUSTER: "The plan was made for another cluster.",
+    OVER_CAPACITY: "A broker would hold more bytes than its capacity.",
+    LEADERS_CONCENTRATED: "A broker would lead more than twice its even share of the partitions.",
+    UNDER_MIN_ISR: "A partition would have fewer live replicas than its topic's min.insync.replicas.",
+    DEAD_BROKER: "A target broker is not alive: the controller would wait for it for ever.",
+    PROTECTED_TOPIC: "A deletion names a topic that the policy protects, without the waiver.",
+    ACTIVE_CONSUMERS: "A deletion names a topic that consumer groups use, without the waiver.",
+    OFFLINE_REPLICAS: "A deletion names a topic with replicas on dead brokers, without the waiver.",
+    DELETION_DISABLED: "The brokers have delete.topic.enable=false, and the deletion has no waiver for it.",
+    BEING_REASSIGNED: "A deletion names a topic that is being reassigned; there is no waiver.",
+    COMES_BACK: "A deleted topic that is still used comes back empty: the brokers create what is asked for.",
+    NOT_ELECTABLE: "The preferred replica of a partition is not alive or not in sync.",
+    TOPIC_EXISTS: "A recipe names a topic that is there.",
 }

@@ -126,6 +126,51 @@ class DeletionPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class TopicRecipe:
+    """What makes a deleted topic again: its ordered replicas by partition number, and its configs."""
+
+    topic: str
+    replicas: Mapping[int, Replicas]
+    configs: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class RecreationPlan:
+    """Kind `TopicRecipe`: topics to make again, each as its recipe says."""
+
+    header: PlanHeader
+    recipes: tuple[TopicRecipe, ...]
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """The names, in the plan's order."""
+        return tuple(recipe.topic for recipe in self.recipes)
+
+
+class Switch(StrEnum):
+    """What a policy makes of a code: how grave its problems are, or that they are not told."""
+
+    OFF = "off"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Kind `Policy`: what an organisation wants of every plan. Patterns are globs, matched against whole names.
+
+    A topic may be deleted without a waiver when `allow` matches its name and `deny` does not: deny wins. `max_topics`
+    bounds every deletion, whatever its plan allows itself.
+    """
+
+    header: PlanHeader = field(default_factory=PlanHeader)
+    codes: Mapping[str, Switch] = field(default_factory=dict)
+    deny: tuple[str, ...] = ("_*",)
+    allow: tuple[str, ...] = ("*",)
+    max_topics: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Pin:
     """A partition whose ordered replicas are given, not chosen."""
 
@@ -173,5 +218,5 @@ class RebalanceRequest:
     free: FreeBytes | None = None
 
 
-Plan: TypeAlias = ReassignmentPlan | ElectionPlan | DeletionPlan
-Document: TypeAlias = Plan | RebalanceRequest
+Plan: TypeAlias = ReassignmentPlan | ElectionPlan | DeletionPlan | RecreationPlan
+Document: TypeAlias = Plan | RebalanceRequest | Policy

@@ -32,6 +32,8 @@ def diff_answer(plan: Plan, examination: Examination) -> dict[str, Any]:
         "refusals": [_error(error) for error in examination.refusals],
         "reassignment": None if change is None or not isinstance(plan, ReassignmentPlan) else _change(change),
         "targets": list(examination.targets),
+        "lost_bytes": examination.lost_bytes,
+        "warnings": list(examination.warnings),
         "throttle": None if examination.throttle is None else _throttle(examination.throttle),
     }
 

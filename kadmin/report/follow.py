@@ -76,7 +76,7 @@ def _line(event: Opened | Published | Noted) -> str:
         return f"operation {event.operation_id} is on record"
     if isinstance(event, Published):
         what = {"wave": "reassignment", "cancel": "return to the original order"}.get(event.what, event.what)
-        subject = "topic" if event.what == "deletion" else "partition"
+        subject = "topic" if event.what in {"deletion", "creation"} else "partition"
         return f"step {event.step}: {what} of {count(event.count, subject)} published"
     return event.text
 

@@ -40,6 +40,9 @@ def examination_text(examination: Examination) -> str:
                 table(["would touch"], [[name] for name in examination.targets[:SHOWN_ROWS]]), len(examination.targets)
             )
         )
+    if examination.lost_bytes is not None:
+        blocks.append(f"{format_size(examination.lost_bytes)} would be destroyed, all copies counted")
+    blocks += [f"warning: {warning}" for warning in examination.warnings]
     if examination.work is None and not examination.refusals:
         blocks.append("nothing to do")
     blocks += [f"apply would stop with exit code {e.exit_code}: {e.message}" for e in examination.refusals]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
-from kadmin.documents import lines_of
+from kadmin.documents import lines_of, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +24,7 @@ def problems_text(texts: Mapping[str, str], problems: Sequence[Problem], width: 
     """
     lines = {name: lines_of(text) for name, text in texts.items() if any(each.file == name for each in problems)}
     paragraphs = ["\n".join(_paragraph(problem, lines[problem.file], width)) for problem in problems]
-    return "\n".join([*paragraphs, _summary(len(texts), problems)])
+    return "\n".join([*paragraphs, summary(len(texts), problems)])
 
 
 def problems_answer(files: Iterable[str], problems: Sequence[Problem]) -> dict[str, Any]:
@@ -40,7 +41,7 @@ def problems_answer(files: Iterable[str], problems: Sequence[Problem]) -> dict[s
                 "severity": problem.severity,
                 "message": problem.message,
                 "hint": problem.hint,
-                "file": problem.file,
+                "file": printable(problem.file),
                 "line": problem.line,
                 "column": problem.column,
                 "path": problem.path,
@@ -50,6 +51,12 @@ def problems_answer(files: Iterable[str], problems: Sequence[Problem]) -> dict[s
     }
 
 
+def problems_json(files: Sequence[str], problems: Sequence[Problem]) -> str:
+    """Return the JSON answer as text; of file names, what no terminal prints is replaced."""
+    answer = problems_answer(map(printable, files), problems)
+    return json.dumps(answer, indent=2, ensure_ascii=False)
+
+
 def count(problems: Iterable[Problem]) -> tuple[int, int]:
     """Return the numbers of errors and of warnings."""
     severities = [problem.severity for problem in problems]
@@ -57,7 +64,7 @@ def count(problems: Iterable[Problem]) -> tuple[int, int]:
 
 
 def _paragraph(problem: Problem, lines: Sequence[str], width: int) -> Iterable[str]:
-    yield f"{_printable(problem.place)}: {problem.severity} {problem.code}: {problem.message}"
+    yield f"{printable(problem.place)}: {problem.severity} {problem.code}: {problem.message}"
     gutter = len(str(max(problem.line, problem.first_line or 0)))
     room = max(width, _NARROWEST) - gutter - 3
     if problem.first_line is not None and problem.first_line != problem.line:
@@ -83,19 +90,13 @@ def _clip(line: str, position: int, room: int) -> tuple[str, int]:
         start = max(0, min(position - inner // 2, len(line) - inner))
         before, after = _ELLIPSIS if start else "", _ELLIPSIS if start + inner < len(line) else ""
         line = line[start : start + inner]
-    shown = _printable(line)
+    shown = printable(line)
     caret = sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in shown[: position - start])
     return f"{before}{shown}{after}", len(before) + caret
 
 
-def _printable(text: str) -> str:
-    """Replace what a terminal would act on, one character by one, so that columns stay."""
-    return "".join(
-        char if char.isprintable() else " " if char == "\t" else "\N{REPLACEMENT CHARACTER}" for char in text
-    )
-
-
-def _summary(files: int, problems: Sequence[Problem]) -> str:
+def summary(files: int, problems: Sequence[Problem]) -> str:
+    """Return `2 files: 1 error, 0 warnings`; `files` is how many were read."""
     errors, warnings = count(problems)
     read = _number(files, "file")
     if not problems:

@@ -226,3 +226,25 @@ def test_the_child_of_a_deletion_is_a_literal_topic_name() -> None:
         with pytest.raises(InvalidInputError, match="topic name"):
             deletion_path(bad)
     assert is_legal_topic_name("a" * 249)
+
+
+@pytest.mark.parametrize(
+    ("refused", "said"),
+    [
+        (lambda: decode_election(b'{"partitions": [1]}'), "^/admin/preferred_replica_election: entry is not"),
+        (lambda: decode_election(b'{"partitions": [{"topic": 1}]}'), "_election: topic is not a string: 1$"),
+        (lambda: decode_election(b'{"partitions": [{"topic": "a", "partition": "0"}]}'), "_election: partition is not"),
+        (lambda: decode_election(b"{"), "^/admin/preferred_replica_election: "),
+        (lambda: encode_election([TopicPartition("a", 0)] * 2), "^a partition stands twice in the election$"),
+        (lambda: encode_deletion_document(["a", "*"]), r"names: \['\*'\]$"),
+        (lambda: encode_deletion_document(["a", "a"]), r"names: \['a', 'a'\]$"),
+        (lambda: decode_deletion_document(b'{"topics": [1]}'), "^/admin/delete_topics: topic is not a string: 1$"),
+        (
+            lambda: decode_election(b'{"partitions": 1}'),
+            "^/admin/preferred_replica_election: partitions is not a list: 1$",
+        ),
+    ],
+)
+def test_a_refusal_says_where_and_what(refused: Callable[[], object], said: str) -> None:
+    with pytest.raises((ValueError, MalformedZnodeError), match=said):
+        refused()

@@ -255,7 +255,7 @@ ELECT = "kind: PreferredReplicaElection\nspec: {topics: [orders]}\n"
         (REASSIGN.format("a", "orders"), DELETE, [("b.yaml", 2, codes.DELETED_AND_USED)]),
         (DELETE, REASSIGN.format("a", "orders"), [("b.yaml", 3, codes.DELETED_AND_USED)]),
         (DELETE, ELECT, [("b.yaml", 2, codes.DELETED_AND_USED)]),
-        (ELECT, REASSIGN.format("a", "orders"), []),
+        (ELECT, REASSIGN.format("a", "orders"), [("b.yaml", 3, codes.ELECTED_WHILE_REASSIGNED)]),
         ("kind: nothing\n", DELETE, []),
     ],
 )

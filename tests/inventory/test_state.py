@@ -14,8 +14,8 @@ from kadmin.inventory import (
     BrokerRow,
     ClusterInventory,
     PartitionRow,
+    facts_of,
     inventory_of,
-    sizes_of,
     state_of,
 )
 
@@ -52,7 +52,7 @@ def test_an_inventory_has_a_row_for_every_broker_and_partition() -> None:
 
 def test_sizes_are_null_where_nobody_measured() -> None:
     assert all(row.size_bytes is None for row in inventory_of(STATE, None, TAKEN_AT).single().partitions)
-    assert sizes_of(inventory_of(STATE, {ORDERS[1]: 0}, TAKEN_AT).single()) == {ORDERS[1]: 0}
+    assert facts_of(inventory_of(STATE, {ORDERS[1]: 0}, TAKEN_AT).single()).sizes == {ORDERS[1]: 0}
 
 
 def test_the_way_back_keeps_what_an_inventory_knows() -> None:

@@ -18,7 +18,6 @@ from kadmin.operations.record import (
     Step,
     StepKind,
     ThrottleRecord,
-    TopicRecipe,
     decode_listing,
     decode_record,
     decode_status,
@@ -28,6 +27,7 @@ from kadmin.operations.record import (
     encode_step,
     restate,
 )
+from kadmin.plan.model import TopicRecipe
 from kadmin.plan.throttle import ConfigChange
 
 partitions = st.builds(TopicPartition, st.text("abc._-", min_size=1, max_size=20), st.integers(0, 2**31 - 1))

@@ -34,14 +34,16 @@ def ids_path(group: str) -> str:
     return f"{CONSUMERS}/{require_element(group)}/ids"
 
 
-def owners_path(group: str, topic: str) -> str:
-    """Return the parent of a group's partition owners of one topic."""
-    return f"{CONSUMERS}/{require_element(group)}/owners/{require_topic_name(topic)}"
+def owners_path(group: str, topic: str | None = None) -> str:
+    """Return the parent of a group's partition owners of one topic; without a topic, the parent of its topics."""
+    topics = f"{CONSUMERS}/{require_element(group)}/owners"
+    return topics if topic is None else f"{topics}/{require_topic_name(topic)}"
 
 
-def offsets_path(group: str, topic: str) -> str:
-    """Return the parent of a group's committed offsets of one topic."""
-    return f"{CONSUMERS}/{require_element(group)}/offsets/{require_topic_name(topic)}"
+def offsets_path(group: str, topic: str | None = None) -> str:
+    """Return the parent of a group's committed offsets of one topic; without a topic, the parent of its topics."""
+    topics = f"{CONSUMERS}/{require_element(group)}/offsets"
+    return topics if topic is None else f"{topics}/{require_topic_name(topic)}"
 
 
 def decode_registration(consumer_id: str, node: Znode) -> ConsumerRegistration:

@@ -9,10 +9,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.znodes.admin import REASSIGN_PARTITIONS
-from kadmin.operations.actions import ElectionWork, ReassignmentWork
+from kadmin.operations.actions import DeletionWork, ElectionWork, ReassignmentWork
 from kadmin.operations.decide.deletion import decide_deletion
 from kadmin.operations.decide.election import decide_election
 from kadmin.operations.decide.reassignment import decide_reassignment
+from kadmin.operations.decide.recreation import decide_recreation
 from kadmin.operations.decide.wish import heed
 
 if TYPE_CHECKING:
@@ -33,7 +34,9 @@ def _without_request(work: Work, observed: Observed, memory: Memory, now: float)
         return decide_reassignment(work, observed, memory, now)
     if isinstance(work, ElectionWork):
         return decide_election(work, observed, memory, now)
-    return decide_deletion(work, observed, memory, now)
+    if isinstance(work, DeletionWork):
+        return decide_deletion(work, observed, memory, now)
+    return decide_recreation(work, observed, memory, now)
 
 
 def remember(memory: Memory, observed: Observed, now: float) -> Memory:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.znodes.admin import REASSIGN_PARTITIONS
-from kadmin.operations.actions import Advance, AskListening, DeletionWork, Finish, PublishWave, Wait
+from kadmin.operations.actions import Advance, AskListening, DeletionWork, Finish, PublishWave, RecreationWork, Wait
 from kadmin.operations.record import OperationState, StepKind
 from kadmin.operations.request import StoppedByRequestError, Wish
 
@@ -53,7 +53,7 @@ def stopped(request: Request, what: str = "nothing of it is in flight") -> Finis
 
 def _in_flight(work: Work, observed: Observed, memory: Memory) -> bool:
     admin = observed.state.admin
-    if isinstance(work, DeletionWork):
+    if isinstance(work, DeletionWork | RecreationWork):
         return bool(observed.steps)  # what was asked for cannot be taken back
     return admin.reassignment is not None or admin.election is not None or _published(observed, memory)
 

@@ -1,0 +1,59 @@
+"""`kadmin recreate`: a deleted topic again, the day after a mistake."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kadmin.cli.operate import answer_outcome, execute
+from kadmin.cli.options import (
+    LockTimeoutOption,
+    OutputFormat,
+    OutputOption,
+    TimeoutOption,
+    YesOption,
+    ZooKeeperOption,
+)
+
+if TYPE_CHECKING:
+    from kadmin.operations.runner import Desk
+    from kadmin.plan.model import RecreationPlan
+
+
+def recreate(
+    recipe: Annotated[
+        str, typer.Argument(metavar="ID|FILE", help="The deletion that took the topics, or a TopicRecipe.")
+    ],
+    zookeeper: ZooKeeperOption,
+    *,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Only write the recipe here; nothing is made.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and read everything, change nothing.")] = False,
+    yes: YesOption = False,
+    timeout: TimeoutOption = None,
+    lock_timeout: LockTimeoutOption = 0,
+    output: OutputOption = OutputFormat.HUMAN,
+) -> None:
+    """Make deleted topics again, with their assignment and configs; their records are gone."""
+    from kadmin.cli.desk import bounds_of, open_desk
+    from kadmin.cli.inputs import write_plan
+
+    with open_desk(zookeeper, timeout_s=timeout, story=output) as desk:
+        plan = _recipe(desk, recipe)
+        if out is not None:
+            write_plan(out, plan)
+            typer.echo(f"{out}: {len(plan.recipes)} topics")
+            return
+        outcome = execute(desk, plan, {}, bounds_of(desk, lock_timeout), output, dry_run=dry_run, yes=yes)
+    answer_outcome(output, outcome)
+
+
+def _recipe(desk: Desk, name: str) -> RecreationPlan:
+    from kadmin.cli.inputs import read_recipe
+    from kadmin.operations.recreate import plan_recreation
+
+    path = Path(name)
+    return read_recipe(path) if name == "-" or path.exists() else plan_recreation(desk, name)

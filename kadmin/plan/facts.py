@@ -1,0 +1,28 @@
+"""What is known of a cluster beside its assignment; a fact that nobody could tell is None, or empty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kadmin.cluster.model import TopicPartition
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterFacts:
+    """Facts that guards ask for.
+
+    `sizes` are bytes per partition, `capacities` bytes per broker; `inbound` is what producers write to a partition, in
+    bytes per second. `consumers` maps a topic to the groups that use it. `deletion_enabled` and
+    `topics_create_themselves` are delete.topic.enable and auto.create.topics.enable of the brokers.
+    """
+
+    consumers: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    sizes: Mapping[TopicPartition, int] = field(default_factory=dict)
+    inbound: Mapping[TopicPartition, float] = field(default_factory=dict)
+    capacities: Mapping[int, int] = field(default_factory=dict)
+    deletion_enabled: bool | None = None
+    topics_create_themselves: bool | None = None

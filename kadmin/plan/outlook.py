@@ -1,0 +1,130 @@
+"""What a reassignment would leave behind: dead targets, full brokers, crowded leaders, too few replicas. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from kadmin.plan import codes
+from kadmin.plan.checks import Violation
+from kadmin.plan.units import format_size
+from kadmin.plan.waves import added
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kadmin.cluster.model import Assignment, ClusterState, Replicas
+    from kadmin.plan.facts import ClusterFacts
+    from kadmin.plan.model import Reassignment, ReassignmentPlan
+
+MIN_INSYNC_REPLICAS = "min.insync.replicas"
+MOST_LEADERS = 2
+"""A broker that leads more than this many times its even share is told."""
+
+
+def check_outlook(
+    plan: ReassignmentPlan, state: ClusterState, assignment: Assignment, facts: ClusterFacts
+) -> tuple[Violation, ...]:
+    """Compare the cluster before and after the plan; `assignment` holds every partition of it."""
+    targets = {wish.partition: wish.target for wish in plan.reassignments}
+    after = {partition: targets.get(partition, replicas) for partition, replicas in assignment.items()}
+    return (
+        *_dead_targets(plan, state, assignment),
+        *_over_capacity(plan, assignment, after, facts),
+        *_crowded_leaders(plan, state, assignment, after),
+        *_under_min_isr(plan, state),
+    )
+
+
+def min_insync_replicas(topic: str, state: ClusterState) -> int:
+    """Return the topic's own limit, else the cluster-wide dynamic default, else 1.
+
+    What stands in a broker's own properties file is not in ZooKeeper.
+    """
+    default = state.broker_defaults.get(MIN_INSYNC_REPLICAS, "1")
+    wanted = state.topic_configs.get(topic, {}).get(MIN_INSYNC_REPLICAS, default)
+    return int(wanted) if wanted.isascii() and wanted.isdigit() else 1
+
+
+def _dead_targets(plan: ReassignmentPlan, state: ClusterState, assignment: Assignment) -> Iterator[Violation]:
+    known = {broker for replicas in assignment.values() for broker in replicas}
+    for wish in plan.reassignments:
+        for broker in wish.target:
+            if broker in known and broker not in state.brokers:
+                message = f"{wish.partition}: broker {broker} is not alive; the controller would wait for it for ever"
+                hint = "start it, or choose another broker"
+                yield Violation(codes.DEAD_BROKER, message, hint, partition=wish.partition, broker=broker)
+
+
+def _over_capacity(
+    plan: ReassignmentPlan, before: Assignment, after: Assignment, facts: ClusterFacts
+) -> Iterator[Violation]:
+    held, will_hold = _bytes(before, facts), _bytes(after, facts)
+    full = {broker for broker, capacity in facts.capacities.items() if will_hold[broker] > max(capacity, held[broker])}
+    for broker in sorted(full):
+        capacity, wish = facts.capacities[broker], _first_that(plan, broker, new=True)
+        if wish is not None:
+            message = (
+                f"broker {broker} would hold {format_size(will_hold[broker])}, and its capacity is "
+                f"{format_size(capacity)}"
+            )
+            hint = "choose brokers with room, or free some first"
+            yield Violation(codes.OVER_CAPACITY, message, hint, partition=wish.partition, broker=broker)
+
+
+def _bytes(assignment: Assignment, facts: ClusterFacts) -> Counter[int]:
+    found: Counter[int] = Counter()
+    for partition, replicas in assignment.items():
+        for broker in replicas:
+            found[broker] += facts.sizes.get(partition, 0)
+    return found
+
+
+def _crowded_leaders(
+    plan: ReassignmentPlan, state: ClusterState, before: Assignment, after: Assignment
+) -> Iterator[Violation]:
+    if not state.brokers:
+        return
+    led, will_lead = _leaders(before), _leaders(after)
+    share = len(after) / len(state.brokers)
+    limit = max(MOST_LEADERS * share, MOST_LEADERS)
+    crowded = {broker for broker in state.brokers if will_lead[broker] > max(led[broker], limit)}
+    for broker in sorted(crowded):
+        wish = _first_that(plan, broker, new=False)
+        if wish is not None:
+            message = (
+                f"broker {broker} would be the preferred leader of {will_lead[broker]} of {len(after)} partitions, "
+                f"before {led[broker]}; an even share is {share:.0f}"
+            )
+            yield Violation(
+                codes.LEADERS_CONCENTRATED,
+                message,
+                "put other brokers first in some of the lists",
+                partition=wish.partition,
+                broker=broker,
+                severity="warning",
+            )
+
+
+def _leaders(assignment: Assignment) -> Counter[int]:
+    return Counter(replicas[0] for replicas in assignment.values() if replicas)
+
+
+def _first_that(plan: ReassignmentPlan, broker: int, *, new: bool) -> Reassignment | None:
+    """Return the first reassignment that gives the broker a copy (`new`), or the preferred leadership."""
+
+    def given(wish: Reassignment) -> Replicas:
+        return added(wish) if new else wish.target[:1]
+
+    return next((wish for wish in plan.reassignments if broker in given(wish)), None)
+
+
+def _under_min_isr(plan: ReassignmentPlan, state: ClusterState) -> Iterator[Violation]:
+    for index, wish in enumerate(plan.reassignments):
+        wanted = min_insync_replicas(wish.partition.topic, state)
+        alive = [broker for broker in wish.target if broker in state.brokers]
+        if len(alive) < wanted:
+            message = f"{wish.partition}: live replicas would be {len(alive)}, and its min.insync.replicas is {wanted}"
+            hint = "producers with acks=all would be refused; give it more replicas"
+            field = ("spec", "partitions", index, "replicas")
+            yield Violation(codes.UNDER_MIN_ISR, message, hint, partition=wish.partition, field=field)

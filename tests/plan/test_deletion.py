@@ -1,0 +1,136 @@
+"""Guards of a deletion, one by one: what each needs to speak, and the waiver that silences it and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from states import cluster, moving, tp, with_node
+
+from kadmin.errors import BusyError, InvalidInputError, NotCompletedError, StalePlanError
+from kadmin.operations.guards import deletion_refusals
+from kadmin.plan import codes
+from kadmin.plan.deletion import bytes_lost, check_deletion, check_policy
+from kadmin.plan.facts import ClusterFacts
+from kadmin.plan.model import DeletionPlan, PlanHeader, Policy
+
+STATE = cluster({"a-0": (1, 2), "a-1": (2, 3), "b-0": (1, 9), "_c-0": (1,), "__consumer_offsets-0": (1,)})
+FACTS = ClusterFacts(
+    consumers={"a": ("billing", "audit")}, deletion_enabled=False, topics_create_themselves=True, sizes={tp("a-0"): 10}
+)
+QUIET = ClusterFacts()
+WAIVERS: dict[str, dict[str, Any]] = {
+    codes.INTERNAL_TOPIC: {"allow_internal": True},
+    codes.PROTECTED_TOPIC: {"allow_protected": True},
+    codes.ACTIVE_CONSUMERS: {"allow_active_consumers": True},
+    codes.OFFLINE_REPLICAS: {"allow_offline_replicas": True},
+    codes.DELETION_DISABLED: {"allow_deletion_disabled": True},
+    codes.TOO_MANY_TOPICS: {"allow_more_than": 5},
+}
+
+
+def plan(*topics: str, **waivers: Any) -> DeletionPlan:  # noqa: ANN401 - fields of a DeletionPlan
+    return DeletionPlan(PlanHeader(), topics, **waivers)
+
+
+def found(of: DeletionPlan, facts: ClusterFacts = FACTS, policy: Policy | None = None) -> set[str]:
+    return {violation.code for violation in check_deletion(of, STATE, facts, policy or Policy())}
+
+
+EVERYTHING = plan("a", "b", "_c", "__consumer_offsets", "nothing", allow_more_than=2)
+
+
+def test_every_guard_speaks() -> None:
+    assert found(EVERYTHING) == {*WAIVERS, codes.UNKNOWN_TOPIC, codes.COMES_BACK}
+
+
+@pytest.mark.parametrize("code", WAIVERS)
+def test_each_waiver_silences_its_own_guard_and_no_other(code: str) -> None:
+    assert found(replace(EVERYTHING, **WAIVERS[code])) == found(EVERYTHING) - {code}
+
+
+def test_a_quiet_topic_may_be_deleted() -> None:
+    assert found(plan("a"), QUIET) == set()
+
+
+@pytest.mark.parametrize("state", [with_node(STATE, {"a-1": (3, 2)}), moving(STATE, "a-0", adding=(3,))])
+def test_a_topic_in_mid_move_is_refused_whatever_is_waived(state: Any) -> None:  # noqa: ANN401 - a ClusterState
+    waived: dict[str, Any] = {}
+    for each in WAIVERS.values():
+        waived |= each
+    everything = check_deletion(plan("a", **waived), state, QUIET, Policy())
+    assert [violation.code for violation in everything] == [codes.BEING_REASSIGNED]
+    assert "cannot be waived" in (everything[0].hint or "")
+
+
+@pytest.mark.parametrize(
+    ("deny", "allow", "topic", "guarded"),
+    [
+        (("_*",), ("*",), "_c", True),
+        (("_*",), ("*",), "a", False),
+        (("pay-*",), ("*",), "_c", False),
+        (("pay-*",), ("*",), "pay-1", True),
+        (("pay-*",), ("pay-1",), "pay-1", True),
+        ((), ("tmp-*",), "tmp-1", False),
+        ((), ("tmp-*",), "a", True),
+        ((), (), "a", True),
+        (("?",), ("*",), "a", True),
+        (("?",), ("*",), "aa", False),
+        (("A",), ("*",), "a", False),
+        (("__*",), ("*",), "__consumer_offsets", False),
+    ],
+)
+def test_deny_wins_over_allow(deny: tuple[str, ...], allow: tuple[str, ...], topic: str, guarded: object) -> None:
+    codes_found = [each.code for each in check_policy(plan(topic), Policy(deny=deny, allow=allow))]
+    assert codes_found == ([codes.PROTECTED_TOPIC] if guarded else [])
+    assert check_policy(plan(topic, allow_protected=True), Policy(deny=deny, allow=allow)) == ()
+
+
+@given(st.lists(st.sampled_from(["a*", "*", "b", "?", "[ab]"])), st.lists(st.sampled_from(["a*", "*", "ab"])))
+def test_denying_more_never_frees_a_topic(deny: list[str], allow: list[str]) -> None:
+    """Deny wins: a further pattern there only ever guards more."""
+
+    def guarded(*patterns: str) -> set[str | None]:
+        policy = Policy(deny=patterns, allow=tuple(allow))
+        return {each.topic for each in check_policy(plan("a", "b", "ab"), policy)}
+
+    assert guarded(*deny[:-1]) <= guarded(*deny)
+
+
+def test_a_policy_bounds_what_a_plan_allows_itself() -> None:
+    many = plan("a", "b", allow_more_than=100)
+    assert [each.code for each in check_policy(many, Policy(max_topics=1))] == [codes.TOO_MANY_TOPICS]
+    assert check_policy(many, Policy(max_topics=2)) == ()
+
+
+def test_bytes_to_be_lost_count_every_copy() -> None:
+    sizes = {tp("a-0"): 10, tp("a-1"): 5}
+    assert bytes_lost(["a"], STATE, ClusterFacts(sizes=sizes)) == 30
+    assert bytes_lost(["a", "b"], STATE, ClusterFacts(sizes=sizes)) is None
+    assert bytes_lost(["nothing"], STATE, ClusterFacts()) == 0
+
+
+def test_a_topic_that_is_used_comes_back_where_brokers_create_topics() -> None:
+    used = plan("a", allow_active_consumers=True, allow_deletion_disabled=True)
+    assert found(used) == {codes.COMES_BACK}
+    assert found(used, replace(FACTS, topics_create_themselves=None)) == set()
+    assert found(plan("b", allow_offline_replicas=True, allow_deletion_disabled=True)) == set()
+
+
+def test_refusals_are_errors_of_their_exit_codes_in_the_order_to_be_heard() -> None:
+    refusals, warnings = deletion_refusals(EVERYTHING, STATE, FACTS, Policy())
+    kinds = [StalePlanError, InvalidInputError, InvalidInputError, InvalidInputError, BusyError, StalePlanError]
+    assert [type(each) for each in refusals] == [*kinds, NotCompletedError]
+    assert "billing, audit" in refusals[4].message
+    assert "spec.allow.active_consumers: true" in (refusals[4].next_command or "")
+    assert len(warnings) == 1
+
+
+def test_a_refusal_names_a_few_of_many() -> None:
+    many = plan(*(f"gone-{number}" for number in range(8)))
+    (refusal,), _ = deletion_refusals(many, STATE, QUIET, Policy())
+    assert "the cluster has no topic gone-4" in refusal.message
+    assert refusal.message.endswith("; and 3 more.")

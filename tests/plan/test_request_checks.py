@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from states import tp
+
+from kadmin.plan import codes
+from kadmin.plan.model import FreeBytes, Pin, PlanHeader, RebalanceRequest
+from kadmin.plan.request_checks import unknown_in_request
+
+REQUEST = RebalanceRequest(
+    PlanHeader(),
+    drain=(1, 21),
+    no_receive=(22,),
+    never_lead=(1, 1, 23),
+    substitute={24: 1, 2: 25},
+    weights={26: 1.0, 1: 2.0},
+    broker_sets={"pay-*": (1, 27)},
+    pins=(Pin(tp("a-0"), (1, 28)), Pin(tp("a-7"), (1,))),
+    free=FreeBytes(29, 5),
+)
+
+
+def test_every_place_that_names_a_broker_is_looked_at() -> None:
+    brokers, spec = ("spec", "brokers"), "spec"
+    found = unknown_in_request(REQUEST, {tp("a-0"): (1, 2)}, [1, 2])
+    assert [(each.broker, each.field) for each in found if each.code == codes.UNKNOWN_BROKER] == [
+        (21, (*brokers, "drain", 1)),
+        (22, (*brokers, "no_receive", 0)),
+        (23, (*brokers, "never_lead", 2)),
+        (24, (*brokers, "substitute", "24")),
+        (25, (*brokers, "substitute", "2")),
+        (26, (*brokers, "weights", "26")),
+        (27, (spec, "broker_sets", "pay-*", 1)),
+        (28, (spec, "pins", 0, "replicas", 1)),
+        (29, (spec, "free", "broker")),
+    ]
+    assert {each.hint for each in found if each.broker} == {"its brokers are 1, 2"}
+    assert found[0].message == "the inventory has no broker 21"
+
+
+def test_a_pin_of_a_partition_that_is_not_there() -> None:
+    found = unknown_in_request(REQUEST, {tp("a-0"): (1, 2)}, range(30))
+    assert [(each.code, each.message, each.field) for each in found] == [
+        (codes.UNKNOWN_PARTITION, "the inventory has no partition a-7", ("spec", "pins", 1, "topic"))
+    ]
+
+
+def test_a_request_that_fits_has_nothing_to_say() -> None:
+    assert unknown_in_request(RebalanceRequest(PlanHeader(), drain=(1,)), {}, [1]) == ()
+
+
+def test_ten_brokers_are_named_of_many() -> None:
+    (found,) = unknown_in_request(RebalanceRequest(PlanHeader(), drain=(99,)), {}, range(12))
+    assert found.hint == "its brokers are 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"

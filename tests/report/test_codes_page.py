@@ -1,0 +1,141 @@
+"""docs/codes.md: each code has an example that shows it and one that does not."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from kadmin.cli import run
+from kadmin.documents import Problem, switched
+from kadmin.plan.codes import MEANINGS
+from kadmin.plan.model import Policy, Switch
+from kadmin.schema import schema_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PAGE = (Path(__file__).parents[2] / "docs" / "codes.md").read_text(encoding="utf-8")
+FENCE = re.compile(r"```([a-z]+)\n(.*?)```", re.DOTALL)
+FACTS = {"KA053": {"delete_topic_enable": False}, "KA055": {"auto_create_topics_enable": True}}
+GOLDEN = Path(__file__).parent / "codes"
+MOST_LINES = 40
+WARNINGS = {"KA022", "KA024", "KA025", "KA032", "KA047", "KA055", "KA056"}
+
+
+class Example(NamedTuple):
+    language: str
+    text: str
+
+
+def sections() -> dict[str, str]:
+    found = re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]
+    return {part.partition("\n")[0]: part.partition("\n")[2] for part in found}
+
+
+SECTIONS = sections()
+CODES = [name for name in SECTIONS if re.fullmatch("KA[0-9]{3}", name)]
+
+
+def examples(code: str) -> tuple[Example, Example]:
+    bad, good = (Example(*found) for found in FENCE.findall(SECTIONS[code]))
+    return bad, good
+
+
+def lay_out(folder: Path, facts: Mapping[str, object]) -> None:
+    """Write the page's inventory, with further facts of its Kafka."""
+    blocks = [text for _, text in FENCE.findall(SECTIONS["The inventory of the examples"])]
+    header = json.loads(blocks[0])
+    header["kafka"] |= facts
+    folder.mkdir()
+    (folder / "inventory.json").write_text(json.dumps(header))
+    (folder / "brokers.csv").write_text(blocks[1])
+    (folder / "partitions.csv").write_text(blocks[2])
+
+
+def validated(example: Example, code: str, folder: Path, output: str) -> int:
+    """Validate an example as the page says, in its folder."""
+    folder.mkdir()
+    data = example.text.encode()
+    if example.language == "sh":
+        data = subprocess.run(["sh", "-c", example.text], capture_output=True, check=True).stdout
+    parts = re.split(rb"^# file: (.*)\n", data, flags=re.MULTILINE)
+    files = dict(zip(parts[1::2], parts[2::2], strict=True)) or {b"plan.yaml": data}
+    for name, text in files.items():
+        (folder / name.decode()).write_bytes(text)
+    arguments = ["validate", folder.name, "--format", output]
+    if code >= "KA040":
+        lay_out(folder.parent / f"inventory-{folder.name}", FACTS.get(code, {}))
+        arguments += ["--inventory", f"inventory-{folder.name}"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder.parent)
+        patch.setenv("COLUMNS", "100")
+        return run(arguments)
+
+
+def found_in(example: Example, code: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, set[str]]:
+    """Validate an example and return exit code and codes."""
+    status = validated(example, code, folder, "json")
+    return status, {problem["code"] for problem in json.loads(capsys.readouterr().out)["problems"]}
+
+
+def test_the_page_lists_every_code_with_its_meaning() -> None:
+    assert list(MEANINGS) == CODES
+    assert sorted(MEANINGS) == CODES
+    for code, meaning in MEANINGS.items():
+        assert f"| [{code}](#{code.lower()}) | {meaning} |" in PAGE
+        assert SECTIONS[code].strip().startswith(meaning)
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_the_bad_example_shows_it_and_the_good_one_does_not(
+    code: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad, good = examples(code)
+    status, codes = found_in(bad, code, tmp_path / "bad", capsys)
+    assert code in codes
+    assert status == (0 if codes <= WARNINGS else 3)
+    status, codes = found_in(good, code, tmp_path / "good", capsys)
+    assert (status, codes) == (0, set())
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_every_code_can_be_switched_off(code: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bad, _ = examples(code)
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(f'kind: Policy\nspec: {{codes: {{{code}: "off"}}}}\n')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KADMIN_POLICY", str(policy))
+        status, codes = found_in(bad, code, tmp_path / "bad", capsys)
+    assert code not in codes
+    assert status == (0 if codes <= WARNINGS else 3)
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_every_code_can_be_made_a_warning_or_an_error(code: str) -> None:
+    told = [Problem(code, "m", "f", 1, 1, "$", severity=each) for each in ("error", "warning")]
+    for switch in (Switch.WARNING, Switch.ERROR):
+        assert {each.severity for each in switched(told, Policy(codes={code: switch}))} == {switch.value}
+    assert list(switched(told, Policy(codes={"KA999": Switch.OFF}))) == told
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_the_bad_example_word_for_word(code: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """KADMIN_WRITE_GOLDEN=1 writes the files anew, for a reader of the diff to judge."""
+    bad, _ = examples(code)
+    validated(bad, code, tmp_path / "plans", "human")
+    lines = capsys.readouterr().out.splitlines()
+    text = "\n".join([*lines[:-1][:MOST_LINES], lines[-1]]) + "\n"
+    if os.environ.get("KADMIN_WRITE_GOLDEN"):
+        (GOLDEN / f"{code}.txt").write_text(text, encoding="utf-8")
+    assert text == (GOLDEN / f"{code}.txt").read_text(encoding="utf-8")
+
+
+def test_the_policy_knows_every_code_and_no_other() -> None:
+    schema = json.loads(schema_text("policy"))
+    assert schema["properties"]["spec"]["properties"]["codes"]["propertyNames"]["enum"] == list(MEANINGS)
