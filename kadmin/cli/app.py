@@ -7,9 +7,10 @@ import typer
 from kadmin.cli import cluster, operate, takeover
 from kadmin.cli.convert import convert
 from kadmin.cli.deadline import bounded
-from kadmin.cli.doctor import doctor, inspect_app
+from kadmin.cli.doctor import doctor
 from kadmin.cli.election import propose_election
 from kadmin.cli.heal import heal
+from kadmin.cli.inspect import inspect_app
 from kadmin.cli.propose import propose_app
 from kadmin.cli.sandbox import sandbox_app
 from kadmin.cli.schema import schema_app

@@ -26,20 +26,25 @@ class Health:
 
 
 def health_of(state: ClusterState) -> Health:
-    """Judge a state that was read with its configs.
-
-    The limit is the topic's own, else the cluster-wide dynamic default, else 1: what stands in a broker's own
-    properties file is not in ZooKeeper.
-    """
-    default = state.broker_defaults.get(MIN_INSYNC_REPLICAS, "1")
+    """Judge a state that was read with its configs."""
+    limits = {name: min_insync_replicas(state, name) for name in state.topics}
     offline, short = set(), set()
     for partition, found in state.states.items():
-        wanted = state.topic_configs.get(partition.topic, {}).get(MIN_INSYNC_REPLICAS, default)
         if found.leader <= NO_LEADER:
             offline.add(partition)
-        elif wanted.isascii() and wanted.isdigit() and len(found.isr) < int(wanted):
+        elif len(found.isr) < (limits[partition.topic] or 0):
             short.add(partition)
     return Health(frozenset(state.brokers), frozenset(offline), frozenset(short))
+
+
+def min_insync_replicas(state: ClusterState, topic: str, brokers_own: int = 1) -> int | None:
+    """Return how many replicas must be in sync for acks=all: the topic's own, else the cluster-wide dynamic default.
+
+    Else `brokers_own`: what stands in a broker's properties file is not in ZooKeeper. None for what is no number.
+    """
+    default = state.broker_defaults.get(MIN_INSYNC_REPLICAS, str(brokers_own))
+    wanted = state.topic_configs.get(topic, {}).get(MIN_INSYNC_REPLICAS, default)
+    return int(wanted) if wanted.isascii() and wanted.isdigit() else None
 
 
 def new_trouble(before: Health, now: Health, repaired: Collection[TopicPartition]) -> tuple[str, ...]:
