@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kadmin.errors import UsageError
-from kadmin.insight.tables import Cell, Table
+from kadmin.insight.tables import Table
 from kadmin.report.tables import table_csv, table_text
+
+if TYPE_CHECKING:
+    from kadmin.insight.tables import Cell
 
 TABLE = Table.of(
     "things",
