@@ -16,6 +16,7 @@ from kadmin.cli.sandbox import sandbox_app
 from kadmin.cli.schema import schema_app
 from kadmin.cli.throttle import throttle_app
 from kadmin.cli.validate import validate
+from kadmin.cli.whatif import whatif_app
 
 app = typer.Typer(
     name="kadmin",
@@ -30,6 +31,7 @@ app.command()(bounded(validate))
 app.command()(bounded(convert))
 app.command()(doctor)
 app.add_typer(inspect_app, name="inspect")
+app.add_typer(whatif_app, name="whatif")
 app.command()(cluster.diff)
 app.command()(operate.apply)
 app.command()(operate.verify)

@@ -15,7 +15,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import NO_LEADER
+from kadmin.cluster.znodes.values import escaped
+from kadmin.errors import StalePlanError, name_some
 from kadmin.insight.health import min_insync_replicas
+from kadmin.plan.checks import other_cluster, unknown_names
+from kadmin.plan.diff import assignment_of
 from kadmin.plan.election import electable, scope_of
 from kadmin.plan.model import Elect, ElectionPlan, ReassignmentPlan
 
@@ -116,6 +120,31 @@ def placements_of(
                 replicas = topic.replicas[partition.partition]
                 found.append(Placement(partition, replicas, known.leader, known.isr, limit, allowed, size))
     return tuple(found)
+
+
+def brokers_lost(state: ClusterState, brokers: Iterable[int], racks: Iterable[str]) -> tuple[int, ...]:
+    """Return the live brokers that are named or stand in a named rack, by id.
+
+    Raises StalePlanError for a broker that is not alive, and a rack without a live broker.
+    """
+    lost = set(brokers)
+    if dead := sorted(lost - set(state.brokers)):
+        raise StalePlanError(f"No live broker is called {name_some(dead)}.", cause=_alive(state))
+    for rack in racks:
+        found = {broker.broker_id for broker in state.brokers.values() if broker.rack == rack}
+        if not found:
+            raise StalePlanError(f"No live broker is in rack {escaped(rack)}.", cause=_alive(state))
+        lost |= found
+    return tuple(sorted(lost))
+
+
+def require_fitting(plan: Plan, state: ClusterState) -> None:
+    """Raise StalePlanError for a plan of another cluster, or one that names what this one does not have."""
+    wrong = other_cluster(plan, state.cluster_id) or unknown_names(plan, assignment_of(state), state.brokers)
+    if wrong:
+        raise StalePlanError(
+            f"The plan does not fit this cluster: {name_some(each.message for each in wrong)}.", cause=wrong[0].hint
+        )
 
 
 def predict_loss(placements: Sequence[Placement], alive: Collection[int], lost: Collection[int]) -> Prediction:
@@ -223,6 +252,11 @@ def _reassigned(placement: Placement, wish: Reassignment, alive: Collection[int]
     copied = replace(placement, replicas=wish.target, isr=tuple(broker for broker in in_sync if broker in alive))
     stays = placement.leader in wish.target and not (elects and wish.target[0] in copied.isr)
     return copied if stays else replace(copied, leader=next((b for b in wish.target if b in copied.isr), NO_LEADER))
+
+
+def _alive(state: ClusterState) -> str:
+    alive = (f"{broker.broker_id} ({broker.rack or 'no rack'})" for broker in state.brokers.values())
+    return f"alive are {name_some(alive, most=20)}"
 
 
 def _lossy(was: Placement, now: Placement) -> bool:

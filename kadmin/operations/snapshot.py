@@ -50,11 +50,11 @@ def take_snapshot(desk: Desk, sizes: Mapping[TopicPartition, int] | None) -> Sna
     )
 
 
-def read_state(desk: Desk) -> ClusterState:
+def read_state(desk: Desk, *, with_configs: bool = False) -> ClusterState:
     """Read the whole cluster, each topic until it stood still."""
     desk.store.sync("/")
     require_kafka_cluster(desk.store)
-    return read_cluster(desk.store, settle=True)
+    return read_cluster(desk.store, with_configs=with_configs, settle=True)
 
 
 def log_dirs_of(state: ClusterState) -> dict[int, dict[TopicPartition, int]]:

@@ -109,6 +109,8 @@ ARGUMENTS = {
     "inspect admin": [],
     **{f"inspect {name}": [] for name in (*TABLES, "tree")},
     "inspect znode": ["/controller"],
+    "whatif lose": ["--broker", "1"],
+    "whatif plan": ["PLAN"],
     "throttle show": [],
     "throttle set": ["--rate", "1MB/s", "--yes"],
     "throttle clear": ["--yes"],
