@@ -85,10 +85,15 @@ def text_of(cell: Cell, separator: str = ",") -> str:
 
 def _safe(cell: Cell) -> Cell:
     if isinstance(cell, str):
-        return escaped(cell, len(cell))
-    if isinstance(cell, tuple):
-        return tuple(escaped(each, len(each)) if isinstance(each, str) else each for each in cell)  # type: ignore[return-value]  # of one kind
+        return _escaped(cell)
+    if isinstance(cell, tuple) and any(isinstance(each, str) for each in cell):
+        return tuple(_escaped(str(each)) for each in cell)
     return cell
+
+
+def _escaped(text: str) -> str:
+    # Most text needs nothing, and a large cluster has much of it.
+    return text if text.isprintable() else escaped(text, len(text))
 
 
 def _rank(cell: Cell) -> tuple[int, int | str | tuple[int | str, ...]]:

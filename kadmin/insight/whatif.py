@@ -10,7 +10,7 @@ Example: replicas [4, 2, 3], ISR [4, 3, 2]: after the loss of 4, broker 2 leads.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -175,44 +175,37 @@ def without(placement: Placement, left: Collection[int]) -> Placement:
 
     Why it is offline is not known: a failed directory leaves a live broker in the ISR.
     """
-    if placement.leader == NO_LEADER:
-        return placement
-    in_sync = tuple(broker for broker in placement.isr if broker in left)
-    if placement.leader in left:
-        return placement if in_sync == placement.isr else replace(placement, isr=in_sync)
-    leader = next((broker for broker in placement.replicas if broker in in_sync), None)
-    if leader is not None:
-        return replace(placement, leader=leader, isr=in_sync)
-    if placement.unclean:
-        first = next((broker for broker in placement.replicas if broker in left), None)
-        if first is not None:
-            return replace(placement, leader=first, isr=(first,))
-    return replace(placement, leader=NO_LEADER)
+    leader, isr = _outcome(placement, left)
+    return replace(placement, leader=leader, isr=isr)
 
 
 def single_losses(placements: Iterable[Placement], alive: Collection[int]) -> dict[int, SingleLoss]:
     """Predict the loss of each broker that is alive, alone; by broker."""
     all_alive = frozenset(alive)
     rest = {broker: all_alive - {broker} for broker in sorted(all_alive)}
-    counts: dict[int, Counter[str]] = {broker: Counter() for broker in rest}
-    gained: defaultdict[int, Counter[int]] = defaultdict(Counter)
+    changes, offline, refusing, lossy = Counter[int](), Counter[int](), Counter[int](), Counter[int]()
+    gained: dict[int, Counter[int]] = {broker: Counter() for broker in rest}
     leaders: Counter[int] = Counter()
     for placement in placements:
-        leaders[placement.leader] += 1
-        for broker in {placement.leader, *placement.isr} & all_alive:
-            now, count = without(placement, rest[broker]), counts[broker]
-            if now.leader != placement.leader:
-                count["changes"] += 1
-                gained[broker][now.leader] += 1
-                count["offline"] += now.leader == NO_LEADER
-                count["lossy"] += _lossy(placement, now)
-            count["refusing"] += now.refuses and not placement.refuses
+        was, refused = placement.leader, placement.refuses
+        leaders[was] += 1
+        # A leader that is not in its own ISR is no state of Kafka's, but an inventory may hold it.
+        for broker in placement.isr if was in placement.isr else (*placement.isr, was):
+            if broker not in all_alive:
+                continue
+            leader, isr = _outcome(placement, rest[broker])
+            if leader != was:
+                changes[broker] += 1
+                gained[broker][leader] += 1
+                offline[broker] += leader == NO_LEADER
+                lossy[broker] += leader != NO_LEADER and leader not in placement.isr
+            refusing[broker] += not refused and leader != NO_LEADER and len(isr) < placement.min_isr
     return {
         broker: SingleLoss(
-            counts[broker]["changes"],
-            counts[broker]["offline"],
-            counts[broker]["refusing"],
-            counts[broker]["lossy"],
+            changes[broker],
+            offline[broker],
+            refusing[broker],
+            lossy[broker],
             max((leaders[each] + gained[broker][each] for each in others), default=0),
         )
         for broker, others in rest.items()
@@ -242,6 +235,20 @@ def planned(plan: Plan, placements: Iterable[Placement], state: ClusterState) ->
         replace(each, replicas=(), leader=NO_LEADER, isr=()) if each.partition.topic in plan.topics else each
         for each in placements
     )
+
+
+def _outcome(placement: Placement, left: Collection[int]) -> tuple[int, Replicas]:
+    # The rule itself: who leads, and who is in sync.
+    if placement.leader == NO_LEADER:
+        return NO_LEADER, placement.isr
+    in_sync = tuple([broker for broker in placement.isr if broker in left])
+    if placement.leader in left:
+        return placement.leader, in_sync
+    for broker in placement.replicas:
+        if broker in in_sync:
+            return broker, in_sync
+    first = next((broker for broker in placement.replicas if broker in left), None) if placement.unclean else None
+    return (NO_LEADER, placement.isr) if first is None else (first, (first,))
 
 
 def _reassigned(placement: Placement, wish: Reassignment, alive: Collection[int], *, elects: bool) -> Placement:

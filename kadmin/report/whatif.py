@@ -6,15 +6,12 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.model import NO_LEADER
-from kadmin.insight.whatif import SingleLoss
 from kadmin.report.text import SHOWN_ROWS, change, count, replicas, shortened, size_text, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kadmin.insight.whatif import LeaderChange, Load, Placement, Prediction
-
-_NO_LOSS = SingleLoss(0, 0, 0, 0, 0)
+    from kadmin.insight.whatif import LeaderChange, Load, Placement, Prediction, SingleLoss
 
 
 def loss_text(lost: Sequence[int], found: Prediction) -> str:
@@ -105,12 +102,16 @@ def _single_losses(before: Mapping[int, SingleLoss], after: Mapping[int, SingleL
         for broker, was in sorted(before.items())
         for now in [after[broker]]
     ]
-    worst = max(after, key=lambda broker: (after[broker].offline, after[broker].refusing, -broker), default=None)
+    worst = max(after, key=lambda each: _severity(after[each]), default=None)
     headers = ["lose broker", "offline", "refuse acks=all", "unclean", "leader changes", "most leaders"]
     lines = [table(headers, rows)]
-    if worst is not None and after[worst] != _NO_LOSS:
+    if worst is not None:
         lines.append(f"worst single failure after the plan: broker {worst}")
     return "\n".join(lines)
+
+
+def _severity(loss: SingleLoss) -> tuple[int, ...]:
+    return loss.offline, loss.lossy, loss.refusing, loss.most_leaders
 
 
 def _change_answer(each: LeaderChange) -> dict[str, Any]:

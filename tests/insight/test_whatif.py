@@ -160,6 +160,11 @@ def test_brokers_lost_one_after_the_other_leave_the_same_leaders(before: list[Pl
         assert set(at_once.isr) == set(step.isr) or at_once.leader == NO_LEADER
 
 
+def test_a_leader_outside_its_isr_can_be_lost_too() -> None:
+    placement = Placement(tp("a-0"), (1, 2), 1, (2,))
+    assert single_losses([placement], ALIVE)[1].leader_changes == 1
+
+
 @given(placements())
 def test_single_losses_are_what_each_loss_predicts(before: list[Placement]) -> None:
     for broker, found in single_losses(before, ALIVE).items():
