@@ -75,7 +75,7 @@ def versions_of(source: Source, state: ClusterState) -> KafkaVersions:
 
 
 def _inspection(desk: Desk, read: Callable[[Source], Table]) -> Inspection:
-    require_kafka_cluster(desk.store)
+    require_kafka_cluster(desk.store, tolerant=True)
     desk.store.sync("/")
     source = Source(desk.store, tolerant=True)
     table = read(source)

@@ -187,6 +187,13 @@ def test_f20_what_is_broken_or_forbidden_is_named_and_the_rest_shown(brokers: St
         owner.close()
 
 
+def test_a_controller_that_cannot_be_read_hides_nothing_else(brokers: Store) -> None:
+    write(brokers, Delete("/controller", -1), Create("/controller", b"7"), SetData("/controller_epoch", b"x", -1))
+    value = asked(brokers, "cluster")
+    assert (value["cluster"][0]["controller"], value["cluster"][0]["partitions"]) == (None, 8)
+    assert [each["path"] for each in value["unreadable"]] == ["/controller", "/controller_epoch"]
+
+
 def test_leftovers_and_credentials_in_configs(brokers: Store) -> None:
     throttle = b'{"version":1,"config":{"leader.replication.throttled.rate":"1"}}'
     scram = json.dumps({"version": 1, "config": {"SCRAM-SHA-256": CREDENTIAL}}).encode()
