@@ -207,10 +207,8 @@ def decoded_of(node: Znode) -> tuple[str | None, str | None]:
 
 
 def _condition(node: Znode) -> str | None:
-    if node.data is None and decoder_of(node.path) is None:
-        return None
     decoded, problem = decoded_of(node)
-    return problem if problem is not None else "decoded" if decoded is not None else None
+    return "decoded" if decoded is not None else problem
 
 
 def _holds_secrets(path: str) -> bool:
