@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from kadmin.cluster.model import Znode
+from kadmin.cluster.model import Create, Znode
+
+if TYPE_CHECKING:
+    from kadmin.cluster.model import Op
+    from kadmin.cluster.store import Store
 
 _FOLDER = Path(__file__).parent / "cluster" / "recorded"
 CLUSTERS = ("0.10.2.2", "1.1.1", "2.3.1", "2.4.1", "2.8.2", "3.9.1")
@@ -24,3 +29,17 @@ def recorded(name: str) -> dict[str, Znode]:
         )
         for path, each in found.items()
     }
+
+
+def load(store: Store, name: str) -> None:
+    """Write a recording below a chroot; what was ephemeral belongs to this session."""
+    nodes = recorded(name)
+    write(
+        store, *(Create(p, nodes[p].data, ephemeral=nodes[p].ephemeral_owner != 0) for p in sorted(nodes) if p != "/")
+    )
+
+
+def write(store: Store, *ops: Op) -> None:
+    """Make one write, which must be taken."""
+    result = store.multi(ops)
+    assert result.committed, result

@@ -7,15 +7,17 @@ import typer
 from kadmin.cli import cluster, operate, takeover
 from kadmin.cli.convert import convert
 from kadmin.cli.deadline import bounded
-from kadmin.cli.doctor import doctor, inspect_app
+from kadmin.cli.doctor import doctor
 from kadmin.cli.election import propose_election
 from kadmin.cli.heal import heal
+from kadmin.cli.inspect import inspect_app
 from kadmin.cli.propose import propose_app
 from kadmin.cli.recreate import recreate
 from kadmin.cli.sandbox import sandbox_app
 from kadmin.cli.schema import schema_app
 from kadmin.cli.throttle import throttle_app
 from kadmin.cli.validate import validate
+from kadmin.cli.whatif import whatif_app
 
 app = typer.Typer(
     name="kadmin",
@@ -30,6 +32,7 @@ app.command()(bounded(validate))
 app.command()(bounded(convert))
 app.command()(doctor)
 app.add_typer(inspect_app, name="inspect")
+app.add_typer(whatif_app, name="whatif")
 app.command()(cluster.diff)
 app.command()(operate.apply)
 app.command()(operate.verify)

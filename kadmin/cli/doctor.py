@@ -1,12 +1,8 @@
-"""doctor and inspect: commands that look at a cluster whatever state it is in, and change nothing."""
+"""doctor: looks at a cluster whatever state it is in, and changes nothing."""
 
 from __future__ import annotations
 
-import typer
-
 from kadmin.cli.options import READ_TIMEOUT_S, BoundOption, OutputFormat, OutputOption, ZooKeeperOption
-
-inspect_app = typer.Typer(help="Znodes decoded, with what is wrong with them.", no_args_is_help=True)
 
 
 def doctor(
@@ -24,23 +20,3 @@ def doctor(
     findings = diagnose(evidence)
     answer(output, lambda: doctor_text(evidence, findings), lambda: doctor_answer(evidence, findings))
     return 8 if any(found.stops_apply for found in findings) else 0
-
-
-@inspect_app.callback()
-def inspect() -> None:
-    """Show znodes decoded, with what is wrong with them."""
-
-
-@inspect_app.command("admin")
-def inspect_admin(
-    zookeeper: ZooKeeperOption, *, timeout: BoundOption = READ_TIMEOUT_S, output: OutputOption = OutputFormat.HUMAN
-) -> None:
-    """Show the three admin znodes entry by entry."""
-    from kadmin.cli.desk import open_desk
-    from kadmin.cli.output import answer
-    from kadmin.operations.doctor import survey_admin
-    from kadmin.report.admin_nodes import admin_answer, admin_text
-
-    with open_desk(zookeeper, timeout_s=timeout) as desk:
-        survey = survey_admin(desk)
-    answer(output, lambda: admin_text(survey), lambda: admin_answer(survey))

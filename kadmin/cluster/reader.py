@@ -48,11 +48,12 @@ SETTLE_ATTEMPTS = 3
 _Key = TypeVar("_Key")
 
 
-def require_kafka_cluster(store: Store) -> None:
+def require_kafka_cluster(store: Store, *, tolerant: bool = False) -> None:
     """Refuse an address where no ZooKeeper-mode cluster lives; nothing is written.
 
     Raises NotZooKeeperModeError for a chroot that does not exist (mistyped), an empty ZooKeeper, and a cluster that is
-    in KRaft mode or on its way there.
+    in KRaft mode or on its way there. Where that cannot be decoded, `tolerant` lets it pass, for those who only look;
+    for others it is a NotCompletedError.
     """
     where = "check --zookeeper; the chroot is the brokers' zookeeper.connect after the last port"
     if store.exists("/") is None:
@@ -68,7 +69,7 @@ def require_kafka_cluster(store: Store) -> None:
             + _elsewhere(store),
             next_command=where,
         )
-    if _is_in_kraft(store):
+    if _is_in_kraft(Source(store, tolerant=tolerant)):
         raise NotZooKeeperModeError(
             f"The cluster at {store.connect_string} is migrating to KRaft, or did.",
             cause="its controller is a KRaft controller, which reads none of the admin znodes",
@@ -126,11 +127,12 @@ def consumer_groups(store: Store, topics: Iterable[str]) -> dict[str, tuple[str,
     return {topic: tuple(group for group in groups if group in used[topic]) for topic in wanted}
 
 
-def _is_in_kraft(store: Store) -> bool:
-    controller, migration = store.get_many([CONTROLLER, MIGRATION])
-    with _told(store):
-        kraft_epoch = None if controller is None else decode_controller(controller).kraft_epoch
-        kraft_controller = -1 if migration is None else decode_migration(migration).kraft_controller_id
+def _is_in_kraft(source: Source) -> bool:
+    nodes = source.get_many([CONTROLLER, MIGRATION])
+    with _told(source.store):
+        controller, migration = source.decode(decode_controller, nodes[0]), source.decode(decode_migration, nodes[1])
+    kraft_epoch = None if controller is None else controller.kraft_epoch
+    kraft_controller = -1 if migration is None else migration.kraft_controller_id
     return (kraft_epoch is not None and kraft_epoch >= 0) or kraft_controller >= 0
 
 

@@ -63,6 +63,19 @@ class Source:
             self.leave_out(path, error)
             return ()
 
+    def children_many(self, paths: Sequence[str]) -> list[tuple[str, ...] | None]:
+        """List the children of many znodes in the order asked; None where there is no such znode."""
+        try:
+            return self.store.children_many(paths)
+        except NotAuthorizedError as error:
+            if not self._tolerant:
+                raise
+            if len(paths) == 1:
+                self.leave_out(paths[0], error)
+                return [None]
+        middle = len(paths) // 2
+        return self.children_many(paths[:middle]) + self.children_many(paths[middle:])
+
     def acl(self, path: str) -> tuple[Acl, ...]:
         """Read the ACL of a znode; one that does not exist (any more) has none."""
         try:

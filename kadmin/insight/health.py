@@ -26,11 +26,12 @@ class Health:
 
 def health_of(state: ClusterState) -> Health:
     """Judge a state that was read with its configs."""
+    limits = {name: min_insync_replicas(name, state) for name in state.topics}
     offline, short = set(), set()
     for partition, found in state.states.items():
         if found.leader <= NO_LEADER:
             offline.add(partition)
-        elif len(found.isr) < min_insync_replicas(partition.topic, state):
+        elif len(found.isr) < (limits[partition.topic] or 0):
             short.add(partition)
     return Health(frozenset(state.brokers), frozenset(offline), frozenset(short))
 

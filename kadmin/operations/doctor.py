@@ -14,8 +14,8 @@ from kadmin.cluster.znodes.controller import CONTROLLER, CONTROLLER_EPOCH, decod
 from kadmin.cluster.znodes.notifications import ISR_CHANGES, LOG_DIR_EVENTS
 from kadmin.errors import InvalidInputError, NotAuthorizedError, NotCompletedError, StoppedError
 from kadmin.insight.evidence import STAYS_S, AdminLook, ControllerSample, Evidence, LockHeld, OpenOperation
-from kadmin.insight.versions import TELLING_PATHS, infer_versions
 from kadmin.operations.actions import ElectionWork, ReassignmentWork
+from kadmin.operations.inspect import versions_of
 from kadmin.operations.listening import look_at_each
 from kadmin.operations.lock import read_holder
 from kadmin.operations.record import OperationState
@@ -67,7 +67,7 @@ def gather(desk: Desk) -> Evidence:
     same = len({sample.controller and sample.controller.session_id for sample in samples}) == 1
     evidence = Evidence(
         zookeeper=desk.store.connect_string,
-        versions=_versions(source, state),
+        versions=versions_of(source, state),
         state=state,
         samples=tuple(samples),
         first=first,
@@ -90,7 +90,7 @@ def survey_admin(desk: Desk) -> AdminSurvey:
     desk.store.sync("/")
     source = Source(desk.store, tolerant=True)
     seen, state = look_at_admin(source), read_tolerantly(source)
-    return AdminSurvey(seen, state, _versions(source, state))
+    return AdminSurvey(seen, state, versions_of(source, state))
 
 
 def look_at_admin(source: Source) -> AdminLook:
@@ -131,11 +131,6 @@ def _stop_if_asked(desk: Desk) -> None:
     number = desk.clock.stop_signal
     if number is not None:
         raise StoppedError(f"Stopped by signal {number}; nothing was changed.", signal_number=number)
-
-
-def _versions(source: Source, state: ClusterState) -> KafkaVersions:
-    found = source.get_many(TELLING_PATHS)
-    return infer_versions({node.path for node in found if node is not None}, state)
 
 
 def _lock(desk: Desk, source: Source) -> LockHeld | None:

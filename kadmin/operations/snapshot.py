@@ -51,7 +51,7 @@ def take_snapshot(desk: Desk, sizes: Mapping[TopicPartition, int] | None) -> Sna
 
 
 def read_state(desk: Desk) -> ClusterState:
-    """Read the whole cluster, each topic until it stood still."""
+    """Read the whole cluster with its configs, each topic until it stood still."""
     desk.store.sync("/")
     require_kafka_cluster(desk.store)
     return read_cluster(desk.store, with_configs=True, settle=True)

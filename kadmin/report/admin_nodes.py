@@ -10,8 +10,7 @@ from kadmin.insight.admin_nodes import read_node, remarks_on_deletion
 from kadmin.insight.admin_troubles import worst_effect
 from kadmin.insight.effects import Effect
 from kadmin.report.doctor import versions_answer
-from kadmin.report.operations import SHOWN_ROWS
-from kadmin.report.text import count, replicas, wrapped
+from kadmin.report.text import SHOWN_ROWS, count, replicas, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

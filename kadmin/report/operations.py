@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from kadmin.errors import name_some
 from kadmin.operations.record import Kind
 from kadmin.plan.progress import Progress
-from kadmin.plan.units import format_rate, format_size
-from kadmin.report.text import change, count, duration, replicas, table
+from kadmin.plan.units import format_rate
+from kadmin.report.text import SHOWN_ROWS, change, count, duration, replicas, shortened, size_text, table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from kadmin.plan.diff import PlanDiff
     from kadmin.plan.election import ElectionProposal
 
-SHOWN_ROWS = 50
-
 
 def examination_text(examination: Examination) -> str:
     """Show what a plan would do and what would stop it."""
@@ -36,12 +34,12 @@ def examination_text(examination: Examination) -> str:
         blocks.append(_throttle_text(examination.throttle))
     if examination.targets:
         blocks.append(
-            _rows(
+            shortened(
                 table(["would touch"], [[name] for name in examination.targets[:SHOWN_ROWS]]), len(examination.targets)
             )
         )
     if examination.lost_bytes is not None:
-        blocks.append(f"{format_size(examination.lost_bytes)} would be destroyed, all copies counted")
+        blocks.append(f"{size_text(examination.lost_bytes)} would be destroyed, all copies counted")
     blocks += [f"warning: {warning}" for warning in examination.warnings]
     if examination.work is None and not examination.refusals:
         blocks.append("nothing to do")
@@ -62,7 +60,7 @@ def verification_text(verification: Verification) -> str:
     if not open_rows:
         return summary or "nothing to verify"
     rows = [[_subject(v), v.progress.value, v.detail] for v in open_rows[:SHOWN_ROWS]]
-    return _rows(table(["not done", "status", "seen"], rows), len(open_rows)) + f"\n{summary}"
+    return shortened(table(["not done", "status", "seen"], rows), len(open_rows)) + f"\n{summary}"
 
 
 def status_text(status: Status) -> str:
@@ -123,7 +121,7 @@ def election_text(proposal: ElectionProposal, path: Path) -> str:
 
 def _diff_text(found: PlanDiff, throttle: Throttle | None) -> str:
     rows = [
-        [str(w.partition), replicas(w.current), replicas(w.target), _bytes(w.size_bytes)]
+        [str(w.partition), replicas(w.current), replicas(w.target), size_text(w.size_bytes)]
         for w in found.pending[:SHOWN_ROWS]
     ]
     waves = [
@@ -131,7 +129,7 @@ def _diff_text(found: PlanDiff, throttle: Throttle | None) -> str:
             w.index + 1,
             len(w.reassignments),
             len(w.payload),
-            _bytes(w.moved_bytes),
+            size_text(w.moved_bytes),
             _busiest(w.moves_in),
             _busiest(w.moves_out),
             *([] if throttle is None else [_seconds(throttle.wave_seconds[w.index])]),
@@ -143,13 +141,13 @@ def _diff_text(found: PlanDiff, throttle: Throttle | None) -> str:
             broker,
             change(load.replicas, found.after[broker].replicas),
             change(load.leaders, found.after[broker].leaders),
-            change(_bytes(load.size_bytes), _bytes(found.after[broker].size_bytes)),
+            change(size_text(load.size_bytes), size_text(found.after[broker].size_bytes)),
         ]
         for broker, load in sorted(found.before.items())
     ]
     head = (
         f"{count(len(found.pending), 'partition')} to reassign, {count(len(found.settled), 'partition')} at the target "
-        f"already, {count(found.replicas_added, 'replica')} to copy, {_bytes(found.moved_bytes)}"
+        f"already, {count(found.replicas_added, 'replica')} to copy, {size_text(found.moved_bytes)}"
     )
     if not found.pending:
         return head
@@ -158,7 +156,7 @@ def _diff_text(found: PlanDiff, throttle: Throttle | None) -> str:
     return "\n\n".join(
         [
             head,
-            _rows(table(["partition", "current", "target", "bytes"], rows), len(found.pending)),
+            shortened(table(["partition", "current", "target", "bytes"], rows), len(found.pending)),
             table(headers, waves),
             table(["broker", "replicas", "preferred leaders", "bytes"], brokers),
         ]
@@ -178,19 +176,11 @@ def _seconds(seconds: float | None) -> str:
     return "?" if seconds is None else duration(seconds)
 
 
-def _rows(text: str, total: int) -> str:
-    return text if total <= SHOWN_ROWS else f"{text}\n... and {total - SHOWN_ROWS} more (all of them with -o json)"
-
-
 def _busiest(moves: dict[int, int]) -> str:
     if not moves:
         return "-"
     most = max(moves.values())
     return f"{most} (broker {min(broker for broker, number in moves.items() if number == most)})"
-
-
-def _bytes(size: int | None) -> str:
-    return "? bytes" if size is None else format_size(size)
 
 
 def _subject(verdict: Verdict) -> str:

@@ -6,11 +6,14 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.znodes.values import escaped
+from kadmin.plan.units import format_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 WIDTH = 79
+SHOWN_ROWS = 50
+"""Of long lists people are shown the beginning."""
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -29,6 +32,16 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
         return "  ".join(aligned).rstrip()
 
     return "\n".join(line(row) for row in [list(headers), *cells])
+
+
+def shortened(text: str, total: int) -> str:
+    """Say below a list of at most SHOWN_ROWS how many more there are."""
+    return text if total <= SHOWN_ROWS else f"{text}\n... and {total - SHOWN_ROWS} more (all of them with -o json)"
+
+
+def size_text(size_bytes: int | None) -> str:
+    """Return `500GB`, or that nobody knows."""
+    return "? bytes" if size_bytes is None else format_size(size_bytes)
 
 
 def wrapped(text: str, indent: str = "") -> list[str]:

@@ -17,6 +17,7 @@ from stand_in import Manner
 from typer.main import get_command
 
 from kadmin.cli.app import app
+from kadmin.cli.inspect import TABLES
 from kadmin.operations.clock import Clock
 
 if TYPE_CHECKING:
@@ -106,6 +107,10 @@ ARGUMENTS = {
     "heal": ["--yes"],
     "doctor": [],
     "inspect admin": [],
+    **{f"inspect {name}": [] for name in (*TABLES, "tree")},
+    "inspect znode": ["/controller"],
+    "whatif lose": ["--broker", "1"],
+    "whatif plan": ["PLAN"],
     "throttle show": [],
     "throttle set": ["--rate", "1MB/s", "--yes"],
     "throttle clear": ["--yes"],

@@ -23,6 +23,8 @@ PAGES = (
     "docs/throttles.md",
     "docs/convert.md",
     "docs/sandbox.md",
+    "docs/inspect.md",
+    "docs/whatif.md",
     "docs/exit-codes.md",
 )
 COMMAND = re.compile(r"^\$ (.*)\n(?:# exit code (\d+)\n)?", re.MULTILINE)

@@ -11,7 +11,7 @@ import pytest
 from cluster_under_test import command
 from kazoo.client import KazooClient
 from kazoo.security import make_acl
-from recorded_znodes import CLUSTERS, recorded
+from recorded_znodes import CLUSTERS, load, write
 
 from kadmin.cluster.model import Create, Delete, SetData
 from kadmin.cluster.store import Store
@@ -25,7 +25,6 @@ from kadmin.schema import validate_value
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kadmin.cluster.model import Op
     from kadmin.sandbox import Sandbox
 
 pytestmark = pytest.mark.zookeeper
@@ -42,18 +41,6 @@ def brokers(chroot: str) -> Iterator[Store]:
         load(store, "2.8.2")
         watch(store)
         yield store
-
-
-def load(store: Store, version: str) -> None:
-    nodes = recorded(version)
-    write(
-        store, *(Create(p, nodes[p].data, ephemeral=nodes[p].ephemeral_owner != 0) for p in sorted(nodes) if p != "/")
-    )
-
-
-def write(store: Store, *ops: Op) -> None:
-    result = store.multi(ops)
-    assert result.committed, result
 
 
 def watch(store: Store, *paths: str) -> None:

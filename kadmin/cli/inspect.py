@@ -1,0 +1,179 @@
+"""inspect: znodes decoded, as tables that are sorted, filtered, and shown again while one looks."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from kadmin.cli.options import READ_TIMEOUT_S, BoundOption, OutputFormat, OutputOption, ZooKeeperOption
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kadmin.operations.inspect import Inspection
+    from kadmin.operations.runner import Desk
+
+BETWEEN_LOOKS_S = 2.0
+_CLEAR = "\x1b[2J\x1b[H"
+
+inspect_app = typer.Typer(help="Znodes decoded, with what is wrong with them.", no_args_is_help=True)
+
+
+class TableFormat(StrEnum):
+    """The format of a table on stdout."""
+
+    HUMAN = "human"
+    JSON = "json"
+    CSV = "csv"
+
+
+TableOption: TypeAlias = Annotated[TableFormat, typer.Option("-o", "--output", help="Format of the answer on stdout.")]
+SortOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--sort", metavar="COLUMN", help="Sort by a column, -COLUMN descending; may be repeated."),
+]
+FilterOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--filter", metavar="COLUMN=VALUE", help="Keep rows that match (a glob; != for the others); may be repeated."
+    ),
+]
+WatchOption: TypeAlias = Annotated[
+    bool, typer.Option("--watch", help="Look again every two seconds, until --timeout (then unbounded) or a signal.")
+]
+WatchBoundOption: TypeAlias = Annotated[
+    float | None,
+    typer.Option("--timeout", metavar="SECONDS", help="Bound on the whole command; 60 without --watch.", min=0.1),
+]
+
+TABLES = {
+    "brokers": "Show every broker that is registered or holds replicas.",
+    "topics": "Show every topic, with how many of its partitions are in trouble.",
+    "partitions": "Show every partition: leader, ISR, and what is not as it should be.",
+    "controller": "Show the controller and its epoch, and what ZooKeeper still tells of those before.",
+    "cluster": "Show the cluster: its id, its versions, how much of what.",
+    "configs": "Show the dynamic configs of every entity, leftovers marked, credentials hidden.",
+    "consumers": "Show what old consumers keep in ZooKeeper: members, owners, offsets.",
+    "notifications": "Show messages that nobody has taken away: config, ISR, log directory and ACL changes.",
+    "producer-ids": "Show the last block of producer ids, and how many are left.",
+    "acls": "Show Kafka's access rules.",
+}
+
+
+@inspect_app.callback()
+def inspect() -> None:
+    """Show znodes decoded, with what is wrong with them."""
+
+
+@inspect_app.command("admin")
+def inspect_admin(
+    zookeeper: ZooKeeperOption, *, timeout: BoundOption = READ_TIMEOUT_S, output: OutputOption = OutputFormat.HUMAN
+) -> None:
+    """Show the three admin znodes entry by entry."""
+    from kadmin.cli.desk import open_desk
+    from kadmin.cli.output import answer
+    from kadmin.operations.doctor import survey_admin
+    from kadmin.report.admin_nodes import admin_answer, admin_text
+
+    with open_desk(zookeeper, timeout_s=timeout) as desk:
+        survey = survey_admin(desk)
+    answer(output, lambda: admin_text(survey), lambda: admin_answer(survey))
+
+
+def _table_command(name: str, words: str) -> None:
+    @inspect_app.command(name, help=words)
+    def show(
+        zookeeper: ZooKeeperOption,
+        *,
+        sort: SortOption = None,
+        filters: FilterOption = None,
+        watch: WatchOption = False,
+        timeout: WatchBoundOption = None,
+        output: TableOption = TableFormat.HUMAN,
+    ) -> None:
+        from kadmin.operations.inspect import inspect
+
+        shape = _Shape(sort or (), filters or (), output)
+        _show(zookeeper, lambda desk: inspect(desk, name), shape, watch=watch, timeout_s=timeout)
+
+
+for _name, _words in TABLES.items():
+    _table_command(_name, _words)
+
+
+@inspect_app.command("tree")
+def inspect_tree(
+    path: Annotated[str, typer.Argument(metavar="[PATH]", help="Where to begin.")] = "/",
+    *,
+    zookeeper: ZooKeeperOption,
+    depth: Annotated[int, typer.Option("--depth", metavar="LEVELS", help="How deep to go.", min=0)] = 2,
+    sort: SortOption = None,
+    filters: FilterOption = None,
+    watch: WatchOption = False,
+    timeout: WatchBoundOption = None,
+    output: TableOption = TableFormat.HUMAN,
+) -> None:
+    """Show the znodes below a path: size, children, and whether their data can be decoded."""
+    from kadmin.operations.inspect import inspect_tree as read
+
+    shape = _Shape(sort or (), filters or (), output)
+    _show(zookeeper, lambda desk: read(desk, path, depth), shape, watch=watch, timeout_s=timeout)
+
+
+@inspect_app.command("znode")
+def inspect_znode(
+    path: Annotated[str, typer.Argument(metavar="PATH", help="The znode, below the chroot.")],
+    *,
+    zookeeper: ZooKeeperOption,
+    watch: WatchOption = False,
+    timeout: WatchBoundOption = None,
+    output: TableOption = TableFormat.HUMAN,
+) -> None:
+    """Show one znode: its facts, its ACL, its data as it is and decoded."""
+    from kadmin.operations.inspect import inspect_znode as read
+
+    _show(zookeeper, lambda desk: read(desk, path), _Shape((), (), output), watch=watch, timeout_s=timeout)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """How an inspection is told: order, filters, format."""
+
+    keys: Sequence[str]
+    conditions: Sequence[str]
+    output: TableFormat
+
+    def tell(self, found: Inspection) -> None:
+        """Print the table; in CSV there is no place for what could not be read, so stderr has it."""
+        from kadmin.cli.output import answer
+        from kadmin.report.tables import table_answer, table_csv, table_text, unreadable_lines
+
+        table = found.table.filtered(self.conditions).sorted_by(self.keys)
+        if self.output is TableFormat.CSV:
+            typer.echo(table_csv(table))
+            for line in unreadable_lines(found.unreadable):
+                typer.echo(line, err=True)
+            return
+        form = OutputFormat(self.output.value)
+        answer(form, lambda: table_text(table, found.unreadable), lambda: table_answer(table, found.unreadable))
+
+
+def _show(
+    zookeeper: str, look: Callable[[Desk], Inspection], shape: _Shape, *, watch: bool, timeout_s: float | None
+) -> None:
+    from kadmin.cli.desk import open_desk
+
+    bound_s = timeout_s if timeout_s is not None or watch else READ_TIMEOUT_S
+    with open_desk(zookeeper, timeout_s=bound_s) as desk:
+        while True:
+            found = look(desk)
+            if watch and sys.stdout.isatty():
+                typer.echo(_CLEAR, nl=False)
+            shape.tell(found)
+            if not watch or desk.clock.now() + BETWEEN_LOOKS_S >= desk.clock.until:
+                return
+            desk.clock.wait(BETWEEN_LOOKS_S)

@@ -1,0 +1,84 @@
+"""Which member of a group gets which partitions, and which partition of `__consumer_offsets` keeps a group.
+
+Kafka: RangeAssignor, RoundRobinAssignor (the order is Java's, by UTF-16 units), GroupMetadataManager.partitionFor.
+Members are consumer ids, or consumer threads (`<consumer id>-<thread>`) of the old consumers.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import cycle
+from typing import TYPE_CHECKING, TypeAlias
+
+from kadmin.cluster.model import TopicPartition
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+Subscriptions: TypeAlias = "Mapping[str, Collection[str]]"
+"""Topics by member."""
+Shares: TypeAlias = dict[str, tuple[TopicPartition, ...]]
+"""Partitions by member, in the order in which they were given; every member is there."""
+
+_SIGN = 1 << 31
+_WORD = 1 << 32
+
+
+def range_shares(subscriptions: Subscriptions, partitions: Mapping[str, int]) -> Shares:
+    """Share each topic by itself: its P partitions in C consecutive runs, the first P mod C of them one longer.
+
+    `partitions` is how many each topic has; a topic that is not in it has none.
+    Example: 5 partitions for members a and b: a gets 0, 1, 2 and b gets 3, 4.
+    """
+    shares: defaultdict[str, list[TopicPartition]] = defaultdict(list)
+    for topic in _in_order({topic for topics in subscriptions.values() for topic in topics}):
+        members = _in_order(member for member, topics in subscriptions.items() if topic in topics)
+        each, longer = divmod(partitions.get(topic, 0), len(members))
+        for position, member in enumerate(members):
+            start = each * position + min(position, longer)
+            length = each + (position < longer)
+            shares[member] += [TopicPartition(topic, number) for number in range(start, start + length)]
+    return {member: tuple(shares[member]) for member in _in_order(subscriptions)}
+
+
+def round_robin_shares(subscriptions: Subscriptions, partitions: Mapping[str, int]) -> Shares:
+    """Deal all partitions out in turn, by topic and number; a member without the topic is passed over.
+
+    Example: topics x and y of two partitions each for members a and b: a gets x-0 and y-0, b gets x-1 and y-1.
+    """
+    members = _in_order(subscriptions)
+    shares: dict[str, list[TopicPartition]] = {member: [] for member in members}
+    turn = cycle(members)
+    for topic in _in_order({topic for topics in subscriptions.values() for topic in topics}):
+        for number in range(partitions.get(topic, 0)):
+            member = next(each for each in turn if topic in subscriptions[each])
+            shares[member].append(TopicPartition(topic, number))
+    return {member: tuple(found) for member, found in shares.items()}
+
+
+def changed_hands(before: Shares, after: Shares) -> tuple[TopicPartition, ...]:
+    """Return the partitions that another member has now, those of members that left and those that are new included."""
+    owners = {partition: member for member, found in before.items() for partition in found}
+    moved = (p for member, found in after.items() for p in found if owners.get(p) != member)
+    return tuple(sorted(moved))
+
+
+def coordinating_partition(group: str, offsets_partitions: int) -> int:
+    """Return the partition of `__consumer_offsets` whose leader is the group's coordinator.
+
+    It is the absolute value of Java's hash of the name, 0 for the hash that has none, modulo their number.
+    """
+    found = 0
+    for unit in _utf16(group):
+        found = (31 * found + unit) % _WORD
+    signed = found - _WORD if found >= _SIGN else found
+    return (0 if signed == -_SIGN else abs(signed)) % offsets_partitions
+
+
+def _in_order(names: Iterable[str]) -> list[str]:
+    return sorted(names, key=_utf16)
+
+
+def _utf16(name: str) -> tuple[int, ...]:
+    data = name.encode("utf-16-be", errors="surrogatepass")
+    return tuple(int.from_bytes(data[at : at + 2]) for at in range(0, len(data), 2))

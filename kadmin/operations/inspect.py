@@ -1,0 +1,215 @@
+"""Reads what `inspect` shows: tolerantly, so that whatever can be read is shown and the rest is named."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.reader import read_tolerantly, require_kafka_cluster
+from kadmin.cluster.source import Source
+from kadmin.cluster.znodes.configs import CONFIG, CONFIG_CHANGES, decode_config
+from kadmin.cluster.znodes.consumers import (
+    CONSUMERS,
+    decode_offset,
+    decode_owner,
+    decode_registration,
+    partition_of,
+)
+from kadmin.cluster.znodes.notifications import (
+    ISR_CHANGES,
+    LOG_DIR_EVENTS,
+    PRODUCER_ID_BLOCK,
+    decode_producer_id_block,
+)
+from kadmin.cluster.znodes.security import (
+    EXTENDED_ACL_CHANGES,
+    EXTENDED_ACLS,
+    LITERAL_ACL_CHANGES,
+    LITERAL_ACLS,
+    decode_acls,
+)
+from kadmin.errors import StalePlanError
+from kadmin.insight import facts
+from kadmin.insight.partitions import broker_table, partition_table, topic_table
+from kadmin.insight.versions import TELLING_PATHS, infer_versions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from kadmin.cluster.model import ClusterState, Unreadable, Znode
+    from kadmin.cluster.znodes.security import KafkaAcl
+    from kadmin.insight.tables import Cell, Table
+    from kadmin.insight.versions import KafkaVersions
+    from kadmin.operations.runner import Desk
+
+_MESSAGES = (CONFIG_CHANGES, ISR_CHANGES, LOG_DIR_EVENTS, LITERAL_ACL_CHANGES, EXTENDED_ACL_CHANGES)
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """A table, and what could not be read for it."""
+
+    table: Table
+    unreadable: tuple[Unreadable, ...]
+
+
+def inspect(desk: Desk, name: str) -> Inspection:
+    """Read one of TABLES; nothing is written."""
+    return _inspection(desk, TABLES[name])
+
+
+def inspect_tree(desk: Desk, path: str, depth: int) -> Inspection:
+    """Read a znode and what lies below it, `depth` levels deep; raises StalePlanError where it is not."""
+    return _inspection(desk, lambda source: facts.tree_table(_tree(source, path, depth)))
+
+
+def inspect_znode(desk: Desk, path: str) -> Inspection:
+    """Read one znode whole; raises StalePlanError where it is not."""
+    return _inspection(desk, lambda source: _znode(source, path))
+
+
+def versions_of(source: Source, state: ClusterState) -> KafkaVersions:
+    """Say which versions of Kafka fit what the brokers keep in ZooKeeper."""
+    found = source.get_many(TELLING_PATHS)
+    return infer_versions({node.path for node in found if node is not None}, state)
+
+
+def _inspection(desk: Desk, read: Callable[[Source], Table]) -> Inspection:
+    require_kafka_cluster(desk.store, tolerant=True)
+    desk.store.sync("/")
+    source = Source(desk.store, tolerant=True)
+    table = read(source)
+    return Inspection(table, source.unreadable)
+
+
+def _cluster(source: Source) -> Table:
+    state = read_tolerantly(source)
+    return facts.cluster_table(state, versions_of(source, state))
+
+
+def _configs(source: Source) -> Table:
+    entities = [
+        f"{kind}/{name}" for kind in source.children(CONFIG) if kind != "changes" for name in _below(source, kind)
+    ]
+    users = [entity for entity in entities if entity.startswith("users/")]
+    clients = source.children_many([f"{CONFIG}/{user}/clients" for user in users])
+    entities += [f"{user}/clients/{each}" for user, names in zip(users, clients, strict=True) for each in names or ()]
+    nodes = source.get_many([f"{CONFIG}/{entity}" for entity in entities])
+    decoded = ((entity, source.decode(decode_config, node)) for entity, node in zip(entities, nodes, strict=True))
+    values: Mapping[str, Mapping[str, str]] = {entity: found for entity, found in decoded if found is not None}
+    return facts.config_table(values, read_tolerantly(source))
+
+
+def _below(source: Source, kind: str) -> tuple[str, ...]:
+    return source.children(f"{CONFIG}/{kind}")
+
+
+def _notifications(source: Source) -> Table:
+    paths = [f"{folder}/{name}" for folder in _MESSAGES for name in source.children(folder)]
+    return facts.notification_table(
+        (node.path, decoded or f"not readable: {problem}")
+        for node in source.get_many(paths)
+        if node is not None
+        for decoded, problem in [facts.decoded_of(node)]
+    )
+
+
+def _producer_ids(source: Source) -> Table:
+    node = source.get(PRODUCER_ID_BLOCK)
+    block = source.decode(decode_producer_id_block, node)
+    return facts.producer_id_table(block, -1 if node is None else node.version)
+
+
+def _acls(source: Source) -> Table:
+    literal = [("literal", kind, f"{LITERAL_ACLS}/{kind}") for kind in source.children(LITERAL_ACLS)]
+    extended = [
+        (pattern, kind, f"{EXTENDED_ACLS}/{pattern}/{kind}")
+        for pattern in source.children(EXTENDED_ACLS)
+        for kind in source.children(f"{EXTENDED_ACLS}/{pattern}")
+    ]
+
+    def rules() -> Iterator[tuple[str, str, str, KafkaAcl]]:
+        for pattern, kind, folder in literal + extended:
+            names = source.children(folder)
+            for name, node in zip(names, source.get_many([f"{folder}/{each}" for each in names]), strict=True):
+                for rule in source.decode(decode_acls, node) or ():
+                    yield kind, name, pattern, rule
+
+    return facts.acl_table(rules())
+
+
+def _consumers(source: Source) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for group in source.children(CONSUMERS):
+        base = f"{CONSUMERS}/{group}"
+        for node in _nodes(source, f"{base}/ids"):
+            member = _last(node.path)
+            found = source.decode(lambda each, member=member: decode_registration(member, each), node)  # type: ignore[misc]
+            if found is not None:
+                threads = ", ".join(f"{topic} x {number}" for topic, number in found.subscription.items())
+                rows.append((group, "member", member, None, None, f"{found.pattern}: {threads}"))
+        for kind, decode in (("owner", decode_owner), ("offset", decode_offset)):
+            for topic in source.children(f"{base}/{kind}s"):
+                for node in _nodes(source, f"{base}/{kind}s/{topic}"):
+                    partition = source.decode(lambda each: partition_of(_last(each.path)), node)
+                    rows.append((group, kind, _last(node.path), topic, partition, _text(source.decode(decode, node))))
+    return facts.consumer_table(rows)
+
+
+def _nodes(source: Source, folder: str) -> list[Znode]:
+    names = source.children(folder)
+    return [node for node in source.get_many([f"{folder}/{name}" for name in names]) if node is not None]
+
+
+def _tree(source: Source, path: str, depth: int) -> list[tuple[Znode, int | None]]:
+    found: list[tuple[Znode, int | None]] = []
+    level: Sequence[str] = [path]
+    for distance in range(depth + 1):
+        nodes = source.get_many(level)
+        children = source.children_many(level)
+        found += [
+            (node, None if names is None else len(names))
+            for node, names in zip(nodes, children, strict=True)
+            if node is not None
+        ]
+        if distance == 0 and not found and not source.unreadable:
+            raise _absent(path)
+        level = [f"{at.rstrip('/')}/{name}" for at, names in zip(level, children, strict=True) for name in names or ()]
+    return sorted(found, key=lambda each: each[0].path.split("/"))
+
+
+def _znode(source: Source, path: str) -> Table:
+    node = source.get(path)
+    if node is None and not source.unreadable:
+        raise _absent(path)
+    looks = [] if node is None else [facts.Look(node, source.acl(path), len(source.children(path)))]
+    return facts.znode_table(looks)
+
+
+def _absent(path: str) -> StalePlanError:
+    return StalePlanError(
+        f"There is no znode {path}.", next_command=f"kadmin inspect tree {path.rpartition('/')[0] or '/'}"
+    )
+
+
+def _last(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+TABLES: Mapping[str, Callable[[Source], Table]] = {
+    "brokers": lambda source: broker_table(read_tolerantly(source)),
+    "topics": lambda source: topic_table(read_tolerantly(source)),
+    "partitions": lambda source: partition_table(read_tolerantly(source)),
+    "controller": lambda source: facts.controller_table(read_tolerantly(source)),
+    "cluster": _cluster,
+    "configs": _configs,
+    "consumers": _consumers,
+    "notifications": _notifications,
+    "producer-ids": _producer_ids,
+    "acls": _acls,
+}
+"""The tables of a whole cluster by their names on the command line."""

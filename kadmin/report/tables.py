@@ -1,0 +1,77 @@
+"""The tables of `inspect` as text, CSV and JSON: one way for all of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING, Any
+
+from kadmin.cluster.znodes.values import escaped
+from kadmin.insight.tables import text_of
+from kadmin.report.text import count, table, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kadmin.cluster.model import Unreadable
+    from kadmin.insight.tables import Cell, Table
+
+_SHOWN_PROBLEMS = 20
+
+
+def table_text(found: Table, unreadable: Sequence[Unreadable]) -> str:
+    """Show the rows as aligned columns, an upright table as a list; then what could not be read, and why."""
+    if found.upright:
+        shown = "\n".join(_upright(found)) or f"no {found.name}"
+    else:
+        shown = table(found.columns, [[_human(cell) for cell in row] for row in found.rows])
+    return "\n".join([shown, *unreadable_lines(unreadable)])
+
+
+def table_csv(found: Table) -> str:
+    """Return the rows as CSV with a header; the elements of a list are parted by semicolons, as in inventories."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(found.columns)
+    writer.writerows([text_of(cell, ";") for cell in row] for row in found.rows)
+    return out.getvalue().removesuffix("\n")
+
+
+def table_answer(found: Table, unreadable: Iterable[Unreadable]) -> dict[str, Any]:
+    """Answer `inspect`: the rows under the table's name, each an object of its columns."""
+    return {
+        found.name.replace("-", "_"): [
+            dict(zip(found.columns, (_json(cell) for cell in row), strict=True)) for row in found.rows
+        ],
+        "unreadable": [
+            {"path": escaped(each.path), "reason": escaped(each.reason), "denied": each.denied} for each in unreadable
+        ],
+    }
+
+
+def unreadable_lines(unreadable: Sequence[Unreadable]) -> list[str]:
+    """Say what could not be read, and why."""
+    lines = [
+        line
+        for each in unreadable[:_SHOWN_PROBLEMS]
+        for line in wrapped(f"not readable: {each.path}: {each.reason}", "  ")
+    ]
+    rest = len(unreadable) - _SHOWN_PROBLEMS
+    return [*lines, f"and {count(rest, 'more znode')} that cannot be read"] if rest > 0 else lines
+
+
+def _upright(found: Table) -> Iterable[str]:
+    width = max(len(column) for column in found.columns)
+    for row in found.rows:
+        for column, cell in zip(found.columns, row, strict=True):
+            yield from wrapped(f"{column.ljust(width)}  {_human(cell)}", " " * (width + 2))
+
+
+def _human(cell: Cell) -> int | str:
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    return cell if isinstance(cell, int) else text_of(cell) or "-"
+
+
+def _json(cell: Cell) -> Any:  # noqa: ANN401 - a value of JSON
+    return list(cell) if isinstance(cell, tuple) else cell

@@ -1,0 +1,153 @@
+"""Predictions as text and as JSON (schemas/answers/whatif-lose and whatif-plan)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from kadmin.cluster.model import NO_LEADER
+from kadmin.report.text import SHOWN_ROWS, change, count, replicas, shortened, size_text, table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kadmin.insight.whatif import LeaderChange, Load, Placement, Prediction, SingleLoss
+
+
+def loss_text(lost: Sequence[int], found: Prediction) -> str:
+    """Show what a loss does, the worst first."""
+    lossy = sum(each.lossy for each in found.changes)
+    summary = (
+        f"without broker {replicas(lost)}: {count(len(found.offline), 'partition')} offline, "
+        f"{len(found.refusing)} more refuse acks=all, {count(len(found.changes), 'leader change')}"
+        f"{f', {lossy} of them unclean: records are lost' if lossy else ''}"
+    )
+    return "\n\n".join([summary, *_changes(found.changes), *_refusing(found.refusing), _loads(found)])
+
+
+def loss_answer(lost: Sequence[int], found: Prediction) -> dict[str, Any]:
+    """Answer `whatif lose`."""
+    return {
+        "lost": list(lost),
+        "leader_changes": [_change_answer(each) for each in found.changes],
+        "offline": [{"topic": each.topic, "partition": each.partition} for each in found.offline],
+        "under_min_isr": [_refusing_answer(each) for each in found.refusing],
+        "brokers": _loads_answer(found),
+    }
+
+
+def plan_text(found: Prediction, before: Mapping[int, SingleLoss], after: Mapping[int, SingleLoss]) -> str:
+    """Show what a plan does to leaders and loads, and what the loss of each broker would do before and after it."""
+    summary = f"{count(len(found.changes), 'leader change')}, {count(len(found.offline), 'partition')} without a leader"
+    return "\n\n".join([summary, *_changes(found.changes), _loads(found), _single_losses(before, after)])
+
+
+def plan_answer(found: Prediction, before: Mapping[int, SingleLoss], after: Mapping[int, SingleLoss]) -> dict[str, Any]:
+    """Answer `whatif plan`."""
+    return {
+        "leader_changes": [_change_answer(each) for each in found.changes],
+        "under_min_isr": [_refusing_answer(each) for each in found.refusing],
+        "brokers": _loads_answer(found),
+        "single_losses": [
+            {"broker_id": broker, "before": _single_answer(before[broker]), "after": _single_answer(after[broker])}
+            for broker in sorted(before)
+        ],
+    }
+
+
+def _changes(changes: Sequence[LeaderChange]) -> list[str]:
+    worst = sorted(changes, key=lambda each: (each.new_leader != NO_LEADER, not each.lossy, each.partition))
+    rows = [[str(each.partition), _leader(each.leader), _new_leader(each)] for each in worst[:SHOWN_ROWS]]
+    return [shortened(table(["partition", "leader", "new leader"], rows), len(worst))] if worst else []
+
+
+def _new_leader(each: LeaderChange) -> str:
+    return f"{_leader(each.new_leader)} (unclean)" if each.lossy else _leader(each.new_leader)
+
+
+def _leader(broker: int) -> str:
+    return "none" if broker == NO_LEADER else str(broker)
+
+
+def _refusing(refusing: Sequence[Placement]) -> list[str]:
+    rows = [[str(each.partition), replicas(each.isr), each.min_isr] for each in refusing[:SHOWN_ROWS]]
+    return [shortened(table(["refuses acks=all", "ISR left", "min ISR"], rows), len(refusing))] if refusing else []
+
+
+def _loads(found: Prediction) -> str:
+    rows = [
+        [
+            broker,
+            change(was.replicas, now.replicas),
+            change(was.leaders, now.leaders),
+            change(size_text(was.size_bytes), size_text(now.size_bytes)),
+            change(size_text(was.leader_bytes), size_text(now.leader_bytes)),
+        ]
+        for broker, now in sorted(found.after.items())
+        for was in [found.before[broker]]
+    ]
+    return table(["broker", "replicas", "leaders", "bytes", "leader bytes"], rows)
+
+
+def _single_losses(before: Mapping[int, SingleLoss], after: Mapping[int, SingleLoss]) -> str:
+    rows = [
+        [
+            broker,
+            change(was.offline, now.offline),
+            change(was.refusing, now.refusing),
+            change(was.lossy, now.lossy),
+            change(was.leader_changes, now.leader_changes),
+            change(was.most_leaders, now.most_leaders),
+        ]
+        for broker, was in sorted(before.items())
+        for now in [after[broker]]
+    ]
+    worst = max(after, key=lambda each: _severity(after[each]), default=None)
+    headers = ["lose broker", "offline", "refuse acks=all", "unclean", "leader changes", "most leaders"]
+    lines = [table(headers, rows)]
+    if worst is not None:
+        lines.append(f"worst single failure after the plan: broker {worst}")
+    return "\n".join(lines)
+
+
+def _severity(loss: SingleLoss) -> tuple[int, ...]:
+    return loss.offline, loss.lossy, loss.refusing, loss.most_leaders
+
+
+def _change_answer(each: LeaderChange) -> dict[str, Any]:
+    return {
+        "topic": each.partition.topic,
+        "partition": each.partition.partition,
+        "leader": each.leader,
+        "new_leader": each.new_leader,
+        "unclean": each.lossy,
+    }
+
+
+def _refusing_answer(each: Placement) -> dict[str, Any]:
+    return {
+        "topic": each.partition.topic,
+        "partition": each.partition.partition,
+        "isr": list(each.isr),
+        "min_isr": each.min_isr,
+    }
+
+
+def _loads_answer(found: Prediction) -> list[dict[str, Any]]:
+    def load(loads: Mapping[int, Load], broker: int) -> dict[str, Any] | None:
+        return asdict(loads[broker]) if broker in loads else None
+
+    return [
+        {"broker_id": broker, "before": load(found.before, broker), "after": load(found.after, broker)}
+        for broker in sorted(found.before)
+    ]
+
+
+def _single_answer(loss: SingleLoss) -> dict[str, Any]:
+    return {
+        "leader_changes": loss.leader_changes,
+        "offline": loss.offline,
+        "under_min_isr": loss.refusing,
+        "unclean": loss.lossy,
+        "most_leaders": loss.most_leaders,
+    }

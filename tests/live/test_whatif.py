@@ -1,0 +1,59 @@
+"""What `whatif lose` predicts is what live controllers do when the same broker is killed."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from live_support import wait_until
+
+from kadmin.cluster.model import NO_LEADER
+from kadmin.schema import validate_value
+
+if TYPE_CHECKING:
+    from cluster_under_test import Cluster
+
+pytestmark = pytest.mark.live
+
+LOST = 2
+
+
+def asked(cluster: Cluster, *arguments: str) -> dict[str, Any]:
+    answer = cluster.kadmin(*arguments, "-o", "json")
+    assert answer.status == 0, answer.err
+    value: dict[str, Any] = json.loads(answer.out)
+    assert validate_value(value, f"answers/{'-'.join(arguments[:2])}") == [], answer.out
+    return value
+
+
+def partitions(cluster: Cluster, topic: str) -> dict[int, dict[str, Any]]:
+    found = asked(cluster, "inspect", "partitions", "--filter", f"topic={topic}")["partitions"]
+    return {row["partition"]: row for row in found}
+
+
+def test_the_same_loss_makes_the_same_leaders(cluster: Cluster) -> None:
+    lists = {0: [2, 3, 4], 1: [2, 1, 3], 2: [3, 2, 1], 3: [4, 3, 1], 4: [2], 5: [1, 2], 6: [2, 4], 7: [2, 4, 1]}
+    topic = cluster.create_topic(lists)
+    cluster.configure(f"topics/{topic}", {"min.insync.replicas": "2"})
+
+    predicted = asked(cluster, "whatif", "lose", "--broker", str(LOST))
+    ours = [each for each in predicted["leader_changes"] if each["topic"] == topic]
+    leaders = {number: row["leader"] for number, row in partitions(cluster, topic).items()}
+    assert [(each["partition"], each["leader"]) for each in ours] == [(n, LOST) for n in (0, 1, 4, 6, 7)]
+    leaders |= {each["partition"]: each["new_leader"] for each in ours}
+    refusing = {each["partition"] for each in predicted["under_min_isr"] if each["topic"] == topic}
+    assert leaders[4] == NO_LEADER
+    assert leaders[7] == 4
+    assert refusing == {5, 6}
+
+    with cluster.broker_down(LOST):
+        wait_until(lambda: all(row["leader"] != LOST for row in partitions(cluster, topic).values()), 60)
+        assert {number: row["leader"] for number, row in partitions(cluster, topic).items()} == leaders
+        wait_until(lambda: all(LOST not in row["isr"] for n, row in partitions(cluster, topic).items() if n != 4), 60)
+        seen = partitions(cluster, topic)
+        # One replica alone never met the minimum of two, whether or not it leads.
+        assert {number for number, row in seen.items() if "under-min-isr" in row["condition"]} == refusing
+        assert [number for number, row in seen.items() if "offline" in row["condition"]] == [4]
+        alive = asked(cluster, "inspect", "brokers", "--filter", "alive=no")["brokers"]
+        assert [row["broker_id"] for row in alive] == [LOST]

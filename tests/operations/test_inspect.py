@@ -1,0 +1,288 @@
+"""Every `inspect` table on a real ZooKeeper: recorded clusters, broken and forbidden znodes, hostile names."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from cluster_under_test import command
+from kazoo.client import KazooClient
+from kazoo.security import make_acl
+from live_support import wait_until
+from recorded_znodes import CLUSTERS, OLD_CONSUMERS, load, write
+
+from kadmin.cli.inspect import TABLES
+from kadmin.cluster.model import Create, Delete, SetData
+from kadmin.cluster.store import Store
+from kadmin.operations.clock import Clock
+from kadmin.operations.inspect import TABLES as READ
+from kadmin.operations.inspect import inspect, inspect_tree, inspect_znode
+from kadmin.operations.record import Paths
+from kadmin.operations.runner import Desk
+from kadmin.report.tables import table_answer, table_csv, table_text
+from kadmin.schema import validate_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from kadmin.operations.inspect import Inspection
+    from kadmin.sandbox import Sandbox
+
+pytestmark = pytest.mark.zookeeper
+
+COMMANDS = [*([name] for name in TABLES), ["tree", "--depth", "9"], ["znode", "/brokers/ids/1"]]
+CREDENTIAL = "kJ8s-not-to-be-seen"
+
+
+@pytest.fixture
+def brokers(chroot: str) -> Iterator[Store]:
+    """A recorded 2.8.2 cluster."""
+    with Store.connect(chroot) as store:
+        load(store, "2.8.2")
+        yield store
+
+
+def asked(store: Store, *arguments: str) -> dict[str, Any]:
+    """Ask for JSON, and hold it against its schema."""
+    answer = command("inspect", *arguments, "-z", store.connect_string, "-o", "json")
+    assert answer.status == 0, answer.err
+    value: dict[str, Any] = json.loads(answer.out)
+    assert validate_value(value, f"answers/inspect-{arguments[0]}") == [], answer.out
+    return value
+
+
+def rows(store: Store, *arguments: str) -> list[dict[str, Any]]:
+    """Ask for JSON where everything can be read."""
+    value = asked(store, *arguments)
+    assert value["unreadable"] == []
+    found: list[dict[str, Any]] = value[arguments[0].replace("-", "_")]
+    return found
+
+
+def look(store: Store, arguments: list[str]) -> Inspection:
+    """Read a table without a command line around it."""
+    desk = Desk(store, Paths(), Clock(), lambda _: None)
+    match arguments:
+        case ["tree", *_]:
+            return inspect_tree(desk, "/", 9)
+        case ["znode", path]:
+            return inspect_znode(desk, path)
+    return inspect(desk, arguments[0])
+
+
+def read(store: Store, *arguments: str) -> list[dict[str, Any]]:
+    """Read a table where everything can be read, and hold it against its schema."""
+    found = look(store, list(arguments))
+    value = table_answer(found.table, found.unreadable)
+    assert validate_value(value, f"answers/inspect-{arguments[0]}") == [], value
+    assert value["unreadable"] == []
+    listed: list[dict[str, Any]] = value[arguments[0].replace("-", "_")]
+    return listed
+
+
+def test_every_table_has_its_command() -> None:
+    assert set(READ) == set(TABLES)
+
+
+@pytest.mark.parametrize("version", CLUSTERS)
+def test_a_recorded_cluster_of_every_version_is_shown_whole(chroot: str, version: str) -> None:
+    with Store.connect(chroot) as store:
+        load(store, version)
+        before = store.last_zxid
+        assert [row["alive"] for row in read(store, "brokers")] == [True, True, True]
+        assert {row["topic"] for row in read(store, "topics")} == {"__consumer_offsets", "alpha", "beta"}
+        assert all(row["condition"] == [] for row in read(store, "partitions"))
+        [now] = [row for row in read(store, "controller") if row["current"]]
+        assert now["broker_id"] == read(store, "cluster")[0]["controller"]
+        assert {"retention.ms", "cleanup.policy"} <= {row["key"] for row in read(store, "configs")}
+        assert len(read(store, "producer-ids")) == (version != "0.10.2.2")
+        assert [row["path"] for row in read(store, "notifications")] == ["/config/changes/config_change_0000000000"]
+        assert read(store, "acls") == []
+        assert read(store, "consumers") == []
+        tree = read(store, "tree")
+        assert {row["condition"] for row in tree} == {None, "decoded"}
+        for row in tree:
+            assert read(store, "znode", row["path"])[0]["problem"] is None
+        changed = [row["path"] for row in tree if (node := store.get(row["path"])) and node.mzxid > before]
+        assert changed == []
+
+
+@pytest.mark.parametrize("name", OLD_CONSUMERS)
+def test_old_consumers_are_listed(chroot: str, name: str) -> None:
+    with Store.connect(chroot) as store:
+        load(store, name)
+        write(store, *(Create(p) for p in ("/brokers", "/brokers/ids") if store.exists(p) is None))
+        if store.exists("/controller_epoch") is None:
+            write(store, Create("/controller_epoch", b"1"))
+        found = read(store, "consumers")
+        assert {row["kind"] for row in found} == {"member", "owner", "offset"}
+        assert all(row["partition"] == int(row["name"]) for row in found if row["kind"] != "member")
+
+
+def test_sorted_filtered_and_in_every_format(brokers: Store) -> None:
+    given = ["--filter", "topic=__*", "--filter", "leader!=1", "--sort", "-leader", "--sort", "partition"]
+    found = rows(brokers, "partitions", *given)
+    assert [(row["partition"], row["leader"]) for row in found] == [(2, 2), (0, 0), (3, 0)]
+    shown = command("inspect", "partitions", *given, "-z", brokers.connect_string, "-o", "csv")
+    assert [row["replicas"] for row in csv.DictReader(io.StringIO(shown.out))] == ["2;0;1", "0;1;2", "0;2;1"]
+    human = command("inspect", "partitions", *given, "-z", brokers.connect_string).out.splitlines()
+    assert human[0].split()[:3] == ["topic", "partition", "leader"]
+    assert human[1].split()[:3] == ["__consumer_offsets", "2", "2"]
+    for wrong in (["--sort", "size"], ["--filter", "size=1"], ["--filter", "leader"]):
+        assert command("inspect", "partitions", *wrong, "-z", brokers.connect_string).status == 64
+
+
+def test_f20_what_is_broken_or_forbidden_is_named_and_the_rest_shown(brokers: Store, zookeeper: Sandbox) -> None:
+    write(
+        brokers,
+        SetData("/brokers/topics/beta", b"{", -1),
+        SetData("/brokers/topics/alpha/partitions/0/state", b"\xff", -1),
+        SetData("/latest_producer_id_block", b"[]", -1),
+        Create("/isr_change_notification/isr_change_0000000001", b"nonsense"),
+        Delete("/brokers/ids/2", -1),
+        Create("/brokers/ids/2", b'{"version":5}'),
+    )
+    owner = KazooClient(zookeeper.connect_string, auth_data=[("digest", "kafka:secret")])
+    owner.start()
+    try:
+        private = [make_acl("auth", "", all=True)]
+        for path in ("/config/topics/private", "/config/users/private"):
+            owner.create(brokers.chroot + path, b"{}", acl=private)
+        topics = asked(brokers, "topics")
+        assert {row["topic"] for row in topics["topics"]} == {"__consumer_offsets", "alpha"}
+        reasons = {each["path"]: each["reason"] for each in topics["unreadable"]}
+        assert set(reasons) >= {"/brokers/topics/beta", "/brokers/topics/alpha/partitions/0/state", "/brokers/ids/2"}
+        assert "not JSON" in reasons["/brokers/topics/beta"]
+        [first] = [
+            row
+            for row in asked(brokers, "partitions", "--filter", "partition=0")["partitions"]
+            if row["topic"] == "alpha"
+        ]
+        assert (first["leader"], first["condition"]) == (None, ["no-state"])
+        assert [row["broker_id"] for row in asked(brokers, "brokers", "--filter", "alive=no")["brokers"]] == [2]
+        assert asked(brokers, "producer-ids")["producer_ids"] == []
+        assert any("not readable" in row["subject"] for row in asked(brokers, "notifications")["notifications"])
+        denied = {each["path"] for each in asked(brokers, "configs")["unreadable"] if each["denied"]}
+        assert denied == {"/config/topics/private", "/config/users/private"}
+        assert asked(brokers, "znode", "/config/topics/private")["unreadable"][0]["denied"]
+        assert "not JSON" in asked(brokers, "znode", "/brokers/topics/beta")["znode"][0]["problem"]
+        human = command("inspect", "topics", "-z", brokers.connect_string).out
+        assert "not readable: /brokers/topics/beta: not JSON" in human
+        table = command("inspect", "topics", "-z", brokers.connect_string, "-o", "csv")
+        assert "not readable" in table.err
+        assert "not readable" not in table.out
+        for arguments in COMMANDS:
+            assert look(brokers, arguments)
+    finally:
+        owner.stop()
+        owner.close()
+
+
+def test_a_controller_that_cannot_be_read_hides_nothing_else(brokers: Store) -> None:
+    write(brokers, Delete("/controller", -1), Create("/controller", b"7"), SetData("/controller_epoch", b"x", -1))
+    value = asked(brokers, "cluster")
+    assert (value["cluster"][0]["controller"], value["cluster"][0]["partitions"]) == (None, 8)
+    assert [each["path"] for each in value["unreadable"]] == ["/controller", "/controller_epoch"]
+
+
+def test_leftovers_and_credentials_in_configs(brokers: Store) -> None:
+    throttle = b'{"version":1,"config":{"leader.replication.throttled.rate":"1"}}'
+    scram = json.dumps({"version": 1, "config": {"SCRAM-SHA-256": CREDENTIAL}}).encode()
+    token = {"version": 1, "owner": "User:a", "renewers": [], "tokenId": "t", "hmac": CREDENTIAL}
+    write(
+        brokers,
+        Create("/config/brokers/7", throttle),
+        Create("/config/topics/gone", b'{"version":1,"config":{"retention.ms":"1"}}'),
+        Create("/config/users/a%40b", scram),
+        Create("/config/users/a%40b/clients"),
+        Create("/config/users/a%40b/clients/app", b'{"version":1,"config":{"request_percentage":"9"}}'),
+        *(Create(path) for path in ("/delegation_token", "/delegation_token/tokens")),
+        Create("/delegation_token/tokens/t", json.dumps(token).encode()),
+    )
+    found = {(row["entity"], row["key"]): row for row in rows(brokers, "configs")}
+    left = found["brokers/7", "leader.replication.throttled.rate"]
+    assert left["condition"] == ["broker-not-alive", "throttle", "nothing-moving"]
+    assert found["topics/gone", "retention.ms"]["condition"] == ["no-such-topic"]
+    assert found["users/a@b", "SCRAM-SHA-256"]["value"] == "(hidden)"
+    assert found["users/a@b/clients/app", "request_percentage"]["value"] == "9"
+    for path in ("/config/users/a%40b", "/delegation_token/tokens/t"):
+        answer = command("inspect", "znode", path, "-z", brokers.connect_string)
+        assert answer.status == 0
+        assert CREDENTIAL not in answer.out
+
+
+def test_acls_of_both_layouts(brokers: Store) -> None:
+    rule = {"principal": "User:a", "permissionType": "Allow", "operation": "Read", "host": "*"}
+    data = json.dumps({"version": 1, "acls": [rule]}).encode()
+    folders = ("/kafka-acl", "/kafka-acl/Topic", "/kafka-acl-extended")
+    write(brokers, *(Create(path) for path in folders))
+    write(brokers, *(Create(f"/kafka-acl-extended{path}") for path in ("/prefixed", "/prefixed/Group")))
+    write(brokers, Create("/kafka-acl/Topic/orders", data), Create("/kafka-acl-extended/prefixed/Group/app-", data))
+    found = [(row["resource_type"], row["name"], row["pattern"]) for row in rows(brokers, "acls")]
+    assert found == [("Topic", "orders", "literal"), ("Group", "app-", "prefixed")]
+
+
+def test_hostile_names_reach_no_terminal(brokers: Store) -> None:
+    hostile = "\u202e[red]x"
+    body = json.dumps({"version": 1, "config": {"\x1b[31mk": "\u009bv\n"}}).encode()
+    write(
+        brokers,
+        Create(f"/config/users/{hostile}", body),
+        Create(f"/consumers/{hostile}"),
+        Create(f"/consumers/{hostile}/ids"),
+        Create(f"/consumers/{hostile}/ids/x", b'{"version":1,"subscription":{"\\u001b[2J":1},"pattern":"static"}'),
+        SetData("/controller_epoch", b"1\x1b", -1),
+    )
+    for arguments in COMMANDS:
+        found = look(brokers, arguments)
+        answer = json.dumps(table_answer(found.table, found.unreadable), ensure_ascii=False)
+        for shown in (table_text(found.table, found.unreadable), table_csv(found.table), answer):
+            assert all(line.isprintable() for line in shown.splitlines())
+
+
+def test_a_znode_that_is_not_there_is_told_with_where_to_look(brokers: Store) -> None:
+    for arguments in (["znode", "/admin/nothing"], ["tree", "/admin/nothing"]):
+        answer = command("inspect", *arguments, "-z", brokers.connect_string)
+        assert answer.status == 4
+        assert "kadmin inspect tree /admin" in answer.err
+
+
+def test_what_is_no_cluster_is_refused(chroot: str) -> None:
+    for arguments in (["brokers"], ["tree"], ["znode", "/"]):
+        assert command("inspect", *arguments, "-z", chroot).status == 6
+
+
+def test_watching_shows_the_table_again_until_the_timeout_and_never_clears_a_pipe(brokers: Store) -> None:
+    answer = command("inspect", "cluster", "-z", brokers.connect_string, "--watch", "--timeout", "5", "-o", "csv")
+    assert answer.status == 0, answer.err
+    looks = answer.out.splitlines()
+    assert len(looks) > 2
+    assert set(looks[::2]) == {looks[0]}
+    assert "\x1b" not in answer.out
+
+
+def test_watching_on_a_terminal_clears_it_and_ends_by_a_signal(brokers: Store, tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    asked_for = [sys.executable, "-m", "kadmin", "inspect", "brokers", "--watch", "-z", brokers.connect_string]
+    with (tmp_path / "err").open("wb") as err, subprocess.Popen(asked_for, stdout=theirs, stderr=err) as watching:
+        os.close(theirs)
+        seen = bytearray()
+
+        def looked_twice() -> bool:
+            seen.extend(os.read(ours, 65_536))
+            return seen.count(b"\x1b[2J\x1b[H") > 1
+
+        wait_until(looked_twice, 60)
+        watching.send_signal(signal.SIGINT)
+        assert watching.wait(30) == 130
+    os.close(ours)
+    assert b"broker_id" in seen
