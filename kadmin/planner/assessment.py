@@ -35,7 +35,8 @@ def assess(cluster: Cluster, terms: Terms, solution: Solution, entries: Ints, *,
         "reassignments": len(entries),
         "moves": int(moves.sum()),
         "moves_bound": solution.bound,
-        "proved_optimal": int(moves.sum()) == solution.bound
+        "proved_optimal": solution.proved
+        and int(moves.sum()) == solution.bound
         and bool((_counts(problem, final) == solution.quota).all()),
         "moved_bytes": int((moves * problem.size).sum()) if known else None,
         "leader_changes": int((final[:, 0] != problem.current[:, 0]).sum()),

@@ -76,12 +76,14 @@ class Problem:
 class Solution:
     """The answer: `target` [P, W] ordered replicas, `quota` [B] the replica counts aimed at, `bound` on moves.
 
-    No plan that reaches the quotas and keeps every rule has fewer moves than `bound`.
+    No plan that is as even and keeps every rule has fewer moves than `bound`. `proved`: no plan that keeps every rule
+    is more even than the quotas.
     """
 
     target: Ints
     quota: Ints
     bound: int
+    proved: bool
 
 
 class ObstacleError(Exception):
