@@ -42,6 +42,26 @@ def least_moves(problem: Problem) -> LeastMoves:
     return LeastMoves(fixed + refill, fixed + max(refill, by_count))
 
 
+def least_leader_changes(problem: Problem, most_leaders: int) -> int:
+    """Return the fewest changes of preferred leaders of any plan in which nobody leads more than `most_leaders`."""
+    first, brokers = problem.current[:, 0], problem.brokers
+    given = int((problem.start[:, 0] != first)[~problem.movable].sum())
+    stays = problem.allowed[problem.group, first] & brokers.may_hold[first] & brokers.may_lead[first]
+    lost = int((problem.movable & ~stays).sum())
+    led = np.bincount(first[problem.movable & stays], minlength=len(brokers))
+    led += np.bincount(problem.start[~problem.movable, 0], minlength=len(brokers))
+    return given + lost + int(np.maximum(led - most_leaders, 0).sum())
+
+
+def least_bytes(problem: Problem) -> int:
+    """Return the fewest bytes that any plan must copy: what lies where it may not, and what new replicas need."""
+    chosen = np.flatnonzero(problem.movable)
+    fixed = added(problem, problem.start)[~problem.movable] * problem.size[~problem.movable]
+    keepable = _keepable(problem)[chosen]
+    lacking = np.maximum(problem.rf[chosen] - _keepable_together(problem, chosen, keepable), 0)
+    return int(fixed.sum() + (lacking * problem.size[chosen]).sum())
+
+
 def even_load(problem: Problem) -> Floats | None:
     """Return the most even bytes per broker that racks, weights and bounds allow, [B]; no partition being too large.
 

@@ -54,7 +54,7 @@ class _Tail:
         self._brokers = len(share.placement.problem.brokers)
         self._barred = np.zeros(len(share.placement.problem), np.bool_)
         brokers = share.placement.problem.brokers
-        self._led_anyway = bool((brokers.may_lead == brokers.may_hold).all())
+        self._led_anyway = brokers.all_lead
         self._counts_trade = bool((brokers.weight == brokers.weight[:1]).all())
         most = max(_MOST_PAIRS // max(self._brokers, 1), 1)
         self._stride = -(-len(share.members) // most)

@@ -34,6 +34,11 @@ class Placement:
         self._book(partitions, self.slots[partitions, slots], -1)
         self.slots[partitions, slots] = NONE
 
+    def put_all(self, partitions: Ints, slots: Ints, brokers: Ints) -> None:
+        """Put replicas on brokers into many open slots."""
+        self.slots[partitions, slots] = brokers
+        self._book(partitions, brokers, 1)
+
     def _book(self, partitions: Ints, held: Ints, sign: int) -> None:
         brokers = self.problem.brokers
         np.add.at(self.per_rack, (partitions, brokers.rack[held]), np.int16(sign))

@@ -41,6 +41,16 @@ class Brokers:
         """Return B."""
         return len(self.ids)
 
+    @property
+    def all_lead(self) -> bool:
+        """Whether every broker that may hold replicas may lead."""
+        return bool((self.may_lead == self.may_hold).all())
+
+    @property
+    def boundless(self) -> bool:
+        """Whether no broker that may receive stands under a bound: all may lead, none has a capacity."""
+        return self.all_lead and bool((self.capacity >= NO_LIMIT).all())
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
