@@ -9,7 +9,7 @@ ERAS := 0.10.2.2,1.1.1,2.3.1,2.4.1,2.8.2,3.9.2
 # The versions whose live tests `make test` leaves out.
 OTHER_ERAS := 0.10.2.2,2.3.1,2.4.1,3.9.2
 
-.PHONY: help setup demo test lint unit test-eras test-executor test-containers bench bench-executor clean
+.PHONY: help setup demo test lint unit test-eras test-executor test-containers bench bench-executor bench-planner clean
 
 help:
 	@echo "make setup            create .venv with kadmin in it"
@@ -19,6 +19,7 @@ help:
 	@echo "make test-executor    what the executor withstands: troubles healed, every kill point, records flowing; an hour"
 	@echo "make test-containers  live tests on brokers in containers, where a Docker daemon can be had"
 	@echo "make bench            the figures, as a table"
+	@echo "make bench-planner    how near its bounds the planner comes, and how fast, as a table; an hour"
 	@echo "make bench-executor   what the executor withstands and costs, as a table"
 
 setup: $(READY)
@@ -55,7 +56,9 @@ test-containers: $(READY)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py
-	$(BIN)/python benchmarks/planner.py
+
+bench-planner: $(READY)
+	PYTHONPATH=tests $(BIN)/python benchmarks/planner.py
 
 bench-executor: $(READY)
 	PYTHONPATH=tests $(BIN)/python benchmarks/executor.py
