@@ -5,8 +5,8 @@ there are, on old brokers drawn inside a rack with weights uniform in 0.5 to 1.5
 each, the others fall 70 % uniformly and 30 % by Pareto(1) of the topic's rank; a partition's bytes are lognormal(6,
 1.5) MiB per topic times lognormal(0, 0.3).
 
-The kinds beside it: `mixed` has two replicas in every other topic; `unequal` has twice as many brokers in the first
-rack as in each of the others; `heavy` has topics of lognormal(6, 2.5) MiB a partition.
+The kinds beside it: `mixed` has two replicas in every other topic; `unequal` has twice as many brokers in two of the
+racks as in the others; `heavy` has topics of lognormal(6, 2.5) MiB a partition.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def _table(shape: Table, columns: dict[str, Any], rows: int) -> ArrowTable:
 
 def _draw(size: Size, seed: int, kind: str) -> _Drawn:
     draw = np.random.default_rng(seed)
-    rack = np.arange(size.brokers) % (size.racks + (kind == "unequal")) % size.racks
+    rack = np.arange(size.brokers) % (size.racks + 2 * (kind == "unequal")) % size.racks
     counts = _partition_counts(size, draw)
     topic = np.repeat(np.arange(size.topics), counts)
     number = np.arange(size.partitions) - np.repeat(np.cumsum(counts) - counts, counts)
