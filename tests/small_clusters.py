@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
@@ -23,11 +23,12 @@ Lists = dict[tuple[str, int], tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Proposed:
-    """What the planner says of a cluster: entries in plan order, or the error's kind and message."""
+    """What the planner says of a cluster: entries in plan order and why, or the error's kind and message."""
 
     entries: Mapping[tuple[str, int], Replicas]
     figures: Mapping[str, Any]
     error: str | None
+    reasons: Mapping[tuple[str, int], str] = field(default_factory=dict)
 
     def target(self, cluster: ClusterInventory) -> Lists:
         return {**lists(cluster), **{key: tuple(row) for key, row in self.entries.items()}}
@@ -44,7 +45,9 @@ def propose(cluster: ClusterInventory, request: RebalanceRequest) -> Proposed:
         return Proposed({}, {}, f"{report['error']['kind']}: {report['error']['message']} {report['error']['cause']}")
     entries = [row for row in told if row["ordinal"] != REPORT]
     assert [row["ordinal"] for row in entries] == list(range(len(entries)))
-    return Proposed({(e["topic"], e["partition"]): tuple(e["target"]) for e in entries}, report["figures"], None)
+    target = {(entry["topic"], entry["partition"]): tuple(entry["target"]) for entry in entries}
+    why = {(entry["topic"], entry["partition"]): entry["reason"] for entry in entries}
+    return Proposed(target, report["figures"], None, why)
 
 
 def applied(cluster: ClusterInventory, proposed: Proposed) -> ClusterInventory:

@@ -43,6 +43,9 @@ def rebalance(
     engine: Annotated[Engine, typer.Option("--engine", help="What runs the planner.")] = Engine.SPARK,
     master: Annotated[str | None, typer.Option("--master", metavar="URL", help="Spark's master.")] = None,
     conf: Annotated[list[str] | None, typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark.")] = None,
+    explain: Annotated[
+        list[str] | None, typer.Option("--explain", metavar="TOPIC-PARTITION", help="Say why it is in the plan.")
+    ] = None,
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
     """Propose a balanced plan from an inventory, with figures against the proven bounds."""
@@ -59,7 +62,12 @@ def rebalance(
         write_text(path, _dump(path, plan))
     if figures is not None:
         write_text(figures, json.dumps({"clusters": listed}, indent=2, ensure_ascii=False) + "\n")
-    answer(output, lambda: proposals_text(listed, out), lambda: {"clusters": listed})
+    explained = _explained(explain or [], proposals)
+    answer(
+        output,
+        lambda: proposals_text(listed, explained, out),
+        lambda: {"clusters": listed} | ({"explained": explained} if explained else {}),
+    )
 
 
 def _require_libraries(engine: Engine) -> None:
@@ -88,6 +96,17 @@ def _options(master: str | None, conf: list[str]) -> Options:
     if wrong := [key for key, equals, _ in pairs if not equals or not key.startswith("spark.")]:
         raise UsageError(f"--conf {wrong[0]} is not spark.KEY=VALUE.")
     return Options(master, {key: value for key, _, value in pairs})
+
+
+def _explained(wished: list[str], proposals: Mapping[str, Proposal]) -> dict[str, str]:
+    """Return a sentence for each partition asked for, in each cluster of a fleet that reassigns it."""
+    told: dict[str, str] = {}
+    for name, proposal in proposals.items():
+        for partition, why in proposal.reasons.items():
+            if str(partition) in wished:
+                told[f"{name}: {partition}" if name else str(partition)] = f"is in the plan because {why}"
+    found = {key.rpartition(": ")[2] for key in told}
+    return told | {key: "is not in the plan: it stays as it is" for key in wished if key not in found}
 
 
 def _propose(engine: Engine, request: RebalanceRequest, inventory: Path, options: Options) -> Mapping[str, Proposal]:

@@ -8,6 +8,7 @@ come home as a stack trace.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,8 +16,10 @@ import pyarrow as pa
 
 from kadmin.errors import InfeasibleError, InvalidInputError, KadminError, name_some
 from kadmin.planner.assessment import assess
+from kadmin.planner.kernel.emergency import relieve
 from kadmin.planner.kernel.order import plan_order, within
 from kadmin.planner.kernel.problem import NONE, ObstacleError
+from kadmin.planner.kernel.reasons import reasons
 from kadmin.planner.kernel.solve import solve
 from kadmin.planner.kernel.verify import broken_rules
 from kadmin.planner.tables import UNKNOWN, cluster_of, sound
@@ -24,8 +27,10 @@ from kadmin.planner.terms import terms_of
 
 if TYPE_CHECKING:
     from kadmin.plan.model import RebalanceRequest
-    from kadmin.planner.kernel.problem import Ints, Problem
+    from kadmin.planner.kernel.problem import Ints, Problem, Solution
+    from kadmin.planner.kernel.reasons import Reason
     from kadmin.planner.tables import ArrowTable, Cluster
+    from kadmin.planner.terms import Terms
 
 ANSWER_SCHEMA = pa.schema(
     [
@@ -36,6 +41,7 @@ ANSWER_SCHEMA = pa.schema(
         ("current", pa.list_(pa.int32())),
         ("target", pa.list_(pa.int32())),
         ("size_bytes", pa.int64()),
+        ("reason", pa.string()),
         ("report", pa.string()),
     ]
 )
@@ -61,9 +67,9 @@ def answer(name: str, request: RebalanceRequest, brokers: ArrowTable, partitions
 def _answer(name: str, request: RebalanceRequest, cluster: Cluster) -> ArrowTable:
     _require_sizes(request, cluster)
     terms = terms_of(cluster, request)
-    problem = terms.problem
     try:
-        solution = solve(problem)
+        terms, solution = _solved(terms, request)
+        problem = terms.problem
         ordered = plan_order(problem, solution.target)
     except ObstacleError as obstacle:
         raise InfeasibleError(
@@ -76,15 +82,25 @@ def _answer(name: str, request: RebalanceRequest, cluster: Cluster) -> ArrowTabl
         "strangers": sorted(terms.strangers),
         "fewer_racks": _fewer_racks(cluster, problem.current[entries], solution.target[entries]),
     }
-    rows = _entry_rows(name, problem, solution.target, entries, cluster)
+    why = reasons(problem, solution, terms.relieved)
+    rows = _entry_rows(name, (problem.current, solution.target), entries, [why[each] for each in entries], cluster)
     return pa.concat_tables([_report_row(name, report), rows])
+
+
+def _solved(terms: Terms, request: RebalanceRequest) -> tuple[Terms, Solution]:
+    if request.free is None:
+        return terms, solve(terms.problem)
+    wanted = 0 if terms.relieved == NONE else request.free.size_bytes
+    problem, solution = relieve(terms.problem, terms.relieved, wanted)
+    return replace(terms, problem=problem), solution
 
 
 def _require_sizes(request: RebalanceRequest, cluster: Cluster) -> None:
     limits, unknown = request.limits, int((cluster.size == UNKNOWN).sum())
-    if unknown and (limits.max_bytes is not None or limits.max_bytes_in_per_broker is not None):
+    counts = "spec.free" if request.free is not None else "spec.limits"
+    if unknown and not (request.free is None and limits.max_bytes is None and limits.max_bytes_in_per_broker is None):
         raise InvalidInputError(
-            f"spec.limits counts bytes, but {unknown} partitions have no size_bytes.",
+            f"{counts} counts bytes, but {unknown} partitions have no size_bytes.",
             next_command="kadmin snapshot -z ZK --out DIR --sizes log-dirs.json",
         )
 
@@ -119,7 +135,7 @@ def _report_row(name: str, report: dict[str, Any]) -> ArrowTable:
     return pa.Table.from_pylist([row], schema=ANSWER_SCHEMA)
 
 
-def _entry_rows(name: str, problem: Problem, target: Ints, entries: Ints, cluster: Cluster) -> ArrowTable:
+def _entry_rows(name: str, lists: tuple[Ints, Ints], entries: Ints, why: list[Reason], cluster: Cluster) -> ArrowTable:
     size = cluster.size[entries]
     return pa.Table.from_arrays(
         [
@@ -127,9 +143,10 @@ def _entry_rows(name: str, problem: Problem, target: Ints, entries: Ints, cluste
             pa.array(np.arange(len(entries)), pa.int64()),
             pa.array([cluster.topics[each] for each in cluster.topic[entries]], pa.string()),
             pa.array(cluster.partition[entries], pa.int32()),
-            _lists(cluster, problem.current[entries]),
-            _lists(cluster, target[entries]),
+            _lists(cluster, lists[0][entries]),
+            _lists(cluster, lists[1][entries]),
             pa.array(size, pa.int64(), mask=size == UNKNOWN),
+            pa.array(why, pa.string()),
             pa.nulls(len(entries), pa.string()),
         ],
         schema=ANSWER_SCHEMA,

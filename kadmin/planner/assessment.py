@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kadmin.planner.kernel.bounds import added
+from kadmin.planner.kernel.bounds import added, least_bytes, least_leader_changes
 from kadmin.planner.kernel.figures import Evenness, bytes_bound, evenness, rack_violations
 from kadmin.planner.kernel.order import order_alone
 from kadmin.planner.kernel.problem import NONE
@@ -28,6 +28,7 @@ def assess(cluster: Cluster, terms: Terms, solution: Solution, entries: Ints, *,
     final = problem.current.copy()
     final[entries] = solution.target[entries]
     moves = added(problem, final)
+    after = evenness(problem, final, may_hold)
     known = bool((cluster.size != UNKNOWN).any())
     return {
         "brokers": int(may_hold.sum()),
@@ -35,14 +36,17 @@ def assess(cluster: Cluster, terms: Terms, solution: Solution, entries: Ints, *,
         "reassignments": len(entries),
         "moves": int(moves.sum()),
         "moves_bound": solution.bound,
-        "proved_optimal": int(moves.sum()) == solution.bound
+        "proved_optimal": solution.proved
+        and int(moves.sum()) == solution.bound
         and bool((_counts(problem, final) == solution.quota).all()),
         "moved_bytes": int((moves * problem.size).sum()) if known else None,
+        "moved_bytes_bound": _bytes_to_copy(problem, terms, solution) if known else None,
         "leader_changes": int((final[:, 0] != problem.current[:, 0]).sum()),
+        "leader_changes_bound": least_leader_changes(problem, after.leaders_max),
         "order_changes": int(order_alone(problem, final)[entries].sum()),
         "left_out": left_out,
         "before": asdict(evenness(problem, problem.current, may_hold | (_counts(problem, problem.current) > 0))),
-        "after": asdict(evenness(problem, final, may_hold)),
+        "after": asdict(after),
         "bound": asdict(_bound(problem, solution, final)),
         "notes": [*terms.notes, *_notes(cluster)],
     }
@@ -50,6 +54,13 @@ def assess(cluster: Cluster, terms: Terms, solution: Solution, entries: Ints, *,
 
 def _counts(problem: Problem, lists: Ints) -> Ints:
     return np.bincount(lists[lists != NONE], minlength=len(problem.brokers))
+
+
+def _bytes_to_copy(problem: Problem, terms: Terms, solution: Solution) -> int:
+    """Return a bound on bytes: what a relieved broker must give, where that is proved; else what must be copied."""
+    if terms.relieved == NONE or not solution.proved:
+        return least_bytes(problem)
+    return int((added(problem, solution.target) * problem.size).sum())
 
 
 def _bound(problem: Problem, solution: Solution, final: Ints) -> Evenness:

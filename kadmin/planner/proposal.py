@@ -34,10 +34,14 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A plan, and its figures as schemas/answers/figures.schema.json has them for one cluster."""
+    """A plan, its figures as schemas/answers/figures.schema.json has them for one cluster, and why each entry is there.
+
+    A reason completes the sentence "it is in the plan because ...".
+    """
 
     plan: ReassignmentPlan
     figures: Mapping[str, Any]
+    reasons: Mapping[TopicPartition, str]
 
 
 def check_cluster_ids(request: RebalanceRequest, header: Header) -> None:
@@ -76,9 +80,15 @@ def proposals_of(
         name: Proposal(
             _plan(request, header, name, answers[name], fewer_racks=report["fewer_racks"]),
             {"cluster": name, "cluster_id": header.clusters[name], **report["figures"]},
+            _reasons(answers[name]),
         )
         for name, report in reports.items()
     }
+
+
+def _reasons(answer: ArrowTable) -> dict[TopicPartition, str]:
+    rows = answer.select(["ordinal", "topic", "partition", "reason"]).to_pylist()
+    return {TopicPartition(row["topic"], row["partition"]): row["reason"] for row in rows if row["ordinal"] != REPORT}
 
 
 def _report(answer: ArrowTable) -> dict[str, Any]:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _ANSWER = (
     "cluster string, ordinal bigint, topic string, partition int, current array<int>, target array<int>, "
-    "size_bytes bigint, report string"
+    "size_bytes bigint, reason string, report string"
 )
 
 

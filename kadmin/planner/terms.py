@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.errors import InfeasibleError, InvalidInputError, UsageError, name_some
+from kadmin.errors import InfeasibleError, InvalidInputError, name_some
 from kadmin.plan.model import Racks
 from kadmin.planner.kernel.problem import NO_LIMIT, NONE, Brokers, Problem, member
 from kadmin.planner.patterns import matching, value_by_name
@@ -30,19 +30,17 @@ class Terms:
     """The problem, and what of the request has no counterpart in this cluster.
 
     `strangers` are broker ids and pinned partitions, as an error would name them; `notes` say what stays undone.
+    `relieved` is the broker that bytes are to be freed on, NONE where there is none.
     """
 
     problem: Problem
+    relieved: int
     strangers: frozenset[str]
     notes: tuple[str, ...]
 
 
 def refuse_contradictions(request: RebalanceRequest) -> None:
     """Refuse a request that makes sense for no cluster at all."""
-    if request.free is not None:
-        raise UsageError(
-            "spec.free: this planner cannot free bytes on one broker alone.", next_command="drop spec.free"
-        )
     asked = {
         "brokers.drain": request.drain,
         "brokers.substitute": request.substitute,
@@ -51,8 +49,12 @@ def refuse_contradictions(request: RebalanceRequest) -> None:
         "broker_sets": request.broker_sets,
         "pins": request.pins,
     }
+    if request.free is not None and (more := [f"spec.{name}" for name, value in asked.items() if value]):
+        raise InvalidInputError(f"spec.free touches nothing but one broker, which {name_some(more)} would.")
     if request.leaders_only and (moving := [f"spec.{name}" for name, value in asked.items() if value]):
         raise InvalidInputError(f"spec.leaders_only moves no data, which {name_some(moving)} would.")
+    if request.leaders_only and request.free is not None:
+        raise InvalidInputError("spec.leaders_only moves no data, which spec.free would.")
 
 
 def terms_of(cluster: Cluster, request: RebalanceRequest) -> Terms:
@@ -80,7 +82,7 @@ def terms_of(cluster: Cluster, request: RebalanceRequest) -> Terms:
         leaders_only=request.leaders_only,
     )
     compiler.refuse_what_stays(problem)
-    return Terms(problem, frozenset(compiler.strangers), tuple(compiler.notes))
+    return Terms(problem, compiler.relieved(), frozenset(compiler.strangers), tuple(compiler.notes))
 
 
 class _Compiler:
@@ -115,6 +117,11 @@ class _Compiler:
             weight=weight,
             capacity=np.where(cluster.capacity == UNKNOWN, NO_LIMIT, cluster.capacity),
         )
+
+    def relieved(self) -> int:
+        """Return the broker that bytes are to be freed on, NONE where the cluster has none of that id."""
+        free = self._request.free
+        return self._index[free.broker_id] if free is not None and self._known(free.broker_id) else NONE
 
     def current(self, width: int) -> Ints:
         """Return the lists that the cluster has, padded to a width."""

@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 NOTHING_TO_DO = "nothing to do: the plan is empty"
 
 
-def proposals_text(figures: Sequence[Mapping[str, Any]], out: Path) -> str:
+def proposals_text(figures: Sequence[Mapping[str, Any]], explained: Mapping[str, str], out: Path) -> str:
     """Describe the plans in `out` by their figures (schemas/answers/figures.schema.json, one object per cluster)."""
     lines = [_one(figures[0])] if len(figures) == 1 else [_fleet(figures)]
     lines += [f"note: {_where(each)}{note}" for each in figures for note in each["notes"]]
+    lines += [f"{partition} {why}" for partition, why in explained.items()]
     entries = sum(each["reassignments"] for each in figures)
     lines.append(f"{NOTHING_TO_DO if entries == 0 else count(entries, 'reassignment')} -> {out}")
     return "\n".join(lines)
@@ -35,6 +36,8 @@ def _one(figures: Mapping[str, Any]) -> str:
         ("rack violations", *(str(each["rack_violations"]) for each in (before, after, bound))),
         ("leaders after a loss, max / fair", *(_ratio(each["failover_share"]) for each in (before, after, bound))),
         ("moves", "", str(figures["moves"]), str(figures["moves_bound"])),
+        ("bytes to copy", "", _size(figures["moved_bytes"]), _size(figures["moved_bytes_bound"])),
+        ("leader changes", "", str(figures["leader_changes"]), str(figures["leader_changes_bound"])),
     ]
     told = [table(("", "before", "after", "bound"), rows), _work(figures)]
     return "\n".join(told)
@@ -42,9 +45,7 @@ def _one(figures: Mapping[str, Any]) -> str:
 
 def _work(figures: Mapping[str, Any]) -> str:
     parts = [
-        "proved optimal in moves" if figures["proved_optimal"] else "",
-        "" if figures["moved_bytes"] is None else f"{figures['moved_bytes'] / 10**9:.3f} GB to copy",
-        count(figures["leader_changes"], "leader change"),
+        "proved optimal: no plan as even moves less" if figures["proved_optimal"] else "",
         count(figures["order_changes"], "entry that only reorders", "entries that only reorder"),
         f"{figures['left_out']} left out by limits" if figures["left_out"] else "",
     ]
@@ -75,6 +76,10 @@ def _where(figures: Mapping[str, Any]) -> str:
 
 def _ratio(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
+
+
+def _size(value: int | None) -> str:
+    return "-" if value is None else f"{value / 10**9:.3f} GB"
 
 
 def _percent(value: float | None) -> str:

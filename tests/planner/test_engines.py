@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyspark
 import pytest
 from family import SIZES, cluster, inventory
 from pyarrow import parquet
@@ -25,7 +28,6 @@ from kadmin.schema import validate_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
     from pyspark.sql import SparkSession
 
@@ -192,24 +194,33 @@ def test_the_local_engine_has_no_use_for_sparks_options(tmp_path: Path) -> None:
         local.propose(request(), tmp_path, Options(master="local[1]"))
 
 
-def test_no_jvm_is_left_behind_and_the_next_one_starts_anew(tmp_path: Path) -> None:
+def test_two_worker_processes_give_the_same_bytes_and_no_jvm_is_left_behind(tmp_path: Path) -> None:
+    """Rule: the same plan on one thread, on local-cluster[2,1,1024] and in-process; the next JVM starts anew."""
     code = """
-import os, subprocess, sys
+import json, os, subprocess, sys
 from pathlib import Path
+from kadmin.documents import dump_json
 from kadmin.plan.model import PlanHeader, RebalanceRequest
 from kadmin.planner.proposal import Options
 from kadmin.planner.spark import propose
-for cores in (1, 2):
-    options = Options(f"local[{cores}]", {"spark.driver.memory": "512m"})
-    print(len(propose(RebalanceRequest(PlanHeader()), Path(sys.argv[1]), options)[""].plan.reassignments))
+for master in ("local[1]", "local-cluster[2,1,1024]"):
+    options = Options(master, {"spark.driver.memory": "512m"})
+    print(json.dumps(dump_json(propose(RebalanceRequest(PlanHeader()), Path(sys.argv[1]), options)[""].plan)))
     print("java" in subprocess.run(["ps", "--ppid", str(os.getpid())], capture_output=True, text=True).stdout)
 """
     write_inventory(inventory(SIZES["S"], 1), tmp_path)
-    done = subprocess.run([sys.executable, "-c", code, tmp_path], capture_output=True, text=True, check=False)
+    workers = {"SPARK_HOME": str(Path(pyspark.__file__).parent), "SPARK_WORKER_DIR": str(tmp_path / "workers")}
+    done = subprocess.run(
+        [sys.executable, "-c", code, tmp_path],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **workers},
+    )
     assert (done.returncode, done.stderr) == (0, "")
-    told = done.stdout.split()
-    assert told[1] == told[3] == "False"
-    assert told[0] == told[2] != "0"
+    one_thread, left_by_one, two_workers, left_by_two = done.stdout.splitlines()
+    assert left_by_one == left_by_two == "False"
+    assert one_thread == two_workers == json.dumps(plans(local.propose(request(), tmp_path, Options()))[SINGLE_CLUSTER])
 
 
 def test_a_session_that_was_there_is_left_running(session: SparkSession, tmp_path: Path) -> None:

@@ -135,6 +135,8 @@ def test_moves_are_never_claimed_below_the_bound(case: tuple[ClusterInventory, R
     assert told["moves"] == moves
     assert told["reassignments"] == len(proposed.entries) == sum(row != before[key] for key, row in after.items())
     assert told["leader_changes"] == sum(row[0] != before[key][0] for key, row in after.items())
+    assert told["leader_changes"] >= told["leader_changes_bound"]
+    assert told["moved_bytes"] is None or told["moved_bytes"] >= told["moved_bytes_bound"]
     assert told["order_changes"] == sum(
         row != before[key] and set(row) == set(before[key]) for key, row in after.items()
     )

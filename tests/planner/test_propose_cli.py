@@ -150,6 +150,18 @@ def test_a_setting_that_spark_refuses_is_told(flags: tuple[str, str], folder: Pa
     assert "Traceback" not in done.stderr
 
 
+def test_a_partition_is_explained(folder: Path) -> None:
+    arguments = ("request.yaml", "--inventory", "inv", "--out", "plan.json")
+    assert propose(folder, *arguments).returncode == 0
+    first = str(plan(folder / "plan.json").reassignments[0].partition)
+    done = propose(folder, *arguments, "--explain", first, "--explain", "nowhere-0")
+    assert f"{first} is in the plan because a broker that holds it is to be emptied\n" in done.stdout
+    assert "nowhere-0 is not in the plan: it stays as it is\n" in done.stdout
+    told = json.loads(propose(folder, *arguments, "--explain", first, "-o", "json").stdout)
+    assert validate_value(told, "answers/figures") == []
+    assert list(told["explained"]) == [first]
+
+
 REFUSALS = [
     ("kind: RebalanceRequest\nspec: {brokers: {drain: [99]}}\n", 3, "broker 99"),
     (
@@ -159,7 +171,7 @@ REFUSALS = [
     ),
     ("kind: RebalanceRequest\nspec: {replication_factor: {'*': 4}}\n", 9, "RF 4 over 3 racks: topics topic-00000"),
     ("kind: RebalanceRequest\nspec: {racks: often}\n", 3, "is not one of strict"),
-    ("kind: RebalanceRequest\nspec: {free: {broker: 1, bytes: 1GB}}\n", 64, "spec.free"),
+    ("kind: RebalanceRequest\nspec: {free: {broker: 1, bytes: 900TB}}\n", 9, "could go elsewhere: brokers 1"),
     ("kind: RebalanceRequest\nmetadata: {cluster_id: other}\nspec: {}\n", 4, "cluster other"),
     ("kind: TopicDeletion\nspec: {topics: [a]}\n", 3, "not a RebalanceRequest"),
 ]

@@ -10,7 +10,7 @@ import pytest
 from small_clusters import applied, lists, propose, request
 
 from kadmin.cluster.model import TopicPartition
-from kadmin.errors import InvalidInputError, UsageError
+from kadmin.errors import InvalidInputError
 from kadmin.inventory import BrokerRow, ClusterInventory, PartitionRow
 from kadmin.plan.model import FreeBytes, Pin, ProposalLimits, Racks
 from kadmin.planner.terms import refuse_contradictions
@@ -283,7 +283,8 @@ def test_bytes_into_one_broker_are_limited() -> None:
 @pytest.mark.parametrize(
     ("wishes", "kind", "field"),
     [
-        ({"free": FreeBytes(1, 10)}, UsageError, "spec.free"),
+        ({"free": FreeBytes(1, 10), "drain": (2,)}, InvalidInputError, "spec.free .* spec.brokers.drain"),
+        ({"free": FreeBytes(1, 10), "leaders_only": True}, InvalidInputError, "which spec.free would"),
         ({"leaders_only": True, "drain": (1,)}, InvalidInputError, "spec.brokers.drain"),
         ({"leaders_only": True, "replication_factor": {"a": 2}}, InvalidInputError, "spec.replication_factor"),
         ({"leaders_only": True, "weights": {1: 2.0}}, InvalidInputError, "spec.brokers.weights"),

@@ -7,30 +7,59 @@ topics have brokers of their own, quotas depend on each other's rounding, and on
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kadmin.planner.kernel.problem import NONE, member
 from kadmin.planner.kernel.quotas import quotas
-from kadmin.planner.kernel.share import byte_demand, group_demand
+from kadmin.planner.kernel.share import byte_demand, could_keep, group_demand
 
 if TYPE_CHECKING:
     from kadmin.planner.kernel.problem import Bools, Floats, Ints, Problem
 
 
-def least_moves(problem: Problem) -> int:
-    """Return the fewest moves of any plan that keeps every rule and is as even."""
+@dataclass(frozen=True, slots=True)
+class LeastMoves:
+    """Bounds on moves: of any plan that keeps every rule, and of one that brings every broker to its quota as well."""
+
+    by_rules: int
+    by_quotas: int
+
+
+def least_moves(problem: Problem) -> LeastMoves:
+    """Return the fewest moves of any plan."""
     fixed = int(added(problem, problem.start)[~problem.movable].sum())
     if problem.leaders_only:
-        return fixed
+        return LeastMoves(fixed, fixed)
     chosen = np.flatnonzero(problem.movable)
     keepable = _keepable(problem)[chosen]
     lacking = problem.rf[chosen] - _keepable_together(problem, chosen, keepable)
-    refill = np.maximum(lacking, _leaderless(problem, chosen, keepable))
+    refill = int(np.maximum(lacking, _leaderless(problem, chosen, keepable)).sum())
     groups = np.unique(problem.group[chosen])
     by_count = _by_count(problem, chosen, keepable) if len(groups) == 1 else 0
-    return fixed + max(int(refill.sum()), by_count)
+    return LeastMoves(fixed + refill, fixed + max(refill, by_count))
+
+
+def least_leader_changes(problem: Problem, most_leaders: int) -> int:
+    """Return the fewest changes of preferred leaders of any plan in which nobody leads more than `most_leaders`."""
+    first, brokers = problem.current[:, 0], problem.brokers
+    given = int((problem.start[:, 0] != first)[~problem.movable].sum())
+    stays = problem.allowed[problem.group, first] & brokers.may_hold[first] & brokers.may_lead[first]
+    lost = int((problem.movable & ~stays).sum())
+    led = np.bincount(first[problem.movable & stays], minlength=len(brokers))
+    led += np.bincount(problem.start[~problem.movable, 0], minlength=len(brokers))
+    return given + lost + int(np.maximum(led - most_leaders, 0).sum())
+
+
+def least_bytes(problem: Problem) -> int:
+    """Return the fewest bytes that any plan must copy: what lies where it may not, and what new replicas need."""
+    chosen = np.flatnonzero(problem.movable)
+    fixed = added(problem, problem.start)[~problem.movable] * problem.size[~problem.movable]
+    keepable = _keepable(problem)[chosen]
+    lacking = np.maximum(problem.rf[chosen] - _keepable_together(problem, chosen, keepable), 0)
+    return int(fixed.sum() + (lacking * problem.size[chosen]).sum())
 
 
 def even_load(problem: Problem) -> Floats | None:
@@ -84,4 +113,5 @@ def _by_count(problem: Problem, chosen: Ints, keepable: Bools) -> int:
     kept = np.bincount(problem.current[chosen][keepable], minlength=brokers)
     settled = problem.start[~problem.movable]
     base = np.bincount(settled[settled != NONE], minlength=brokers)
-    return int(np.maximum(quotas(group_demand(problem, chosen, kept, base)) - kept, 0).sum())
+    demand = group_demand(problem, chosen, kept, base, could_keep(problem, chosen))
+    return int(np.maximum(quotas(demand) - kept, 0).sum())

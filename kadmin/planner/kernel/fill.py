@@ -22,7 +22,7 @@ from kadmin.planner.kernel.subset import pick_exactly
 
 if TYPE_CHECKING:
     from kadmin.planner.kernel.placement import Placement
-    from kadmin.planner.kernel.problem import Floats, Ints
+    from kadmin.planner.kernel.problem import Bools, Floats, Ints
     from kadmin.planner.kernel.share import Share
 
 _STRIDES = 64
@@ -52,8 +52,11 @@ class Errands:
 
     def to(self, rack: int) -> Errands:
         """Return those that go to one rack."""
-        mask = self.rack == rack
-        return Errands(self.partition[mask], self.slot[mask], self.rack[mask], self.origin[mask])
+        return self.at(self.rack == rack)
+
+    def at(self, which: Bools | Ints) -> Errands:
+        """Return those that a mask or positions name."""
+        return Errands(self.partition[which], self.slot[which], self.rack[which], self.origin[which])
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,35 +225,68 @@ def _surplus(share: Share, on: Replicas, rack: int, goal: Floats) -> Errands:
 
 def _deliver(share: Share, errands: Errands, goal: Floats) -> None:
     """Put errands of one rack, largest first, on the broker that wants most bytes for each place left."""
+    if not len(errands):
+        return
+    placement, size = share.placement, share.placement.problem.size[errands.partition]
+    takers = _Takers(share, int(errands.rack[0]), goal)
+    welcome = _welcome_anywhere(share, errands)
+    order = np.lexsort((errands.slot, errands.partition, -size))
+    some = errands.at(order)
+    targets = []
+    for partition, slot, origin, volume in zip(
+        some.partition.tolist(), some.slot.tolist(), some.origin.tolist(), size[order].tolist(), strict=True
+    ):
+        broker = takers.keenest() if welcome else takers.keenest_accepting(placement, partition)
+        if broker != NONE:
+            takers.took(broker, volume)
+        targets.append(origin if broker == NONE else broker)
+        if not welcome and targets[-1] != NONE:
+            placement.put(partition, slot, targets[-1])
+    if welcome:
+        brokers = np.array(targets, np.int64)
+        placed = brokers != NONE
+        placement.put_all(some.partition[placed], some.slot[placed], brokers[placed])
+
+
+def _welcome_anywhere(share: Share, errands: Errands) -> bool:
+    """Whether any broker of the rack would accept each errand: no need to ask one by one."""
     placement, problem = share.placement, share.placement.problem
-    room = share.room()
-    here = np.flatnonzero((problem.brokers.rack == errands.rack[0]) & (room > 0)) if len(errands) else room[:0]
-    wanted = {int(broker): float(goal[broker] - placement.load[broker]) for broker in here}
-    heap = [(-wanted[broker] / int(room[broker]), broker) for broker in wanted]
-    heapq.heapify(heap)
-    left = {broker: int(room[broker]) for broker in wanted}
-    for each in np.lexsort((errands.slot, errands.partition, -problem.size[errands.partition])):
-        partition, slot = int(errands.partition[each]), int(errands.slot[each])
-        broker = _pop_accepting(placement, heap, partition)
-        if broker is None:
-            if errands.origin[each] != NONE:
-                placement.put(partition, slot, int(errands.origin[each]))
-            continue
-        placement.put(partition, slot, broker)
-        wanted[broker] -= float(problem.size[partition])
-        left[broker] -= 1
-        if left[broker]:
-            heapq.heappush(heap, (-wanted[broker] / left[broker], broker))
+    nothing_there = (placement.per_rack[errands.partition, errands.rack[0]] == 0).all()
+    one_each = (problem.rack_cap[errands.partition] == 1).all()
+    return bool(nothing_there and one_each) and problem.brokers.boundless
 
 
-def _pop_accepting(placement: Placement, heap: list[tuple[float, int]], partition: int) -> int | None:
-    passed, found = [], None
-    while heap and found is None:
-        entry = heapq.heappop(heap)
-        if placement.accepts(partition, entry[1]):
-            found = entry[1]
-        else:
-            passed.append(entry)
-    for entry in passed:
-        heapq.heappush(heap, entry)
-    return found
+class _Takers:
+    """The brokers of a rack with places left, by the bytes that each wants for a place."""
+
+    def __init__(self, share: Share, rack: int, goal: Floats) -> None:
+        room, brokers = share.room(), share.placement.problem.brokers
+        here = np.flatnonzero((brokers.rack == rack) & (room > 0)).tolist()
+        self._left = {broker: int(room[broker]) for broker in here}
+        self._wanted = {broker: float(goal[broker] - share.placement.load[broker]) for broker in here}
+        self._heap = [(-self._wanted[broker] / self._left[broker], broker) for broker in here]
+        heapq.heapify(self._heap)
+
+    def keenest(self) -> int:
+        """Take out the broker that wants most; NONE where none has a place left."""
+        return heapq.heappop(self._heap)[1] if self._heap else NONE
+
+    def keenest_accepting(self, placement: Placement, partition: int) -> int:
+        """Take out, of those that accept a partition, the broker that wants most; NONE where none does."""
+        passed, found = [], NONE
+        while self._heap and found == NONE:
+            entry = heapq.heappop(self._heap)
+            if placement.accepts(partition, entry[1]):
+                found = entry[1]
+            else:
+                passed.append(entry)
+        for entry in passed:
+            heapq.heappush(self._heap, entry)
+        return found
+
+    def took(self, broker: int, size: int) -> None:
+        """Put a broker back that was taken out and got a replica."""
+        self._wanted[broker] -= size
+        self._left[broker] -= 1
+        if self._left[broker]:
+            heapq.heappush(self._heap, (-self._wanted[broker] / self._left[broker], broker))

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _UNREACHED = -2
 _START = -1
+_UNEVEN = 2
+"""One less here and one more there changes nothing at a difference below this."""
 
 
 def choose_leaders(problem: Problem, lists: Ints, free: Bools) -> Ints:
@@ -32,16 +34,19 @@ def choose_leaders(problem: Problem, lists: Ints, free: Bools) -> Ints:
 
     Raises ObstacleError where none of a partition's replicas may lead.
     """
-    leader = _first_choice(problem, lists)
-    if len(leader):
+    leader = keep_leaders(problem, lists)
+    if len(leader) and not _even(problem, leader):
         flow = _Flow(problem, lists, leader, free)
         flow.even_out()
         _undo_exchanges(problem, lists, leader)
     return leader
 
 
-def _first_choice(problem: Problem, lists: Ints) -> Ints:
-    """Keep leaders that can stay; each of the others goes to the replica that leads least so far."""
+def keep_leaders(problem: Problem, lists: Ints) -> Ints:
+    """Keep leaders that can stay; each of the others goes to the replica that leads least so far, [P].
+
+    Raises ObstacleError where none of a partition's replicas may lead.
+    """
     wished = problem.start[:, 0]
     may_lead = np.append(problem.brokers.may_lead, np.False_)  # the last one answers for NONE
     stays = ((lists == wished[:, None]).any(axis=1) & may_lead[wished]) | ~problem.movable
@@ -57,6 +62,12 @@ def _first_choice(problem: Problem, lists: Ints) -> Ints:
         leader[partition] = choice
         count[choice] += 1
     return leader
+
+
+def _even(problem: Problem, leader: Ints) -> bool:
+    """Whether the brokers that may lead do so as often as each other, give or take one."""
+    count = np.bincount(leader, minlength=len(problem.brokers))[problem.brokers.may_lead]
+    return int(count.max(initial=0)) - int(count.min(initial=len(leader))) < _UNEVEN
 
 
 def _undo_exchanges(problem: Problem, lists: Ints, leader: Ints) -> None:
@@ -124,7 +135,7 @@ class _Flow:
             reached = self._reach(source, np.zeros_like(settled))
             emptiest = int(np.argmin(np.where(reached != _UNREACHED, self._count, np.iinfo(np.int64).max)))
             gap = int(self._count[fullest] - self._count[emptiest])
-            if gap < 2:  # noqa: PLR2004 - one less here and one more there changes nothing at a gap of one
+            if gap < _UNEVEN:
                 settled[fullest] = True
             else:
                 self._push(_trace(reached, emptiest), gap // 2)
@@ -141,12 +152,10 @@ class _Flow:
         reached = np.where(sources, _START, _UNREACHED)
         ring = np.flatnonzero(sources)
         while len(ring) and not (sinks & (reached != _UNREACHED)).any():
-            following = []
-            for broker in ring[np.argsort(-self._count[ring], kind="stable")]:
-                new = np.flatnonzero((self.arcs[broker] > 0) & (reached == _UNREACHED))
-                reached[new] = broker
-                following.append(new)
-            ring = np.concatenate(following)
+            fullest_first = ring[np.argsort(-self._count[ring], kind="stable")]
+            leads = self.arcs[fullest_first] > 0
+            ring = np.flatnonzero(leads.any(axis=0) & (reached == _UNREACHED))
+            reached[ring] = fullest_first[leads[:, ring].argmax(axis=0)]
         return reached
 
     def _push(self, path: list[int], most: int) -> None:

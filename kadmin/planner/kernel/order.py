@@ -71,17 +71,18 @@ def _rank(problem: Problem, target: Ints) -> Ints:
     """Return 0 for what must be done, 1 for what evens out, 2 for what only reorders, [P]."""
     current, filled = problem.current, problem.current != NONE
     must = (~holdable(problem, current) & filled).any(axis=1) | (filled.sum(axis=1) != problem.rf)
-    must |= ~problem.movable | (problem.start != current).any(axis=1) | _crowded(problem)
+    must |= ~problem.movable | (problem.start != current).any(axis=1) | crowded(problem)
     return np.where(order_alone(problem, target), 2, np.where(must, 0, 1))
 
 
-def _crowded(problem: Problem) -> Bools:
+def crowded(problem: Problem) -> Bools:
+    """Whether a rack holds more replicas of a partition than it may, [P]."""
     brokers, current = problem.brokers, problem.current
-    crowded = np.zeros(len(problem), np.bool_)
+    found = np.zeros(len(problem), np.bool_)
     for rack in range(brokers.racks):
         on_rack = ((current != NONE) & (brokers.rack[current] == rack)).sum(axis=1)
-        crowded |= on_rack > problem.rack_cap
-    return crowded
+        found |= on_rack > problem.rack_cap
+    return found
 
 
 def _wins(problem: Problem, target: Ints) -> Ints:

@@ -12,7 +12,7 @@ import numpy as np
 from kadmin.planner.kernel.problem import NONE
 
 if TYPE_CHECKING:
-    from kadmin.planner.kernel.problem import Ints, Problem
+    from kadmin.planner.kernel.problem import Bools, Ints, Problem
 
 
 class Placement:
@@ -33,6 +33,11 @@ class Placement:
         """Take the replicas out of many slots, each named once."""
         self._book(partitions, self.slots[partitions, slots], -1)
         self.slots[partitions, slots] = NONE
+
+    def put_all(self, partitions: Ints, slots: Ints, brokers: Ints) -> None:
+        """Put replicas on brokers into many open slots."""
+        self.slots[partitions, slots] = brokers
+        self._book(partitions, brokers, 1)
 
     def _book(self, partitions: Ints, held: Ints, sign: int) -> None:
         brokers = self.problem.brokers
@@ -68,6 +73,10 @@ class Placement:
         """Return how many replicas each partition lacks, [P]."""
         return np.asarray(self.problem.rf - (self.slots != NONE).sum(axis=1))
 
+    def may_stay(self, partitions: Ints) -> Bools:
+        """Whether a replica that each partition has at the start may stay on each broker, [N, B]."""
+        return np.asarray(self.problem.allowed[self.problem.group[partitions]] & self.problem.brokers.may_hold)
+
     def leaderless(self, partition: int, without: int = NONE) -> bool:
         """Whether none of a partition's replicas may lead, the one in slot `without` not counted."""
         row = self.slots[partition]
@@ -81,7 +90,9 @@ class Placement:
         """
         problem, brokers = self.problem, self.problem.brokers
         row = self.slots[partition]
-        if not brokers.may_receive[broker] or not problem.allowed[problem.group[partition], broker]:
+        if not (brokers.may_receive[broker] or (problem.start[partition] == broker).any()):
+            return False
+        if not (brokers.may_hold[broker] and problem.allowed[problem.group[partition], broker]):
             return False
         if (row == broker).any() or self.load[broker] + problem.size[partition] > brokers.capacity[broker]:
             return False

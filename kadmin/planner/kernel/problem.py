@@ -41,6 +41,16 @@ class Brokers:
         """Return B."""
         return len(self.ids)
 
+    @property
+    def all_lead(self) -> bool:
+        """Whether every broker that may hold replicas may lead."""
+        return bool((self.may_lead == self.may_hold).all())
+
+    @property
+    def boundless(self) -> bool:
+        """Whether no broker that may receive stands under a bound: all may lead, none has a capacity."""
+        return self.all_lead and bool((self.capacity >= NO_LIMIT).all())
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
@@ -76,12 +86,14 @@ class Problem:
 class Solution:
     """The answer: `target` [P, W] ordered replicas, `quota` [B] the replica counts aimed at, `bound` on moves.
 
-    No plan that reaches the quotas and keeps every rule has fewer moves than `bound`.
+    No plan that is as even and keeps every rule has fewer moves than `bound`. `proved`: no plan that keeps every rule
+    is more even than the quotas.
     """
 
     target: Ints
     quota: Ints
     bound: int
+    proved: bool
 
 
 class ObstacleError(Exception):

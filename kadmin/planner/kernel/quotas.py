@@ -3,13 +3,15 @@
 Goals: counts as even as they can be, then as many brokers as possible keep what they hold.
 Constraints: rack totals T are feasible iff every j racks together hold at most g(j) = sum_p min(rf_p, j * cap_p)
 (Gale-Ryser); each broker has an upper bound.
-Algorithm: water-filling on that polymatroid. Raise one level until some racks are full, fix those, raise the others;
-what is left over goes one by one to the brokers at the level that already hold most.
+Algorithm: greedy on that polymatroid, which is exact there (Federgruen and Groenevelt, 1986): always one more for the
+broker that is emptiest then, among equals for one that keeps a replica by it; who cannot take one more is done. All
+that can be filled together are raised to one level at once.
 Example: 10 replicas, brokers holding 0, 4, 6, no racks: 3, 3, 4.
 """
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -45,19 +47,17 @@ def rack_reach(rf: Ints, cap: Ints, racks: int) -> Ints:
 
 
 def quotas(demand: Demand) -> Ints:
-    """Return the quota of each broker, [B]; they sum to `total` unless the bounds leave no room for it."""
+    """Return the quota of each broker, [B]; they sum to `total` unless the bounds leave no room for it.
+
+    Of all vectors within the bounds these are the most even for their weights, and among those, as even, that with
+    most of what is `kept`.
+    """
     quota = np.zeros(len(demand.base), np.int64)
-    free = np.ones(len(demand.reach) - 1, np.bool_)
-    while free.any():
-        rising = free[demand.rack]
+    rising = np.ones(len(demand.base), np.bool_)
+    while rising.any() and quota.sum() < demand.total:
         level = _highest(demand, quota, rising)
         quota = np.where(rising, _filled(demand, level), quota)
-        raised = np.where(rising, _filled(demand, level + 1 / demand.weight), quota)
-        full = _full_racks(demand, raised) & free
-        if not full.any():
-            full = free
-        quota = _top_up(demand, quota, level, np.flatnonzero(full[demand.rack]))
-        free = free & ~full
+        _top_up(demand, quota, rising)
     return quota
 
 
@@ -86,42 +86,39 @@ def _totals(demand: Demand, quota: Ints) -> Floats:
 
 
 def _feasible(demand: Demand, quota: Ints) -> bool:
-    fullest_first = np.sort(_totals(demand, quota))[::-1]
+    return _reachable(demand, _totals(demand, quota))
+
+
+def _reachable(demand: Demand, totals: Floats | Ints) -> bool:
+    """Whether racks can hold these totals, [K]."""
+    fullest_first = np.sort(totals)[::-1]
     return bool((np.cumsum(fullest_first) <= demand.reach[1:]).all())
 
 
-def _full_racks(demand: Demand, raised: Ints) -> Bools:
-    """Return the fewest racks that together cannot take the raised quotas; all of them where the total cannot."""
-    totals = _totals(demand, raised)
-    fullest_first = np.argsort(-totals, kind="stable")
-    over = np.cumsum(totals[fullest_first]) > demand.reach[1:]
-    full = np.zeros(len(totals), np.bool_)
-    full[fullest_first[: len(totals) if over[-1] else int(np.argmax(over)) + 1]] = over.any()
-    return full
+def _top_up(demand: Demand, quota: Ints, rising: Bools) -> None:
+    """Give one replica more to each rising broker where the bounds let it, and take the others off the rising ones.
 
-
-def _top_up(demand: Demand, quota: Ints, level: float, brokers: Ints) -> Ints:
-    """Give what the level left over to some brokers, one each and round by round, as far as racks and bounds allow.
-
-    In each round those go first that are not above the level, and among them those that hold more than their quota.
+    The emptiest for its weight comes first, then one that holds more than its quota now, then the one that holds most.
     """
+
+    def keenness(broker: int) -> tuple[float, bool, int, int]:
+        held, kept = int(quota[broker]), int(demand.kept[broker])
+        level = (int(demand.base[broker]) + held + 1) / float(demand.weight[broker])
+        return (level, kept <= held, -kept, broker)
+
     left = demand.total - int(quota.sum())
-    progress, rounds = True, 0
-    while left > 0 and progress:
-        progress = False
-        for broker in _keenest_first(demand, quota, level + rounds, brokers):
+    totals = _totals(demand, quota).astype(np.int64)
+    waiting = [keenness(broker) for broker in np.flatnonzero(rising).tolist()]
+    heapq.heapify(waiting)
+    last = waiting[0][0] + _EPSILON
+    while waiting and left > 0 and (waiting[0][0] <= last or rising.all()):
+        broker = heapq.heappop(waiting)[-1]
+        rack = demand.rack[broker]
+        totals[rack] += 1
+        if quota[broker] < demand.upper[broker] and _reachable(demand, totals):
             quota[broker] += 1
-            if left > 0 and _feasible(demand, quota):
-                left -= 1
-                progress = True
-            else:
-                quota[broker] -= 1
-        rounds += 1
-    return quota
-
-
-def _keenest_first(demand: Demand, quota: Ints, level: float, brokers: Ints) -> Ints:
-    some = brokers[quota[brokers] < demand.upper[brokers]]
-    above = demand.base[some] + quota[some] > demand.weight[some] * level + _EPSILON
-    sated = demand.kept[some] <= quota[some]
-    return np.asarray(some[np.lexsort((some, -demand.kept[some], sated, above))])
+            left -= 1
+            heapq.heappush(waiting, keenness(broker))
+        else:
+            totals[rack] -= 1
+            rising[broker] = False

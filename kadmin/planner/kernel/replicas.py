@@ -60,5 +60,11 @@ def replicas_on(placement: Placement, members: Ints, brokers: Ints) -> Replicas:
     wanted[brokers] = True
     rows, slots = np.nonzero(wanted[placement.slots[members]])
     held = placement.slots[members[rows], slots]
-    order = np.argsort(held, kind="stable")
+    order = stable_order(held)
     return Replicas(held[order], members[rows[order]], slots[order])
+
+
+def stable_order(brokers: Ints) -> Ints:
+    """Return the stable ascending order of broker indices; short integers are sorted several times faster."""
+    few = int(brokers.max(initial=0)) <= np.iinfo(np.int16).max
+    return np.argsort(brokers.astype(np.int16) if few else brokers, kind="stable")

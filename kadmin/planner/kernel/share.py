@@ -43,6 +43,11 @@ class Share:
     others: Ints
     others_load: Ints
 
+    @property
+    def alone(self) -> bool:
+        """Whether no other group is to be placed before or after this one."""
+        return len(self.members) == int(self.placement.problem.movable.sum())
+
     def surplus(self) -> Ints:
         """Return by how many replicas each broker is above its quota (below: negative), [B]."""
         return np.asarray(self.placement.count - self.others - self.quota)
@@ -105,7 +110,7 @@ def _share(placement: Placement, members: Ints, settled: Bools) -> Share:
         placement=placement,
         members=members,
         receives=receives,
-        quota=quotas(group_demand(problem, members, kept, base)),
+        quota=quotas(group_demand(problem, members, kept, base, could_keep(problem, members))),
         base=base,
         base_load=base_load,
         others=placement.count - kept,
@@ -113,8 +118,17 @@ def _share(placement: Placement, members: Ints, settled: Bools) -> Share:
     )
 
 
-def group_demand(problem: Problem, members: Ints, kept: Ints, base: Ints) -> Demand:
-    """Return what a group of partitions demands, `kept` [B] of it being in place beside `base` [B] of others."""
+def could_keep(problem: Problem, members: Ints) -> Ints:
+    """Return how many of a group's replicas lie on each broker at the start, [B]."""
+    start = problem.start[members]
+    return np.bincount(start[start != NONE], minlength=len(problem.brokers))
+
+
+def group_demand(problem: Problem, members: Ints, kept: Ints, base: Ints, most_kept: Ints) -> Demand:
+    """Return what a group of partitions demands, `kept` [B] of it being in place beside `base` [B] of others.
+
+    A broker that may not receive gets no more than `most_kept` [B].
+    """
     brokers = problem.brokers
     allowed = problem.allowed[problem.group[members[0]]] & brokers.may_hold
     several = int((problem.rf[members] > 1).sum())  # a sole replica leads
@@ -123,7 +137,7 @@ def group_demand(problem: Problem, members: Ints, kept: Ints, base: Ints) -> Dem
         total=int(problem.rf[members].sum()),
         base=base,
         kept=kept,
-        upper=np.where(allowed & brokers.may_receive, most, np.where(allowed, np.minimum(kept, most), 0)),
+        upper=np.where(allowed & brokers.may_receive, most, np.where(allowed, np.minimum(most_kept, most), 0)),
         weight=brokers.weight,
         rack=brokers.rack,
         reach=rack_reach(problem.rf[members], problem.rack_cap[members], brokers.racks),

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kadmin.planner.kernel.problem import member
-from kadmin.planner.kernel.replicas import Replicas, replicas_on
+from kadmin.planner.kernel.replicas import Replicas, replicas_on, stable_order
 from kadmin.planner.kernel.subset import nearest_exchange
 
 if TYPE_CHECKING:
     from kadmin.planner.kernel.problem import Bools, Floats
     from kadmin.planner.kernel.share import Share
 
-_PARTNERS = 6
+_PARTNERS = 3
 """Brokers tried on the other side, in the same rack and again in other racks."""
 
 _FREE_PART = 0.125
@@ -53,9 +53,12 @@ class _Swaps:
         self._placement = share.placement
         self._problem = share.placement.problem
         self._receives = share.receives
+        strict = bool((self._problem.rack_cap[share.members] == 1).all())
+        self._parted = strict and self._problem.brokers.all_lead
         self._goal, self._slack = goal, slack
         sizes = self._problem.size[listed.partition]
-        ordered = listed.only(np.lexsort((listed.slot, listed.partition, sizes, listed.broker)))
+        by_size = np.argsort(sizes, kind="stable")
+        ordered = listed.only(by_size[stable_order(listed.broker[by_size])])
         self._on = {broker: ordered.of(broker) for broker in np.flatnonzero(share.receives).tolist()}
 
     def run(self, *, thorough: bool) -> None:
@@ -97,8 +100,7 @@ class _Swaps:
     def _swap(self, giver: int, taker: int, wanted: float) -> bool:
         """Swap the two replicas that shift nearest to `wanted` bytes from giver to taker, if that helps enough."""
         size = self._problem.size
-        large = self._on[giver].only(self._may_cross(self._on[giver], taker))
-        small = self._on[taker].only(self._may_cross(self._on[taker], giver))
+        large, small = self._crossing(giver, taker), self._crossing(taker, giver)
         pair = nearest_exchange(size[small.partition], size[large.partition], wanted)
         if pair is None:
             return False
@@ -112,11 +114,17 @@ class _Swaps:
         self._exchange(out, back)
         return True
 
+    def _crossing(self, giver: int, taker: int) -> Replicas:
+        """Return the replicas of one broker that may go to another, one of that broker's coming back."""
+        rack, replicas = self._problem.brokers.rack, self._on[giver]
+        if self._parted and rack[giver] == rack[taker]:
+            return replicas
+        return replicas.only(self._may_cross(replicas, taker))
+
     def _may_cross(self, replicas: Replicas, broker: int) -> Bools:
-        """Whether each replica may go to a broker, one of that broker's coming back."""
         placement, brokers = self._placement, self._problem.brokers
         held = placement.slots[replicas.partition]
-        free = ~(held == broker).any(axis=1)
+        free = (held != broker).all(axis=1)
         if len(replicas) and brokers.rack[replicas.broker[0]] != brokers.rack[broker]:
             on_rack = placement.per_rack[replicas.partition, brokers.rack[broker]]
             free &= on_rack < self._problem.rack_cap[replicas.partition]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kadmin.planner.kernel.augment import augment
-from kadmin.planner.kernel.bounds import least_moves
+from kadmin.planner.kernel.bounds import added, least_moves
+from kadmin.planner.kernel.cycles import cancel_cycles
 from kadmin.planner.kernel.fill import fill
 from kadmin.planner.kernel.leaders import choose_leaders
 from kadmin.planner.kernel.placement import Placement
@@ -38,28 +39,44 @@ def solve(problem: Problem) -> Solution:
         again = _solve_once(settled)
         if np.array_equal(again.target, solution.target):
             break
-        solution = replace(again, bound=solution.bound)
+        solution = replace(again, bound=solution.bound, proved=solution.proved)
     return solution
 
 
 def _solve_once(problem: Problem) -> Solution:
     placement = Placement(problem)
-    quota = placement.count.copy() if problem.leaders_only else _place(placement)
+    counted = _place(placement)
     free = (np.sort(placement.slots, axis=1) != np.sort(problem.current, axis=1)).any(axis=1)
     leader = choose_leaders(problem, placement.slots, free)
     target = order_lists(problem, placement.slots, leader, free)
-    return Solution(target, quota, least_moves(problem))
+    return Solution(target, counted.quota, counted.bound, counted.proved)
 
 
-def _place(placement: Placement) -> Ints:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Counted:
+    """The quotas, a bound on moves, and whether both are proved to be the best there are."""
+
+    quota: Ints
+    bound: int
+    proved: bool
+
+
+def _place(placement: Placement) -> _Counted:
+    problem = placement.problem
+    least = least_moves(problem)
+    if problem.leaders_only:
+        return _Counted(placement.count.copy(), least.by_quotas, proved=True)
     release(placement)
-    quota = placement.count.copy()
+    counted = _Counted(placement.count.copy(), least.by_rules, proved=True)
     for share in shares(placement):
         fill(share)
         augment(share)
+        proved = cancel_cycles(share, least.by_quotas) and share.alone
+        bound = least.by_quotas if share.alone and not share.surplus().any() else least.by_rules
+        bound = int(added(problem, placement.slots).sum()) if proved else bound
         even_sizes(share)
-        quota = share.others + share.quota
-    overfull = np.flatnonzero(placement.load > placement.problem.brokers.capacity)
+        counted = _Counted(share.others + share.quota, bound, proved)
+    overfull = np.flatnonzero(placement.load > problem.brokers.capacity)
     if overfull.size:
         raise ObstacleError("no plan was found that keeps every broker within its capacity_bytes", brokers=overfull)
-    return quota
+    return counted

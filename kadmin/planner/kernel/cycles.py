@@ -1,0 +1,181 @@
+"""The exactness tail: takes back moves that a better exchange makes needless, and proves when none is left.
+
+Goals: of all assignments that keep racks, broker sets and replication factors, the most even counts, and of these the
+fewest moves.
+Algorithm: the assignment is a flow from partitions over their racks to brokers, so it is best exactly when its residual
+network has no negative cycle (Klein 1967). On brokers alone: the arc a -> b is a replica that may go from a to b, its
+cost the moves that this adds (-1, 0 or 1); a hub stands for counts, where giving and taking cost what the squares of
+counts change by. Bellman and Ford find a cycle, the replicas on it move, until none is left.
+Example: partition 1 went from a to b and partition 2 from c to a; sending 2 from c to b, and 1 home, saves a move.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kadmin.planner.kernel.bounds import added
+from kadmin.planner.kernel.problem import NONE
+
+if TYPE_CHECKING:
+    from kadmin.planner.kernel.problem import Bools, Ints
+    from kadmin.planner.kernel.share import Share
+
+_MOST_PAIRS = 4_000_000
+"""Pairs of partition and broker that are looked at: a larger share of a cluster is sampled, and not proved."""
+
+_NO_ARC = 2**40
+
+
+def cancel_cycles(share: Share, bound: int) -> bool:
+    """Make counts as even and moves as few as they can be; whether it is proved that they are.
+
+    `bound` is a number of moves that no plan can do without.
+    """
+    moves = int(added(share.placement.problem, share.placement.slots).sum())
+    if not share.surplus().any() and moves <= bound:
+        return True
+    tail = _Tail(share)
+    while (cycle := tail.negative_cycle()) is not None:
+        tail.turn(cycle)
+    if tail.proves():
+        share.quota[:] = share.placement.count - share.others
+    return tail.proves()
+
+
+class _Tail:
+    """One share's residual network, built anew after each cycle. What stood in the way of its own cycle is barred."""
+
+    def __init__(self, share: Share) -> None:
+        self._share = share
+        self._placement = share.placement
+        self._brokers = len(share.placement.problem.brokers)
+        self._barred = np.zeros(len(share.placement.problem), np.bool_)
+        brokers = share.placement.problem.brokers
+        self._led_anyway = brokers.all_lead
+        self._counts_trade = bool((brokers.weight == brokers.weight[:1]).all())
+        most = max(_MOST_PAIRS // max(self._brokers, 1), 1)
+        self._stride = -(-len(share.members) // most)
+        self._complete = self._stride <= 1
+
+    def proves(self) -> bool:
+        """Whether the absence of a cycle proves counts and moves to be the best."""
+        return self._complete and self._counts_trade and self._led_anyway and not self._barred.any()
+
+    def negative_cycle(self) -> list[int] | None:
+        """Return the brokers of a cycle in its order, the hub being B; None where there is none."""
+        cost = self._network()
+        nodes = len(cost)
+        distance, before = np.zeros(nodes, np.int64), np.full(nodes, NONE, np.int64)
+        for _ in range(nodes):
+            reach = distance[:, None] + cost
+            nearest = reach.argmin(axis=0)
+            found = reach[nearest, np.arange(nodes)]
+            nearer = found < distance
+            if not nearer.any():
+                return None
+            distance = np.where(nearer, found, distance)
+            before[nearer] = nearest[nearer]
+            if cycle := _cycle(before):
+                return cycle
+        return None
+
+    def turn(self, cycle: list[int]) -> None:
+        """Move the replicas on a cycle, or leave everything as it was and bar the partition that stood in the way."""
+        hub = self._brokers
+        if hub in cycle:
+            at = cycle.index(hub)
+            path = [*cycle[at + 1 :], *cycle[:at]]
+        else:
+            path = [*cycle, cycle[0]]
+        done: list[tuple[int, int, int]] = []
+        for giver, taker in reversed(list(itertools.pairwise(path))):
+            partition, slot = self._witness(giver, taker)
+            if partition == NONE or not self._placement.accepts(partition, taker, slot):
+                self._undo(done)
+                self._barred[partition if partition != NONE else done[-1][0]] = True
+                return
+            self._placement.move(partition, slot, taker)
+            done.append((partition, slot, giver))
+        if hub in cycle:
+            self._share.quota[[path[0], path[-1]]] += [-1, 1]
+
+    def _undo(self, done: list[tuple[int, int, int]]) -> None:
+        for partition, slot, giver in reversed(done):
+            self._placement.move(partition, slot, giver)
+
+    def _network(self) -> Ints:
+        """Return the cost of each arc, [B + 1, B + 1], counts weighing more than all moves of a cycle."""
+        brokers = self._brokers
+        cost = np.full((brokers + 1, brokers + 1), _NO_ARC, np.int64)
+        rows = self._rows()
+        for slot in range(self._placement.slots.shape[1]):
+            held, fits, price = self._arcs(rows, slot)
+            for value in (1, 0, -1):
+                at, to = np.nonzero(fits & (price == value))
+                cost[held[at], to] = np.minimum(cost[held[at], to], value)
+        if self._counts_trade:
+            unit = 2 * brokers + 3
+            held_now = (self._placement.count - self._share.others + self._share.base) * unit
+            cost[brokers, :brokers] = -held_now
+            cost[:brokers, brokers] = held_now + unit
+        return cost
+
+    def _rows(self) -> Ints:
+        """Return the partitions whose replicas may take part."""
+        members = self._share.members
+        return members[~self._barred[members]][:: self._stride]
+
+    def _arcs(self, rows: Ints, slot: int) -> tuple[Ints, Bools, Ints]:
+        """Return for the replicas in a slot: their broker [N], whether they may go to a broker [N, B], and the cost."""
+        placement, problem = self._placement, self._placement.problem
+        brokers, held = problem.brokers, placement.slots[rows, slot]
+        rows, held = rows[held != NONE], held[held != NONE]
+        home = _one_hot(problem.current[rows], self._brokers)
+        fits = self._share.receives | (_one_hot(problem.start[rows], self._brokers) & placement.may_stay(rows))
+        fits &= ~_one_hot(placement.slots[rows], self._brokers)
+        free = placement.per_rack[rows] < problem.rack_cap[rows, None]
+        free[np.arange(len(rows)), brokers.rack[held]] = True
+        fits &= free[:, brokers.rack]
+        if not self._led_anyway:
+            able = (_one_hot(placement.slots[rows], self._brokers) & brokers.may_lead).sum(axis=1)
+            fits &= brokers.may_lead | (able > brokers.may_lead[held])[:, None]
+        leaves = home[np.arange(len(rows)), held]
+        return held, fits, leaves[:, None].astype(np.int64) - home
+
+    def _witness(self, giver: int, taker: int) -> tuple[int, int]:
+        """Return the partition and slot of the cheapest replica that may go from one broker to another."""
+        rows, best = self._rows(), (2, NONE, NONE)
+        rows = rows[(self._placement.slots[rows] == giver).any(axis=1)]
+        for slot in range(self._placement.slots.shape[1]):
+            there = rows[self._placement.slots[rows, slot] == giver]
+            _, fits, price = self._arcs(there, slot)
+            for at in np.flatnonzero(fits[:, taker]).tolist():
+                best = min(best, (int(price[at, taker]), int(there[at]), slot))
+        return best[1], best[2]
+
+
+def _one_hot(lists: Ints, brokers: int) -> Bools:
+    """Return which brokers each list holds, [N, B]."""
+    held = np.zeros((len(lists), brokers + 1), np.bool_)  # the last one takes what is NONE
+    np.put_along_axis(held, lists, values=True, axis=1)
+    return held[:, :-1]
+
+
+def _cycle(before: Ints) -> list[int]:
+    """Return a cycle among predecessors, in the order of its arcs; empty where there is none."""
+    state = [0] * len(before)  # 0: not seen; else the number of the walk that saw it
+    links = before.tolist()
+    for start in range(len(links)):
+        at = start
+        while at != NONE and state[at] == 0:
+            state[at] = start + 1
+            at = links[at]
+        if at != NONE and state[at] == start + 1:
+            cycle = [at]
+            while links[cycle[-1]] != at:
+                cycle.append(links[cycle[-1]])
+            return cycle[::-1]
+    return []

@@ -1,0 +1,71 @@
+"""Why a partition is in the plan: the first of the planner's objectives that it serves."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kadmin.planner.kernel.order import crowded, order_alone
+from kadmin.planner.kernel.problem import NONE, member
+
+if TYPE_CHECKING:
+    from kadmin.planner.kernel.problem import Bools, Problem, Solution
+
+
+class Reason(StrEnum):
+    """What an entry is for, in the order of the objectives; the value completes "it is in the plan because ..."."""
+
+    FREE = "bytes are to be freed on its broker"
+    PIN = "its replicas are pinned"
+    EMPTIED = "a broker that holds it is to be emptied"
+    BROKER_SET = "a broker that holds it is outside its broker set"
+    RACK = "a rack holds too many of its replicas"
+    REPLICATION_FACTOR = "it is to have another number of replicas"
+    NEVER_LEAD = "none of its replicas may lead"
+    COUNT = "its old broker holds too many replicas, or its new one too few"
+    BYTES = "its brokers' bytes are off their share by more than the tolerance"
+    LEADER = "its broker leads too many partitions, or may not lead"
+    HEIR = "after the loss of its leader one broker would lead too many"
+
+
+def reasons(problem: Problem, solution: Solution, relieved: int) -> list[Reason]:
+    """Return one reason for each partition, [P]; only those of partitions that change mean anything.
+
+    `relieved` is the broker that bytes are to be freed on, NONE where there is none.
+    """
+    if relieved != NONE:
+        return [Reason.FREE] * len(problem)
+    current, target, brokers = problem.current, solution.target, problem.brokers
+    filled = current != NONE
+    allowed = problem.allowed[problem.group[:, None], current]
+    able = (filled & brokers.may_lead[current]).any(axis=1)
+    tests = {
+        Reason.EMPTIED: (filled & ~brokers.may_hold[current]).any(axis=1),
+        Reason.BROKER_SET: (filled & ~allowed).any(axis=1),
+        Reason.RACK: crowded(problem),
+        Reason.REPLICATION_FACTOR: filled.sum(axis=1) != problem.rf,
+        Reason.NEVER_LEAD: ~able,
+    }
+    stays = order_alone(problem, target)
+    found = np.full(len(problem), Reason.BYTES, object)
+    found[_evens_out(problem, solution)] = Reason.COUNT
+    found[stays] = Reason.HEIR
+    found[stays & (current[:, 0] != target[:, 0])] = Reason.LEADER
+    for reason, holds in reversed(tests.items()):
+        found[holds & ~stays] = reason
+    found[~problem.movable] = Reason.PIN
+    return list(found)
+
+
+def _evens_out(problem: Problem, solution: Solution) -> Bools:
+    """Whether a partition leaves a broker above its quota, or comes to one below."""
+    brokers, current, target = len(problem.brokers), problem.current, solution.target
+    count = np.bincount(current[current != NONE], minlength=brokers)
+    above, below = np.append(count > solution.quota, [False]), np.append(count < solution.quota, [False])
+    evens = np.zeros(len(problem), np.bool_)
+    for lists, others, off in ((current, target, above), (target, current, below)):
+        for column in range(lists.shape[1]):
+            evens |= off[lists[:, column]] & ~member(others, lists[:, column])
+    return evens

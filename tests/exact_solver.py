@@ -1,0 +1,113 @@
+"""The planner's question put to an exact solver (HiGHS, by scipy): the most even counts, then the fewest moves.
+
+Variables say which broker holds which partition, and, broker by broker, whether there is a k-th replica; that one
+costs 2k - 1, so that the sum is that of the squared counts, whose minimum is the most even of all. Moves are counted
+in a unit below the smallest difference of squares.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import coo_array
+
+from kadmin.planner.kernel.problem import NO_LIMIT, NONE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kadmin.planner.kernel.problem import Ints, Problem
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The least sum of squared replica counts over the brokers, and the fewest moves that reach it."""
+
+    unevenness: int
+    moves: int
+
+
+class _Rows:
+    """Linear constraints, row by row: the sum of coefficients times variables lies between two bounds."""
+
+    def __init__(self) -> None:
+        self._entries: list[tuple[int, int, float]] = []
+        self._bounds: list[tuple[float, float]] = []
+
+    def add(self, terms: Mapping[int, float], low: float, high: float) -> None:
+        self._entries += [(len(self._bounds), variable, factor) for variable, factor in terms.items()]
+        self._bounds.append((low, high))
+
+    def constraint(self, variables: int) -> LinearConstraint:
+        rows, columns, factors = zip(*self._entries, strict=True)
+        matrix = coo_array((factors, (rows, columns)), shape=(len(self._bounds), variables)).tocsr()
+        low, high = zip(*self._bounds, strict=True)
+        return LinearConstraint(matrix, low, high)
+
+
+def unevenness(problem: Problem, lists: Ints) -> int:
+    """The sum of squared replica counts."""
+    counts = np.bincount(lists[lists != NONE], minlength=len(problem.brokers))
+    return int((counts**2).sum())
+
+
+def exact_optimum(problem: Problem) -> Optimum | None:
+    """Solve one small problem exactly; None where no assignment satisfies it. Weights are not seen."""
+    held = _choices(problem)
+    steps = {
+        (broker, nth): len(held) + at
+        for at, (broker, nth) in enumerate(product(range(len(problem.brokers)), range(1, len(problem) + 1)))
+    }
+    rows = _Rows()
+    _partition_rows(problem, held, rows)
+    _broker_rows(problem, held, steps, rows)
+    new = {pair: pair[1] not in problem.current[pair[0]] for pair in held}
+    unit = 1 / (len(held) + 1)
+    cost = [unit * new[pair] for pair in held] + [float(2 * nth - 1) for _, nth in steps]
+    variables = len(cost)
+    found = milp(cost, integrality=np.ones(variables), bounds=Bounds(0, 1), constraints=rows.constraint(variables))
+    if found.x is None:
+        return None
+    chosen = {pair for pair, at in held.items() if found.x[at] > 1 / 2}
+    counts = np.bincount([broker for _, broker in chosen], minlength=len(problem.brokers))
+    return Optimum(int((counts**2).sum()), sum(new[pair] for pair in chosen))
+
+
+def _choices(problem: Problem) -> dict[tuple[int, int], int]:
+    """Number the pairs of partition and broker that the rules allow."""
+    brokers, pairs = problem.brokers, []
+    for partition, broker in product(range(len(problem)), range(len(brokers))):
+        stays = broker in problem.start[partition]
+        allowed = problem.allowed[problem.group[partition], broker] and brokers.may_hold[broker]
+        if stays if not problem.movable[partition] else allowed and (stays or brokers.may_receive[broker]):
+            pairs.append((partition, broker))
+    return {pair: at for at, pair in enumerate(pairs)}
+
+
+def _partition_rows(problem: Problem, held: Mapping[tuple[int, int], int], rows: _Rows) -> None:
+    brokers = problem.brokers
+    for partition in range(len(problem)):
+        own = {broker: at for (which, broker), at in held.items() if which == partition}
+        factor = problem.rf[partition]
+        rows.add(dict.fromkeys(own.values(), 1.0), factor, factor)
+        if problem.movable[partition]:
+            rows.add({at: float(brokers.may_lead[broker]) for broker, at in own.items()}, 1, np.inf)
+            for rack in range(brokers.racks):
+                on_rack = {at: 1.0 for broker, at in own.items() if brokers.rack[broker] == rack}
+                rows.add(on_rack, 0, problem.rack_cap[partition])
+
+
+def _broker_rows(
+    problem: Problem, held: Mapping[tuple[int, int], int], steps: Mapping[tuple[int, int], int], rows: _Rows
+) -> None:
+    for broker in range(len(problem.brokers)):
+        here = {at: 1.0 for (_, which), at in held.items() if which == broker}
+        climbed = {at: -1.0 for (which, _), at in steps.items() if which == broker}
+        rows.add({**here, **climbed}, 0, 0)
+        if (capacity := problem.brokers.capacity[broker]) < NO_LIMIT:
+            sizes = {at: float(problem.size[p]) for (p, which), at in held.items() if which == broker}
+            rows.add(sizes, 0, float(capacity))
