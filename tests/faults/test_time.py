@@ -109,6 +109,7 @@ ARGUMENTS = {
     "inspect admin": [],
     **{f"inspect {name}": [] for name in (*TABLES, "tree")},
     "inspect znode": ["/controller"],
+    "recreate": ["op", "--yes"],
     "whatif lose": ["--broker", "1"],
     "whatif plan": ["PLAN"],
     "throttle show": [],
