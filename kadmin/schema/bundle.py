@@ -162,10 +162,14 @@ def _items(root: Schema) -> Any:  # noqa: ANN401 - a keyword of jsonschema has n
     def items(validator: Any, item_schema: Schema, value: Any, _: Schema) -> Iterator[ValidationError]:  # noqa: ANN401
         if not validator.is_type(value, "array"):
             return
-        quick = _quick_or_never({**item_schema, "$defs": root.get("$defs", {})}) if value else None
+        definitions = root.get("$defs", {})
+        quick = _quick_or_never({**item_schema, "$defs": definitions}) if value else None
+        # A plain reference is followed once, not for every item anew.
+        named = item_schema["$ref"].removeprefix("#/$defs/") if set(item_schema) == {"$ref"} else None
+        followed = definitions.get(named, item_schema)
         for index, item in enumerate(value):
             if quick is None or not quick(item):
-                yield from validator.descend(item, item_schema, path=index)
+                yield from validator.descend(item, followed, path=index)
 
     return items
 
