@@ -31,7 +31,7 @@ def health_of(state: ClusterState) -> Health:
     for partition, found in state.states.items():
         if found.leader <= NO_LEADER:
             offline.add(partition)
-        elif len(found.isr) < (limits[partition.topic] or 0):
+        elif len(found.isr) < limits[partition.topic]:
             short.add(partition)
     return Health(frozenset(state.brokers), frozenset(offline), frozenset(short))
 

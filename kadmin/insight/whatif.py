@@ -111,7 +111,7 @@ def placements_of(
     found: list[Placement] = []
     for name in sorted(set(state.topics) - set(state.admin.deletions)):
         topic = state.topics[name]
-        limit = min_insync_replicas(name, state, min_insync) or 1
+        limit = min_insync_replicas(name, state, min_insync)
         configured = state.topic_configs.get(name, {}).get(UNCLEAN_ELECTION)
         allowed = unclean or (configured or state.broker_defaults.get(UNCLEAN_ELECTION, "")).lower() == "true"
         for partition in topic.partitions():

@@ -36,14 +36,14 @@ def check_outlook(
     )
 
 
-def min_insync_replicas(topic: str, state: ClusterState, brokers_own: int = 1) -> int | None:
+def min_insync_replicas(topic: str, state: ClusterState, brokers_own: int = 1) -> int:
     """Return how many replicas must be in sync for acks=all: the topic's own, else the cluster-wide dynamic default.
 
-    Else `brokers_own`: what stands in a broker's properties file is not in ZooKeeper. None for what is no number.
+    Else `brokers_own`: what stands in a broker's properties file is not in ZooKeeper. 1 for what is no number.
     """
     default = state.broker_defaults.get(MIN_INSYNC_REPLICAS, str(brokers_own))
     wanted = state.topic_configs.get(topic, {}).get(MIN_INSYNC_REPLICAS, default)
-    return int(wanted) if wanted.isascii() and wanted.isdigit() else None
+    return int(wanted) if wanted.isascii() and wanted.isdigit() else 1
 
 
 def _dead_targets(plan: ReassignmentPlan, state: ClusterState, assignment: Assignment) -> Iterator[Violation]:
@@ -123,7 +123,7 @@ def _under_min_isr(plan: ReassignmentPlan, state: ClusterState) -> Iterator[Viol
     for index, wish in enumerate(plan.reassignments):
         wanted = min_insync_replicas(wish.partition.topic, state)
         alive = [broker for broker in wish.target if broker in state.brokers]
-        if wanted is not None and len(alive) < wanted:
+        if len(alive) < wanted:
             message = f"{wish.partition}: live replicas would be {len(alive)}, and its min.insync.replicas is {wanted}"
             hint = "producers with acks=all would be refused; give it more replicas"
             field = ("spec", "partitions", index, "replicas")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def check_request(request: RebalanceRequest) -> tuple[Violation, ...]:
     """Find contradictions that need no inventory to see."""
-    return (*_pins(request), *_substitutes(request), *_leaders_only(request), *_free(request))
+    return (*_pins(request), *_substitutes(request), *_leaders_only(request))
 
 
 def unknown_in_request(
@@ -101,21 +101,6 @@ def _leaders_only(request: RebalanceRequest) -> Iterator[Violation]:
         if value:
             message = f"leaders_only moves no data, and {name} cannot be had without"
             yield Violation(codes.CONTRADICTION, message, "leave one of the two out", field=field)
-
-
-def _free(request: RebalanceRequest) -> Iterator[Violation]:
-    asked = {
-        "brokers.drain": request.drain,
-        "brokers.substitute": request.substitute,
-        "brokers.weights": request.weights,
-        "replication_factor": request.replication_factor,
-        "broker_sets": request.broker_sets,
-        "pins": request.pins,
-    }
-    for name, value in asked.items() if request.free is not None else ():
-        if value:
-            message = f"free touches nothing but one broker, and {name} cannot be had so"
-            yield Violation(codes.CONTRADICTION, message, "leave one of the two out", field=("spec", "free"))
 
 
 def _pin(number: int, *rest: str | int) -> Field:

@@ -165,7 +165,7 @@ def test_contradictions_of_a_request() -> None:
         free=FreeBytes(1, 10),
     )
     found = check_request(request)
-    assert _codes(found) == [codes.CONTRADICTION, codes.DUPLICATE_PARTITION, *[codes.CONTRADICTION] * 8]
+    assert _codes(found) == [codes.CONTRADICTION, codes.DUPLICATE_PARTITION, *[codes.CONTRADICTION] * 5]
     assert found[0].field == ("spec", "pins", 0, "replicas", 0)
     assert check_request(RebalanceRequest(PlanHeader(), drain=(1,), substitute={3: 2})) == ()
 
