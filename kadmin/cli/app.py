@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from kadmin.cli import cluster, operate, takeover
+from kadmin.cli.consumers import consumers_app
 from kadmin.cli.convert import convert
 from kadmin.cli.deadline import bounded
 from kadmin.cli.doctor import doctor
@@ -33,6 +34,7 @@ app.command()(bounded(convert))
 app.command()(doctor)
 app.add_typer(inspect_app, name="inspect")
 app.add_typer(whatif_app, name="whatif")
+app.add_typer(consumers_app, name="consumers")
 app.command()(cluster.diff)
 app.command()(operate.apply)
 app.command()(operate.verify)

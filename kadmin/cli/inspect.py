@@ -97,7 +97,7 @@ def _table_command(name: str, words: str) -> None:
     ) -> None:
         from kadmin.operations.inspect import inspect
 
-        shape = _Shape(sort or (), filters or (), output)
+        shape = Shape(sort or (), filters or (), output)
         _show(zookeeper, lambda desk: inspect(desk, name), shape, watch=watch, timeout_s=timeout)
 
 
@@ -120,7 +120,7 @@ def inspect_tree(
     """Show the znodes below a path: size, children, and whether their data can be decoded."""
     from kadmin.operations.inspect import inspect_tree as read
 
-    shape = _Shape(sort or (), filters or (), output)
+    shape = Shape(sort or (), filters or (), output)
     _show(zookeeper, lambda desk: read(desk, path, depth), shape, watch=watch, timeout_s=timeout)
 
 
@@ -136,11 +136,11 @@ def inspect_znode(
     """Show one znode: its facts, its ACL, its data as it is and decoded."""
     from kadmin.operations.inspect import inspect_znode as read
 
-    _show(zookeeper, lambda desk: read(desk, path), _Shape((), (), output), watch=watch, timeout_s=timeout)
+    _show(zookeeper, lambda desk: read(desk, path), Shape((), (), output), watch=watch, timeout_s=timeout)
 
 
 @dataclass(frozen=True, slots=True)
-class _Shape:
+class Shape:
     """How an inspection is told: order, filters, format."""
 
     keys: Sequence[str]
@@ -163,7 +163,7 @@ class _Shape:
 
 
 def _show(
-    zookeeper: str, look: Callable[[Desk], Inspection], shape: _Shape, *, watch: bool, timeout_s: float | None
+    zookeeper: str, look: Callable[[Desk], Inspection], shape: Shape, *, watch: bool, timeout_s: float | None
 ) -> None:
     from kadmin.cli.desk import open_desk
 

@@ -6,7 +6,6 @@ word on it.
 
 from __future__ import annotations
 
-import re
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -120,9 +119,9 @@ def consumer_groups(store: Store, topics: Iterable[str]) -> dict[str, tuple[str,
         for (group, topic), children in zip(pairs, below, strict=True):
             if children:
                 used[topic].add(group)
-    for group, members in _registrations(store, groups).items():
+    for group, members in registrations(store, groups).items():
         for topic in wanted:
-            if any(_subscribes(member, topic) for member in members):
+            if any(member.threads(topic) for member in members):
                 used[topic].add(group)
     return {topic: tuple(group for group in groups if group in used[topic]) for topic in wanted}
 
@@ -279,7 +278,8 @@ def _configs(source: Source, entity_type: str, names: list[str]) -> dict[str, di
     return {name: config for name, config in configs if config is not None}
 
 
-def _registrations(store: Store, groups: Sequence[str]) -> dict[str, list[ConsumerRegistration]]:
+def registrations(store: Store, groups: Sequence[str]) -> dict[str, list[ConsumerRegistration]]:
+    """Return the live old consumers of each group."""
     ids = store.children_many([ids_path(group) for group in groups])
     members = [(group, name) for group, names in zip(groups, ids, strict=True) for name in names or ()]
     nodes = store.get_many([f"{ids_path(group)}/{name}" for group, name in members])
@@ -290,19 +290,3 @@ def _registrations(store: Store, groups: Sequence[str]) -> dict[str, list[Consum
             if node is not None:
                 found[group].append(decode_registration(name, node))
     return found
-
-
-def _subscribes(member: ConsumerRegistration, topic: str) -> bool:
-    if topic in member.subscription:
-        return True
-    if member.pattern not in {"white_list", "black_list"}:
-        return False
-    # Kafka's Whitelist turns commas into alternatives; a pattern that is no regex matches nothing here.
-    for pattern in member.subscription:
-        try:
-            matched = re.fullmatch(pattern.replace(",", "|"), topic) is not None
-        except re.error:
-            continue
-        if matched is (member.pattern == "white_list"):
-            return True
-    return False

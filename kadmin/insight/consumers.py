@@ -7,18 +7,34 @@ Members are consumer ids, or consumer threads (`<consumer id>-<thread>`) of the 
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import cycle
+from dataclasses import replace
+from enum import StrEnum
+from itertools import count, cycle, islice
 from typing import TYPE_CHECKING, TypeAlias
 
 from kadmin.cluster.model import TopicPartition
+from kadmin.insight.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from kadmin.cluster.znodes.consumers import ConsumerRegistration
 
 Subscriptions: TypeAlias = "Mapping[str, Collection[str]]"
 """Topics by member."""
 Shares: TypeAlias = dict[str, tuple[TopicPartition, ...]]
 """Partitions by member, in the order in which they were given; every member is there."""
+
+PREVIEW = ("topic", "partition", "before", "after", "changes_hands")
+COORDINATORS = ("group", "partition", "broker")
+
+
+class Strategy(StrEnum):
+    """How partitions are shared: both as the consumers of 0.9 and later do, the range also as the old ones."""
+
+    RANGE = "range"
+    ROUND_ROBIN = "round-robin"
+
 
 _SIGN = 1 << 31
 _WORD = 1 << 32
@@ -54,6 +70,50 @@ def round_robin_shares(subscriptions: Subscriptions, partitions: Mapping[str, in
             member = next(each for each in turn if topic in subscriptions[each])
             shares[member].append(TopicPartition(topic, number))
     return {member: tuple(found) for member, found in shares.items()}
+
+
+def shares(strategy: Strategy, subscriptions: Subscriptions, partitions: Mapping[str, int]) -> Shares:
+    """Share by a strategy."""
+    share = range_shares if strategy is Strategy.RANGE else round_robin_shares
+    return share(subscriptions, partitions)
+
+
+def threads_of(members: Iterable[ConsumerRegistration], topics: Collection[str]) -> dict[str, list[str]]:
+    """Return the topics of each consumer thread, `<consumer id>-<number>`; patterns are looked up among `topics`.
+
+    Kafka: TopicCount.makeConsumerThreadIdsPerTopic.
+    """
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for member in members:
+        for topic in sorted(topics):
+            for number in range(member.threads(topic)):
+                found[f"{member.consumer_id}-{number}"].append(topic)
+    return dict(found)
+
+
+def resized(members: Sequence[ConsumerRegistration], number: int) -> tuple[ConsumerRegistration, ...]:
+    """Return `number` members: the first of them by name, or more, which subscribe as the first one does."""
+    known = sorted(members, key=lambda each: _utf16(each.consumer_id))
+    taken = {each.consumer_id for each in known}
+    names = (name for index in count(1) if (name := f"new-{index}") not in taken)
+    more = [replace(known[0], consumer_id=name) for name in islice(names, max(0, number - len(known)))]
+    return (*known[:number], *more)
+
+
+def preview_table(before: Shares, after: Shares) -> Table:
+    """Return who has each partition before and after; None for a partition that nobody has, or that is not there."""
+    owners = [{partition: member for member, each in found.items() for partition in each} for found in (before, after)]
+    moved = set(changed_hands(before, after))
+    rows = (
+        (each.topic, each.partition, owners[0].get(each), owners[1].get(each), each in moved)
+        for each in sorted({*owners[0], *owners[1]})
+    )
+    return Table.of("assignments", PREVIEW, rows)
+
+
+def idle(found: Shares) -> tuple[str, ...]:
+    """Return the members that get nothing."""
+    return tuple(member for member, partitions in found.items() if not partitions)
 
 
 def changed_hands(before: Shares, after: Shares) -> tuple[TopicPartition, ...]:

@@ -110,6 +110,8 @@ ARGUMENTS = {
     **{f"inspect {name}": [] for name in (*TABLES, "tree")},
     "inspect znode": ["/controller"],
     "recreate": ["op", "--yes"],
+    "consumers preview": ["--group", "readers", "--members", "2"],
+    "consumers coordinator": ["readers"],
     "whatif lose": ["--broker", "1"],
     "whatif plan": ["PLAN"],
     "throttle show": [],

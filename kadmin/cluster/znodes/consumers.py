@@ -5,6 +5,8 @@ Owner and offset nodes are named by partition; very old ones by `<broker>-<parti
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -27,6 +29,18 @@ class ConsumerRegistration:
     subscription: Mapping[str, int]
     pattern: str
     timestamp_ms: int | None
+
+    def threads(self, topic: str) -> int:
+        """Return how many threads consume a topic, by its name or by a pattern; 0 for a topic that is not consumed."""
+        if self.pattern not in {"white_list", "black_list"}:
+            return self.subscription.get(topic, 0)
+        for pattern, threads in self.subscription.items():
+            # Kafka's Whitelist turns commas into alternatives; a pattern that is no regex matches nothing here.
+            with suppress(re.error):
+                matched = re.fullmatch(pattern.replace(",", "|"), topic) is not None
+                if matched is (self.pattern == "white_list"):
+                    return threads
+        return 0
 
 
 def ids_path(group: str) -> str:

@@ -1,0 +1,67 @@
+"""consumers: how a group's partitions are shared, and who coordinates it; nothing is changed."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kadmin.cli.inspect import FilterOption, Shape, SortOption, TableFormat, TableOption
+from kadmin.cli.options import READ_TIMEOUT_S, BoundOption, ZooKeeperOption
+from kadmin.errors import UsageError
+from kadmin.insight.consumers import Strategy
+
+consumers_app = typer.Typer(help="How consumers share partitions, and who coordinates them.", no_args_is_help=True)
+
+
+@consumers_app.command("preview")
+def preview(
+    zookeeper: ZooKeeperOption,
+    *,
+    group: Annotated[str, typer.Option("--group", metavar="GROUP", help="A group of old consumers.")],
+    add_partitions: Annotated[
+        int, typer.Option("--add-partitions", metavar="N", help="More partitions for each of its topics.", min=0)
+    ] = 0,
+    members: Annotated[
+        int | None, typer.Option("--members", metavar="N", help="So many members instead of those alive.", min=1)
+    ] = None,
+    lose: Annotated[str | None, typer.Option("--lose", metavar="MEMBER", help="A member that goes.")] = None,
+    strategy: Annotated[Strategy, typer.Option("--strategy", help="How partitions are shared.")] = Strategy.RANGE,
+    sort: SortOption = None,
+    filters: FilterOption = None,
+    timeout: BoundOption = READ_TIMEOUT_S,
+    output: TableOption = TableFormat.HUMAN,
+) -> None:
+    """Show who has each partition before and after a change, and how many partitions change hands."""
+    from kadmin.cli.desk import open_desk
+    from kadmin.operations.consumers import Change
+    from kadmin.operations.consumers import preview as look
+    from kadmin.operations.inspect import Inspection
+
+    if not (add_partitions or members or lose):
+        raise UsageError("Nothing changes.", next_command="add --add-partitions N, --members N or --lose MEMBER")
+    with open_desk(zookeeper, timeout_s=timeout) as desk:
+        found = look(desk, group, Change(add_partitions, members, lose), strategy)
+    Shape(sort or (), filters or (), output).tell(Inspection(found.table, ()))
+    idle = f"; idle then: {', '.join(found.idle)}" if found.idle else ""
+    typer.echo(f"{found.changed} of {len(found.table.rows)} partitions change hands{idle}", err=True)
+
+
+@consumers_app.command("coordinator")
+def coordinator(
+    groups: Annotated[list[str], typer.Argument(metavar="GROUP...", help="Groups, whether they exist or not.")],
+    *,
+    zookeeper: ZooKeeperOption,
+    sort: SortOption = None,
+    filters: FilterOption = None,
+    timeout: BoundOption = READ_TIMEOUT_S,
+    output: TableOption = TableFormat.HUMAN,
+) -> None:
+    """Show the broker that coordinates each group: the leader of its partition of __consumer_offsets."""
+    from kadmin.cli.desk import open_desk
+    from kadmin.operations.consumers import coordinators
+    from kadmin.operations.inspect import Inspection
+
+    with open_desk(zookeeper, timeout_s=timeout) as desk:
+        found = coordinators(desk, groups)
+    Shape(sort or (), filters or (), output).tell(Inspection(found, ()))

@@ -1,0 +1,99 @@
+"""Reads what `consumers` shows: shares of a group before and after a change, and coordinators of groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.model import NO_LEADER, TopicPartition
+from kadmin.cluster.reader import read_cluster, registrations, require_kafka_cluster
+from kadmin.errors import StalePlanError, name_some
+from kadmin.insight.consumers import (
+    COORDINATORS,
+    changed_hands,
+    coordinating_partition,
+    idle,
+    preview_table,
+    resized,
+    shares,
+    threads_of,
+)
+from kadmin.insight.tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kadmin.cluster.model import ClusterState
+    from kadmin.cluster.znodes.consumers import ConsumerRegistration
+    from kadmin.insight.consumers import Strategy
+    from kadmin.operations.runner import Desk
+
+OFFSETS = "__consumer_offsets"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What is supposed to happen to a group: partitions more for each topic, a number of members, a member lost."""
+
+    add_partitions: int = 0
+    members: int | None = None
+    lose: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """Who has what before and after; how many partitions change hands; the threads that get nothing then."""
+
+    table: Table
+    changed: int
+    idle: tuple[str, ...]
+
+
+def preview(desk: Desk, group: str, change: Change, strategy: Strategy) -> Preview:
+    """Share a group's topics out among its live old consumers, before and after a change; nothing is written.
+
+    Raises StalePlanError for a group without live members in ZooKeeper, and for a member that is none.
+    """
+    state = _read(desk)
+    members = registrations(desk.store, [group])[group]
+    if not members:
+        raise StalePlanError(
+            f"Group {group} has no live member in ZooKeeper.",
+            cause="only old consumers register there; newer groups are known to their coordinator alone",
+            next_command=f"kadmin consumers coordinator {group}",
+        )
+    left = _left(members, change)
+    partitions = {name: len(topic.replicas) for name, topic in state.topics.items()}
+    used = {topic for topics in threads_of(members, partitions).values() for topic in topics}
+    grown = {name: number + change.add_partitions * (name in used) for name, number in partitions.items()}
+    before = shares(strategy, threads_of(members, partitions), partitions)
+    after = shares(strategy, threads_of(left, partitions), grown)
+    return Preview(preview_table(before, after), len(changed_hands(before, after)), idle(after))
+
+
+def coordinators(desk: Desk, groups: Sequence[str]) -> Table:
+    """Return the broker that coordinates each group, existing or not; raises StalePlanError where there is none yet."""
+    state = _read(desk, [OFFSETS])
+    topic = state.topics.get(OFFSETS)
+    if topic is None:
+        raise StalePlanError(f"There is no topic {OFFSETS}.", cause="brokers make it for the first group that commits")
+    rows = []
+    for group in groups:
+        number = coordinating_partition(group, len(topic.replicas))
+        found = state.states.get(TopicPartition(OFFSETS, number))
+        rows.append((group, number, None if found is None or found.leader == NO_LEADER else found.leader))
+    return Table.of("coordinators", COORDINATORS, rows)
+
+
+def _read(desk: Desk, topics: Sequence[str] | None = None) -> ClusterState:
+    desk.store.sync("/")
+    require_kafka_cluster(desk.store)
+    return read_cluster(desk.store, topics)
+
+
+def _left(members: Sequence[ConsumerRegistration], change: Change) -> Sequence[ConsumerRegistration]:
+    known = {each.consumer_id for each in members}
+    if change.lose is not None and change.lose not in known:
+        raise StalePlanError(f"No member {change.lose} is alive.", cause=f"alive are {name_some(sorted(known))}")
+    left = [each for each in members if each.consumer_id != change.lose]
+    return left if change.members is None else resized(left or members, change.members)

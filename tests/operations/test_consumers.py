@@ -1,0 +1,109 @@
+"""`consumers` on a real ZooKeeper: recorded groups of old consumers, whose owners are what the preview begins with."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from cluster_under_test import command
+from recorded_znodes import OLD_CONSUMERS, load, recorded, write
+
+from kadmin.cluster.model import Create
+from kadmin.cluster.store import Store
+from kadmin.schema import validate_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.zookeeper
+
+GROUP = "grp.one"
+PARTITIONS = 5
+
+
+@pytest.fixture(params=OLD_CONSUMERS)
+def readers(request: pytest.FixtureRequest, chroot: str) -> Iterator[tuple[Store, dict[int, str]]]:
+    """A recorded cluster with a recorded group, and who owns which partition of its topic t5 by ZooKeeper."""
+    with Store.connect(chroot) as store:
+        load(store, "2.8.2")
+        nodes = recorded(request.param)
+        known = recorded("2.8.2")
+        write(store, *(Create(path, nodes[path].data) for path in sorted(nodes) if path != "/" and path not in known))
+        lists = {str(number): [1] for number in range(PARTITIONS)}
+        write(store, Create("/brokers/topics/t5", json.dumps({"version": 1, "partitions": lists}).encode()))
+        owned = f"/consumers/{GROUP}/owners/t5"
+        yield store, {n: (nodes[f"{owned}/{n}"].data or b"").decode() for n in range(PARTITIONS)}
+
+
+def asked(store: Store, *arguments: str) -> list[dict[str, Any]]:
+    """Ask for JSON, and hold it against its schema."""
+    answer = command("consumers", *arguments, "-z", store.connect_string, "-o", "json")
+    assert answer.status == 0, answer.err
+    value: dict[str, Any] = json.loads(answer.out)
+    assert validate_value(value, f"answers/consumers-{arguments[0]}") == [], answer.out
+    rows: list[dict[str, Any]] = value["assignments" if arguments[0] == "preview" else "coordinators"]
+    return rows
+
+
+def owners(rows: list[dict[str, Any]], when: str) -> dict[int, str]:
+    return {row["partition"]: row[when] for row in rows if row["topic"] == "t5"}
+
+
+def test_a_preview_begins_with_what_the_consumers_themselves_agreed_on(
+    readers: tuple[Store, dict[int, str]],
+) -> None:
+    store, owned = readers
+    rows = asked(store, "preview", "--group", GROUP, "--add-partitions", "1")
+    assert owners(rows, "before") == {**owned, PARTITIONS: None}
+    after = owners(rows, "after")
+    assert sorted(after) == [0, 1, 2, 3, 4, 5]
+    assert sum(row["changes_hands"] for row in rows if row["topic"] == "t5") == 1, "the new one"
+
+
+def test_a_member_that_goes_leaves_all_to_the_others(readers: tuple[Store, dict[int, str]]) -> None:
+    store, owned = readers
+    gone, left = (thread.removesuffix("-0") for thread in sorted(set(owned.values()), reverse=True))
+    rows = asked(store, "preview", "--group", GROUP, "--lose", gone)
+    assert set(owners(rows, "after").values()) == {f"{left}-0"}
+    table = command("consumers", "preview", "--group", GROUP, "--lose", gone, "-z", store.connect_string, "-o", "csv")
+    changing = [row for row in csv.DictReader(io.StringIO(table.out)) if row["changes_hands"] == "true"]
+    assert {int(row["partition"]) for row in changing} == {n for n, thread in owned.items() if thread == f"{gone}-0"}
+    assert f"{len(changing)} of {PARTITIONS} partitions change hands" in table.err
+
+
+def test_more_members_than_partitions_stand_idle(readers: tuple[Store, dict[int, str]]) -> None:
+    store, _ = readers
+    wide = ["preview", "--group", GROUP, "--members", "7", "--strategy", "round-robin"]
+    assert len(set(owners(asked(store, *wide), "after").values())) == PARTITIONS
+    told = command("consumers", *wide, "-z", store.connect_string)
+    assert "idle then: " in told.err
+    assert told.err.split("idle then: ")[1].count(",") + 1 == 7 - PARTITIONS
+
+
+def test_the_coordinator_leads_the_partition_of_the_groups_name(readers: tuple[Store, dict[int, str]]) -> None:
+    store, _ = readers
+    number = len(store.children("/brokers/topics/__consumer_offsets/partitions") or ())
+    (row,) = asked(store, "coordinator", "a")
+    assert row["partition"] == 97 % number, "Java's hash of a is 97"
+    state = store.get(f"/brokers/topics/__consumer_offsets/partitions/{97 % number}/state")
+    assert state is not None
+    assert row["broker"] == json.loads(state.data or b"")["leader"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (["preview", "--group", "nobody", "--members", "2"], 4, "no live member"),
+        (["preview", "--group", GROUP, "--lose", "who"], 4, "alive are"),
+        (["preview", "--group", GROUP], 64, "Nothing changes"),
+        (["preview", "--group", "a/b", "--members", "2"], 3, "a/b"),
+    ],
+)
+def test_what_cannot_be_previewed_is_told(
+    readers: tuple[Store, dict[int, str]], arguments: list[str], status: int, said: str
+) -> None:
+    answer = command("consumers", *arguments, "-z", readers[0].connect_string)
+    assert (answer.status, said in answer.err) == (status, True), answer.err
