@@ -9,7 +9,7 @@ ERAS := 0.10.2.2,1.1.1,2.3.1,2.4.1,2.8.2,3.9.2
 # The executor's tests wait for brokers most of the time: sessions that end, controllers that come.
 MORE_WORKERS := -n 3 --dist loadgroup
 # The versions whose live tests `make test` leaves out.
-OTHER_ERAS := 0.10.2.2,2.3.1,2.4.1,3.9.2
+OTHER_ERAS := 0.10.2.2,1.1.1,2.3.1,2.4.1,3.9.2
 
 # How long the fuzzer runs.
 SECONDS := 1800

@@ -13,7 +13,7 @@ from kadmin.sandbox import Sandbox, SandboxSpec
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-VERSIONS = os.environ.get("KADMIN_TEST_VERSIONS", "2.8.2,1.1.1").split(",")
+VERSIONS = os.environ.get("KADMIN_TEST_VERSIONS", "2.8.2").split(",")
 # Examples are judged by what they show, not by how busy the machine is, and are the same in every run.
 settings.register_profile("kadmin", deadline=None, derandomize=True)
 settings.register_profile("mutation", parent=settings.get_profile("kadmin"), max_examples=15)
