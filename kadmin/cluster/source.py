@@ -41,17 +41,7 @@ class Source:
 
     def get_many(self, paths: Sequence[str]) -> list[Znode | None]:
         """Read many znodes in the order asked."""
-        try:
-            return self.store.get_many(paths)
-        except NotAuthorizedError as error:
-            if not self._tolerant:
-                raise
-            if len(paths) == 1:
-                self.leave_out(paths[0], error)
-                return [None]
-        # One path that may not be read refuses the whole pipeline: halves find it.
-        middle = len(paths) // 2
-        return self.get_many(paths[:middle]) + self.get_many(paths[middle:])
+        return self._in_halves(self.store.get_many, paths)
 
     def children(self, path: str) -> tuple[str, ...]:
         """List the children of a znode; one that does not exist has none."""
@@ -65,16 +55,22 @@ class Source:
 
     def children_many(self, paths: Sequence[str]) -> list[tuple[str, ...] | None]:
         """List the children of many znodes in the order asked; None where there is no such znode."""
+        return self._in_halves(self.store.children_many, paths)
+
+    def _in_halves(
+        self, read: Callable[[Sequence[str]], list[_Value | None]], paths: Sequence[str]
+    ) -> list[_Value | None]:
         try:
-            return self.store.children_many(paths)
+            return read(paths)
         except NotAuthorizedError as error:
             if not self._tolerant:
                 raise
             if len(paths) == 1:
                 self.leave_out(paths[0], error)
                 return [None]
+        # One path that may not be read refuses the whole pipeline: halves find it.
         middle = len(paths) // 2
-        return self.children_many(paths[:middle]) + self.children_many(paths[middle:])
+        return self._in_halves(read, paths[:middle]) + self._in_halves(read, paths[middle:])
 
     def acl(self, path: str) -> tuple[Acl, ...]:
         """Read the ACL of a znode; one that does not exist (any more) has none."""

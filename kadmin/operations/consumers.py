@@ -64,9 +64,10 @@ def preview(desk: Desk, group: str, change: Change, strategy: Strategy) -> Previ
         )
     left = _left(members, change)
     partitions = {name: len(topic.replicas) for name, topic in state.topics.items()}
-    used = {topic for topics in threads_of(members, partitions).values() for topic in topics}
+    threads = threads_of(members, partitions)
+    used = {topic for topics in threads.values() for topic in topics}
     grown = {name: number + change.add_partitions * (name in used) for name, number in partitions.items()}
-    before = shares(strategy, threads_of(members, partitions), partitions)
+    before = shares(strategy, threads, partitions)
     after = shares(strategy, threads_of(left, partitions), grown)
     return Preview(preview_table(before, after), len(changed_hands(before, after)), idle(after))
 
