@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 import pytest
 from bad_documents import BAD
 
-from kadmin.inventory import BrokerRow, ClusterInventory, Inventory, PartitionRow, write_inventory
+from kadmin.errors import InvalidInputError
+from kadmin.inventory import (
+    BrokerRow,
+    ClusterInventory,
+    Inventory,
+    PartitionRow,
+    read_inventory,
+    write_inventory,
+)
 from kadmin.schema import schema_names, schema_text, validate_value
 
 if TYPE_CHECKING:
@@ -211,9 +219,52 @@ def test_against_a_fleet(tmp_path: Path) -> None:
     assert none.returncode == 3
     assert "none.yaml: the inventory holds a fleet" in none.stderr
     assert "the document has no metadata.cluster_id" in none.stderr
+    assert "name one of its clusters: eastern (east), western (west)" in none.stderr
+    (tmp_path / "none.yaml").write_text(deletion_of("northern"))
+    assert (
+        "metadata.cluster_id is northern" in kadmin("validate", "none.yaml", "--inventory", folder, cwd=tmp_path).stderr
+    )
     request = kadmin("validate", "request.yaml", "--inventory", folder, cwd=tmp_path)
     assert request.returncode == 3
     assert "request.yaml:2:26: error KA042: the inventory has no broker 9" in request.stdout
+
+
+def test_facts_of_a_fleet_are_those_of_the_document_s_cluster(tmp_path: Path) -> None:
+    folder = Path(_inventory(tmp_path / "inventory", east="eastern", west="western"))
+    header = json.loads((folder / "inventory.json").read_text())
+    header["kafka_by_cluster"] = {"west": {"consumers": {"orders": ["billing"]}, "delete_topic_enable": False}}
+    (folder / "inventory.json").write_text(json.dumps(header))
+    write_inventory(read_inventory(folder), folder, "csv")
+    assert json.loads((folder / "inventory.json").read_text()) == header, "what was read is written again"
+    for cluster_id, found in (("eastern", []), ("western", ["KA053", "KA051"])):
+        (tmp_path / "plan.yaml").write_text(deletion_of(cluster_id))
+        done = kadmin("validate", "plan.yaml", "--inventory", str(folder), "--format", "json", cwd=tmp_path)
+        assert [problem["code"] for problem in json.loads(done.stdout)["problems"]] == found
+
+
+def test_two_clusters_of_one_id_cannot_be_told_apart(tmp_path: Path) -> None:
+    folder = _inventory(tmp_path / "inventory", east="one", west="one")
+    (tmp_path / "plan.yaml").write_text(deletion_of("one"))
+    done = kadmin("validate", "plan.yaml", "--inventory", folder, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "a fleet, and east, west have the document's cluster_id" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"cluster_id": "c", "kafka_by_cluster": {"c": {}}}, "is of one cluster and has kafka_by_cluster"),
+        ({"clusters": {"c": "c"}, "kafka": {}}, "is of a fleet and has kafka."),
+        ({"clusters": {"c": "c"}, "kafka_by_cluster": {"d": {}}}, "clusters that it does not name: d"),
+        ({"clusters": {"c": "c"}, "cluster_id": "c"}, "both cluster_id and clusters"),
+    ],
+)
+def test_facts_stand_where_their_clusters_are_named(tmp_path: Path, fields: dict[str, object], said: str) -> None:
+    folder = Path(_inventory(tmp_path / "inventory"))
+    head = {"kind": "ClusterInventory", "taken_at": "2024-01-31T12:30:45Z"}
+    (folder / "inventory.json").write_text(json.dumps(head | fields))
+    with pytest.raises(InvalidInputError, match=said):
+        read_inventory(folder)
 
 
 def test_schemas_of_ones_own_must_hold_too(tmp_path: Path) -> None:
