@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from bad_documents import BAD
+from cluster_under_test import command
 
 from kadmin.errors import InvalidInputError
 from kadmin.inventory import (
@@ -22,6 +23,8 @@ from kadmin.inventory import (
 from kadmin.schema import schema_names, schema_text, validate_value
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kadmin.cluster.model import Replicas
 
 ROOT = Path(__file__).parents[1]
@@ -370,3 +373,57 @@ def test_odd_names_of_files_end_in_no_traceback(tmp_path: Path, output: str) -> 
         (tmp_path / os.fsdecode(name)).write_bytes(BAD["b07-partition-twice"][1])
     done = kadmin("validate", ".", "--format", output, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (3, "")
+
+
+def test_what_cannot_be_read_in_a_folder_is_told_and_not_passed_over(plans: Path) -> None:
+    os.mkfifo(plans / "pipe.yaml")
+    (plans / "folder.yaml").mkdir()
+    for name in (".", "*.yaml"):
+        assert json.loads(kadmin("validate", name, "--format", "json", cwd=plans).stdout)["errors"] == 1
+    (plans / "loop.yaml").symlink_to("loop.yaml")
+    looping = kadmin("validate", ".", cwd=plans)
+    assert (looping.returncode, "Cannot read loop.yaml" in looping.stderr) == (3, True)
+    (plans / "loop.yaml").unlink()
+    (plans / "gone.yaml").symlink_to("nowhere")
+    gone = kadmin("validate", "*.yaml", cwd=plans)
+    assert (gone.returncode, "Cannot read gone.yaml" in gone.stderr) == (3, True)
+    nameless = kadmin("validate", "", cwd=plans)
+    assert (nameless.returncode, "Cannot read" in nameless.stderr) == (3, True), "no name is not this folder"
+
+
+def test_a_folder_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbidden(_: Path) -> Iterator[Path]:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "iterdir", forbidden)
+    refused = command("validate", tmp_path)
+    assert (refused.status, "cause: Permission denied" in refused.err) == (3, True)
+
+
+def test_a_file_reached_twice_is_one_file(plans: Path) -> None:
+    (plans / "self").symlink_to(".")
+    (plans / "linked.yml").symlink_to("good.yml")
+    answer = json.loads(kadmin("validate", "**/good.*", "linked.yml", "--format", "json", cwd=plans).stdout)
+    assert answer["files"] == ["good.json", "good.yml"]
+
+
+def test_a_file_without_end_is_read_no_further_than_to_see_it() -> None:
+    done = kadmin("validate", "/dev/zero")
+    assert (done.returncode, "error KA008: the file has more than" in done.stdout) == (3, True)
+
+
+def test_standard_input_that_is_closed() -> None:
+    closed = subprocess.run(
+        ["bash", "-c", 'exec "$0" -m kadmin validate - <&-', sys.executable], capture_output=True, check=False, cwd=ROOT
+    )
+    assert (closed.returncode, closed.stderr.splitlines()[0]) == (3, b"error: Cannot read standard input.")
+
+
+def test_an_answer_goes_through_a_pipe_that_has_a_name(plans: Path) -> None:
+    done = kadmin("validate", "good.yml", "--format", "json", "--out", "/dev/stdout", cwd=plans)
+    assert (done.returncode, '"valid": true' in done.stdout) == (0, True), done.stderr
+
+
+def test_a_name_with_control_characters_is_told_escaped(tmp_path: Path) -> None:
+    done = command("validate", tmp_path / "\x1b]0;title\x07.yaml")
+    assert (done.status, "\x1b" in done.err, "\\x1b]0;title\\x07" in done.err) == (3, False, True)

@@ -11,6 +11,7 @@ from typing import NoReturn
 
 import typer
 
+from kadmin.cluster.znodes.values import escaped
 from kadmin.errors import KadminError, NotCompletedError, StoppedError, UsageError
 
 SIGPIPE_STATUS = 128 + 13
@@ -58,8 +59,9 @@ def _fail(error: KadminError) -> int:
         lines.append(f"  cause: {error.cause}")
     if error.next_command:
         lines.append(f"  next:  {error.next_command}")
+    told = [escaped(line, len(line)) for each in lines for line in each.split("\n")]  # names of files may hold anything
     with suppress(OSError):  # where nobody can be told, the exit code still tells
-        typer.echo("\n".join(lines), err=True)
+        typer.echo("\n".join(told), err=True)
     return error.exit_status if isinstance(error, StoppedError) else error.exit_code
 
 
