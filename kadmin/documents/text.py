@@ -81,7 +81,7 @@ def printable(text: str) -> str:
 
 
 def _mark_of_byte(data: bytes, offset: int) -> Mark:
-    before = data[:offset].removeprefix(_BOM_UTF8).decode(errors="replace")
+    before = data[:offset].removeprefix(_BOM_UTF8).decode()
     return LineIndex(before).mark(len(before))
 
 
