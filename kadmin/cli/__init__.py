@@ -11,7 +11,6 @@ from typing import NoReturn
 
 import typer
 
-from kadmin.cluster.znodes.values import escaped
 from kadmin.errors import KadminError, NotCompletedError, StoppedError, UsageError
 
 SIGPIPE_STATUS = 128 + 13
@@ -54,6 +53,8 @@ def _not_written(error: BaseException) -> int:
 
 
 def _fail(error: KadminError) -> int:
+    from kadmin.cluster.znodes.values import escaped
+
     lines = [f"error: {error.message}"]
     if error.cause:
         lines.append(f"  cause: {error.cause}")
