@@ -39,7 +39,7 @@ def take_snapshot(desk: Desk, sizes: Mapping[TopicPartition, int] | None) -> Sna
     state = read_state(desk)
     no_sizes = None
     if sizes is None:
-        sizes, no_sizes = _ask_sizes(state)
+        sizes, no_sizes = ask_sizes(state)
     return Snapshot(
         inventory_of(state, sizes, desk.clock.timestamp(), consumer_groups(desk.store, state.topics)),
         len(state.brokers),
@@ -73,7 +73,8 @@ def log_dirs_of(state: ClusterState) -> dict[int, dict[TopicPartition, int]]:
     return describe_log_dirs(plain)
 
 
-def _ask_sizes(state: ClusterState) -> tuple[dict[TopicPartition, int] | None, str | None]:
+def ask_sizes(state: ClusterState) -> tuple[dict[TopicPartition, int] | None, str | None]:
+    """Ask the live brokers for the bytes of each partition; None, and why, where they cannot be asked."""
     try:
         described = log_dirs_of(state)
     except KadminError as error:
