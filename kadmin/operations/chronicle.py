@@ -111,7 +111,7 @@ def _count(step: Step, work: Work | None) -> int | None:
     wave = _wave(step, work)
     if wave is not None:
         return len(wave)
-    return len(step.partitions) or len(step.topics) or None
+    return None if step.kind in {StepKind.WAVE, StepKind.CURE} else len(step.partitions) + len(step.topics)
 
 
 def _bytes(step: Step, work: Work | None) -> int | None:

@@ -22,11 +22,7 @@ _TEMPLATES = "templates"
 
 def require_renderer() -> None:
     """Raise UsageError where the library that renders pages is not installed."""
-    try:
-        found = find_spec("jinja2")
-    except ValueError:  # a broken or hidden module
-        found = None
-    if found is None:
+    if find_spec("jinja2") is None:
         raise UsageError("A report in HTML needs the library jinja2.", next_command="pip install 'kadmin[report]'")
 
 

@@ -11,6 +11,7 @@ from kadmin.plan.waves import moved_bytes
 from kadmin.report.page import Bar, Card, Cell, Column, Notice, Page, Section, Table, Tone, number, size
 from kadmin.report.sections import (
     broker_section,
+    charts,
     full_section,
     largest_section,
     loss_section,
@@ -70,6 +71,7 @@ def operation_page(
         facts=tuple((key, one_line(value)) for key, value in facts),
         notices=_notices(found, progress),
         cards=_cards(found, progress, forecast),
+        charts=charts(forecast, TIMES) if found.wishes else (),
         sections=tuple(sections),
     )
 
@@ -77,7 +79,7 @@ def operation_page(
 def _notices(found: Chronicle, progress: Mapping[TopicPartition, Progress]) -> tuple[Notice, ...]:
     status = found.status
     message = f": {one_line(status.message)}" if status.message else ""
-    notices = [Notice(f"The operation is {status.state.value}{message}", _TONES.get(status.state, Tone.WARN))]
+    notices = [Notice(f"{status.state.value.capitalize()}{message}", _TONES.get(status.state, Tone.WARN))]
     if not status.state.finished:
         onward = "heal" if found.record.kind is Kind.HEAL else f"resume {one_line(found.record.operation_id)}"
         notices.append(Notice("It is not finished.", Tone.WARN, f"kadmin {onward}"))

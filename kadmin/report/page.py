@@ -93,6 +93,19 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True)
+class Chart:
+    """One amount of every broker by id: pairs of heights, before and after, and the even share after, in percent.
+
+    `text` says the same in words.
+    """
+
+    title: str
+    text: str
+    columns: tuple[tuple[int, int], ...]
+    share: int
+
+
+@dataclass(frozen=True, slots=True)
 class Notice:
     """A sentence that stands before all figures, and what to type next."""
 
@@ -103,15 +116,14 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A long list that the page unpacks when it is opened: lines of tab-separated cells, deflated, in base64.
+    """A long list that the page unpacks when it is opened.
 
-    `left_out` rows did not find room.
+    `data` has a line of tab-separated cells for each column, deflated, in base64.
     """
 
     columns: tuple[Column, ...]
     data: str
     rows: int
-    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +147,7 @@ class Page:
     facts: tuple[tuple[str, str], ...]
     notices: tuple[Notice, ...]
     cards: tuple[Card, ...]
+    charts: tuple[Chart, ...]
     sections: tuple[Section, ...]
 
 

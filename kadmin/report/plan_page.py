@@ -10,6 +10,7 @@ from kadmin.report.page import Bar, Card, Cell, Column, Notice, Page, Section, T
 from kadmin.report.proposals import figure_rows
 from kadmin.report.sections import (
     broker_section,
+    charts,
     full_section,
     largest_section,
     loss_section,
@@ -70,6 +71,7 @@ def plan_page(facts: PlanFacts, found: Examination, forecast: Forecast) -> Page:
         facts=tuple((one_line(key), one_line(value)) for key, value in told),
         notices=_notices(facts, found),
         cards=_cards(found, forecast, facts.figures),
+        charts=charts(forecast, TIMES),
         sections=tuple(sections),
     )
 

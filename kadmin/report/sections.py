@@ -5,16 +5,15 @@ from __future__ import annotations
 import base64
 import math
 import zlib
-from itertools import starmap
 from typing import TYPE_CHECKING
 
 from kadmin.plan.waves import added, moved_bytes
-from kadmin.report.page import Cell, Column, Packed, Section, Table, Tone, number, size
+from kadmin.report.page import Cell, Chart, Column, Packed, Section, Table, Tone, number, size
 from kadmin.report.text import about, count, one_line, replicas
 from kadmin.report.whatif import worst
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from kadmin.insight.forecast import BrokerOutlook, Forecast, RackOutlook
     from kadmin.insight.whatif import Load, SingleLoss
@@ -28,6 +27,32 @@ _HOTTEST = 3
 
 Limits = tuple[int, int]
 """The most replicas and the most leaders that a broker of the best plan has."""
+
+
+def charts(found: Forecast, times: tuple[str, str]) -> tuple[Chart, ...]:
+    """Return replicas, leaders and bytes of every broker as pictures; what is not known has none."""
+    amounts = [(_amounts(each.before), _amounts(each.after)) for each in found.brokers]
+    made = []
+    for which, title in enumerate(("Replicas", "Leaders", "Bytes")):
+        pairs = [(before[which] or 0, after[which] or 0) for before, after in amounts]
+        unknown = any(amount[which] is None for pair in amounts for amount in pair)
+        most = max((each for pair in pairs for each in pair), default=0)
+        if most == 0 or unknown:
+            continue
+        spans = [
+            f"{_span([pair[at] for pair in pairs], about if which in _BYTES else '{:,}'.format)} {time}"
+            for at, time in enumerate(times)
+        ]
+        alive = [after[which] or 0 for (_, after), each in zip(amounts, found.brokers, strict=True) if each.alive]
+        share = sum(alive) / len(alive) if alive else 0
+        columns = tuple((_percent(before, most), _percent(after, most)) for before, after in pairs)
+        made.append(Chart(f"{title} per broker", ", ".join(spans), columns, round(100 * share / most)))
+    return tuple(made)
+
+
+def _span(amounts: Sequence[int], shown: Callable[[int], str]) -> str:
+    least, most = shown(min(amounts)), shown(max(amounts))
+    return most if least == most else f"{least} to {most}"
 
 
 def broker_section(found: Forecast, limits: Limits | None, times: tuple[str, str]) -> Section:
@@ -62,7 +87,7 @@ def rack_section(found: Forecast, times: tuple[str, str]) -> Section:
     most = max((max(each.before.replicas, each.after.replicas) for each in found.brokers), default=0)
     rows = tuple(_rack_row(each, found, most, both=_both(asked)) for each in found.racks)
     lead = (
-        f"Each pair of columns is a broker: light {times[0]}, dark {times[1]}. "
+        f"Each pair of columns is a broker: faint {times[0]}, strong {times[1]}. "
         "“Offline if lost” counts the partitions that nobody would lead without the whole rack."
     )
     return Section("racks", "Racks", lead, Table(tuple(columns), rows))
@@ -117,13 +142,14 @@ def full_section(wishes: Sequence[Reassignment]) -> Section:
         Column("Target", numeric=False),
         Column("Bytes"),
     )
-    lines = "\n".join(starmap(_line, enumerate(wishes[:MOST_ROWS])))
+    cells = zip(*map(_line, wishes[:MOST_ROWS]), strict=True)
+    lines = "\n".join(map("\t".join, cells))  # column by column, which packs better by a quarter
     data = base64.b64encode(zlib.compress(lines.encode(), level=9)).decode()
     left_out = max(0, len(wishes) - MOST_ROWS)
     lead = "In the order of the plan, which is its priority. Bytes are those of one replica."
     if left_out:
         lead += f" {count(left_out, 'more entry', 'more entries')} stand in the plan's file only."
-    packed = Packed(columns, data, min(len(wishes), MOST_ROWS), left_out)
+    packed = Packed(columns, data, min(len(wishes), MOST_ROWS))
     return Section("changes", f"Every change ({len(wishes):,})", lead, packed=packed)
 
 
@@ -136,10 +162,10 @@ def worst_text(losses: Mapping[int, SingleLoss]) -> str:
     return f"{loss.refusing:,} refuse acks=all" if loss.refusing and not loss.offline else f"{loss.offline:,} offline"
 
 
-def _line(_at: int, wish: Reassignment) -> str:
-    known = "" if wish.size_bytes is None else str(wish.size_bytes)
-    name, number_ = one_line(wish.partition.topic), str(wish.partition.partition)
-    return "\t".join([name, number_, replicas(wish.current), replicas(wish.target), known])
+def _line(wish: Reassignment) -> tuple[str, ...]:
+    known = "" if wish.size_bytes is None else f"{wish.size_bytes:.2e}"  # as many digits as are shown
+    topic, at = one_line(wish.partition.topic), str(wish.partition.partition)
+    return topic, at, replicas(wish.current), replicas(wish.target), known
 
 
 def _weight(wish: Reassignment) -> float:

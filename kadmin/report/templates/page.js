@@ -29,8 +29,8 @@ const readable = (bytes) => {
   for (const larger of ["kB", "MB", "GB", "TB", "PB"]) if (amount >= 999.5) [amount, unit] = [amount / 1000, larger];
   return `${amount.toFixed(unit === "B" ? 0 : Math.max(0, 3 - String(Math.floor(amount)).length))} ${unit}`;
 };
-const rowOf = (line) => {
-  const row = document.createElement("tr"), cells = line.split("\t");
+const rowOf = (cells) => {
+  const row = document.createElement("tr");
   cells.forEach((text, at) => {
     const last = at === cells.length - 1, cell = document.createElement(at === 0 ? "th" : "td");
     if (at === 0) cell.scope = "row";
@@ -44,8 +44,8 @@ const rowOf = (line) => {
 const unpack = async (packed) => {
   const bytes = Uint8Array.from(atob(packed.querySelector(".data").textContent), (sign) => sign.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  const lines = (await new Response(stream).text()).split("\n");
-  packed.querySelector("tbody").append(...lines.map(rowOf));
+  const columns = (await new Response(stream).text()).split("\n").map((line) => line.split("\t"));
+  packed.querySelector("tbody").append(...columns[0].map((_, at) => rowOf(columns.map((column) => column[at]))));
 };
 for (const packed of document.querySelectorAll(".packed")) {
   const told = packed.querySelector("output"), filter = packed.querySelector("input");
