@@ -70,6 +70,8 @@ def report(
             "report needs a cluster or a snapshot.",
             next_command="kadmin report ID -z ZK, or kadmin report PLAN --inventory DIR",
         )
+    elif what is not None and Path(what).is_file():
+        raise UsageError("A plan needs a snapshot here.", next_command=f"kadmin diff {what} --html FILE -z ZK")
     elif figures is not None:
         raise UsageError("--figures goes with a plan and --inventory.", next_command="kadmin report --help")
     else:

@@ -63,13 +63,12 @@ def read_chronicle(desk: Desk, operation_id: str | None) -> Chronicle:
 
     Raises InvalidInputError where there is none, NotCompletedError where it cannot be read.
     """
-    if operation_id is None:
-        listings = desk.journal.listings()
-        if not listings:
-            raise InvalidInputError("No operation is on record.", next_command="kadmin history")
-        operation_id = listings[-1].operation_id
-    status = desk.journal.status(operation_id)
-    return chronicle(desk.journal.record(operation_id), status, desk.journal.steps(operation_id))
+    listings = [each for each in desk.journal.listings() if operation_id in (None, each.operation_id)]
+    if not listings:
+        wanted = "No operation is on record." if operation_id is None else f"There is no operation {operation_id}."
+        raise InvalidInputError(wanted, next_command="kadmin history")
+    found = listings[-1]
+    return chronicle(desk.journal.record(found.operation_id), found.status, desk.journal.steps(found.operation_id))
 
 
 def chronicle(record: OperationRecord, status: OperationStatus, steps: Sequence[Step]) -> Chronicle:

@@ -35,8 +35,8 @@ def test_the_page_of_a_finished_operation(site: Site, tmp_path: Path) -> None:
     assert "brokers told no sizes" in text, "the model has no brokers to ask"
     last = command("report", "-z", practice.connect_string)
     assert "<h1>Reassignment completed</h1>" in last.out, "the last operation, where none is named"
-    unknown = command("report", "nobody", "-z", practice.connect_string)
-    assert (unknown.status, "There is no operation nobody" in unknown.err) == (3, True)
+    unknown = command("report", "../nobody", "-z", practice.connect_string)
+    assert (unknown.status, "There is no operation ../nobody" in unknown.err) == (3, True)
 
 
 @pytest.mark.parametrize(

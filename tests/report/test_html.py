@@ -172,6 +172,7 @@ def test_the_page_of_a_hundred_brokers_is_small() -> None:
         (["report"], 64, "report needs a cluster or a snapshot"),
         (["report", "--inventory", "inv"], 64, "A snapshot needs a plan"),
         (["report", "op-1", "--figures", "f.json", "-z", "127.0.0.1:1"], 64, "--figures goes with a plan"),
+        (["report", "plan.json", "-z", "127.0.0.1:1"], 64, "kadmin diff plan.json --html"),
         (["report", "none.yaml", "--inventory", "inv"], 3, "Cannot read none.yaml"),
         (["report", "plan.json", "--inventory", "inv", "--figures", "plan.json"], 3, "holds no figures"),
         (["report", "plan.json", "--inventory", "inv", "--figures", "inv/brokers.csv"], 3, "is not JSON"),
