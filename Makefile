@@ -50,7 +50,7 @@ lint: $(READY)
 # Coverage is measured here alone: it doubles the work of Python, and live tests have no time to lose.
 unit: $(READY)
 	rm -f .coverage .coverage.*
-	$(BIN)/coverage run -m pytest $(WORKERS) -m "not live and not eras and not executor and not containers"
+	$(BIN)/coverage run -m pytest $(WORKERS) -m "not live and not eras and not executor and not containers and not browser"
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report --fail-under=85 --skip-covered
 
