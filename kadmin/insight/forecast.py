@@ -8,6 +8,7 @@ partitions whose state is not known.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -126,7 +127,7 @@ def _afterwards(plan: Plan, held: Assignment) -> Assignment:
 def _preferred(assignment: Assignment, sizes: Mapping[TopicPartition, int]) -> tuple[Placement, ...]:
     return tuple(
         Placement(each, replicas, replicas[0] if replicas else NO_LEADER, replicas, size_bytes=sizes.get(each))
-        for each, replicas in sorted(assignment.items())
+        for each, replicas in assignment.items()
     )
 
 
@@ -148,39 +149,44 @@ def _gather(state: ClusterState, loads: _Times, led: _Times, capacities: Mapping
         )
         for broker, rack in racks.items()
     )
+    offline = [_offline(time, racks, state.brokers) if time else None for time in (led.before, led.after)]
     return Forecast(
         brokers,
         tuple(
-            _rack(rack, brokers, led, state)
-            for rack in sorted(set(racks.values()), key=lambda name: (name is None, name))
+            _rack(rack, brokers, offline) for rack in sorted(set(racks.values()), key=lambda name: (name is None, name))
         ),
         single_losses(led.before, state.brokers) if led.before else {},
-        single_losses(led.after, state.brokers),
+        single_losses(led.after, state.brokers) if led.after else {},
         stateless,
     )
 
 
-def _rack(rack: str | None, brokers: Iterable[BrokerOutlook], led: _Times, state: ClusterState) -> RackOutlook:
+def _rack(rack: str | None, brokers: Iterable[BrokerOutlook], offline: Sequence[Counter[str] | None]) -> RackOutlook:
     members = [each for each in brokers if each.rack == rack]
-    left = frozenset(state.brokers) - {each.broker_id for each in members}
+    before, after = (None if rack is None or counts is None else counts[rack] for counts in offline)
     return RackOutlook(
         rack,
         tuple(each.broker_id for each in members),
         _together(each.before for each in members),
         _together(each.after for each in members),
-        _offline(led.before, left) if led.before and rack is not None else None,
-        _offline(led.after, left) if rack is not None else None,
+        before,
+        after,
     )
 
 
-def _offline(placements: Iterable[Placement], left: Collection[int]) -> int:
-    return sum(
-        placement.leader != NO_LEADER
-        # Whoever is in sync and left would lead: most partitions need no closer look.
-        and not any(broker in left for broker in placement.isr)
-        and without(placement, left).leader == NO_LEADER
-        for placement in placements
-    )
+def _offline(placements: Iterable[Placement], racks: Mapping[int, str | None], alive: Collection[int]) -> Counter[str]:
+    """Count by rack the partitions that nobody leads when the rack is lost."""
+    left = {rack: frozenset(each for each in alive if racks[each] != rack) for rack in set(racks.values())}
+    offline: Counter[str] = Counter()
+    for placement in placements:
+        if placement.leader == NO_LEADER:
+            continue
+        # Whoever is in sync on another rack would lead: only what is in sync on one rack alone needs a closer look.
+        in_sync = {racks[broker] for broker in (placement.leader, *placement.isr) if broker in alive}
+        rack = in_sync.pop() if len(in_sync) == 1 else None
+        if rack is not None:
+            offline[rack] += without(placement, left[rack]).leader == NO_LEADER
+    return offline
 
 
 def _together(loads: Iterable[Load]) -> Load:

@@ -156,7 +156,8 @@ def _time(throttle: Throttle | None) -> str:
 
 def _worst_card(forecast: Forecast) -> Card:
     before, after = worst_text(forecast.losses_before), worst_text(forecast.losses_after)
-    return Card("Worst single failure", after, f"{TIMES[0]}: {before}")
+    unknown = f"; {forecast.stateless:,} not known" if forecast.stateless else ""
+    return Card("Worst single failure", after, f"{TIMES[0]}: {before}{unknown}")
 
 
 def _figures_section(figures: Mapping[str, Any]) -> Section:

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import zlib
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
@@ -134,6 +135,8 @@ def test_what_is_not_known_is_told_as_unknown() -> None:
     assert brokers["4"][4:] == ["0 B", "unknown", "0 B", "unknown"], "what is empty is known to be"
     assert rows["waves"][-1][2:4] == ["unknown", "unknown"]
     assert rows["largest"][-1][-1] == "unknown"
+    leaderless = page_of(plan, replace(STATE, states={}))
+    assert "before: unknown; 3 not known" in leaderless, "no leaders, no losses"
     known = Rows(page_of(plan, STATE, ClusterFacts(sizes=SIZES))).sections
     assert known["waves"][-1][2:4] == ["1.00 kB", "unknown"], "no throttle, no time"
 
