@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -15,6 +16,8 @@ from typing import TYPE_CHECKING
 from kadmin.errors import UsageError
 
 if TYPE_CHECKING:
+    from jinja2 import Template
+
     from kadmin.report.page import Page
 
 _TEMPLATES = "templates"
@@ -28,8 +31,20 @@ def require_renderer() -> None:
 
 def render(page: Page) -> str:
     """Return the page as one HTML file; the same page gives the same bytes."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
+
+    style, script = _resource("page.css"), _resource("page.js")
+    return _template().render(
+        page=page,
+        style=Markup(style),  # noqa: S704 - files of ours
+        script=Markup(script),  # noqa: S704
+        policy=f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'",
+    )
+
+
+@cache
+def _template() -> Template:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
         loader=PackageLoader("kadmin.report", _TEMPLATES),
@@ -38,13 +53,7 @@ def render(page: Page) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    style, script = _resource("page.css"), _resource("page.js")
-    return environment.get_template("page.html").render(
-        page=page,
-        style=Markup(style),  # noqa: S704 - files of ours
-        script=Markup(script),  # noqa: S704
-        policy=f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'",
-    )
+    return environment.get_template("page.html")
 
 
 def _resource(name: str) -> str:

@@ -192,11 +192,10 @@ def test_what_cannot_be_is_told(
     assert (told.status, words in told.err) == (status, True), told.err
 
 
-@pytest.mark.parametrize("arguments", [["report", "op"], ["diff", "p", "--html", "h"]])
-def test_without_jinja2_the_remedy_is_named(folder: Path, arguments: list[str]) -> None:
+def test_without_jinja2_the_remedy_is_named(folder: Path) -> None:
     code = "import sys; sys.modules['jinja2'] = None\nfrom kadmin.cli import main; main()"  # as on a machine without it
     done = subprocess.run(
-        [sys.executable, "-c", code, *arguments],
+        [sys.executable, "-c", code, "diff", "p", "--html", "h"],
         cwd=folder,
         env=os.environ,
         capture_output=True,
