@@ -14,8 +14,8 @@ OTHER_ERAS := 0.10.2.2,1.1.1,2.3.1,2.4.1,3.9.2
 # How long the fuzzer runs.
 SECONDS := 1800
 
-.PHONY: help setup demo test lint unit live test-eras test-executor test-containers bench bench-executor bench-planner fuzz \
-	mutation clean
+.PHONY: help setup demo test lint unit live test-eras test-executor test-containers test-report bench bench-executor bench-planner \
+	fuzz mutation clean
 
 help:
 	@echo "make setup            create .venv with kadmin in it"
@@ -24,6 +24,7 @@ help:
 	@echo "make test-eras        the live tests on every version of Kafka from 0.10.2 to 3.9"
 	@echo "make test-executor    what the executor withstands: troubles healed, every kill point, records flowing"
 	@echo "make test-containers  live tests on brokers in containers, where a Docker daemon can be had"
+	@echo "make test-report      the HTML report in a real browser: three widths, light and dark, axe"
 	@echo "make bench            the figures, as a table"
 	@echo "make fuzz             the loader under a coverage-guided fuzzer, SECONDS=1800"
 	@echo "make mutation         mutants of loader, validators and payload encoder, and how many the tests find"
@@ -49,7 +50,7 @@ lint: $(READY)
 # Coverage is measured here alone: it doubles the work of Python, and live tests have no time to lose.
 unit: $(READY)
 	rm -f .coverage .coverage.*
-	$(BIN)/coverage run -m pytest $(WORKERS) -m "not live and not eras and not executor and not containers"
+	$(BIN)/coverage run -m pytest $(WORKERS) -m "not live and not eras and not executor and not containers and not browser"
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report --fail-under=85 --skip-covered
 
@@ -66,6 +67,9 @@ test-executor: $(READY)
 
 test-containers: $(READY)
 	containers/with-docker.sh $(BIN)/python -m pytest -m containers tests/containers -s
+
+test-report: $(READY)
+	tests/with-chromium.sh $(BIN)/python -m pytest -m browser tests/report
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py

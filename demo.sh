@@ -35,7 +35,7 @@ step "2. A snapshot of the skewed cluster"
 run snapshot --out "$out/before" --table csv
 
 step "3. Spark proposes a rebalance"
-run propose rebalance "$here/plans/rebalance.yaml" --inventory "$out/before" --out "$out/plan.yaml" --figures "$out/figures.json"
+run propose rebalance "$here/plans/rebalance.yaml" --inventory "$out/before" --out "$out/plan.yaml" --figures "$out/figures.json" --html "$out/plan.html"
 
 step "4. What CI would say, what would change, and a dry run"
 run validate "$out/plan.yaml" --inventory "$out/before"
@@ -65,5 +65,10 @@ run verify "$out/deletion.yaml"
 step "9. What was done"
 run history
 
-printf '\nPlans, figures and snapshots: %s\n' "$out"
+step "10. A page for the change ticket: what the rebalance did, and when"
+rebalance=$(kadmin history -o json | "$here/.venv/bin/python" -c 'import json, sys; print(json.load(sys.stdin)["operations"][0]["operation_id"])')
+run report "$rebalance" --out "$out/report.html"
+
+printf '\nOpen in a browser: %s (before it was applied: %s)\n' "$out/report.html" "$out/plan.html"
+printf 'Plans, figures and snapshots: %s\n' "$out"
 printf 'Done in %s s.\n' "$(($(date +%s) - started))"

@@ -14,6 +14,7 @@ from kadmin.cli.heal import heal
 from kadmin.cli.inspect import inspect_app
 from kadmin.cli.propose import propose_app
 from kadmin.cli.recreate import recreate
+from kadmin.cli.report import report
 from kadmin.cli.sandbox import sandbox_app
 from kadmin.cli.schema import schema_app
 from kadmin.cli.throttle import throttle_app
@@ -49,6 +50,7 @@ app.command()(heal)
 app.add_typer(operate.lock_app, name="lock")
 app.add_typer(throttle_app, name="throttle")
 app.command()(cluster.snapshot)
+app.command()(report)
 propose_app.command("election")(propose_election)
 app.add_typer(propose_app, name="propose")
 app.add_typer(schema_app, name="schema")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -20,6 +19,7 @@ from kadmin.cli.options import (
     SizesOption,
     ZooKeeperOption,
 )
+from kadmin.cli.report import HtmlOption, plan_page_text, seen_in_inventory, seen_live
 from kadmin.errors import UsageError
 
 
@@ -72,32 +72,33 @@ def diff(
     sizes: SizesOption = None,
     policy: PolicyOption = None,
     timeout: BoundOption = READ_TIMEOUT_S,
+    html: HtmlOption = None,
     detailed_exitcode: Annotated[bool, typer.Option("--detailed-exitcode", help="Exit 2 on changes.")] = False,
     output: Annotated[DiffFormat, typer.Option("-o", "--output", help="Format of the answer.")] = DiffFormat.HUMAN,
 ) -> int:
     """Show what a plan would change: waves with their exact payload, partitions, brokers before and after."""
-    from kadmin.cli.inputs import read_plan, read_policy, read_sizes
+    from kadmin.cli.inputs import read_plan, read_policy, read_sizes, write_text
     from kadmin.cli.output import answer
     from kadmin.report.answers import diff_answer
+    from kadmin.report.html import require_renderer
     from kadmin.report.markdown import examination_markdown
     from kadmin.report.operations import examination_text
 
+    if html is not None:
+        require_renderer()
     plan, known, rules = read_plan(file), read_sizes(sizes), read_policy(policy)
     if inventory is not None:
-        from kadmin.inventory import facts_of, read_inventory, state_of
-        from kadmin.operations.examine import examine
-
-        single = read_inventory(inventory).single()
-        facts = facts_of(single)
-        found = examine(plan, state_of(single), replace(facts, sizes={**facts.sizes, **known}), rules)
+        seen = seen_in_inventory(plan, inventory, known, rules)
     elif zookeeper is not None:
         from kadmin.cli.desk import open_desk
-        from kadmin.operations.service import prepare
 
         with open_desk(zookeeper, timeout_s=timeout) as desk:
-            found = prepare(desk, plan, known, rules).examination
+            seen = seen_live(desk, plan, known, rules, ask=html is not None)
     else:
         raise UsageError("diff needs a cluster or a snapshot.", next_command="add --zookeeper or --inventory")
+    if html is not None:
+        write_text(html, plan_page_text(file, plan, seen))
+    found = seen.found
     if output is DiffFormat.MARKDOWN:
         typer.echo(examination_markdown(str(file), found), nl=False)
     else:

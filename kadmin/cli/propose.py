@@ -15,7 +15,7 @@ from kadmin.cli.options import OutputFormat, OutputOption
 from kadmin.errors import InvalidInputError, NotCompletedError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from kadmin.plan.model import ReassignmentPlan, RebalanceRequest
     from kadmin.planner.proposal import Options, Proposal
@@ -40,6 +40,9 @@ def rebalance(
     figures: Annotated[
         Path | None, typer.Option("--figures", metavar="FILE", help="Write the figures as JSON.")
     ] = None,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write a page for people; of a fleet, a folder.")
+    ] = None,
     engine: Annotated[Engine, typer.Option("--engine", help="What runs the planner.")] = Engine.SPARK,
     master: Annotated[str | None, typer.Option("--master", metavar="URL", help="Spark's master.")] = None,
     conf: Annotated[list[str] | None, typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark.")] = None,
@@ -51,8 +54,11 @@ def rebalance(
     """Propose a balanced plan from an inventory, with figures against the proven bounds."""
     from kadmin.cli.inputs import write_text
     from kadmin.cli.output import answer
+    from kadmin.report.html import require_renderer
     from kadmin.report.proposals import proposals_text
 
+    if html is not None:
+        require_renderer()
     _require_libraries(engine)
     wished = _read_request(request)
     options = _options(master, conf or [])
@@ -62,6 +68,9 @@ def rebalance(
         write_text(path, _dump(path, plan))
     if figures is not None:
         write_text(figures, json.dumps({"clusters": listed}, indent=2, ensure_ascii=False) + "\n")
+    if html is not None:
+        for path, page in _pages(html, out, inventory, proposals):
+            write_text(path, page)
     explained = _explained(explain or [], proposals)
     answer(
         output,
@@ -118,15 +127,35 @@ def _propose(engine: Engine, request: RebalanceRequest, inventory: Path, options
 
 
 def _paths(out: Path, proposals: Mapping[str, Proposal]) -> dict[Path, ReassignmentPlan]:
+    return {_path(out, name, ".json"): proposal.plan for name, proposal in proposals.items()}
+
+
+def _pages(html: Path, out: Path, folder: Path, proposals: Mapping[str, Proposal]) -> Iterator[tuple[Path, str]]:
+    from kadmin.cli.report import plan_page_text, seen_in
+    from kadmin.inventory import read_inventory
+    from kadmin.plan.model import Policy
+
+    found = read_inventory(folder)
+    where = f"snapshot {folder}, taken at {found.taken_at}"
+    for name, proposal in proposals.items():
+        seen = seen_in(proposal.plan, found.clusters[name], where, {}, Policy())
+        yield (
+            _path(html, name, ".html"),
+            plan_page_text(_path(out, name, ".json"), proposal.plan, seen, proposal.figures),
+        )
+
+
+def _path(out: Path, name: str, suffix: str) -> Path:
+    """Return the file itself for a single cluster, one in the folder `out` for each of a fleet."""
     from kadmin.inventory import SINGLE_CLUSTER
 
-    if SINGLE_CLUSTER in proposals:
-        return {out: proposals[SINGLE_CLUSTER].plan}
+    if name == SINGLE_CLUSTER:
+        return out
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise NotCompletedError(f"Cannot write {out}.", cause=error.strerror or str(error)) from error
-    return {out / f"{name}.json": proposal.plan for name, proposal in proposals.items()}
+    return out / f"{name}{suffix}"
 
 
 def _dump(path: Path, plan: ReassignmentPlan) -> str:

@@ -56,8 +56,9 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """A plan examined on the live cluster before anything is written."""
+    """A plan examined on the live cluster, in the state that was read, before anything is written."""
 
+    state: ClusterState
     examination: Examination
     listening: Listening | None
 
@@ -82,11 +83,11 @@ def prepare(desk: Desk, plan: Plan, sizes: Mapping[TopicPartition, int], policy:
         examination = replace(examination, refusals=(_unfinished(unfinished), *examination.refusals))
     path = _watched_path(examination.work)
     if path is None or state.controller is None:
-        return Preview(examination, None)
+        return Preview(state, examination, None)
     listening = look(desk.store, path, state.controller, desk.clock)
     if listening is Listening.DEAF:
         examination = replace(examination, refusals=(*examination.refusals, deaf(path, probed=False)))
-    return Preview(examination, listening)
+    return Preview(state, examination, listening)
 
 
 def apply(

@@ -39,7 +39,7 @@ def take_snapshot(desk: Desk, sizes: Mapping[TopicPartition, int] | None) -> Sna
     state = read_state(desk)
     no_sizes = None
     if sizes is None:
-        sizes, no_sizes = _ask_sizes(state)
+        sizes, no_sizes = ask_sizes(state)
     usage = usage_of(desk.store, state, state.topics, sizes or {})
     return Snapshot(
         inventory_of(state, sizes, desk.clock.timestamp(), usage),
@@ -59,7 +59,8 @@ def read_state(desk: Desk) -> ClusterState:
     return read_cluster(desk.store, with_configs=True, settle=True)
 
 
-def _ask_sizes(state: ClusterState) -> tuple[dict[TopicPartition, int] | None, str | None]:
+def ask_sizes(state: ClusterState) -> tuple[dict[TopicPartition, int] | None, str | None]:
+    """Ask the live brokers for the bytes of each partition; None, and why, where they cannot be asked."""
     try:
         return sizes_of(state), None
     except KadminError as error:

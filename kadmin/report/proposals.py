@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kadmin.report.text import count, table
+from kadmin.report.text import about, count, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,9 +23,10 @@ def proposals_text(figures: Sequence[Mapping[str, Any]], explained: Mapping[str,
     return "\n".join(lines)
 
 
-def _one(figures: Mapping[str, Any]) -> str:
+def figure_rows(figures: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """Return each figure as its name, before, after and bound; empty where it makes no sense, `-` where not known."""
     before, after, bound = (figures[name] for name in ("before", "after", "bound"))
-    rows = [
+    return [
         (
             "replicas per broker",
             *(f"{each['replicas_min']} - {each['replicas_max']}" for each in (before, after, bound)),
@@ -39,8 +40,10 @@ def _one(figures: Mapping[str, Any]) -> str:
         ("bytes to copy", "", _size(figures["moved_bytes"]), _size(figures["moved_bytes_bound"])),
         ("leader changes", "", str(figures["leader_changes"]), str(figures["leader_changes_bound"])),
     ]
-    told = [table(("", "before", "after", "bound"), rows), _work(figures)]
-    return "\n".join(told)
+
+
+def _one(figures: Mapping[str, Any]) -> str:
+    return "\n".join([table(("", "before", "after", "bound"), figure_rows(figures)), _work(figures)])
 
 
 def _work(figures: Mapping[str, Any]) -> str:
@@ -79,7 +82,7 @@ def _ratio(value: float | None) -> str:
 
 
 def _size(value: int | None) -> str:
-    return "-" if value is None else f"{value / 10**9:.3f} GB"
+    return "-" if value is None else about(value)
 
 
 def _percent(value: float | None) -> str:

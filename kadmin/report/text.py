@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 WIDTH = 79
 SHOWN_ROWS = 50
 """Of long lists people are shown the beginning."""
+UNKNOWN = "unknown"
+_NEXT_UNIT = 999.5  # what would be rounded to 1000
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -44,6 +46,19 @@ def size_text(size_bytes: int | None) -> str:
     return "? bytes" if size_bytes is None else format_size(size_bytes)
 
 
+def about(size_bytes: int | None) -> str:
+    """Return bytes in three digits, `1.24 TB`: for comparing, where `format_size` is for typing back."""
+    if size_bytes is None:
+        return UNKNOWN
+    amount, unit = float(size_bytes), "B"
+    for larger in ("kB", "MB", "GB", "TB", "PB"):
+        if amount < _NEXT_UNIT:
+            break
+        amount, unit = amount / 1000, larger
+    digits = 0 if unit == "B" else max(0, 3 - len(str(int(amount))))
+    return f"{amount:.{digits}f} {unit}"
+
+
 def wrapped(text: str, indent: str = "") -> list[str]:
     """Break text into lines that fit 80 columns, later ones indented; control characters of foreign names escaped."""
     return textwrap.wrap(
@@ -59,6 +74,11 @@ def count(number: int, singular: str, plural: str | None = None) -> str:
 def change(before: object, after: object) -> str:
     """Return `before -> after`, or one of them where they are equal."""
     return str(after) if before == after else f"{before} -> {after}"
+
+
+def one_line(text: str) -> str:
+    """Return foreign text with what is not printable escaped: names may hold anything."""
+    return text if text.isprintable() else escaped(text, len(text))
 
 
 def replicas(ids: Sequence[int] | None) -> str:

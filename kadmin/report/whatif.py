@@ -102,12 +102,17 @@ def _single_losses(before: Mapping[int, SingleLoss], after: Mapping[int, SingleL
         for broker, was in sorted(before.items())
         for now in [after[broker]]
     ]
-    worst = max(after, key=lambda each: _severity(after[each]), default=None)
+    heaviest = worst(after)
     headers = ["lose broker", "offline", "refuse acks=all", "unclean", "leader changes", "most leaders"]
     lines = [table(headers, rows)]
-    if worst is not None:
-        lines.append(f"worst single failure after the plan: broker {worst}")
+    if heaviest is not None:
+        lines.append(f"worst single failure after the plan: broker {heaviest}")
     return "\n".join(lines)
+
+
+def worst(losses: Mapping[int, SingleLoss]) -> int | None:
+    """Return the broker whose loss is the worst: by partitions offline, then unclean, then refusing, then leaders."""
+    return max(losses, key=lambda each: _severity(losses[each]), default=None)
 
 
 def _severity(loss: SingleLoss) -> tuple[int, ...]:

@@ -1,0 +1,172 @@
+"""Pages of report in a real browser: Debian's Chromium, without a network. `make test-report` runs these."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from pages_under_test import hostile_page, large_page, operation_html
+from playwright.sync_api import sync_playwright
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import Literal
+
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+
+MAKERS = {"large": large_page, "hostile": hostile_page, "operation": operation_html}
+WIDTHS = (390, 800, 1400)
+ENTRIES = 10_000
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    path = shutil.which("chromium")
+    assert path, "there is no chromium; tests/with-chromium.sh installs Debian's where it can"
+    with sync_playwright() as playwright:
+        # As root Chromium runs without its sandbox only; the pages are ours.
+        opened = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("pages")
+    found = {name: folder / f"{name}.html" for name in MAKERS}
+    for name, make in MAKERS.items():
+        found[name].write_text(make(), encoding="utf-8")
+    return found
+
+
+class Watched:
+    """A page with all that it asked for, and all that it complained of."""
+
+    def __init__(self, page: Page, file: Path) -> None:
+        self.page = page
+        self.requests: list[str] = []
+        self.complaints: list[str] = []
+        self.file = file.as_uri()
+        page.on("request", lambda request: self.requests.append(request.url))
+        page.on("console", lambda message: self.complaints.append(message.text))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.goto(self.file)
+
+    def open_list(self, rows: int) -> None:
+        """Open the long list, and wait for its last row."""
+        self.page.locator(".packed > summary").click()
+        self.page.locator(f".packed tbody tr:nth-child({rows})").wait_for()
+
+    def column(self, section: str, at: int) -> list[str]:
+        """The texts of a column, from 1, as they stand."""
+        return self.page.locator(f"#{section} tbody tr > :nth-child({at})").all_inner_texts()
+
+    def sort(self, section: str, head: str) -> None:
+        """Click on a column's head."""
+        self.page.locator(f"#{section}").get_by_role("button", name=head, exact=True).click()
+
+    def judge(self) -> None:
+        """It asked for nothing but itself, and did not complain; nothing foreign ran."""
+        assert self.requests == [self.file]
+        assert self.complaints == []
+        assert self.page.evaluate("window.owned") is None
+
+
+@contextmanager
+def look(
+    browser: Browser, file: Path, width: int = 1400, scheme: Literal["light", "dark"] = "light"
+) -> Iterator[Watched]:
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True)
+    context.set_default_timeout(120_000)
+    try:
+        watched = Watched(context.new_page(), file)
+        yield watched
+        watched.judge()
+    finally:
+        context.close()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_page_renders_at_every_width(browser: Browser, files: dict[str, Path], name: str, width: int) -> None:
+    with look(browser, files[name], width) as watched:
+        page = watched.page
+        assert page.evaluate("document.documentElement.scrollWidth") == width, "nothing scrolls sideways but tables"
+        titles = page.locator("h2")
+        assert titles.count() >= 5
+        for title in titles.all():
+            box = title.bounding_box()
+            assert box is not None
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= width
+        assert all(text.strip() for text in titles.all_inner_texts())
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("name", "width"), [("hostile", 390), ("hostile", 1400), ("operation", 1400), ("large", 1400)])
+def test_a_page_is_accessible(
+    browser: Browser, files: dict[str, Path], name: str, width: int, scheme: Literal["light", "dark"]
+) -> None:
+    with look(browser, files[name], width, scheme) as watched:
+        if name != "large":  # axe would look at each of 50,000 cells
+            watched.open_list(2)
+        found = Axe().run(watched.page)
+        assert found.violations_count == 0, found.generate_report()
+
+
+def test_tables_sort_by_what_cells_mean(browser: Browser, files: dict[str, Path]) -> None:
+    with look(browser, files["large"]) as watched:
+        shown = watched.column("brokers", 9)
+        watched.sort("brokers", "Leader bytes before")
+        keys = watched.page.locator("#brokers tbody tr > :nth-child(10)")
+        rising = [float(str(each.get_attribute("data-k") or each.inner_text())) for each in keys.all()]
+        assert rising == sorted(rising)
+        assert rising[0] < rising[-1]
+        assert len(watched.column("brokers", 9)) == len(shown) == 100
+        watched.sort("brokers", "Leader bytes before")
+        assert [float(str(each.get_attribute("data-k") or each.inner_text())) for each in keys.all()] == rising[::-1]
+        head = watched.page.locator("#brokers th[aria-sort]")
+        assert (head.count(), head.get_attribute("aria-sort")) == (1, "descending")
+        watched.sort("largest", "Partition")
+        names = watched.column("largest", 1)
+        assert names == sorted(names, key=lambda name: (name.rsplit("-", 1)[0], int(name.rsplit("-", 1)[1])))
+
+
+def test_what_is_not_known_stays_last(browser: Browser, files: dict[str, Path]) -> None:
+    with look(browser, files["operation"]) as watched:
+        for _ in range(2):
+            watched.sort("largest", "Bytes copied")
+            assert watched.column("largest", 5) == ["1.00 GB", "unknown"]
+
+
+def test_the_list_of_every_change_unpacks_and_is_filtered(browser: Browser, files: dict[str, Path]) -> None:
+    with look(browser, files["large"]) as watched:
+        assert watched.page.locator(".packed tbody tr").count() == 0
+        watched.open_list(ENTRIES)
+        assert watched.page.locator(".packed tbody tr").count() == ENTRIES
+        watched.page.get_by_label("Filter").fill("topic-00007")
+        visible = watched.page.locator(".packed tbody tr:visible")
+        assert {row.locator("th").inner_text() for row in visible.all()} == {"topic-00007"}
+        assert watched.page.locator("output").inner_text() == f"{visible.count()} shown"
+    with look(browser, files["hostile"]) as watched:
+        watched.open_list(2)
+        assert "<script>" in watched.column("changes", 1)[0], "shown as it is, and never run"
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_page_prints(browser: Browser, files: dict[str, Path], name: str) -> None:
+    with look(browser, files[name]) as watched:
+        watched.page.emulate_media(media="print")
+        assert not watched.page.locator("nav").is_visible()
+        assert watched.page.locator("#brokers table").is_visible()
+        printed = watched.page.pdf(format="A4", landscape=True)
+        assert printed.startswith(b"%PDF-")
+        # No table is cut off at the right: a page as wide as the paper (297 mm less the margins) holds it all.
+        watched.page.set_viewport_size({"width": 1032, "height": 700})
+        assert watched.page.evaluate("document.documentElement.scrollWidth") <= 1032
