@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kadmin.planner.kernel.bounds import even_load
-from kadmin.planner.kernel.problem import NONE
+from kadmin.planner.kernel.problem import NONE, bytes_on
 
 if TYPE_CHECKING:
     from kadmin.planner.kernel.problem import Bools, Floats, Ints, Problem
@@ -41,9 +41,7 @@ def evenness(problem: Problem, lists: Ints, counted: Bools) -> Evenness:
     brokers = len(problem.brokers)
     count = np.bincount(lists[lists != NONE], minlength=brokers)[counted]
     leaders = np.bincount(lists[:, 0], minlength=brokers)[counted]
-    load = np.zeros(brokers + 1, np.int64)  # the last one takes what is NONE
-    np.add.at(load, lists, problem.size[:, None])
-    spread = _byte_spread(load[:-1][counted] / problem.brokers.weight[counted])
+    spread = _byte_spread(bytes_on(problem, lists)[counted] / problem.brokers.weight[counted])
     return Evenness(
         replicas_min=int(count.min()) if len(count) else 0,
         replicas_max=int(count.max(initial=0)),

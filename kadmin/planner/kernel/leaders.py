@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.problem import NONE, ObstacleError
+from kadmin.planner.kernel.problem import NONE, ObstacleError, any_of, member
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,11 +49,11 @@ def keep_leaders(problem: Problem, lists: Ints) -> Ints:
     """
     wished = problem.start[:, 0]
     may_lead = np.append(problem.brokers.may_lead, np.False_)  # the last one answers for NONE
-    stays = ((lists == wished[:, None]).any(axis=1) & may_lead[wished]) | ~problem.movable
+    stays = (member(lists, wished) & may_lead[wished]) | ~problem.movable
     leader = np.where(stays, wished, NONE)
     count = np.bincount(leader[leader != NONE], minlength=len(problem.brokers)).tolist()
     lost = np.flatnonzero(~stays)
-    hopeless = lost[~may_lead[lists[lost]].any(axis=1)]
+    hopeless = lost[~any_of(may_lead[lists[lost]])]
     if hopeless.size:
         raise ObstacleError("every replica lies on a broker that may not lead", hopeless)
     for partition, row in zip(lost.tolist(), lists[lost].tolist(), strict=True):
@@ -73,7 +73,7 @@ def _even(problem: Problem, leader: Ints) -> bool:
 def _undo_exchanges(problem: Problem, lists: Ints, leader: Ints) -> None:
     """Give back pairs of changes a -> b and b -> a, which even out nothing."""
     first = problem.start[:, 0]
-    still_there = (lists == first[:, None]).any(axis=1) & np.append(problem.brokers.may_lead, np.False_)[first]
+    still_there = member(lists, first) & np.append(problem.brokers.may_lead, np.False_)[first]
     changed = np.flatnonzero((leader != first) & still_there & problem.movable)
     pairs: dict[tuple[int, int], list[int]] = {}
     for partition in changed.tolist():

@@ -12,6 +12,7 @@ from kadmin.planner.kernel.bounds import added, least_moves
 from kadmin.planner.kernel.cycles import cancel_cycles
 from kadmin.planner.kernel.fill import fill
 from kadmin.planner.kernel.leaders import choose_leaders
+from kadmin.planner.kernel.order import order_alone
 from kadmin.planner.kernel.placement import Placement
 from kadmin.planner.kernel.problem import ObstacleError, Solution
 from kadmin.planner.kernel.releases import release
@@ -46,7 +47,7 @@ def solve(problem: Problem) -> Solution:
 def _solve_once(problem: Problem) -> Solution:
     placement = Placement(problem)
     counted = _place(placement)
-    free = (np.sort(placement.slots, axis=1) != np.sort(problem.current, axis=1)).any(axis=1)
+    free = ~order_alone(problem, placement.slots)
     leader = choose_leaders(problem, placement.slots, free)
     target = order_lists(problem, placement.slots, leader, free)
     return Solution(target, counted.quota, counted.bound, counted.proved)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.problem import NONE
+from kadmin.planner.kernel.problem import NONE, any_of, lengths
 
 if TYPE_CHECKING:
     from kadmin.planner.kernel.problem import Bools, Ints, Problem
@@ -32,7 +32,7 @@ def order_lists(problem: Problem, lists: Ints, leader: Ints, free: Bools) -> Int
     """Return ordered replicas [P, W]: the leader, then as before, new ones last; heirs chosen where `free` [P]."""
     ordered = _leader_first(problem, lists, leader)
     if ordered.shape[1] > _HEIRS:
-        choosable = problem.movable & ((ordered != NONE).sum(axis=1) > _HEIRS)
+        choosable = problem.movable & (lengths(ordered) > _HEIRS)
         listed = free | (leader != problem.current[:, 0])
         heirs = _Heirs(problem, ordered)
         heirs.choose(np.flatnonzero(choosable & listed))
@@ -48,7 +48,7 @@ def _leader_first(problem: Problem, lists: Ints, leader: Ints) -> Ints:
         place = np.where((lists == before) & (lists != NONE), column, place)
     place[lists == leader[:, None]] = -1
     place[lists == NONE] = width + 1
-    changed = np.flatnonzero((lists != problem.start).any(axis=1) | (leader != problem.start[:, 0]))
+    changed = np.flatnonzero(any_of(lists != problem.start) | (leader != problem.start[:, 0]))
     ordered = problem.start.copy()
     by_place = np.lexsort((lists[changed], place[changed]), axis=1)
     ordered[changed] = np.take_along_axis(lists[changed], by_place, axis=1)
