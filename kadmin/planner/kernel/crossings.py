@@ -2,19 +2,24 @@
 
 Goals: racks come to their totals in replicas, and then in bytes as near as that goes without a further move.
 Algorithm: racks above their totals give to racks below theirs, in replicas of about the bytes that are too many there.
+Where one has nothing left that may go, it gives in the place of another rack, which gives more (augmenting paths on
+racks, as many replicas at once as a path bears).
 After that the rack furthest above its bytes and the one furthest below exchange equally many replicas, large for small.
 Only brokers above their quota give, and each partition once.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections import deque
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kadmin.planner.kernel.problem import NONE
-from kadmin.planner.kernel.replicas import Errands, stable_order
+from kadmin.planner.kernel.replicas import Errands, running_count
 from kadmin.planner.kernel.subset import pick_exactly
 
 if TYPE_CHECKING:
@@ -37,6 +42,19 @@ def between_racks(share: Share, on: Replicas, errands: Errands, even: Floats) ->
     crossings.even_counts()
     crossings.even_bytes()
     return crossings.taken
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Instead:
+    """Replicas that might go in the place of one that does, arrays [N]: `errand` is a position in those taken.
+
+    `slot` and `broker` say where the replica lies, `relieved` is the broker that gives now.
+    """
+
+    errand: Ints
+    slot: Ints
+    broker: Ints
+    relieved: Ints
 
 
 class _Crossings:
@@ -67,6 +85,65 @@ class _Crossings:
                     able = self._able(source, target)
                     picked = pick_exactly(self._problem.size[able.partition], count, wanted)
                     self._take(able.only(picked), target)
+        if self._problem.brokers.all_lead:
+            for target in np.flatnonzero(net < 0).tolist():
+                while (net > 0).any() and net[target] < 0 and (path := self._path(target)):
+                    self._relieve_along(path, target)
+
+    def _path(self, target: int) -> list[int]:
+        """Return racks of which each can give to the target instead of the next one, and the last one more.
+
+        The first is above its total; empty where there is no such path.
+        """
+        racks, rack = len(self._net), self._problem.brokers.rack
+        instead = self._instead(target)
+        stands_in = np.zeros((racks, racks), np.bool_)
+        stands_in[rack[instead.broker], rack[instead.relieved]] = True
+        before = dict.fromkeys(np.flatnonzero(self._net > 0).tolist(), NONE)
+        queue = deque(before)
+        while queue:
+            path = [queue.popleft()]
+            if len(self._able(path[0], target)):
+                while before[path[-1]] != NONE:
+                    path.append(before[path[-1]])
+                return path[::-1]
+            for other in np.flatnonzero(stands_in[path[0]]).tolist():
+                if other not in before:
+                    before[other] = path[0]
+                    queue.append(other)
+        return []
+
+    def _instead(self, target: int) -> _Instead:
+        underway = np.flatnonzero(self.taken.rack == target)
+        held = self._placement.slots[self.taken.partition[underway]]
+        rows, slots = np.nonzero((held != NONE) & (self._share.surplus() > 0)[held])
+        return _Instead(underway[rows], slots, held[rows, slots], self.taken.origin[underway[rows]])
+
+    def _relieve_along(self, path: list[int], target: int) -> None:
+        """Along a path, let each rack give instead of the next one, and the last one more; as many as all can."""
+        rack, surplus, instead = self._problem.brokers.rack, self._share.surplus(), self._instead(target)
+        chosen = []
+        for giver, relieved in itertools.pairwise(path):
+            some = np.flatnonzero((rack[instead.broker] == giver) & (rack[instead.relieved] == relieved))
+            some = some[np.sort(np.unique(instead.errand[some], return_index=True)[1])]
+            chosen.append(some[running_count(instead.broker[some]) < surplus[instead.broker[some]]])
+        more = self._able(path[-1], target)
+        count = min(int(self._net[path[0]]), int(-self._net[target]), len(more), *(len(some) for some in chosen))
+        for some in chosen:
+            self._stand_in(instead, some[:count])
+        self._take(more.only(np.arange(count)), target)
+
+    def _stand_in(self, instead: _Instead, which: Ints) -> None:
+        """Take other replicas for some errands, and put back those that were taken."""
+        errand, slot, broker = instead.errand[which], instead.slot[which], instead.broker[which]
+        taken, rack = self.taken, self._problem.brokers.rack
+        self._placement.take_all(taken.partition[errand], slot)
+        self._placement.put_all(taken.partition[errand], taken.slot[errand], taken.origin[errand])
+        size = self._problem.size[taken.partition[errand]]
+        for brokers, sign in ((broker, -1), (taken.origin[errand], 1)):
+            np.add.at(self._net, rack[brokers], sign)
+            np.add.at(self._excess, rack[brokers], sign * size)
+        taken.slot[errand], taken.origin[errand] = slot, broker
 
     def even_bytes(self) -> None:
         """Let racks above and below their bytes exchange, until they are near or no exchange brings them nearer."""
@@ -113,7 +190,7 @@ class _Crossings:
         chosen = chosen[_spread(self._problem.size[on.partition[chosen]])]
         if not self._placement.strict:
             chosen = chosen[np.sort(np.unique(on.partition[chosen], return_index=True)[1])]
-        chosen = chosen[_running_count(on.broker[chosen]) < self._share.surplus()[on.broker[chosen]]]
+        chosen = chosen[running_count(on.broker[chosen]) < self._share.surplus()[on.broker[chosen]]]
         return on.only(chosen)
 
     def _take(self, some: Replicas, target: int) -> None:
@@ -134,12 +211,3 @@ def _spread(sizes: Ints) -> Ints:
     """Return an order in which every stretch holds small and large alike."""
     order = np.argsort(sizes, kind="stable")
     return np.concatenate([order[start::_STRIDES] for start in range(_STRIDES)])
-
-
-def _running_count(values: Ints) -> Ints:
-    """Return how often each value has come before."""
-    order = stable_order(values)
-    ranks = np.empty(len(values), np.int64)
-    ascending = values[order]
-    ranks[order] = np.arange(len(values)) - np.searchsorted(ascending, ascending)
-    return ranks

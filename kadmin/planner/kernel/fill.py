@@ -180,7 +180,15 @@ class _Takers:
 
     def deal(self, lists: Ints, sizes: Ints) -> list[int]:
         """Return for each replica ([N, W] the brokers that hold the partition, [N] bytes) who takes it, or NONE."""
-        return [self.take(row.__contains__, volume) for row, volume in zip(lists.tolist(), sizes.tolist(), strict=True)]
+        heap, taken = self._heap, []
+        for row, volume in zip(lists.tolist(), sizes.tolist(), strict=True):
+            found = heap[0][1] if heap else NONE
+            if found in row:  # also where nobody is left and the row has an open slot
+                found = self.take(row.__contains__, volume)
+            elif heap:
+                self._book(found, volume)
+            taken.append(found)
+        return taken
 
     def take(self, refused: Callable[[int], bool], volume: int) -> int:
         """Give a replica to the first broker that is not refused; NONE where there is none."""
@@ -189,12 +197,16 @@ class _Takers:
             passed.append(heapq.heappop(heap))
         found = heap[0][1] if heap else NONE
         if heap:
-            self._wanted[found] -= volume
-            self._left[found] -= 1
-            if self._left[found]:
-                heapq.heapreplace(heap, (-self._wanted[found] / self._left[found], found))
-            else:
-                heapq.heappop(heap)
+            self._book(found, volume)
         for entry in passed:
             heapq.heappush(heap, entry)
         return found
+
+    def _book(self, broker: int, volume: int) -> None:
+        """Note that the first broker of the heap got a replica."""
+        wanted = self._wanted[broker] = self._wanted[broker] - volume
+        left = self._left[broker] = self._left[broker] - 1
+        if left:
+            heapq.heapreplace(self._heap, (-wanted / left, broker))
+        else:
+            heapq.heappop(self._heap)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kadmin.planner.kernel.problem import NONE, ObstacleError, any_of, member
+from kadmin.planner.kernel.replicas import stable_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,11 +57,12 @@ def keep_leaders(problem: Problem, lists: Ints) -> Ints:
     hopeless = lost[~any_of(may_lead[lists[lost]])]
     if hopeless.size:
         raise ObstacleError("every replica lies on a broker that may not lead", hopeless)
-    for partition, row in zip(lost.tolist(), lists[lost].tolist(), strict=True):
-        able = [broker for broker in row if may_lead[broker]]
-        choice = min(able, key=lambda broker: (count[broker], broker))
-        leader[partition] = choice
+    chosen = []
+    for row in np.sort(np.where(may_lead[lists[lost]], lists[lost], NONE), axis=1).tolist():
+        choice = min([broker for broker in row if broker != NONE], key=count.__getitem__)
+        chosen.append(choice)
         count[choice] += 1
+    leader[lost] = chosen
     return leader
 
 
@@ -96,9 +98,12 @@ class _Flow:
         brokers = len(problem.brokers)
         self._count = np.bincount(leader, minlength=brokers)
         able = np.append(self._able, np.False_)
-        rows, slots = np.nonzero(able[lists] & (lists != leader[:, None]) & problem.movable[:, None])
+        open_to = able[lists] & (lists != leader[:, None]) & problem.movable[:, None]
+        free_first = np.concatenate([np.flatnonzero(free), np.flatnonzero(~free)])
+        rows, slots = np.nonzero(open_to[free_first])
+        rows = free_first[rows]
         key = leader[rows] * brokers + lists[rows, slots]
-        order = np.lexsort((rows, ~free[rows], key))
+        order = stable_order(key)
         self._keys, self._partitions = key[order], rows[order]
         self.arcs = np.bincount(key, minlength=brokers * brokers).reshape(brokers, brokers)
         self._next: dict[int, int] = {}
