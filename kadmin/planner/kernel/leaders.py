@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kadmin.planner.kernel.leader_bytes import even_leader_bytes
 from kadmin.planner.kernel.problem import NONE, ObstacleError, any_of, member
 from kadmin.planner.kernel.replicas import stable_order
 
@@ -40,6 +41,7 @@ def choose_leaders(problem: Problem, lists: Ints, free: Bools) -> Ints:
         flow = _Flow(problem, lists, leader, free)
         flow.even_out()
         _undo_exchanges(problem, lists, leader)
+    even_leader_bytes(problem, lists, leader)
     return leader
 
 

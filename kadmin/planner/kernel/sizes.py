@@ -16,7 +16,7 @@ import numpy as np
 
 from kadmin.planner.kernel.problem import any_of
 from kadmin.planner.kernel.replicas import replicas_on
-from kadmin.planner.kernel.subset import nearest_exchange
+from kadmin.planner.kernel.subset import Side, nearest_within
 
 if TYPE_CHECKING:
     from kadmin.planner.kernel.problem import Bools, Floats, Ints
@@ -73,20 +73,6 @@ class _Held:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Side:
-    """Those of one broker's replicas that may go to another: positions [N], bytes, and the moves that each adds."""
-
-    at: Ints
-    size: Ints
-    cost: Ints
-
-    def affordable(self, most: int) -> _Side:
-        """Return those that add at most so many moves."""
-        which = self.cost <= most
-        return _Side(self.at[which], self.size[which], self.cost[which])
-
-
 class _Swaps:
     """The swaps of one share; each broker's replicas are kept in order of size, from when it is first looked at."""
 
@@ -139,7 +125,7 @@ class _Swaps:
 
     def _swap(self, pair: tuple[int, int], wanted: float, least: float, cost: int) -> bool:
         """Swap the two replicas that shift nearest to `wanted` bytes from giver to taker, if that helps enough."""
-        found = _nearest(self._side(*pair), self._side(*pair[::-1]), cost, wanted)
+        found = nearest_within(self._side(*pair), self._side(*pair[::-1]), cost, wanted)
         if found is None:
             return False
         out, back = self._held(pair[0]), self._held(pair[1])
@@ -165,13 +151,13 @@ class _Swaps:
             self._on[broker] = held.only(np.argsort(size, kind="stable"))
         return self._on[broker]
 
-    def _side(self, giver: int, taker: int) -> _Side:
+    def _side(self, giver: int, taker: int) -> Side:
         held, rack = self._held(giver), self._problem.brokers.rack
         cost = any_of(held.current == giver).astype(np.int64) - any_of(held.current == taker)
         if self._parted and rack[giver] == rack[taker]:
-            return _Side(np.arange(len(cost)), held.size, cost)
+            return Side(np.arange(len(cost)), held.size, cost)
         able = np.flatnonzero(self._may_cross(held.partition, giver, taker))
-        return _Side(able, held.size[able], cost[able])
+        return Side(able, held.size[able], cost[able])
 
     def _may_cross(self, partition: Ints, giver: int, taker: int) -> Bools:
         """Whether replicas of these partitions may go from one broker to another, one of that broker's coming back."""
@@ -182,16 +168,3 @@ class _Swaps:
         if brokers.may_lead[giver] and not brokers.may_lead[taker]:
             free &= placement.able_to_lead(partition) > 1
         return free
-
-
-def _nearest(out: _Side, back: _Side, cost: int, wanted: float) -> tuple[int, int] | None:
-    """Return who goes and who comes, to shift nearest to `wanted` bytes while adding at most so many moves."""
-    best, found = abs(wanted), None
-    for leaving in range(max(cost - 1, -1), 2):
-        going, coming = out.affordable(leaving), back.affordable(cost - leaving)
-        pair = nearest_exchange(coming.size, going.size, wanted)
-        if pair is not None:
-            error = abs(float(going.size[pair[1]] - coming.size[pair[0]]) - wanted)
-            if error < best:
-                best, found = error, (int(going.at[pair[1]]), int(coming.at[pair[0]]))
-    return found
