@@ -70,13 +70,15 @@ def _bound(problem: Problem, solution: Solution, final: Ints) -> Evenness:
     led = int(np.bincount(final[:, 0], minlength=len(brokers))[able].sum())
     least, more = divmod(led, max(int(able.sum()), 1))
     several = int(brokers.may_hold.sum()) > 1
+    most_bytes = bytes_bound(problem, brokers.may_hold)
     return Evenness(
         replicas_min=int(quota.min()) if len(quota) else 0,
         replicas_max=int(quota.max(initial=0)),
         leaders_min=least if able[brokers.may_hold].all() else 0,
         leaders_max=least + (more > 0),
-        bytes_max_over_mean=bytes_bound(problem, brokers.may_hold),
-        bytes_cv=None if bytes_bound(problem, brokers.may_hold) is None else 0.0,
+        bytes_max_over_mean=most_bytes,
+        bytes_cv=None if most_bytes is None else 0.0,
+        leader_bytes_max_over_mean=None if most_bytes is None else 1.0,
         rack_violations=rack_violations(problem, np.where(problem.movable[:, None], NONE, problem.start)),
         failover_share=1.0 if several and len(problem) else None,
     )

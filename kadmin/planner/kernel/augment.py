@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.problem import NONE, ObstacleError, member
+from kadmin.planner.kernel.problem import NONE, ObstacleError, any_of, member
 from kadmin.planner.kernel.replicas import Replicas, replicas_on
 
 if TYPE_CHECKING:
@@ -31,11 +31,12 @@ _CANDIDATES = 16
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """How a broker was reached: by the replica in a slot, from its broker (NONE: an open slot is filled)."""
+    """How a broker was reached: by a replica from `origin` that is at `home` there or under way, or by an open slot."""
 
-    partition: int
-    slot: int
     origin: int
+    partition: int = NONE
+    slot: int = NONE
+    home: bool = False
 
 
 @dataclass(slots=True)
@@ -111,31 +112,117 @@ def _emptier(share: Share, giver: int) -> Iterator[Bools]:
         yield below & (after == level)
 
 
+class _Arcs:
+    """How many replicas on each broker might go to each rack: `count` [2, B, K], those under way anyway first.
+
+    A partition that is barred does not count. Whether one of them suits a certain broker is seen when it is asked for.
+    """
+
+    def __init__(self, share: Share) -> None:
+        self._share, self._placement = share, share.placement
+        self._problem = share.placement.problem
+        brokers = self._problem.brokers
+        self.count = np.zeros((2, len(brokers), brokers.racks), np.int64)
+        self._listed = replicas_on(share.placement, share.members, np.arange(len(brokers)))
+        self._arrived: dict[int, list[tuple[int, int]]] = {}
+        self.barred: set[int] = set()
+        listed = self._listed
+        home = member(self._problem.current[listed.partition], listed.broker).astype(np.int64)
+        for rack in range(brokers.racks):
+            which = np.flatnonzero(self._has_spot(listed, rack))
+            np.add.at(self.count[:, :, rack], (home[which], listed.broker[which]), 1)
+
+    def bar(self, partition: int) -> None:
+        """Let a partition stay as it is."""
+        self._tell(partition, -1)
+        self.barred.add(partition)
+
+    def unbar(self, partition: int) -> None:
+        """Let a partition take part again."""
+        self.barred.discard(partition)
+        self._tell(partition, 1)
+
+    def move(self, partition: int, slot: int, broker: int) -> None:
+        """Put the replica in a slot (open or not) on a broker, NONE to open the slot."""
+        self._tell(partition, -1)
+        if self._placement.slots[partition, slot] != NONE:
+            self._placement.take(partition, slot)
+        if broker != NONE:
+            self._placement.put(partition, slot, broker)
+            self._arrived.setdefault(broker, []).append((partition, slot))
+        self._tell(partition, 1)
+
+    def witness(self, origin: int, target: int, *, home: bool) -> tuple[int, int] | None:
+        """Return the partition and slot of a replica that may go from one broker to another, or None."""
+        here = self._on(origin)
+        fitting = self._has_spot(here, int(self._problem.brokers.rack[target]))
+        fitting &= member(self._problem.current[here.partition], here.broker) == home
+        fitting &= ~any_of(self._placement.slots[here.partition] == target)
+        some = np.flatnonzero(fitting)[:_CANDIDATES]
+        for partition, slot in zip(here.partition[some].tolist(), here.slot[some].tolist(), strict=True):
+            if self._placement.accepts(partition, target, slot):
+                return partition, slot
+        return None
+
+    def _has_spot(self, replicas: Replicas, rack: int) -> Bools:
+        own = self._problem.brokers.rack[replicas.broker] == rack
+        free = self._placement.per_rack[replicas.partition, rack] < self._problem.rack_cap[replicas.partition]
+        return np.asarray(own | free)
+
+    def _tell(self, partition: int, change: int) -> None:
+        """Count the replicas of a partition in or out."""
+        if partition in self.barred:
+            return
+        rack, row = self._problem.brokers.rack, self._placement.slots[partition]
+        free = self._placement.per_rack[partition] < self._problem.rack_cap[partition]
+        current = self._problem.current[partition].tolist()
+        for broker in row[row != NONE].tolist():
+            where = free.copy()
+            where[rack[broker]] = True
+            self.count[int(broker in current), broker, where] += change
+
+    def _on(self, broker: int) -> Replicas:
+        listed = self._listed.of(broker)
+        arrived = np.array(self._arrived.get(broker, []), np.int64).reshape(-1, 2)
+        here = Replicas(
+            np.full(len(listed) + len(arrived), broker, np.int64),
+            np.concatenate([listed.partition, arrived[:, 0]]),
+            np.concatenate([listed.slot, arrived[:, 1]]),
+        )
+        still = self._placement.slots[here.partition, here.slot] == broker
+        if self.barred:
+            still &= ~np.isin(here.partition, list(self.barred))
+        return here.only(still)
+
+
 class _Paths:
     """Augmenting paths over one share. A partition that was in the way of its own path is left out from then on."""
 
     def __init__(self, share: Share) -> None:
         self._share = share
         self._placement = share.placement
-        self._problem = share.placement.problem
-        self._listed = replicas_on(share.placement, share.members, np.arange(len(self._problem.brokers)))
-        self._arrived: dict[int, list[tuple[int, int]]] = {}
-        self._barred: set[int] = set()
+        self._arcs = _Arcs(share)
+        self._nobody: set[tuple[int, int, bool]] = set()
+        brokers = share.placement.problem.brokers
+        self._rack = brokers.rack.tolist()
+        self._receivers = [
+            np.flatnonzero(share.receives & (brokers.rack == rack)).tolist() for rack in range(brokers.racks)
+        ]
 
     def open(self, partition: int, sinks: Bools) -> bool:
         """Fill an open slot of a partition, other replicas making way; whether a sink was reached."""
         slot = self._placement.open_slot(partition)
-        self._barred.add(partition)  # its other replicas stay: they would change what the slot accepts
+        self._arcs.bar(partition)  # its other replicas stay: they would change what the slot accepts
 
         def start() -> _Reached:
             reached = _Reached()
             for broker in np.flatnonzero(self._share.receives).tolist():
-                if self._placement.accepts(partition, broker):
-                    reached.add(broker, _Step(partition, slot, NONE), free=bool(sinks[broker]))
+                if (NONE, broker, False) not in self._nobody and self._placement.accepts(partition, broker):
+                    reached.add(broker, _Step(NONE, partition, slot), free=bool(sinks[broker]))
             return reached
 
         found = self._find(start, sinks)
-        self._barred.discard(partition)
+        self._arcs.unbar(partition)
         return found
 
     def relieve(self, givers: Ints, sinks: Bools) -> bool:
@@ -150,10 +237,9 @@ class _Paths:
         return self._find(start, sinks)
 
     def _find(self, start: Callable[[], _Reached], sinks: Bools) -> bool:
-        """Search and walk until a path holds; each failure bars one more partition, so there is an end."""
-        barred = -1
-        while barred < len(self._barred):
-            barred = len(self._barred)
+        """Search and walk until a path holds; each failure bars one more partition or arc, so there is an end."""
+        self._nobody.clear()
+        while True:
             reached = start()
             end = self._search(reached, sinks)
             if end is None:
@@ -161,76 +247,43 @@ class _Paths:
             if self._walk(reached, end):
                 _trade_quota(self._share, end)
                 return True
-        return False
 
     def _search(self, reached: _Reached, sinks: Bools) -> int | None:
         while reached.queue:
             broker = reached.queue.popleft()
             if sinks[broker]:
                 return broker
-            self._expand(reached, broker)
+            for home in (False, True):
+                for rack in np.flatnonzero(self._arcs.count[int(home), broker] > 0).tolist():
+                    self._reach(reached, (broker, rack), home=home)
         return None
 
-    def _expand(self, reached: _Reached, broker: int) -> None:
-        problem, brokers = self._problem, self._problem.brokers
-        here = self._on(broker)
-        new = ~member(problem.current[here.partition], here.broker)
-        free_spots = problem.rack_cap[here.partition, None] - self._placement.per_rack[here.partition]
-        free_spots[:, brokers.rack[broker]] += 1
-        for underway in (True, False):
-            for target in np.flatnonzero(self._share.receives).tolist():
-                if target not in reached.steps:
-                    fitting = here.only((free_spots[:, brokers.rack[target]] > 0) & (new == underway))
-                    self._reach(reached, fitting, target, free=underway)
-
-    def _reach(self, reached: _Reached, candidates: Replicas, target: int, *, free: bool) -> None:
-        """Reach a broker by one of the candidates, if it accepts any of the first that it does not hold yet."""
-        lists = self._placement.slots[candidates.partition]
-        elsewhere = candidates.only(~(lists == target).any(axis=1))
-        for origin, partition, slot in zip(
-            elsewhere.broker[:_CANDIDATES].tolist(),
-            elsewhere.partition[:_CANDIDATES].tolist(),
-            elsewhere.slot[:_CANDIDATES].tolist(),
-            strict=True,
-        ):
-            if self._placement.accepts(partition, target, slot):
-                reached.add(target, _Step(partition, slot, origin), free=free)
-                return
-
-    def _on(self, broker: int) -> Replicas:
-        listed = self._listed.of(broker)
-        arrived = np.array(self._arrived.get(broker, []), np.int64).reshape(-1, 2)
-        here = Replicas(
-            np.full(len(listed) + len(arrived), broker, np.int64),
-            np.concatenate([listed.partition, arrived[:, 0]]),
-            np.concatenate([listed.slot, arrived[:, 1]]),
-        )
-        still = self._placement.slots[here.partition, here.slot] == broker
-        if self._barred:
-            still &= ~np.isin(here.partition, list(self._barred))
-        return here.only(still)
+    def _reach(self, reached: _Reached, arc: tuple[int, int], *, home: bool) -> None:
+        """Reach the brokers of a rack that nobody has reached so far."""
+        broker, rack = arc
+        for target in self._receivers[rack]:
+            if target not in reached.steps and (broker, target, home) not in self._nobody:
+                reached.add(target, _Step(broker, home=home), free=not home)
 
     def _walk(self, reached: _Reached, end: int) -> bool:
-        """Make the moves of a path, its end first; undo them and bar the partition where one is no longer possible."""
-        done: list[tuple[int, _Step]] = []
+        """Make the moves of a path, its end first; undo them and bar what stood in the way where one is impossible."""
+        done: list[tuple[int, int, int]] = []
         for broker, step in reached.back_from(end):
-            instead = NONE if step.origin == NONE else step.slot
-            if not self._placement.accepts(step.partition, broker, instead):
-                self._undo(done)
-                self._barred.add(step.partition)
+            found = self._replica(broker, step)
+            if found is None:
+                for partition, slot, origin in reversed(done):
+                    self._arcs.move(partition, slot, origin)
                 return False
-            self._make(broker, step)
-            done.append((broker, step))
+            done.append((*found, step.origin))
+            self._arcs.move(*found, broker)
         return True
 
-    def _make(self, broker: int, step: _Step) -> None:
+    def _replica(self, broker: int, step: _Step) -> tuple[int, int] | None:
+        """Return the partition and slot of a replica for a step; None where there is none now, which is noted."""
         if step.origin != NONE:
-            self._placement.take(step.partition, step.slot)
-        self._placement.put(step.partition, step.slot, broker)
-        self._arrived.setdefault(broker, []).append((step.partition, step.slot))
-
-    def _undo(self, done: list[tuple[int, _Step]]) -> None:
-        for _, step in reversed(done):
-            self._placement.take(step.partition, step.slot)
-            if step.origin != NONE:
-                self._placement.put(step.partition, step.slot, step.origin)
+            found = self._arcs.witness(step.origin, broker, home=step.home)
+        else:
+            found = (step.partition, step.slot) if self._placement.accepts(step.partition, broker) else None
+        if found is None:
+            self._nobody.add((step.origin, broker, step.home))
+        return found

@@ -8,11 +8,12 @@ topics have brokers of their own, quotas depend on each other's rounding, and on
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.problem import NONE, member
+from kadmin.planner.kernel.problem import NONE, any_of, bytes_on, member
 from kadmin.planner.kernel.quotas import quotas
 from kadmin.planner.kernel.share import byte_demand, could_keep, group_demand
 
@@ -67,16 +68,15 @@ def even_load(problem: Problem) -> Floats | None:
 
     None where several groups of topics have brokers of their own: their most even bytes depend on each other.
     """
-    chosen, brokers = np.flatnonzero(problem.movable), len(problem.brokers)
+    chosen = np.flatnonzero(problem.movable)
     if len(np.unique(problem.group[chosen])) > 1 or problem.leaders_only:
         return None
-    base, kept = np.zeros(brokers + 1, np.int64), np.zeros(brokers + 1, np.int64)  # the last one takes what is NONE
-    np.add.at(base, problem.start[~problem.movable], problem.size[~problem.movable, None])
-    np.add.at(kept, problem.current[chosen], problem.size[chosen, None])
+    settled = np.flatnonzero(~problem.movable)
+    base = bytes_on(problem, problem.start[settled], settled)
     if not len(chosen):
-        return np.asarray(base[:-1], np.float64)
-    demand = byte_demand(problem, chosen, kept[:-1], base[:-1])
-    return np.asarray(quotas(demand) + base[:-1], np.float64)
+        return np.asarray(base, np.float64)
+    kept = bytes_on(problem, problem.current[chosen], chosen)
+    return np.asarray(quotas(byte_demand(problem, chosen, kept, base)) + base, np.float64)
 
 
 def added(problem: Problem, lists: Ints) -> Ints:
@@ -100,12 +100,13 @@ def _keepable_together(problem: Problem, chosen: Ints, keepable: Bools) -> Ints:
     per_rack = np.zeros((len(chosen), problem.brokers.racks), np.int64)
     rows, columns = np.nonzero(keepable)
     np.add.at(per_rack, (rows, problem.brokers.rack[problem.current[chosen][rows, columns]]), 1)
-    return np.asarray(np.minimum(per_rack, problem.rack_cap[chosen, None]).sum(axis=1))
+    together = np.minimum(per_rack, problem.rack_cap[chosen, None])
+    return reduce(np.add, together.T, np.zeros(len(chosen), np.int64))
 
 
 def _leaderless(problem: Problem, chosen: Ints, keepable: Bools) -> Bools:
     """Whether a partition needs a new replica because none that could stay may lead."""
-    return np.asarray(~(keepable & problem.brokers.may_lead[problem.current[chosen]]).any(axis=1))
+    return np.asarray(~any_of(keepable & problem.brokers.may_lead[problem.current[chosen]]))
 
 
 def _by_count(problem: Problem, chosen: Ints, keepable: Bools) -> int:

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _MOST_PAIRS = 4_000_000
 """Pairs of partition and broker that are looked at: a larger share of a cluster is sampled, and not proved."""
 
+_PAIRS_IN_ALL = 24_000_000
+"""Pairs that are looked at in all of a share's networks; once they are spent, what is left of cycles stays."""
+
 _NO_ARC = 2**40
 
 
@@ -38,7 +41,7 @@ def cancel_cycles(share: Share, bound: int) -> bool:
     if not share.surplus().any() and moves <= bound:
         return True
     tail = _Tail(share)
-    while (cycle := tail.negative_cycle()) is not None:
+    while (cycle := tail.negative_cycle()) is not None and not tail.spent():
         tail.turn(cycle)
     if tail.proves():
         share.quota[:] = share.placement.count - share.others
@@ -59,6 +62,13 @@ class _Tail:
         most = max(_MOST_PAIRS // max(self._brokers, 1), 1)
         self._stride = -(-len(share.members) // most)
         self._complete = self._stride <= 1
+        self._pairs_left = _PAIRS_IN_ALL
+
+    def spent(self) -> bool:
+        """Whether so many pairs have been looked at that this is the end, and no proof."""
+        self._pairs_left -= self._brokers * len(self._share.members) // self._stride
+        self._complete &= self._pairs_left > 0
+        return self._pairs_left <= 0
 
     def proves(self) -> bool:
         """Whether the absence of a cycle proves counts and moves to be the best."""

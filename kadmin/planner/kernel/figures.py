@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kadmin.planner.kernel.bounds import even_load
-from kadmin.planner.kernel.problem import NONE
+from kadmin.planner.kernel.problem import NONE, bytes_on
 
 if TYPE_CHECKING:
     from kadmin.planner.kernel.problem import Bools, Floats, Ints, Problem
@@ -21,7 +21,8 @@ _HEIR = 2
 class Evenness:
     """Figures of one assignment over the brokers that count.
 
-    `bytes_max_over_mean` and `bytes_cv` (standard deviation over mean) are per unit of weight. `failover_share` is the
+    `bytes_max_over_mean` and `bytes_cv` (standard deviation over mean) are per unit of weight;
+    `leader_bytes_max_over_mean` counts the brokers that may lead, weights aside. `failover_share` is the
     most leaders that any broker has after the loss of any other, over the fair share of those left. None: no sizes,
     or a single broker.
     """
@@ -32,6 +33,7 @@ class Evenness:
     leaders_max: int
     bytes_max_over_mean: float | None
     bytes_cv: float | None
+    leader_bytes_max_over_mean: float | None
     rack_violations: int
     failover_share: float | None
 
@@ -41,9 +43,7 @@ def evenness(problem: Problem, lists: Ints, counted: Bools) -> Evenness:
     brokers = len(problem.brokers)
     count = np.bincount(lists[lists != NONE], minlength=brokers)[counted]
     leaders = np.bincount(lists[:, 0], minlength=brokers)[counted]
-    load = np.zeros(brokers + 1, np.int64)  # the last one takes what is NONE
-    np.add.at(load, lists, problem.size[:, None])
-    spread = _byte_spread(load[:-1][counted] / problem.brokers.weight[counted])
+    spread = _byte_spread(bytes_on(problem, lists)[counted] / problem.brokers.weight[counted])
     return Evenness(
         replicas_min=int(count.min()) if len(count) else 0,
         replicas_max=int(count.max(initial=0)),
@@ -51,6 +51,7 @@ def evenness(problem: Problem, lists: Ints, counted: Bools) -> Evenness:
         leaders_max=int(leaders.max(initial=0)),
         bytes_max_over_mean=spread[0],
         bytes_cv=spread[1],
+        leader_bytes_max_over_mean=_leader_bytes(problem, lists, counted),
         rack_violations=rack_violations(problem, lists),
         failover_share=_failover_share(problem, lists, counted),
     )
@@ -82,6 +83,11 @@ def _byte_spread(load: Floats) -> tuple[float | None, float | None]:
         return None, None
     mean = float(load.mean())
     return round(float(load.max()) / mean, _DIGITS), round(float(load.std()) / mean, _DIGITS)
+
+
+def _leader_bytes(problem: Problem, lists: Ints, counted: Bools) -> float | None:
+    load = bytes_on(problem, lists[:, :1])
+    return _byte_spread(load[counted & (problem.brokers.may_lead | (load > 0))].astype(np.float64))[0]
 
 
 def _failover_share(problem: Problem, lists: Ints, counted: Bools) -> float | None:

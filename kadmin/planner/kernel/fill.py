@@ -2,9 +2,10 @@
 
 Goals: every move goes from a broker above its quota (or an open slot) to one below it, so the number of moves is the
 bound's; among the choices that leaves, bytes end up near each broker's share.
-Algorithm: open slots choose racks, the neediest first; racks above their totals give to racks below theirs; then, rack
-by rack, every broker above its quota gives exactly its surplus, chosen so that its bytes come near its share, and
-everything under way in the rack goes, largest first, to the broker that wants most bytes for each place it has left.
+Algorithm: open slots choose racks, the neediest first; racks above their totals, in replicas or bytes, give to racks
+below theirs; then, rack by rack, every broker above its quota gives exactly its surplus, chosen so that its bytes come
+near its share, and everything under way in the rack goes, largest first, to the broker that wants most bytes for each
+place it has left.
 What finds no place by this rule is left to the augmenting paths.
 """
 
@@ -12,51 +13,22 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kadmin.planner.kernel.crossings import between_racks
 from kadmin.planner.kernel.problem import NONE
-from kadmin.planner.kernel.replicas import Replicas, replicas_on
+from kadmin.planner.kernel.replicas import Errands, Replicas, replicas_on
 from kadmin.planner.kernel.subset import pick_exactly
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kadmin.planner.kernel.placement import Placement
-    from kadmin.planner.kernel.problem import Bools, Floats, Ints
+    from kadmin.planner.kernel.problem import Floats, Ints
     from kadmin.planner.kernel.share import Share
-
-_STRIDES = 64
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Errands:
-    """Replicas under way to a rack, arrays of shape [N]: `origin` is the broker that gave, NONE for an open slot."""
-
-    partition: Ints
-    slot: Ints
-    rack: Ints
-    origin: Ints
-
-    def __len__(self) -> int:
-        """Return N."""
-        return len(self.partition)
-
-    def joined(self, others: Errands) -> Errands:
-        """Return these errands and others."""
-        return Errands(
-            np.concatenate([self.partition, others.partition]),
-            np.concatenate([self.slot, others.slot]),
-            np.concatenate([self.rack, others.rack]),
-            np.concatenate([self.origin, others.origin]),
-        )
-
-    def to(self, rack: int) -> Errands:
-        """Return those that go to one rack."""
-        return self.at(self.rack == rack)
-
-    def at(self, which: Bools | Ints) -> Errands:
-        """Return those that a mask or positions name."""
-        return Errands(self.partition[which], self.slot[which], self.rack[which], self.origin[which])
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,15 +70,16 @@ def fill(share: Share) -> None:
     size, racks = placement.problem.size, placement.problem.brokers.racks
     even = share.even_load()
     errands = _open_slots(share, even)
-    errands = errands.joined(_between_racks(share, errands, even))
+    surplus = np.flatnonzero(share.surplus() > 0)
+    on = replicas_on(placement, share.members, surplus)
+    on = on.only(on.may_go(placement))
+    if racks > 1 and len(on):
+        errands = errands.joined(between_racks(share, on, errands, even))
     arriving = np.zeros(racks, np.int64)
     np.add.at(arriving, errands.rack, size[errands.partition])
     goal = share.load_within_racks(arriving)
-    surplus = share.surplus()
-    on = replicas_on(placement, share.members, np.flatnonzero(surplus > 0))
     for rack in range(racks):
-        _deliver(share, errands.to(rack), goal)
-        _deliver(share, _surplus(share, on, rack, goal), goal)
+        _deliver(share, errands.to(rack).joined(_surplus(share, on, rack, goal)), rack, goal)
 
 
 def _open_slots(share: Share, even: Floats) -> Errands:
@@ -119,9 +92,9 @@ def _open_slots(share: Share, even: Floats) -> Errands:
     free = np.maximum(free, 0)
     order = np.lexsort((lacking, -placement.problem.size[lacking], np.count_nonzero(free, axis=1)))
     needs = _Needs(
-        places=_per_rack(share, -share.surplus()).tolist(),
-        room=_per_rack(share, share.room()).tolist(),
-        size=_per_rack(share, even - placement.load).tolist(),
+        places=share.per_rack(-share.surplus()).tolist(),
+        room=share.per_rack(share.room()).tolist(),
+        size=share.per_rack(even - placement.load).tolist(),
     )
     sizes = placement.problem.size[lacking[order]]
     choices = needs.choose(free[order], missing[missing > 0][order], sizes)
@@ -144,71 +117,6 @@ def _nth_open_slots(placement: Placement, partition: Ints) -> Ints:
     return np.asarray(np.argmax(np.cumsum(is_open, axis=1) == (again + 1)[:, None], axis=1))
 
 
-def _between_racks(share: Share, errands: Errands, even: Floats) -> Errands:
-    """Take replicas from racks above their totals for racks below theirs; only brokers above their quota give."""
-    problem = share.placement.problem
-    net = _per_rack(share, share.surplus()).astype(np.int64)
-    np.add.at(net, errands.rack, 1)
-    excess = _per_rack(share, share.placement.load - even)
-    np.add.at(excess, errands.rack, problem.size[errands.partition])
-    taken = errands.to(NONE)
-    if not (net > 0).any():
-        return taken
-    surplus = np.maximum(share.surplus(), 0)
-    on = replicas_on(share.placement, share.members, np.flatnonzero(surplus > 0))
-    on = on.only(on.may_go(share.placement) & ~np.isin(on.partition, errands.partition))
-    for source in np.argsort(-net, kind="stable").tolist():
-        for target in np.argsort(net, kind="stable").tolist():
-            count = int(min(net[source], -net[target]))
-            if count > 0:
-                wanted = (excess[source] * count / net[source] + excess[target] * count / net[target]) / 2
-                on, some = _pick_for_rack(share, on, (source, target), count, wanted)
-                taken = taken.joined(some)
-                moved = float(problem.size[some.partition].sum())
-                net[[source, target]] += [-len(some), len(some)]
-                excess[[source, target]] += [-moved, moved]
-    return taken
-
-
-def _pick_for_rack(
-    share: Share, on: Replicas, racks: tuple[int, int], count: int, wanted: float
-) -> tuple[Replicas, Errands]:
-    """Take `count` replicas of about `wanted` bytes from one rack for another; what is left in `on` comes back too."""
-    placement, problem = share.placement, share.placement.problem
-    source, target = racks
-    giving = problem.brokers.rack[on.broker] == source
-    giving &= placement.per_rack[on.partition, target] < problem.rack_cap[on.partition]
-    chosen = np.flatnonzero(giving)
-    chosen = chosen[_spread(problem.size[on.partition[chosen]])]
-    chosen = chosen[np.sort(np.unique(on.partition[chosen], return_index=True)[1])]
-    chosen = chosen[_running_count(on.broker[chosen]) < share.surplus()[on.broker[chosen]]]
-    chosen = chosen[pick_exactly(problem.size[on.partition[chosen]], count, wanted)]
-    some = on.only(chosen)
-    placement.take_all(some.partition, some.slot)
-    errands = Errands(some.partition, some.slot, np.full(len(some), target, np.int64), some.broker)
-    return on.only(~np.isin(on.partition, some.partition)), errands
-
-
-def _per_rack(share: Share, values: Ints | Floats) -> Floats:
-    brokers = share.placement.problem.brokers
-    return np.bincount(brokers.rack, weights=values, minlength=brokers.racks).astype(np.float64)
-
-
-def _spread(sizes: Ints) -> Ints:
-    """Return an order in which every stretch holds small and large alike."""
-    order = np.argsort(sizes, kind="stable")
-    return np.concatenate([order[start::_STRIDES] for start in range(_STRIDES)])
-
-
-def _running_count(values: Ints) -> Ints:
-    """Return how often each value has come before."""
-    order = np.argsort(values, kind="stable")
-    ranks = np.empty(len(values), np.int64)
-    ascending = values[order]
-    ranks[order] = np.arange(len(values)) - np.searchsorted(ascending, ascending)
-    return ranks
-
-
 def _surplus(share: Share, on: Replicas, rack: int, goal: Floats) -> Errands:
     """Take from each broker of a rack exactly what is above its quota, its bytes brought near the goal."""
     placement, problem = share.placement, share.placement.problem
@@ -223,70 +131,82 @@ def _surplus(share: Share, on: Replicas, rack: int, goal: Floats) -> Errands:
     return Errands(taken.partition, taken.slot, np.full(len(taken), rack, np.int64), taken.broker)
 
 
-def _deliver(share: Share, errands: Errands, goal: Floats) -> None:
-    """Put errands of one rack, largest first, on the broker that wants most bytes for each place left."""
-    if not len(errands):
-        return
+def _deliver(share: Share, errands: Errands, rack: int, goal: Floats) -> None:
+    """Put errands of one rack, largest first, on the broker that wants most bytes for each place left.
+
+    What nobody takes goes back to where it came from, if it came from anywhere.
+    """
     placement, size = share.placement, share.placement.problem.size[errands.partition]
-    takers = _Takers(share, int(errands.rack[0]), goal)
-    welcome = _welcome_anywhere(share, errands)
-    order = np.lexsort((errands.slot, errands.partition, -size))
-    some = errands.at(order)
-    targets = []
-    for partition, slot, origin, volume in zip(
-        some.partition.tolist(), some.slot.tolist(), some.origin.tolist(), size[order].tolist(), strict=True
-    ):
-        broker = takers.keenest() if welcome else takers.keenest_accepting(placement, partition)
-        if broker != NONE:
-            takers.took(broker, volume)
-        targets.append(origin if broker == NONE else broker)
-        if not welcome and targets[-1] != NONE:
-            placement.put(partition, slot, targets[-1])
-    if welcome:
-        brokers = np.array(targets, np.int64)
-        placed = brokers != NONE
-        placement.put_all(some.partition[placed], some.slot[placed], brokers[placed])
+    some = errands.at(np.lexsort((errands.slot, errands.partition, -size)))
+    takers = _Takers(share, rack, goal)
+    if _barred_by_own_lists_alone(share, some, rack):
+        targets = np.array(
+            takers.deal(placement.slots[some.partition], placement.problem.size[some.partition]), np.int64
+        )
+        targets = np.where(targets == NONE, some.origin, targets)
+        placed = targets != NONE
+        placement.put_all(some.partition[placed], some.slot[placed], targets[placed])
+        return
+    volumes = placement.problem.size[some.partition].tolist()
+    rows = zip(some.partition.tolist(), some.slot.tolist(), some.origin.tolist(), volumes, strict=True)
+    for partition, slot, origin, volume in rows:
+        broker = takers.take(partial(_refuses, placement, partition), volume)
+        if broker != NONE or origin != NONE:
+            placement.put(partition, slot, origin if broker == NONE else broker)
 
 
-def _welcome_anywhere(share: Share, errands: Errands) -> bool:
-    """Whether any broker of the rack would accept each errand: no need to ask one by one."""
+def _barred_by_own_lists_alone(share: Share, errands: Errands, rack: int) -> bool:
+    """Whether every broker of the rack accepts each errand whose partition it does not hold: no need to ask again."""
     placement, problem = share.placement, share.placement.problem
-    nothing_there = (placement.per_rack[errands.partition, errands.rack[0]] == 0).all()
-    one_each = (problem.rack_cap[errands.partition] == 1).all()
-    return bool(nothing_there and one_each) and problem.brokers.boundless
+    if not problem.brokers.boundless or len(np.unique(errands.partition)) < len(errands):
+        return False
+    return bool((placement.per_rack[errands.partition, rack] < problem.rack_cap[errands.partition]).all())
+
+
+def _refuses(placement: Placement, partition: int, broker: int) -> bool:
+    return not placement.accepts(partition, broker)
 
 
 class _Takers:
-    """The brokers of a rack with places left, by the bytes that each wants for a place."""
+    """The brokers of a rack with places left, the one that wants most bytes for a place first."""
 
     def __init__(self, share: Share, rack: int, goal: Floats) -> None:
         room, brokers = share.room(), share.placement.problem.brokers
+        self._left, wanted = room.tolist(), goal - share.placement.load
+        self._wanted = wanted.tolist()
         here = np.flatnonzero((brokers.rack == rack) & (room > 0)).tolist()
-        self._left = {broker: int(room[broker]) for broker in here}
-        self._wanted = {broker: float(goal[broker] - share.placement.load[broker]) for broker in here}
         self._heap = [(-self._wanted[broker] / self._left[broker], broker) for broker in here]
         heapq.heapify(self._heap)
 
-    def keenest(self) -> int:
-        """Take out the broker that wants most; NONE where none has a place left."""
-        return heapq.heappop(self._heap)[1] if self._heap else NONE
+    def deal(self, lists: Ints, sizes: Ints) -> list[int]:
+        """Return for each replica ([N, W] the brokers that hold the partition, [N] bytes) who takes it, or NONE."""
+        heap, taken = self._heap, []
+        for row, volume in zip(lists.tolist(), sizes.tolist(), strict=True):
+            found = heap[0][1] if heap else NONE
+            if found in row:  # also where nobody is left and the row has an open slot
+                found = self.take(row.__contains__, volume)
+            elif heap:
+                self._book(found, volume)
+            taken.append(found)
+        return taken
 
-    def keenest_accepting(self, placement: Placement, partition: int) -> int:
-        """Take out, of those that accept a partition, the broker that wants most; NONE where none does."""
-        passed, found = [], NONE
-        while self._heap and found == NONE:
-            entry = heapq.heappop(self._heap)
-            if placement.accepts(partition, entry[1]):
-                found = entry[1]
-            else:
-                passed.append(entry)
+    def take(self, refused: Callable[[int], bool], volume: int) -> int:
+        """Give a replica to the first broker that is not refused; NONE where there is none."""
+        heap, passed = self._heap, []
+        while heap and refused(heap[0][1]):
+            passed.append(heapq.heappop(heap))
+        found = heap[0][1] if heap else NONE
+        if heap:
+            self._book(found, volume)
         for entry in passed:
-            heapq.heappush(self._heap, entry)
+            heapq.heappush(heap, entry)
         return found
 
-    def took(self, broker: int, size: int) -> None:
-        """Put a broker back that was taken out and got a replica."""
-        self._wanted[broker] -= size
-        self._left[broker] -= 1
-        if self._left[broker]:
-            heapq.heappush(self._heap, (-self._wanted[broker] / self._left[broker], broker))
+    def _book(self, broker: int, volume: int) -> None:
+        """Note that the first broker of the heap got a replica."""
+        wanted = self._wanted[broker] = self._wanted[broker] - volume
+        left = self._left[broker] = self._left[broker] - 1
+        if left:
+            heapq.heapreplace(self._heap, (-wanted / left, broker))
+        else:
+            heapq.heappop(self._heap)

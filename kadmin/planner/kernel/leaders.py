@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.problem import NONE, ObstacleError
+from kadmin.planner.kernel.leader_bytes import even_leader_bytes
+from kadmin.planner.kernel.problem import NONE, ObstacleError, any_of, member
+from kadmin.planner.kernel.replicas import stable_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,6 +41,7 @@ def choose_leaders(problem: Problem, lists: Ints, free: Bools) -> Ints:
         flow = _Flow(problem, lists, leader, free)
         flow.even_out()
         _undo_exchanges(problem, lists, leader)
+    even_leader_bytes(problem, lists, leader)
     return leader
 
 
@@ -49,18 +52,19 @@ def keep_leaders(problem: Problem, lists: Ints) -> Ints:
     """
     wished = problem.start[:, 0]
     may_lead = np.append(problem.brokers.may_lead, np.False_)  # the last one answers for NONE
-    stays = ((lists == wished[:, None]).any(axis=1) & may_lead[wished]) | ~problem.movable
+    stays = (member(lists, wished) & may_lead[wished]) | ~problem.movable
     leader = np.where(stays, wished, NONE)
     count = np.bincount(leader[leader != NONE], minlength=len(problem.brokers)).tolist()
     lost = np.flatnonzero(~stays)
-    hopeless = lost[~may_lead[lists[lost]].any(axis=1)]
+    hopeless = lost[~any_of(may_lead[lists[lost]])]
     if hopeless.size:
         raise ObstacleError("every replica lies on a broker that may not lead", hopeless)
-    for partition, row in zip(lost.tolist(), lists[lost].tolist(), strict=True):
-        able = [broker for broker in row if may_lead[broker]]
-        choice = min(able, key=lambda broker: (count[broker], broker))
-        leader[partition] = choice
+    chosen = []
+    for row in np.sort(np.where(may_lead[lists[lost]], lists[lost], NONE), axis=1).tolist():
+        choice = min([broker for broker in row if broker != NONE], key=count.__getitem__)
+        chosen.append(choice)
         count[choice] += 1
+    leader[lost] = chosen
     return leader
 
 
@@ -73,7 +77,7 @@ def _even(problem: Problem, leader: Ints) -> bool:
 def _undo_exchanges(problem: Problem, lists: Ints, leader: Ints) -> None:
     """Give back pairs of changes a -> b and b -> a, which even out nothing."""
     first = problem.start[:, 0]
-    still_there = (lists == first[:, None]).any(axis=1) & np.append(problem.brokers.may_lead, np.False_)[first]
+    still_there = member(lists, first) & np.append(problem.brokers.may_lead, np.False_)[first]
     changed = np.flatnonzero((leader != first) & still_there & problem.movable)
     pairs: dict[tuple[int, int], list[int]] = {}
     for partition in changed.tolist():
@@ -96,9 +100,12 @@ class _Flow:
         brokers = len(problem.brokers)
         self._count = np.bincount(leader, minlength=brokers)
         able = np.append(self._able, np.False_)
-        rows, slots = np.nonzero(able[lists] & (lists != leader[:, None]) & problem.movable[:, None])
+        open_to = able[lists] & (lists != leader[:, None]) & problem.movable[:, None]
+        free_first = np.concatenate([np.flatnonzero(free), np.flatnonzero(~free)])
+        rows, slots = np.nonzero(open_to[free_first])
+        rows = free_first[rows]
         key = leader[rows] * brokers + lists[rows, slots]
-        order = np.lexsort((rows, ~free[rows], key))
+        order = stable_order(key)
         self._keys, self._partitions = key[order], rows[order]
         self.arcs = np.bincount(key, minlength=brokers * brokers).reshape(brokers, brokers)
         self._next: dict[int, int] = {}

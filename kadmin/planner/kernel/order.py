@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kadmin.planner.kernel.bounds import added
-from kadmin.planner.kernel.problem import NO_LIMIT, NONE, ObstacleError, member
+from kadmin.planner.kernel.problem import NO_LIMIT, NONE, ObstacleError, any_of, bytes_on, lengths, member
 from kadmin.planner.kernel.releases import holdable
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def plan_order(problem: Problem, target: Ints) -> Ints:
     """Return the partitions whose list changes, the biggest win first; raises ObstacleError where no order fits."""
-    entries = np.flatnonzero((target != problem.current).any(axis=1))
+    entries = np.flatnonzero(any_of(target != problem.current))
     rank = _rank(problem, target)[entries]
     win = _wins(problem, target)[entries]
     ordered = entries[np.lexsort((entries, -win, rank))]
@@ -60,7 +60,7 @@ def within(problem: Problem, target: Ints, ordered: Ints, limits: ProposalLimits
 
 def order_alone(problem: Problem, target: Ints) -> Bools:
     """Whether each list holds the same brokers as now, so that its entry, if any, moves no data, [P]."""
-    return np.asarray((np.sort(target, axis=1) == np.sort(problem.current, axis=1)).all(axis=1))
+    return np.asarray((added(problem, target) == 0) & (lengths(target) == lengths(problem.current)))
 
 
 def _or_unlimited(limit: int | None) -> int:
@@ -70,8 +70,8 @@ def _or_unlimited(limit: int | None) -> int:
 def _rank(problem: Problem, target: Ints) -> Ints:
     """Return 0 for what must be done, 1 for what evens out, 2 for what only reorders, [P]."""
     current, filled = problem.current, problem.current != NONE
-    must = (~holdable(problem, current) & filled).any(axis=1) | (filled.sum(axis=1) != problem.rf)
-    must |= ~problem.movable | (problem.start != current).any(axis=1) | crowded(problem)
+    must = any_of(~holdable(problem, current) & filled) | (lengths(current) != problem.rf)
+    must |= ~problem.movable | any_of(problem.start != current) | crowded(problem)
     return np.where(order_alone(problem, target), 2, np.where(must, 0, 1))
 
 
@@ -80,7 +80,7 @@ def crowded(problem: Problem) -> Bools:
     brokers, current = problem.brokers, problem.current
     found = np.zeros(len(problem), np.bool_)
     for rack in range(brokers.racks):
-        on_rack = ((current != NONE) & (brokers.rack[current] == rack)).sum(axis=1)
+        on_rack = lengths(np.where(brokers.rack[current] == rack, current, NONE))
         found |= on_rack > problem.rack_cap
     return found
 
@@ -115,8 +115,7 @@ def _new_brokers(problem: Problem, target: Ints, partition: int) -> Ints:
 
 def _with_room(problem: Problem, target: Ints, ordered: Ints) -> Ints:
     """Put off each entry until its brokers have room for it beside what lies there then."""
-    load = np.zeros(len(problem.brokers) + 1, np.int64)  # the last one takes what is NONE
-    np.add.at(load, problem.current, problem.size[:, None])
+    load = np.append(bytes_on(problem, problem.current), 0)  # the last one takes what is NONE
     waiting, done = ordered.tolist(), []
     while waiting:
         put_off = []

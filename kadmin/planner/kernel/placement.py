@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.problem import NONE
+from kadmin.planner.kernel.problem import NONE, lengths
 
 if TYPE_CHECKING:
     from kadmin.planner.kernel.problem import Bools, Ints, Problem
@@ -71,11 +71,17 @@ class Placement:
 
     def missing(self) -> Ints:
         """Return how many replicas each partition lacks, [P]."""
-        return np.asarray(self.problem.rf - (self.slots != NONE).sum(axis=1))
+        return np.asarray(self.problem.rf - lengths(self.slots))
 
     def may_stay(self, partitions: Ints) -> Bools:
         """Whether a replica that each partition has at the start may stay on each broker, [N, B]."""
         return np.asarray(self.problem.allowed[self.problem.group[partitions]] & self.problem.brokers.may_hold)
+
+    def able_to_lead(self, partitions: Ints) -> Ints:
+        """Return how many replicas of each partition are on brokers that may lead, [N]."""
+        may_lead = np.append(self.problem.brokers.may_lead, np.False_)  # the last one answers for NONE
+        held = self.slots[partitions]
+        return lengths(np.where(may_lead[held], held, NONE))
 
     def leaderless(self, partition: int, without: int = NONE) -> bool:
         """Whether none of a partition's replicas may lead, the one in slot `without` not counted."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kadmin.planner.kernel.order import crowded, order_alone
-from kadmin.planner.kernel.problem import NONE, member
+from kadmin.planner.kernel.problem import NONE, any_of, lengths, member
 
 if TYPE_CHECKING:
     from kadmin.planner.kernel.problem import Bools, Problem, Solution
@@ -40,12 +40,12 @@ def reasons(problem: Problem, solution: Solution, relieved: int) -> list[Reason]
     current, target, brokers = problem.current, solution.target, problem.brokers
     filled = current != NONE
     allowed = problem.allowed[problem.group[:, None], current]
-    able = (filled & brokers.may_lead[current]).any(axis=1)
+    able = any_of(filled & brokers.may_lead[current])
     tests = {
-        Reason.EMPTIED: (filled & ~brokers.may_hold[current]).any(axis=1),
-        Reason.BROKER_SET: (filled & ~allowed).any(axis=1),
+        Reason.EMPTIED: any_of(filled & ~brokers.may_hold[current]),
+        Reason.BROKER_SET: any_of(filled & ~allowed),
         Reason.RACK: crowded(problem),
-        Reason.REPLICATION_FACTOR: filled.sum(axis=1) != problem.rf,
+        Reason.REPLICATION_FACTOR: lengths(current) != problem.rf,
         Reason.NEVER_LEAD: ~able,
     }
     stays = order_alone(problem, target)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.problem import NONE
+from kadmin.planner.kernel.problem import NONE, any_of
 
 if TYPE_CHECKING:
     from kadmin.planner.kernel.placement import Placement
@@ -22,7 +22,7 @@ def release(placement: Placement) -> None:
     """Open every slot whose replica must go; pinned and excluded partitions are left alone."""
     problem = placement.problem
     placement.take_all(*np.nonzero(~holdable(problem, problem.start) & (problem.start != NONE)))
-    crowded = (placement.per_rack > problem.rack_cap[:, None]).any(axis=1) | (placement.missing() < 0)
+    crowded = any_of(placement.per_rack > problem.rack_cap[:, None]) | (placement.missing() < 0)
     for partition in np.flatnonzero(crowded & problem.movable).tolist():
         while (choice := _surplus_slots(placement, partition)).size:
             placement.take(partition, _heaviest(placement, partition, choice))
@@ -55,5 +55,5 @@ def _free_a_slot_to_lead(placement: Placement) -> None:
     problem = placement.problem
     may_lead = np.append(problem.brokers.may_lead, False)  # the last one answers for NONE
     full = problem.movable & (placement.missing() == 0)
-    for partition in np.flatnonzero(full & ~may_lead[placement.slots].any(axis=1)).tolist():
+    for partition in np.flatnonzero(full & ~any_of(may_lead[placement.slots])).tolist():
         placement.take(partition, _heaviest(placement, partition, np.flatnonzero(placement.slots[partition] != NONE)))

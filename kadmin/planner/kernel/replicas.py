@@ -47,11 +47,41 @@ class Replicas:
 
     def may_go(self, placement: Placement) -> Bools:
         """Whether each may go without leaving its partition with nobody who may lead."""
-        may_lead = np.append(placement.problem.brokers.may_lead, np.False_)  # the last one answers for NONE
-        if may_lead[:-1].all():
+        may_lead = placement.problem.brokers.may_lead
+        if may_lead.all():
             return np.ones(len(self), np.bool_)
-        able = may_lead[placement.slots[self.partition]].sum(axis=1)
-        return np.asarray((able > 1) | ~may_lead[self.broker])
+        return (placement.able_to_lead(self.partition) > 1) | ~may_lead[self.broker]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Errands:
+    """Replicas under way to a rack, arrays of shape [N]: `origin` is the broker that gave, NONE for an open slot."""
+
+    partition: Ints
+    slot: Ints
+    rack: Ints
+    origin: Ints
+
+    def __len__(self) -> int:
+        """Return N."""
+        return len(self.partition)
+
+    def joined(self, others: Errands) -> Errands:
+        """Return these errands and others."""
+        return Errands(
+            np.concatenate([self.partition, others.partition]),
+            np.concatenate([self.slot, others.slot]),
+            np.concatenate([self.rack, others.rack]),
+            np.concatenate([self.origin, others.origin]),
+        )
+
+    def to(self, rack: int) -> Errands:
+        """Return those that go to one rack."""
+        return self.at(self.rack == rack)
+
+    def at(self, which: Bools | Ints) -> Errands:
+        """Return those that a mask or positions name."""
+        return Errands(self.partition[which], self.slot[which], self.rack[which], self.origin[which])
 
 
 def replicas_on(placement: Placement, members: Ints, brokers: Ints) -> Replicas:
@@ -64,7 +94,16 @@ def replicas_on(placement: Placement, members: Ints, brokers: Ints) -> Replicas:
     return Replicas(held[order], members[rows[order]], slots[order])
 
 
-def stable_order(brokers: Ints) -> Ints:
-    """Return the stable ascending order of broker indices; short integers are sorted several times faster."""
-    few = int(brokers.max(initial=0)) <= np.iinfo(np.int16).max
-    return np.argsort(brokers.astype(np.int16) if few else brokers, kind="stable")
+def stable_order(values: Ints) -> Ints:
+    """Return the stable ascending order of small numbers; short integers are sorted several times faster."""
+    few = int(values.max(initial=0)) <= np.iinfo(np.uint16).max
+    return np.argsort(values.astype(np.uint16) if few else values, kind="stable")
+
+
+def running_count(values: Ints) -> Ints:
+    """Return how often each value has come before."""
+    order = stable_order(values)
+    ranks = np.empty(len(values), np.int64)
+    ascending = values[order]
+    ranks[order] = np.arange(len(values)) - np.searchsorted(ascending, ascending)
+    return ranks

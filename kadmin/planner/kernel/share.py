@@ -7,11 +7,12 @@ brokers last, filling up what the others left uneven.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.problem import NONE, ObstacleError
+from kadmin.planner.kernel.problem import NONE, ObstacleError, bytes_on
 from kadmin.planner.kernel.quotas import Demand, quotas, rack_reach
 
 if TYPE_CHECKING:
@@ -60,6 +61,11 @@ class Share:
         """Return how full each broker is for its weight, had it `change` replicas more, [B]."""
         held = self.placement.count - self.others + self.base + change
         return np.asarray(held / self.placement.problem.brokers.weight)
+
+    def per_rack(self, values: Ints | Floats) -> Floats:
+        """Return the sums over each rack's brokers, [K]."""
+        brokers = self.placement.problem.brokers
+        return np.bincount(brokers.rack, weights=values, minlength=brokers.racks).astype(np.float64)
 
     @property
     def tolerance(self) -> float:
@@ -153,7 +159,7 @@ def byte_demand(problem: Problem, members: Ints, kept: Ints, base: Ints, *, slac
     allowed = problem.allowed[problem.group[members[0]]] & brokers.may_hold
     most = np.where(allowed & brokers.may_receive, int(size.sum()), np.where(allowed, kept, 0))
     rf, cap = problem.rf[members], problem.rack_cap[members]
-    reach = [int((size * np.minimum(rf, racks * cap)).sum()) for racks in range(brokers.racks + 1)]
+    reach = [int(np.dot(size, np.minimum(rf, racks * cap))) for racks in range(brokers.racks + 1)]
     capacity = (brokers.capacity / (1 + slack)).astype(np.int64)
     return Demand(
         total=reach[-1],
@@ -168,23 +174,23 @@ def byte_demand(problem: Problem, members: Ints, kept: Ints, base: Ints, *, slac
 
 def _tally(placement: Placement, partitions: Ints) -> tuple[Ints, Ints]:
     problem, held = placement.problem, placement.slots[partitions]
-    filled = held != NONE
-    size = np.broadcast_to(problem.size[partitions, None], held.shape)[filled]
-    load = np.zeros(len(problem.brokers), np.int64)
-    np.add.at(load, held[filled], size)
-    return np.bincount(held[filled], minlength=len(problem.brokers)), load
+    return np.bincount(held[held != NONE], minlength=len(problem.brokers)), bytes_on(problem, held, partitions)
 
 
 def _refuse_impossible(placement: Placement, members: Ints, receives: Bools) -> None:
     """Refuse partitions that want more replicas than brokers and racks can hold."""
     problem, brokers = placement.problem, placement.problem.brokers
     new = np.bincount(brokers.rack[receives], minlength=brokers.racks)
+    cap = problem.rack_cap[members]
+    least = reduce(np.add, (np.minimum(count, cap) for count in new.tolist()), np.zeros(len(members), np.int64))
+    if (problem.rf[members] <= least).all():
+        return
     held = placement.slots[members]
     stuck = (held != NONE) & ~receives[held]
     old = np.zeros((len(members), brokers.racks), np.int64)
     rows, columns = np.nonzero(stuck)
     np.add.at(old, (rows, brokers.rack[held[rows, columns]]), 1)
-    most = np.minimum(new + old, problem.rack_cap[members, None]).sum(axis=1)
+    most = np.minimum(new + old, cap[:, None]).sum(axis=1)
     if (short := problem.rf[members] > most).any():
         wished = int(problem.rf[members][short].max())
         strict = bool((problem.rack_cap[members][short] == 1).all()) and brokers.racks > 1

@@ -1,91 +1,117 @@
 """Evens out bytes by swapping replicas between two brokers, so that counts stay as they are.
 
 Goals: every broker's bytes within the tolerance of its share, at the fewest further moves.
-Algorithm: replicas that are under way anyway are swapped first, which costs nothing, down to a fraction of the
-tolerance; after that any replicas, until the tolerance is met. The broker that is furthest off swaps with one on the
-other side, the two replicas chosen so that both come nearest to their shares. It ends where no such swap helps, a
-state from which a second run finds none either.
+Algorithm: swaps that add no move come first, down to a fraction of the tolerance: both replicas are under way anyway,
+or one of them goes home and another leaves in its place. After that any swaps, the cheapest first, until the tolerance
+is met. The broker that is furthest off swaps with one on the other side, the two replicas chosen so that both come
+nearest to their shares. It ends where no such swap helps, a state from which a second run finds none either.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.problem import member
-from kadmin.planner.kernel.replicas import Replicas, replicas_on, stable_order
-from kadmin.planner.kernel.subset import nearest_exchange
+from kadmin.planner.kernel.problem import any_of
+from kadmin.planner.kernel.replicas import replicas_on
+from kadmin.planner.kernel.subset import Side, nearest_within
 
 if TYPE_CHECKING:
-    from kadmin.planner.kernel.problem import Bools, Floats
+    from kadmin.planner.kernel.problem import Bools, Floats, Ints
+    from kadmin.planner.kernel.replicas import Replicas
     from kadmin.planner.kernel.share import Share
 
-_PARTNERS = 3
+_PARTNERS = 2
 """Brokers tried on the other side, in the same rack and again in other racks."""
 
-_FREE_PART = 0.125
+_FREE_PART = 0.25
 """Swaps that cost nothing go on down to this part of the tolerance."""
 
 _LEAST_GAIN = 0.05
 """A swap must bring the pair nearer by this part of the tolerance."""
 
+_ANY_COST = 2
+"""Two replicas that leave where they were: the most moves that a swap adds."""
+
 
 def even_sizes(share: Share) -> None:
     """Swap replicas until bytes are within tolerance of their shares, or no swap helps."""
-    problem = share.placement.problem
-    if not problem.size[share.members].any():
+    if not share.placement.problem.size[share.members].any():
         return
     goal = share.even_load()
     settled = goal - share.others_load + share.base_load  # groups still to be placed say nothing about what is even
     slack = share.tolerance * np.maximum(settled, 1.0)
-    on = replicas_on(share.placement, share.members, np.arange(len(problem.brokers)))
-    underway = on.only(~member(problem.current[on.partition], on.broker))
-    _Swaps(share, underway, goal, slack * _FREE_PART).run(thorough=False)
-    on = replicas_on(share.placement, share.members, np.arange(len(problem.brokers)))
-    _Swaps(share, on, goal, slack).run(thorough=True)
+    swaps = _Swaps(share, goal)
+    if not np.array_equal(share.placement.slots, share.placement.problem.current):
+        swaps.run(slack * _FREE_PART, most_cost=0)
+    swaps.run(slack, most_cost=_ANY_COST)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Held:
+    """The replicas of one broker, ascending by size: arrays [N], and `current` [N, W], the lists of today."""
+
+    partition: Ints
+    slot: Ints
+    size: Ints
+    current: Ints
+
+    def only(self, which: Bools | Ints) -> _Held:
+        return _Held(self.partition[which], self.slot[which], self.size[which], self.current[which])
+
+    def exchanged(self, gone: int, other: _Held, come: int) -> _Held:
+        """Return these without one, and with one of another broker's in its place by size."""
+        stay = self.only(np.arange(len(self.size)) != gone)
+        place = int(np.searchsorted(stay.size, other.size[come], side="right"))
+        return _Held(
+            np.insert(stay.partition, place, other.partition[come]),
+            np.insert(stay.slot, place, other.slot[come]),
+            np.insert(stay.size, place, other.size[come]),
+            np.insert(stay.current, place, other.current[come], axis=0),
+        )
 
 
 class _Swaps:
-    """One round of swaps among the replicas listed, each broker's kept in order of size."""
+    """The swaps of one share; each broker's replicas are kept in order of size, from when it is first looked at."""
 
-    def __init__(self, share: Share, listed: Replicas, goal: Floats, slack: Floats) -> None:
+    def __init__(self, share: Share, goal: Floats) -> None:
+        self._share, self._goal = share, goal
         self._placement = share.placement
         self._problem = share.placement.problem
-        self._receives = share.receives
         strict = bool((self._problem.rack_cap[share.members] == 1).all())
         self._parted = strict and self._problem.brokers.all_lead
-        self._goal, self._slack = goal, slack
-        sizes = self._problem.size[listed.partition]
-        by_size = np.argsort(sizes, kind="stable")
-        ordered = listed.only(by_size[stable_order(listed.broker[by_size])])
-        self._on = {broker: ordered.of(broker) for broker in np.flatnonzero(share.receives).tolist()}
+        self._listed: Replicas | None = None
+        self._on: dict[int, _Held] = {}
 
-    def run(self, *, thorough: bool) -> None:
-        """Swap until every broker is within its slack or has nobody to swap with.
+    def run(self, slack: Floats, *, most_cost: int) -> None:
+        """Swap until every broker is within its slack or has nobody to swap with, each swap adding so many moves.
 
-        `thorough` asks those that had nobody again after each swap, so that the end is a state without any swap.
+        Where a swap may cost anything, those that had nobody are asked again after each swap, so that the end is a
+        state without any swap.
         """
         stuck = np.zeros(len(self._goal), np.bool_)
         while True:
-            off = np.abs(self._excess()) / self._slack
-            off[~self._receives | stuck] = 0
+            off = np.abs(self._excess()) / slack
+            off[~self._share.receives | stuck] = 0
             pivot = int(np.argmax(off))
             if off[pivot] <= 1:
                 return
-            if not self._swap_with_somebody(pivot):
+            if not any(self._swap_with_somebody(pivot, slack, cost) for cost in range(most_cost + 1)):
                 stuck[pivot] = True
-            elif thorough:
+            elif most_cost == _ANY_COST:
                 stuck[:] = False
 
     def _excess(self) -> Floats:
         return np.asarray(self._placement.load - self._goal)
 
-    def _swap_with_somebody(self, pivot: int) -> bool:
+    def _swap_with_somebody(self, pivot: int, slack: Floats, cost: int) -> bool:
         excess = self._excess()
         for partner in self._partners(pivot, excess):
             giver, taker = (pivot, partner) if excess[pivot] > 0 else (partner, pivot)
-            if self._swap(giver, taker, float(excess[giver] - excess[taker]) / 2):
+            least = _LEAST_GAIN * float(min(slack[giver], slack[taker]))
+            if self._swap((giver, taker), float(excess[giver] - excess[taker]) / 2, least, cost):
                 return True
         return False
 
@@ -93,59 +119,52 @@ class _Swaps:
         rack = self._problem.brokers.rack
         opposite = -np.sign(excess[pivot]) * excess
         order = np.argsort(-opposite, kind="stable")
-        order = order[self._receives[order] & (opposite[order] > -abs(excess[pivot])) & (order != pivot)]
+        order = order[self._share.receives[order] & (opposite[order] > -abs(excess[pivot])) & (order != pivot)]
         near, far = order[rack[order] == rack[pivot]], order[rack[order] != rack[pivot]]
         return [*near[:_PARTNERS].tolist(), *far[:_PARTNERS].tolist()]
 
-    def _swap(self, giver: int, taker: int, wanted: float) -> bool:
+    def _swap(self, pair: tuple[int, int], wanted: float, least: float, cost: int) -> bool:
         """Swap the two replicas that shift nearest to `wanted` bytes from giver to taker, if that helps enough."""
-        size = self._problem.size
-        large, small = self._crossing(giver, taker), self._crossing(taker, giver)
-        pair = nearest_exchange(size[small.partition], size[large.partition], wanted)
-        if pair is None:
+        found = nearest_within(self._side(*pair), self._side(*pair[::-1]), cost, wanted)
+        if found is None:
             return False
-        back, out = small.only(np.array([pair[0]])), large.only(np.array([pair[1]]))
-        shift = float(size[out.partition[0]] - size[back.partition[0]])
-        gain = wanted - abs(shift - wanted)
-        if gain < _LEAST_GAIN * min(self._slack[giver], self._slack[taker]):
+        out, back = self._held(pair[0]), self._held(pair[1])
+        gone, come = found
+        shift = int(out.size[gone] - back.size[come])
+        if wanted - abs(shift - wanted) < least:
             return False
-        if self._placement.load[taker] + shift > self._problem.brokers.capacity[taker]:
+        if self._placement.load[pair[1]] + shift > self._problem.brokers.capacity[pair[1]]:
             return False
-        self._exchange(out, back)
+        self._placement.move(int(out.partition[gone]), int(out.slot[gone]), pair[1])
+        self._placement.move(int(back.partition[come]), int(back.slot[come]), pair[0])
+        self._on[pair[0]] = out.exchanged(gone, back, come)
+        self._on[pair[1]] = back.exchanged(come, out, gone)
         return True
 
-    def _crossing(self, giver: int, taker: int) -> Replicas:
-        """Return the replicas of one broker that may go to another, one of that broker's coming back."""
-        rack, replicas = self._problem.brokers.rack, self._on[giver]
+    def _held(self, broker: int) -> _Held:
+        if self._listed is None:
+            self._listed = replicas_on(self._placement, self._share.members, np.arange(len(self._goal)))
+        if broker not in self._on:
+            here = self._listed.of(broker)
+            size = self._problem.size[here.partition]
+            held = _Held(here.partition, here.slot, size, self._problem.current[here.partition])
+            self._on[broker] = held.only(np.argsort(size, kind="stable"))
+        return self._on[broker]
+
+    def _side(self, giver: int, taker: int) -> Side:
+        held, rack = self._held(giver), self._problem.brokers.rack
+        cost = any_of(held.current == giver).astype(np.int64) - any_of(held.current == taker)
         if self._parted and rack[giver] == rack[taker]:
-            return replicas
-        return replicas.only(self._may_cross(replicas, taker))
+            return Side(np.arange(len(cost)), held.size, cost)
+        able = np.flatnonzero(self._may_cross(held.partition, giver, taker))
+        return Side(able, held.size[able], cost[able])
 
-    def _may_cross(self, replicas: Replicas, broker: int) -> Bools:
+    def _may_cross(self, partition: Ints, giver: int, taker: int) -> Bools:
+        """Whether replicas of these partitions may go from one broker to another, one of that broker's coming back."""
         placement, brokers = self._placement, self._problem.brokers
-        held = placement.slots[replicas.partition]
-        free = (held != broker).all(axis=1)
-        if len(replicas) and brokers.rack[replicas.broker[0]] != brokers.rack[broker]:
-            on_rack = placement.per_rack[replicas.partition, brokers.rack[broker]]
-            free &= on_rack < self._problem.rack_cap[replicas.partition]
-        if not brokers.may_lead[broker]:
-            free &= replicas.may_go(placement)
-        return np.asarray(free)
-
-    def _exchange(self, out: Replicas, back: Replicas) -> None:
-        giver, taker = int(out.broker[0]), int(back.broker[0])
-        self._placement.move(int(out.partition[0]), int(out.slot[0]), taker)
-        self._placement.move(int(back.partition[0]), int(back.slot[0]), giver)
-        self._on[giver] = self._replaced(giver, out, back)
-        self._on[taker] = self._replaced(taker, back, out)
-
-    def _replaced(self, broker: int, gone: Replicas, come: Replicas) -> Replicas:
-        here = self._on[broker]
-        stays = here.only((here.partition != gone.partition[0]) | (here.slot != gone.slot[0]))
-        size = self._problem.size[come.partition[0]]
-        at = int(np.searchsorted(self._problem.size[stays.partition], size, side="right"))
-        return Replicas(
-            np.insert(stays.broker, at, broker),
-            np.insert(stays.partition, at, come.partition[0]),
-            np.insert(stays.slot, at, come.slot[0]),
-        )
+        free = ~any_of(placement.slots[partition] == taker)
+        if brokers.rack[giver] != brokers.rack[taker]:
+            free &= placement.per_rack[partition, brokers.rack[taker]] < self._problem.rack_cap[partition]
+        if brokers.may_lead[giver] and not brokers.may_lead[taker]:
+            free &= placement.able_to_lead(partition) > 1
+        return free

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kadmin.planner.kernel.augment import augment
-from kadmin.planner.kernel.bounds import added, least_moves
+from kadmin.planner.kernel.bounds import LeastMoves, added, least_moves
 from kadmin.planner.kernel.cycles import cancel_cycles
 from kadmin.planner.kernel.fill import fill
 from kadmin.planner.kernel.leaders import choose_leaders
+from kadmin.planner.kernel.order import order_alone
 from kadmin.planner.kernel.placement import Placement
 from kadmin.planner.kernel.problem import ObstacleError, Solution
 from kadmin.planner.kernel.releases import release
@@ -33,20 +34,20 @@ def solve(problem: Problem) -> Solution:
     The answer is asked for again with itself as the cluster, until that changes nothing: so a second run on the result
     proposes nothing. Raises ObstacleError where no plan can satisfy the problem, or none was found.
     """
-    solution = _solve_once(problem)
+    solution = _solve_once(problem, least_moves(problem))
     for _ in range(PASSES):
         settled = replace(problem, current=solution.target, start=solution.target)
-        again = _solve_once(settled)
+        again = _solve_once(settled, LeastMoves(0, 0))
         if np.array_equal(again.target, solution.target):
             break
         solution = replace(again, bound=solution.bound, proved=solution.proved)
     return solution
 
 
-def _solve_once(problem: Problem) -> Solution:
+def _solve_once(problem: Problem, least: LeastMoves) -> Solution:
     placement = Placement(problem)
-    counted = _place(placement)
-    free = (np.sort(placement.slots, axis=1) != np.sort(problem.current, axis=1)).any(axis=1)
+    counted = _place(placement, least)
+    free = ~order_alone(problem, placement.slots)
     leader = choose_leaders(problem, placement.slots, free)
     target = order_lists(problem, placement.slots, leader, free)
     return Solution(target, counted.quota, counted.bound, counted.proved)
@@ -61,9 +62,8 @@ class _Counted:
     proved: bool
 
 
-def _place(placement: Placement) -> _Counted:
+def _place(placement: Placement, least: LeastMoves) -> _Counted:
     problem = placement.problem
-    least = least_moves(problem)
     if problem.leaders_only:
         return _Counted(placement.count.copy(), least.by_quotas, proved=True)
     release(placement)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,6 +50,39 @@ def nearest_exchange(inside: Ints, outside: Ints, wanted: float) -> tuple[int, i
     if errors[best] >= abs(wanted):
         return None
     return best % len(inside), int(candidates[best])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Side:
+    """One side of an exchange: what may be given, ascending by `size` [N], and what it costs to give each, [N].
+
+    `at` [N] names each to who asks.
+    """
+
+    at: Ints
+    size: Ints
+    cost: Ints
+
+    def affordable(self, most: int) -> Side:
+        """Return those that cost at most so much."""
+        which = self.cost <= most
+        return Side(self.at[which], self.size[which], self.cost[which])
+
+
+def nearest_within(out: Side, back: Side, most_cost: int, wanted: float) -> tuple[int, int] | None:
+    """Return what goes and what comes back: the sizes' difference nearest to `wanted`, the costs' sum within a limit.
+
+    None where every such exchange leaves the sum as far off as before.
+    """
+    best, found = abs(wanted), None
+    for cost in np.unique(out.cost).tolist():
+        going, coming = out.affordable(cost), back.affordable(most_cost - cost)
+        pair = nearest_exchange(coming.size, going.size, wanted)
+        if pair is not None:
+            error = abs(float(going.size[pair[1]] - coming.size[pair[0]]) - wanted)
+            if error < best:
+                best, found = error, (int(going.at[pair[1]]), int(coming.at[pair[0]]))
+    return found
 
 
 def _best_run(ascending: Ints, count: int, wanted: float) -> int:

@@ -3,9 +3,9 @@
 Goals: whichever broker is lost, its partitions are led by many others evenly: no broker comes to lead more than a
 small part above the fair share of those left. First only partitions are ordered anew that are reassigned anyway,
 which costs no entry of the plan; others only where a broker would still come to lead more than that.
-Algorithm: Kafka elects the first live in-sync replica of the list, so the second replica is the heir. Partition after
-partition takes the heir that would lead least after the loss of its leader, one of every leader at once; a few further
-rounds mend early choices.
+Algorithm: Kafka elects the first live in-sync replica of the list, so the second replica is the heir. In rounds, each
+partition whose heir would lead more after the loss of its leader than another replica would takes that one instead, at
+most so many at once as even the two out.
 """
 
 from __future__ import annotations
@@ -15,12 +15,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.problem import NONE
+from kadmin.planner.kernel.problem import NONE, any_of, lengths
+from kadmin.planner.kernel.replicas import running_count
 
 if TYPE_CHECKING:
     from kadmin.planner.kernel.problem import Bools, Ints, Problem
 
-_ROUNDS = 3
+_ROUNDS = 32
+_UNEVEN = 2
+"""One less here and one more there changes nothing at a difference below this."""
+
 _HEIRS = 2
 """With fewer replicas behind the leader there is nothing to choose."""
 
@@ -32,7 +36,7 @@ def order_lists(problem: Problem, lists: Ints, leader: Ints, free: Bools) -> Int
     """Return ordered replicas [P, W]: the leader, then as before, new ones last; heirs chosen where `free` [P]."""
     ordered = _leader_first(problem, lists, leader)
     if ordered.shape[1] > _HEIRS:
-        choosable = problem.movable & ((ordered != NONE).sum(axis=1) > _HEIRS)
+        choosable = problem.movable & (lengths(ordered) > _HEIRS)
         listed = free | (leader != problem.current[:, 0])
         heirs = _Heirs(problem, ordered)
         heirs.choose(np.flatnonzero(choosable & listed))
@@ -48,7 +52,7 @@ def _leader_first(problem: Problem, lists: Ints, leader: Ints) -> Ints:
         place = np.where((lists == before) & (lists != NONE), column, place)
     place[lists == leader[:, None]] = -1
     place[lists == NONE] = width + 1
-    changed = np.flatnonzero((lists != problem.start).any(axis=1) | (leader != problem.start[:, 0]))
+    changed = np.flatnonzero(any_of(lists != problem.start) | (leader != problem.start[:, 0]))
     ordered = problem.start.copy()
     by_place = np.lexsort((lists[changed], place[changed]), axis=1)
     ordered[changed] = np.take_along_axis(lists[changed], by_place, axis=1)
@@ -69,29 +73,40 @@ class _Heirs:
         self._after += np.bincount(ordered[:, 0], minlength=brokers)
 
     def choose(self, partitions: Ints) -> None:
-        """Give each partition the heir that leads least then, one partition of every leader at a time."""
-        leaders = self._ordered[partitions, 0]
-        by_leader = np.argsort(leaders, kind="stable")
-        ascending = leaders[by_leader]
-        turn = np.arange(len(partitions)) - np.searchsorted(ascending, ascending)
-        by_turn = by_leader[np.argsort(turn, kind="stable")]
-        turns = np.split(partitions[by_turn], np.cumsum(np.bincount(turn))[:-1]) if len(partitions) else []
+        """Let partitions change heirs, as many at once as do not come to lead more than they relieve."""
+        leader = self._ordered[partitions, 0]
         for _ in range(_ROUNDS):
-            for each in turns:
-                self._choose_once(each)
+            heirs = self._ordered[partitions, 1:]
+            now = self._after[leader, heirs[:, 0]]
+            best, least = self._best(leader, heirs)
+            which = np.flatnonzero(now - least >= _UNEVEN)
+            gain = (now - least)[which] // _UNEVEN
+            brokers = len(self._after)
+            which = which[running_count(leader[which] * brokers + heirs[which, 0]) < gain]
+            gain = (now - least)[which] // _UNEVEN
+            which = which[running_count(leader[which] * brokers + heirs[which, best[which]]) < gain]
+            if not len(which):
+                return
+            self._inherit(partitions[which], best[which])
 
-    def _choose_once(self, partitions: Ints) -> None:
-        """Choose the heirs of partitions that all have different leaders."""
-        rows = self._ordered[partitions]
-        every = np.arange(len(rows))
-        self._after[rows[:, 0], rows[:, 1]] -= 1
-        count = self._after[rows[:, 0, None], rows[:, 1:]]
-        count = np.where(self._may_lead[rows[:, 1:]], count, np.iinfo(np.int64).max)
-        best = 1 + count.argmin(axis=1)
-        heir = rows[every, best]
-        self._ordered[partitions, best] = rows[:, 1]
+    def _best(self, leader: Ints, heirs: Ints) -> tuple[Ints, Ints]:
+        """Return which of the replicas behind each leader would lead least after its loss, and how much, both [N]."""
+        count = np.where(self._may_lead[heirs], self._after[leader[:, None], heirs], np.iinfo(np.int64).max)
+        best = np.zeros(len(heirs), np.int64)
+        least = count[:, 0].copy()
+        for column in range(1, heirs.shape[1]):
+            lower = count[:, column] < least
+            best[lower], least[lower] = column, count[lower, column]
+        return best, least
+
+    def _inherit(self, partitions: Ints, column: Ints) -> None:
+        """Put the replica of a column (0 is the heir's own) in the heir's place."""
+        leader, old = self._ordered[partitions, 0], self._ordered[partitions, 1]
+        heir = self._ordered[partitions, 1 + column]
+        self._ordered[partitions, 1 + column] = old
         self._ordered[partitions, 1] = heir
-        self._after[rows[:, 0], heir] += 1
+        np.subtract.at(self._after, (leader, old), 1)
+        np.add.at(self._after, (leader, heir), 1)
 
     def relieve(self, others: Bools) -> None:
         """Choose other heirs where a broker would come to lead too many; `others` [P] may get an entry for it."""
@@ -104,9 +119,9 @@ class _Heirs:
         over &= self._may_hold & self._may_hold[:, None]
         partitions = np.flatnonzero(others)
         partitions = partitions[over[self._ordered[partitions, 0], self._ordered[partitions, 1]]]
-        for partition in partitions.tolist():
-            leader, heir = self._ordered[partition, :_HEIRS].tolist()
+        for partition in np.split(partitions, len(partitions)) if len(partitions) else []:
             row = self._ordered[partition]
-            count = np.where(self._may_lead[row[_HEIRS:]], self._after[leader, row[_HEIRS:]], np.iinfo(np.int64).max)
-            if self._after[leader, heir] > max(most, int(count.min()) + 1):
-                self._choose_once(np.array([partition]))
+            now = self._after[row[:, 0], row[:, 1]]
+            best, least = self._best(row[:, 0], row[:, 1:])
+            if now > most and now > least + 1:
+                self._inherit(partition, best)

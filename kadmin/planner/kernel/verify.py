@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.problem import NONE, member
+from kadmin.planner.kernel.problem import NONE, bytes_on, member
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,9 +33,8 @@ def broken_rules(problem: Problem, target: Ints) -> tuple[BrokenRule, ...]:
     """Return every rule that the target lists [P, W] break; none where all is well."""
     nobody = np.zeros(0, np.int64)
     by_partition = [BrokenRule(rule, np.flatnonzero(broken), nobody) for rule, broken in _by_partition(problem, target)]
-    loads = np.zeros(len(problem.brokers) + 1, np.int64)
-    np.add.at(loads, target, problem.size[:, None])
-    over = BrokenRule("a broker is over its capacity", nobody, np.flatnonzero(loads[:-1] > problem.brokers.capacity))
+    overfull = np.flatnonzero(bytes_on(problem, target) > problem.brokers.capacity)
+    over = BrokenRule("a broker is over its capacity", nobody, overfull)
     rules = by_partition if problem.leaders_only else [*by_partition, over]
     return tuple(rule for rule in rules if rule.partitions.size or rule.brokers.size)
 

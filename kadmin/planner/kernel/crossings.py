@@ -1,0 +1,213 @@
+"""Which replicas change racks, of those that leave their brokers anyway.
+
+Goals: racks come to their totals in replicas, and then in bytes as near as that goes without a further move.
+Algorithm: racks above their totals give to racks below theirs, in replicas of about the bytes that are too many there.
+Where one has nothing left that may go, it gives in the place of another rack, which gives more (augmenting paths on
+racks, as many replicas at once as a path bears).
+After that the rack furthest above its bytes and the one furthest below exchange equally many replicas, large for small.
+Only brokers above their quota give, and each partition once.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kadmin.planner.kernel.problem import NONE
+from kadmin.planner.kernel.replicas import Errands, running_count
+from kadmin.planner.kernel.subset import pick_exactly
+
+if TYPE_CHECKING:
+    from kadmin.planner.kernel.problem import Floats, Ints
+    from kadmin.planner.kernel.replicas import Replicas
+    from kadmin.planner.kernel.share import Share
+
+_STRIDES = 64
+
+_FINE = 0.05
+"""Racks within this part of the tolerance of their bytes exchange nothing."""
+
+
+def between_racks(share: Share, on: Replicas, errands: Errands, even: Floats) -> Errands:
+    """Take replicas among those listed (their brokers have a surplus) for other racks.
+
+    `errands` [N] are under way already; `even` [B] are the bytes that each broker is to hold.
+    """
+    crossings = _Crossings(share, on, errands, even)
+    crossings.even_counts()
+    crossings.even_bytes()
+    return crossings.taken
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Instead:
+    """Replicas that might go in the place of one that does, arrays [N]: `errand` is a position in those taken.
+
+    `slot` and `broker` say where the replica lies, `relieved` is the broker that gives now.
+    """
+
+    errand: Ints
+    slot: Ints
+    broker: Ints
+    relieved: Ints
+
+
+class _Crossings:
+    """Replicas on their way between racks; `_net` [K] and `_excess` [K] are what racks have too much, in both units."""
+
+    def __init__(self, share: Share, on: Replicas, errands: Errands, even: Floats) -> None:
+        problem = share.placement.problem
+        self._share, self._problem, self._placement = share, problem, share.placement
+        self.taken = errands.to(NONE)
+        self._net = share.per_rack(share.surplus()).astype(np.int64)
+        np.add.at(self._net, errands.rack, 1)
+        self._excess = share.per_rack(share.placement.load - even)
+        np.add.at(self._excess, errands.rack, problem.size[errands.partition])
+        self._fine = float(share.per_rack(even).max()) * share.tolerance * _FINE
+        self._used = np.zeros(len(problem), np.bool_)
+        self._used[errands.partition] = True
+        rack = problem.brokers.rack[on.broker]
+        self._from = [on.only(rack == each) for each in range(problem.brokers.racks)]
+
+    def even_counts(self) -> None:
+        """Let racks above their totals give to racks below theirs."""
+        net, excess = self._net, self._excess
+        for source in np.argsort(-net, kind="stable").tolist():
+            for target in np.argsort(net, kind="stable").tolist():
+                count = int(min(net[source], -net[target]))
+                if count > 0:
+                    wanted = (excess[source] * count / net[source] + excess[target] * count / net[target]) / 2
+                    able = self._able(source, target)
+                    picked = pick_exactly(self._problem.size[able.partition], count, wanted)
+                    self._take(able.only(picked), target)
+        if self._problem.brokers.all_lead:
+            for target in np.flatnonzero(net < 0).tolist():
+                while (net > 0).any() and net[target] < 0 and (path := self._path(target)):
+                    self._relieve_along(path, target)
+
+    def _path(self, target: int) -> list[int]:
+        """Return racks of which each can give to the target instead of the next one, and the last one more.
+
+        The first is above its total; empty where there is no such path.
+        """
+        racks, rack = len(self._net), self._problem.brokers.rack
+        instead = self._instead(target)
+        stands_in = np.zeros((racks, racks), np.bool_)
+        stands_in[rack[instead.broker], rack[instead.relieved]] = True
+        before = dict.fromkeys(np.flatnonzero(self._net > 0).tolist(), NONE)
+        queue = deque(before)
+        while queue:
+            path = [queue.popleft()]
+            if len(self._able(path[0], target)):
+                while before[path[-1]] != NONE:
+                    path.append(before[path[-1]])
+                return path[::-1]
+            for other in np.flatnonzero(stands_in[path[0]]).tolist():
+                if other not in before:
+                    before[other] = path[0]
+                    queue.append(other)
+        return []
+
+    def _instead(self, target: int) -> _Instead:
+        underway = np.flatnonzero(self.taken.rack == target)
+        held = self._placement.slots[self.taken.partition[underway]]
+        rows, slots = np.nonzero((held != NONE) & (self._share.surplus() > 0)[held])
+        return _Instead(underway[rows], slots, held[rows, slots], self.taken.origin[underway[rows]])
+
+    def _relieve_along(self, path: list[int], target: int) -> None:
+        """Along a path, let each rack give instead of the next one, and the last one more; as many as all can."""
+        rack, surplus, instead = self._problem.brokers.rack, self._share.surplus(), self._instead(target)
+        chosen = []
+        for giver, relieved in itertools.pairwise(path):
+            some = np.flatnonzero((rack[instead.broker] == giver) & (rack[instead.relieved] == relieved))
+            some = some[np.sort(np.unique(instead.errand[some], return_index=True)[1])]
+            chosen.append(some[running_count(instead.broker[some]) < surplus[instead.broker[some]]])
+        more = self._able(path[-1], target)
+        count = min(int(self._net[path[0]]), int(-self._net[target]), len(more), *(len(some) for some in chosen))
+        for some in chosen:
+            self._stand_in(instead, some[:count])
+        self._take(more.only(np.arange(count)), target)
+
+    def _stand_in(self, instead: _Instead, which: Ints) -> None:
+        """Take other replicas for some errands, and put back those that were taken."""
+        errand, slot, broker = instead.errand[which], instead.slot[which], instead.broker[which]
+        taken, rack = self.taken, self._problem.brokers.rack
+        self._placement.take_all(taken.partition[errand], slot)
+        self._placement.put_all(taken.partition[errand], taken.slot[errand], taken.origin[errand])
+        size = self._problem.size[taken.partition[errand]]
+        for brokers, sign in ((broker, -1), (taken.origin[errand], 1)):
+            np.add.at(self._net, rack[brokers], sign)
+            np.add.at(self._excess, rack[brokers], sign * size)
+        taken.slot[errand], taken.origin[errand] = slot, broker
+
+    def even_bytes(self) -> None:
+        """Let racks above and below their bytes exchange, until they are near or no exchange brings them nearer."""
+        stuck = np.zeros(len(self._excess), np.bool_)
+        for _ in range(2 * len(stuck)):
+            excess = np.where(stuck, 0.0, self._excess)
+            source, target = int(np.argmax(excess)), int(np.argmin(excess))
+            wanted = float(min(excess[source], -excess[target]))
+            if wanted <= self._fine:
+                return
+            if not self._exchange(source, target, wanted):
+                stuck[source if excess[source] < -excess[target] else target] = True
+
+    def _exchange(self, source: int, target: int, wanted: float) -> bool:
+        """Exchange replicas so that about `wanted` bytes change racks; whether that brought the racks nearer."""
+        size = self._problem.size
+        there, back = self._able(source, target), self._able(target, source)
+        large, small = size[there.partition], size[back.partition]
+        if not len(large) or not len(small):
+            return False
+        upper, lower = np.sort(large)[len(large) // 2 :].mean(), np.sort(small)[: len(small) // 2 + 1].mean()
+        if upper <= lower:
+            return False
+        count = min(math.ceil(wanted / float(upper - lower)), len(large), len(small))
+        returning = back.only(pick_exactly(small, count, count * float(lower)))
+        there = there.only(~np.isin(there.partition, returning.partition))
+        leaving = there.only(
+            pick_exactly(size[there.partition], count, wanted + float(size[returning.partition].sum()))
+        )
+        shifted = float(size[leaving.partition].sum() - size[returning.partition].sum())
+        if len(leaving) < len(returning) or abs(wanted - shifted) >= wanted:
+            return False
+        self._take(leaving, target)
+        self._take(returning, source)
+        return True
+
+    def _able(self, source: int, target: int) -> Replicas:
+        """Return the replicas that may go from one rack to another, of each broker no more than its surplus."""
+        on, brokers = self._from[source], self._problem.brokers
+        spot = self._placement.per_rack[on.partition, target] < self._problem.rack_cap[on.partition]
+        chosen = np.flatnonzero(spot & ~self._used[on.partition])
+        if not len(chosen) or not self._share.receives[brokers.rack == target].any():
+            return on.only(chosen[:0])
+        chosen = chosen[_spread(self._problem.size[on.partition[chosen]])]
+        if not self._placement.strict:
+            chosen = chosen[np.sort(np.unique(on.partition[chosen], return_index=True)[1])]
+        chosen = chosen[running_count(on.broker[chosen]) < self._share.surplus()[on.broker[chosen]]]
+        return on.only(chosen)
+
+    def _take(self, some: Replicas, target: int) -> None:
+        size = self._problem.size[some.partition]
+        source = self._problem.brokers.rack[some.broker]
+        self._placement.take_all(some.partition, some.slot)
+        self._used[some.partition] = True
+        np.subtract.at(self._net, source, 1)
+        np.subtract.at(self._excess, source, size)
+        self._net[target] += len(some)
+        self._excess[target] += float(size.sum())
+        self.taken = self.taken.joined(
+            Errands(some.partition, some.slot, np.full(len(some), target, np.int64), some.broker)
+        )
+
+
+def _spread(sizes: Ints) -> Ints:
+    """Return an order in which every stretch holds small and large alike."""
+    order = np.argsort(sizes, kind="stable")
+    return np.concatenate([order[start::_STRIDES] for start in range(_STRIDES)])

@@ -1,0 +1,110 @@
+"""Evens out the bytes that brokers lead, by swapping the leaders' roles of two partitions on the same two brokers.
+
+Goals: every broker leads about as many bytes as the others.
+Constraints: nothing moves, each broker leads as many partitions as before, and for twenty changes of leaders that are
+made anyway at most one is added. So a second run swaps nothing.
+Algorithm: the broker furthest off the mean swaps with one on the other side, the two partitions chosen so that both
+come nearest to it, first without adding changes; until all are near, or no swap helps, or no change may be added.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kadmin.planner.kernel.problem import any_of
+from kadmin.planner.kernel.replicas import stable_order
+from kadmin.planner.kernel.subset import Side, nearest_within
+
+if TYPE_CHECKING:
+    from kadmin.planner.kernel.problem import Floats, Ints, Problem
+
+_NEAR = 0.01
+"""A broker this near to the mean, as a fraction of it, is near enough."""
+
+_LEAST_GAIN = 0.001
+"""A swap must bring the pair nearer to the mean by this fraction of it."""
+
+_PARTNERS = 4
+"""Brokers tried on the other side."""
+
+_CHANGES_FOR_ONE = 20
+"""So many changes of leaders are made anyway for each that may be added."""
+
+_MOST_COST = 2
+"""Two partitions that keep their leaders otherwise."""
+
+
+def even_leader_bytes(problem: Problem, lists: Ints, leader: Ints) -> None:
+    """Swap roles in `leader` [P], whose partitions have `lists` [P, W]."""
+    changes = int((leader != problem.current[:, 0]).sum())
+    if changes and problem.size.any():
+        _Roles(problem, lists, leader, changes // _CHANGES_FOR_ONE).run()
+
+
+class _Roles:
+    """Who leads what: the partitions that each broker leads, ascending by size."""
+
+    def __init__(self, problem: Problem, lists: Ints, leader: Ints, left: int) -> None:
+        brokers = len(problem.brokers)
+        self._problem, self._lists, self._leader = problem, lists, leader
+        self._able = problem.brokers.may_lead & problem.brokers.may_hold
+        self._load: Floats = np.bincount(leader, weights=problem.size, minlength=brokers).astype(np.float64)
+        self._left = left
+        at = np.flatnonzero(problem.movable)
+        by_size = at[np.argsort(problem.size[at], kind="stable")]
+        led = by_size[stable_order(leader[by_size])]
+        self._led = np.split(led, np.cumsum(np.bincount(leader[led], minlength=brokers))[:-1])
+
+    def run(self) -> None:
+        """Swap until every broker is near the mean or has nobody to swap with."""
+        mean = float(self._load[self._able].mean()) if self._able.any() else 0.0
+        stuck = ~self._able
+        while True:
+            excess = np.asarray(self._load - mean, np.float64)
+            pivot = int(np.argmax(np.where(stuck, 0.0, np.abs(excess))))
+            if stuck[pivot] or abs(excess[pivot]) <= _NEAR * mean:
+                return
+            partners = self._partners(pivot, excess)
+            if not any(self._swap(pivot, partner, excess) for partner in partners):
+                stuck[pivot] = True
+
+    def _partners(self, pivot: int, excess: Floats) -> list[int]:
+        opposite = np.where(self._able, -np.sign(excess[pivot]) * excess, -np.inf)
+        order = np.argsort(-opposite, kind="stable")[:_PARTNERS]
+        return [broker for broker in order.tolist() if opposite[broker] > -abs(excess[pivot])]
+
+    def _swap(self, pivot: int, partner: int, excess: Floats) -> bool:
+        """Swap two roles so that both brokers come nearest to the mean, adding as few changes as help enough."""
+        giver, taker = (pivot, partner) if excess[pivot] > 0 else (partner, pivot)
+        wanted = float(excess[giver] - excess[taker]) / 2
+        least = _LEAST_GAIN * float(self._load[self._able].mean())
+        sides = self._side(giver, taker), self._side(taker, giver)
+        for cost in range(min(_MOST_COST, self._left) + 1):
+            pair = nearest_within(*sides, cost, wanted)
+            if pair is not None:
+                shift = float(self._problem.size[pair[0]] - self._problem.size[pair[1]])
+                if wanted - abs(shift - wanted) >= least:
+                    self._exchange((giver, taker), pair, shift)
+                    return True
+        return False
+
+    def _exchange(self, brokers: tuple[int, int], pair: tuple[int, int], shift: float) -> None:
+        for leads, other, gone, come in zip(brokers, brokers[::-1], pair, pair[::-1], strict=True):
+            self._left -= int(self._added(np.array([gone]), leads, other)[0])
+            self._leader[gone] = other
+            led, size = self._led[leads][self._led[leads] != gone], self._problem.size
+            self._led[leads] = np.insert(led, int(np.searchsorted(size[led], size[come], side="right")), come)
+        self._load[list(brokers)] += np.array([-shift, shift])
+
+    def _side(self, leads: int, other: int) -> Side:
+        """Return the partitions that one broker leads and another could."""
+        led = self._led[leads]
+        led = led[any_of(self._lists[led] == other)]
+        return Side(led, self._problem.size[led], self._added(led, leads, other))
+
+    def _added(self, partitions: Ints, leads: int, other: int) -> Ints:
+        """Return how many changes of leaders are added when another broker leads each partition."""
+        first = self._problem.current[partitions, 0]
+        return np.asarray((first == leads).astype(np.int64) - (first == other))
