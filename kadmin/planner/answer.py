@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from kadmin.errors import InfeasibleError, InvalidInputError, KadminError, name_some
+from kadmin.plan.model import ProposalLimits
 from kadmin.planner.assessment import assess
 from kadmin.planner.kernel.emergency import relieve
 from kadmin.planner.kernel.order import plan_order, within
@@ -76,7 +77,8 @@ def _answer(name: str, request: RebalanceRequest, cluster: Cluster) -> ArrowTabl
             _with_names(obstacle.reason, obstacle.partitions, obstacle.brokers, cluster)
         ) from obstacle
     _require_no_broken_rule(problem, solution.target, cluster)
-    entries = within(problem, solution.target, ordered, request.limits)
+    unlimited = request.limits == ProposalLimits()
+    entries = ordered if unlimited else within(problem, solution.target, ordered, request.limits)
     report = {
         "figures": assess(cluster, terms, solution, entries, left_out=len(ordered) - len(entries)),
         "strangers": sorted(terms.strangers),
@@ -121,13 +123,21 @@ def _with_names(reason: str, partitions: Ints, brokers: Ints, cluster: Cluster) 
 
 def _fewer_racks(cluster: Cluster, current: Ints, target: Ints) -> bool:
     """Whether any list stands on fewer racks than before, lists with a broker of unknown rack passed over."""
-    names = [*cluster.racks, None]  # the last one answers for NONE
+    names = sorted({name for name in cluster.racks if name is not None})
+    number = {name: at for at, name in enumerate(names)}
+    unknown = len(names)
+    rack = np.array([unknown if name is None else number[name] for name in cluster.racks] + [NONE], np.int64)
+    known = ~((rack[current] == unknown) | (rack[target] == unknown)).any(axis=1)
+    now, then = (_distinct(rack[lists[known]]) for lists in (current, target))
+    return bool((then < now).any())
 
-    def racks(row: list[int]) -> set[str | None]:
-        return {names[broker] for broker in row if broker != NONE}
 
-    pairs = ((racks(now), racks(then)) for now, then in zip(current.tolist(), target.tolist(), strict=True))
-    return any(len(then) < len(now) for now, then in pairs if None not in now | then)
+def _distinct(rows: Ints) -> Ints:
+    """Count the different values of each row, NONE left out."""
+    ascending = np.sort(rows, axis=1)
+    fresh = ascending != NONE
+    fresh[:, 1:] &= ascending[:, 1:] != ascending[:, :-1]
+    return np.asarray(fresh.sum(axis=1))
 
 
 def _report_row(name: str, report: dict[str, Any]) -> ArrowTable:

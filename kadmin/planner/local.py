@@ -13,7 +13,7 @@ from kadmin.inventory import read_inventory
 from kadmin.inventory.columns import BROKERS, CLUSTER, PARTITIONS
 from kadmin.inventory.header import read_header
 from kadmin.inventory.model import SINGLE_CLUSTER
-from kadmin.inventory.parquet_tables import holds
+from kadmin.inventory.parquet_tables import arrow_table, holds
 from kadmin.inventory.reading import refuse_columns, refuse_unknown_clusters, table_path
 from kadmin.planner.answer import answer
 from kadmin.planner.proposal import Options, check_cluster_ids, explain_bad_rows, proposals_of
@@ -71,7 +71,7 @@ def _by_cluster(directory: Path, header: Header, table: Table) -> dict[str, Arro
 def _typed(directory: Path, shape: Table) -> ArrowTable:
     path = table_path(directory, shape)
     try:
-        read = parquet.read_table(path)
+        read = arrow_table(parquet, path)
         refuse_columns(path, shape, read.column_names)
         if not all(
             holds(pa.types, read.schema.field(c.name).type, c.kind)
