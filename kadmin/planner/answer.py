@@ -8,7 +8,7 @@ come home as a stack trace.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from kadmin.planner.tables import UNKNOWN, cluster_of, sound
 from kadmin.planner.terms import terms_of
 
 if TYPE_CHECKING:
+    from kadmin.cluster.model import TopicPartition
     from kadmin.plan.model import RebalanceRequest
     from kadmin.planner.kernel.problem import Ints, Problem, Solution
     from kadmin.planner.kernel.reasons import Reason
@@ -50,7 +51,15 @@ REPORT = -1
 """The ordinal of the row that carries the report."""
 
 
-def answer(name: str, request: RebalanceRequest, brokers: ArrowTable, partitions: ArrowTable) -> ArrowTable:
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of every cluster: the request, and the partitions that are being reassigned already."""
+
+    request: RebalanceRequest
+    reassigning: tuple[TopicPartition, ...] = ()
+
+
+def answer(name: str, question: Question, brokers: ArrowTable, partitions: ArrowTable) -> ArrowTable:
     """Return the answer for one cluster of that name, with ANSWER_SCHEMA.
 
     Its report has one key of these: `figures` (with `strangers` and `fewer_racks` beside it); `error`; or `unsound`,
@@ -59,15 +68,16 @@ def answer(name: str, request: RebalanceRequest, brokers: ArrowTable, partitions
     if not sound(brokers, partitions):
         return _report_row(name, {"unsound": True})
     try:
-        return _answer(name, request, cluster_of(brokers, partitions))
+        return _answer(name, question, cluster_of(brokers, partitions))
     except KadminError as error:
         failure = {"kind": type(error).__name__, "message": error.message, "cause": error.cause}
         return _report_row(name, {"error": {**failure, "next_command": error.next_command}})
 
 
-def _answer(name: str, request: RebalanceRequest, cluster: Cluster) -> ArrowTable:
+def _answer(name: str, question: Question, cluster: Cluster) -> ArrowTable:
+    request = question.request
     _require_sizes(request, cluster)
-    terms = terms_of(cluster, request)
+    terms = terms_of(cluster, request, question.reassigning)
     try:
         terms, solution = _solved(terms, request)
         problem = terms.problem
