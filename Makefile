@@ -3,11 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# Each worker runs the tests of one cluster at a time: half of a test's time is waiting for brokers.
+# Each worker runs the tests of one cluster at a time.
 WORKERS := -n 2 --dist loadgroup
-ERAS := 0.10.2.2,1.1.1,2.3.1,2.4.1,2.8.2,3.9.2
-# The executor's tests wait for brokers most of the time: sessions that end, controllers that come.
+# Live tests wait for brokers half of their time: sessions that end, controllers that come.
 MORE_WORKERS := -n 3 --dist loadgroup
+ERAS := 0.10.2.2,1.1.1,2.3.1,2.4.1,2.8.2,3.9.2
 # The versions whose live tests `make test` leaves out.
 OTHER_ERAS := 0.10.2.2,1.1.1,2.3.1,2.4.1,3.9.2
 
@@ -16,7 +16,7 @@ SECONDS := 1800
 # The rows of the planner's table, all of them if none is named.
 ROWS :=
 
-.PHONY: help setup demo test lint unit test-eras test-executor test-containers bench bench-executor bench-planner fuzz \
+.PHONY: help setup demo test lint unit live test-eras test-executor test-containers bench bench-executor bench-planner fuzz \
 	mutation clean
 
 help:
@@ -40,7 +40,7 @@ $(READY): requirements.lock pyproject.toml setup.sh
 demo: $(READY)
 	@./demo.sh
 
-test: lint unit
+test: lint unit live
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -48,16 +48,20 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Coverage is measured here alone: it doubles the work of Python, and live tests have no time to lose.
 unit: $(READY)
 	rm -f .coverage .coverage.*
-	$(BIN)/coverage run -m pytest $(WORKERS)
+	$(BIN)/coverage run -m pytest $(WORKERS) -m "not live and not eras and not executor and not containers"
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report --fail-under=85 --skip-covered
 
+live: $(READY)
+	$(BIN)/python -m pytest $(MORE_WORKERS) -m "live and not eras and not executor"
+
 test-eras: $(READY)
-	KADMIN_TEST_VERSIONS=$(ERAS) $(BIN)/python -m pytest $(WORKERS) -m "eras and not executor" tests
-	KADMIN_TEST_VERSIONS=$(OTHER_ERAS) $(BIN)/python -m pytest $(WORKERS) -m "live and not eras and not executor and not spark" --ignore tests/live/test_docs.py \
-		tests/live
+	KADMIN_TEST_VERSIONS=$(ERAS) $(BIN)/python -m pytest $(MORE_WORKERS) -m "eras and not executor" tests
+	KADMIN_TEST_VERSIONS=$(OTHER_ERAS) $(BIN)/python -m pytest $(MORE_WORKERS) -m "live and not eras and not executor and not spark" \
+		--ignore tests/live/test_docs.py tests/live
 
 test-executor: $(READY)
 	KADMIN_TEST_VERSIONS=$(ERAS) $(BIN)/python -m pytest $(MORE_WORKERS) -m executor tests

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 
+REPEATED_S = 1.0
+"""An alarm that ended nothing rings again after this."""
+
 
 @contextmanager
 def alarm(timeout_s: float | None, *, grace_s: float = 0.0) -> Iterator[None]:
@@ -30,8 +33,9 @@ def alarm(timeout_s: float | None, *, grace_s: float = 0.0) -> Iterator[None]:
         yield
         return
     previous = signal.signal(signal.SIGALRM, expire)
-    # An alarm of zero seconds would be none at all.
-    signal.setitimer(signal.ITIMER_REAL, max(timeout_s + grace_s, 0.001))
+    # An alarm of zero seconds would be none at all. It rings on: what is raised in a finalizer or in a callback of the
+    # collector is lost, and a lock taken just then is never freed.
+    signal.setitimer(signal.ITIMER_REAL, max(timeout_s + grace_s, 0.001), REPEATED_S)
     try:
         yield
     finally:

@@ -65,7 +65,7 @@ def wide(chroot: str) -> Iterator[StandIn]:
     ("payload", "waves"),
     [
         (65_536, 2),
-        (524_288, 2),
+        pytest.param(524_288, 2, marks=pytest.mark.executor),
         pytest.param(1_000_000, 2, marks=pytest.mark.executor),
         (1_048_500, 2),
         pytest.param(2_000_000, 3, marks=pytest.mark.executor),
