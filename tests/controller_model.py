@@ -89,7 +89,7 @@ class ControllerModel:
 
     def start_broker(self, broker_id: int) -> None:
         """Register a broker."""
-        listener = "PLAINTEXT://127.0.0.1:9092"
+        listener = "SSL://127.0.0.1:9092"
         value = {
             "version": self.era.registration_format,
             "host": "127.0.0.1",
@@ -97,7 +97,7 @@ class ControllerModel:
             "jmx_port": -1,
             "timestamp": "0",
             "endpoints": [listener],
-            "listener_security_protocol_map": {"PLAINTEXT": "PLAINTEXT"},
+            "listener_security_protocol_map": {"SSL": "SSL"},
             "rack": f"r{(broker_id - 1) % 3 + 1}",
         }
         self.znodes.create(f"{BROKER_IDS}/{broker_id}", encode(value), ephemeral=True)

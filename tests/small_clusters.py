@@ -39,7 +39,7 @@ def lists(cluster: ClusterInventory) -> Lists:
 
 
 def propose(cluster: ClusterInventory, request: RebalanceRequest) -> Proposed:
-    question = Question(request, cluster.facts.reassigning)
+    question = Question(request, {"": cluster.facts.reassigning})
     told = answer("", question, *rows_as_arrow(cluster)).to_pylist()
     report = json.loads(next(row["report"] for row in told if row["ordinal"] == REPORT))
     if "error" in report:

@@ -142,6 +142,7 @@ GOOD: dict[str, list[dict[str, Any]]] = {
                 "delete_topic_enable": True,
                 "auto_create_topics_enable": False,
             },
+            "kafka_by_cluster": {"east": {"controller": 1}},
         }
     ],
     "payloads/reassign_partitions": [{"version": 1, "partitions": [{**PARTITION, "replicas": [1]}]}],

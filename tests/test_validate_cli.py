@@ -9,11 +9,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 from bad_documents import BAD
+from cluster_under_test import command
 
-from kadmin.inventory import BrokerRow, ClusterInventory, Inventory, PartitionRow, write_inventory
+from kadmin.errors import InvalidInputError
+from kadmin.inventory import (
+    BrokerRow,
+    ClusterInventory,
+    Inventory,
+    PartitionRow,
+    read_inventory,
+    write_inventory,
+)
 from kadmin.schema import schema_names, schema_text, validate_value
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kadmin.cluster.model import Replicas
 
 ROOT = Path(__file__).parents[1]
@@ -211,9 +222,52 @@ def test_against_a_fleet(tmp_path: Path) -> None:
     assert none.returncode == 3
     assert "none.yaml: the inventory holds a fleet" in none.stderr
     assert "the document has no metadata.cluster_id" in none.stderr
+    assert "name one of its clusters: eastern (east), western (west)" in none.stderr
+    (tmp_path / "none.yaml").write_text(deletion_of("northern"))
+    assert (
+        "metadata.cluster_id is northern" in kadmin("validate", "none.yaml", "--inventory", folder, cwd=tmp_path).stderr
+    )
     request = kadmin("validate", "request.yaml", "--inventory", folder, cwd=tmp_path)
     assert request.returncode == 3
     assert "request.yaml:2:26: error KA042: the inventory has no broker 9" in request.stdout
+
+
+def test_facts_of_a_fleet_are_those_of_the_document_s_cluster(tmp_path: Path) -> None:
+    folder = Path(_inventory(tmp_path / "inventory", east="eastern", west="western"))
+    header = json.loads((folder / "inventory.json").read_text())
+    header["kafka_by_cluster"] = {"west": {"consumers": {"orders": ["billing"]}, "delete_topic_enable": False}}
+    (folder / "inventory.json").write_text(json.dumps(header))
+    write_inventory(read_inventory(folder), folder, "csv")
+    assert json.loads((folder / "inventory.json").read_text()) == header, "what was read is written again"
+    for cluster_id, found in (("eastern", []), ("western", ["KA053", "KA051"])):
+        (tmp_path / "plan.yaml").write_text(deletion_of(cluster_id))
+        done = kadmin("validate", "plan.yaml", "--inventory", str(folder), "--format", "json", cwd=tmp_path)
+        assert [problem["code"] for problem in json.loads(done.stdout)["problems"]] == found
+
+
+def test_two_clusters_of_one_id_cannot_be_told_apart(tmp_path: Path) -> None:
+    folder = _inventory(tmp_path / "inventory", east="one", west="one")
+    (tmp_path / "plan.yaml").write_text(deletion_of("one"))
+    done = kadmin("validate", "plan.yaml", "--inventory", folder, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "a fleet, and east, west have the document's cluster_id" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"cluster_id": "c", "kafka_by_cluster": {"c": {}}}, "is of one cluster and has kafka_by_cluster"),
+        ({"clusters": {"c": "c"}, "kafka": {}}, "is of a fleet and has kafka."),
+        ({"clusters": {"c": "c"}, "kafka_by_cluster": {"d": {}}}, "clusters that it does not name: d"),
+        ({"clusters": {"c": "c"}, "cluster_id": "c"}, "both cluster_id and clusters"),
+    ],
+)
+def test_facts_stand_where_their_clusters_are_named(tmp_path: Path, fields: dict[str, object], said: str) -> None:
+    folder = Path(_inventory(tmp_path / "inventory"))
+    head = {"kind": "ClusterInventory", "taken_at": "2024-01-31T12:30:45Z"}
+    (folder / "inventory.json").write_text(json.dumps(head | fields))
+    with pytest.raises(InvalidInputError, match=said):
+        read_inventory(folder)
 
 
 def test_schemas_of_ones_own_must_hold_too(tmp_path: Path) -> None:
@@ -319,3 +373,57 @@ def test_odd_names_of_files_end_in_no_traceback(tmp_path: Path, output: str) -> 
         (tmp_path / os.fsdecode(name)).write_bytes(BAD["b07-partition-twice"][1])
     done = kadmin("validate", ".", "--format", output, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (3, "")
+
+
+def test_what_cannot_be_read_in_a_folder_is_told_and_not_passed_over(plans: Path) -> None:
+    os.mkfifo(plans / "pipe.yaml")
+    (plans / "folder.yaml").mkdir()
+    for name in (".", "*.yaml"):
+        assert json.loads(kadmin("validate", name, "--format", "json", cwd=plans).stdout)["errors"] == 1
+    (plans / "loop.yaml").symlink_to("loop.yaml")
+    looping = kadmin("validate", ".", cwd=plans)
+    assert (looping.returncode, "Cannot read loop.yaml" in looping.stderr) == (3, True)
+    (plans / "loop.yaml").unlink()
+    (plans / "gone.yaml").symlink_to("nowhere")
+    gone = kadmin("validate", "*.yaml", cwd=plans)
+    assert (gone.returncode, "Cannot read gone.yaml" in gone.stderr) == (3, True)
+    nameless = kadmin("validate", "", cwd=plans)
+    assert (nameless.returncode, "Cannot read" in nameless.stderr) == (3, True), "no name is not this folder"
+
+
+def test_a_folder_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbidden(_: Path) -> Iterator[Path]:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "iterdir", forbidden)
+    refused = command("validate", tmp_path)
+    assert (refused.status, "cause: Permission denied" in refused.err) == (3, True)
+
+
+def test_a_file_reached_twice_is_one_file(plans: Path) -> None:
+    (plans / "self").symlink_to(".")
+    (plans / "linked.yml").symlink_to("good.yml")
+    answer = json.loads(kadmin("validate", "**/good.*", "linked.yml", "--format", "json", cwd=plans).stdout)
+    assert answer["files"] == ["good.json", "good.yml"]
+
+
+def test_a_file_without_end_is_read_no_further_than_to_see_it() -> None:
+    done = kadmin("validate", "/dev/zero")
+    assert (done.returncode, "error KA008: the file has more than" in done.stdout) == (3, True)
+
+
+def test_standard_input_that_is_closed() -> None:
+    closed = subprocess.run(
+        ["bash", "-c", 'exec "$0" -m kadmin validate - <&-', sys.executable], capture_output=True, check=False, cwd=ROOT
+    )
+    assert (closed.returncode, closed.stderr.splitlines()[0]) == (3, b"error: Cannot read standard input.")
+
+
+def test_an_answer_goes_through_a_pipe_that_has_a_name(plans: Path) -> None:
+    done = kadmin("validate", "good.yml", "--format", "json", "--out", "/dev/stdout", cwd=plans)
+    assert (done.returncode, '"valid": true' in done.stdout) == (0, True), done.stderr
+
+
+def test_a_name_with_control_characters_is_told_escaped(tmp_path: Path) -> None:
+    done = command("validate", tmp_path / "\x1b]0;title\x07.yaml")
+    assert (done.status, "\x1b" in done.err, "\\x1b]0;title\\x07" in done.err) == (3, False, True)

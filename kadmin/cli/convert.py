@@ -46,20 +46,20 @@ def convert(
 
 
 def _plan(file: Path, out: Path | None) -> str:
-    from kadmin.cli.inputs import read_bytes
+    from kadmin.cli.inputs import read_document
     from kadmin.documents import dump_json, dump_yaml
     from kadmin.documents.kafka_files import parse_kafka_file
 
-    document = parse_kafka_file(read_bytes(file), str(file))
+    document = parse_kafka_file(read_document(file), str(file))
     return dump_json(document) if out is not None and out.suffix == ".json" else dump_yaml(document)
 
 
 def _kafka(file: Path, *, current: bool, lossy: bool) -> str:
-    from kadmin.cli.inputs import read_bytes
+    from kadmin.cli.inputs import read_document
     from kadmin.documents import parse_document
     from kadmin.documents.kafka_files import dump_kafka_file
 
-    document = parse_document(read_bytes(file), str(file))
+    document = parse_document(read_document(file), str(file))
     text = dump_kafka_file(document, current=current)
     _tell_losses(file, document, current=current, lossy=lossy)
     return text

@@ -16,14 +16,27 @@ if TYPE_CHECKING:
     from kadmin.plan.model import Plan, Policy, RecreationPlan
 
 
-def read_bytes(path: Path) -> bytes:
-    """Read a file, or standard input for `-`; a file that cannot be read is invalid input."""
-    if str(path) == "-":
-        return sys.stdin.buffer.read()
+def read_document(path: Path) -> bytes:
+    """Read a document, or standard input for `-`, no further than to see that it is too large (/dev/zero has no end).
+
+    What cannot be read is invalid input.
+    """
+    from kadmin.documents import MOST_BYTES
+
+    return _read(path, MOST_BYTES + 1)
+
+
+def _read(path: Path, most: int = -1) -> bytes:
+    name = "standard input" if str(path) == "-" else path
     try:
-        return path.read_bytes()
+        if str(path) != "-":
+            with path.open("rb") as file:
+                return file.read(most)
+        if sys.stdin is None:  # whoever started us closed it
+            raise InvalidInputError("Cannot read standard input.", cause="it is closed")
+        return sys.stdin.buffer.read(most)
     except OSError as error:
-        raise InvalidInputError(f"Cannot read {path}.", cause=error.strerror or str(error)) from error
+        raise InvalidInputError(f"Cannot read {name}.", cause=error.strerror or str(error)) from error
 
 
 def read_plan(path: Path) -> Plan:
@@ -31,7 +44,7 @@ def read_plan(path: Path) -> Plan:
     from kadmin.documents import parse_document
     from kadmin.plan.model import DeletionPlan, ElectionPlan, ReassignmentPlan, RebalanceRequest, RecreationPlan
 
-    document = parse_document(read_bytes(path), str(path))
+    document = parse_document(read_document(path), str(path))
     if isinstance(document, ReassignmentPlan | ElectionPlan | DeletionPlan):
         return document
     others = {
@@ -47,7 +60,7 @@ def read_recipe(path: Path) -> RecreationPlan:
     from kadmin.documents import parse_document
     from kadmin.plan.model import RecreationPlan
 
-    document = parse_document(read_bytes(path), str(path))
+    document = parse_document(read_document(path), str(path))
     if isinstance(document, RecreationPlan):
         return document
     raise InvalidInputError(f"{path} is not a TopicRecipe.", next_command="kadmin schema show topic-recipe")
@@ -58,7 +71,7 @@ def read_policy(path: Path | None) -> Policy:
     from kadmin.documents import parse_document
     from kadmin.plan.model import Policy
 
-    document = Policy() if path is None else parse_document(read_bytes(path), str(path))
+    document = Policy() if path is None else parse_document(read_document(path), str(path))
     if isinstance(document, Policy):
         return document
     raise InvalidInputError(f"{path} is not a Policy.", next_command="kadmin schema show policy")
@@ -68,7 +81,7 @@ def read_sizes(path: Path | None) -> Mapping[TopicPartition, int]:
     """Read bytes per partition from the output of `kafka-log-dirs --describe`; no path gives no sizes."""
     from kadmin.cluster.log_dirs import parse_log_dirs_json
 
-    return {} if path is None else parse_log_dirs_json(read_bytes(path).decode("utf-8", errors="replace"))
+    return {} if path is None else parse_log_dirs_json(_read(path).decode("utf-8", errors="replace"))
 
 
 def write_plan(path: Path, plan: Plan) -> None:
@@ -81,12 +94,10 @@ def write_plan(path: Path, plan: Plan) -> None:
 def write_text(path: Path, text: str) -> None:
     """Write a file whole or not at all; what is no regular file (a pipe, a device) is written as it stands."""
     try:
-        # Through links to what they lead to: /dev/stdout must not become a file of its own.
-        whole = path.resolve()
-        if whole.exists() and not whole.is_file() and not whole.is_dir():
-            whole.write_text(text, encoding="utf-8")
+        if path.exists() and not path.is_file() and not path.is_dir():
+            path.write_text(text, encoding="utf-8")
             return
-        _replace(whole, text)
+        _replace(path.resolve(), text)  # through links: /dev/stdout must not become a file of its own
     except OSError as error:
         raise NotCompletedError(f"Cannot write {path}.", cause=error.strerror or str(error)) from error
 

@@ -86,11 +86,11 @@ def _require_libraries(engine: Engine) -> None:
 
 
 def _read_request(path: Path) -> RebalanceRequest:
-    from kadmin.cli.inputs import read_bytes
+    from kadmin.cli.inputs import read_document
     from kadmin.documents import parse_document
     from kadmin.plan.model import RebalanceRequest
 
-    document = parse_document(read_bytes(path), str(path))
+    document = parse_document(read_document(path), str(path))
     if not isinstance(document, RebalanceRequest):
         raise InvalidInputError(f"{path} is a plan, not a RebalanceRequest.", next_command=f"kadmin apply {path} -z ZK")
     return document

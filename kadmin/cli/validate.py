@@ -91,26 +91,43 @@ def _schemas(folder: Path | None) -> SchemaSet | None:
 
 
 def _examine(names: Sequence[str], schemas: SchemaSet | None) -> Iterator[Checked]:
-    from kadmin.cli.inputs import read_bytes
+    from kadmin.cli.inputs import read_document
     from kadmin.documents import examine
 
-    for name in dict.fromkeys(path for given in names for path in _expand(given)):
-        yield examine(read_bytes(Path(name)), name, schemas)
+    found: dict[str, str] = {}
+    for path in (path for given in names for path in _expand(given)):
+        found.setdefault(os.path.realpath(path), path)  # reached twice, as through a link, it is one file
+    for name in found.values():
+        yield examine(read_document(Path(name)), name, schemas)
 
 
 def _expand(name: str) -> list[str]:
-    """Return the files that a name, folder or glob stands for, sorted."""
+    """Return the files that a name, folder or glob stands for, sorted.
+
+    What cannot be read is among them, so that reading it tells why; folders, and in folders pipes, are no documents.
+    """
     if name == STANDARD_INPUT or Path(name).is_file():
         return [name]
-    if Path(name).is_dir():
-        found = [str(path) for path in Path(name).iterdir() if path.suffix in _SUFFIXES and path.is_file()]
+    if Path(name).is_dir() and name:
+        found = [path for path in _entries(name) if Path(path).suffix in _SUFFIXES and _may_be_read(path)]
     elif has_magic(name):
-        found = [path for path in glob(name, recursive=True) if Path(path).is_file()]  # noqa: PTH207 - absolute patterns, too
+        found = [path for path in glob(name, recursive=True) if _may_be_read(path)]  # noqa: PTH207 - absolute patterns, too
     else:
-        return [name]  # reading it tells why it cannot be read
+        return [name]
     if not found:
         raise InvalidInputError(f"There is no document in {name}.", cause="documents end in .yaml, .yml or .json")
     return sorted(found)
+
+
+def _entries(folder: str) -> list[str]:
+    try:
+        return [str(path) for path in Path(folder).iterdir()]
+    except OSError as error:
+        raise InvalidInputError(f"Cannot read {folder}.", cause=error.strerror or str(error)) from error
+
+
+def _may_be_read(path: str) -> bool:
+    return Path(path).is_file() or not Path(path).exists()  # a link that leads nowhere is told
 
 
 def _problems(documents: Sequence[Checked], policy: Policy, inventory: Path | None) -> list[Problem]:

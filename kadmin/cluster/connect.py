@@ -40,6 +40,8 @@ def parse_connect_string(given: str) -> ConnectString:
         raise _invalid(given, "it is empty")
     if any(character.isspace() for character in given):
         raise _invalid(given, "it holds a blank or a line break")
+    if "://" in given:
+        raise _invalid(given, "it is no URL")
     listed, slash, chroot = given.partition("/")
     if "," in chroot:
         raise _invalid(given, "the chroot stands once, after the last server")
@@ -58,7 +60,7 @@ def _server_problem(each: str) -> str:
     if not each:
         return "a server is missing: between two commas, at an end, or before the chroot"
     if each.count(":") > 1 and not each.startswith("["):
-        return f"an IPv6 address stands in brackets: [{each}]:2181"
+        return "an IPv6 address stands in brackets, as in [::1]:2181"
     host, colon, port = each.rpartition(":")
     if not colon or each.endswith("]"):
         return f"{each!r} has no port; ZooKeeper's usual one is {each}:2181"

@@ -1,17 +1,20 @@
 """Kafka brokers, reached over their own protocol; the only module that knows kafka-python.
 
-Used where ZooKeeper cannot answer: sizes on disk, and records in and out of a practice cluster. Works with brokers from
-0.10.2 on; sizes from 1.1.
+Used where ZooKeeper cannot answer: sizes on disk, settings that brokers run with, groups that keep their offsets in
+Kafka, and records in and out of a practice cluster. Works with brokers from 0.10.2 on; settings from 0.11, sizes from
+1.1.
 """
 
 from __future__ import annotations
 
 import time
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import kafka
 from kafka import errors
+from kafka.admin import ConfigResource, ConfigResourceType
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import NotCompletedError, StalePlanError, UnreachableError, name_some
@@ -20,10 +23,14 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 BOOTSTRAP_S = 15.0
+QUESTION_S = 5.0
+"""How long a question may wait for a first broker to answer: what asks has an answer for silence, too."""
 PROGRESS_S = 30.0
 """How long nothing may arrive, or no broker acknowledge, before a call gives up."""
 
 _POLL_MS = 500
+_CONSUMER = "consumer"
+"""The protocol type of consumers; other groups (of Connect's workers, of schema registries) subscribe to no topic."""
 
 _TIMES: dict[str, Any] = {
     "bootstrap_timeout_ms": int(BOOTSTRAP_S * 1000),
@@ -79,13 +86,56 @@ def describe_log_dirs(bootstrap: Sequence[str]) -> dict[int, dict[TopicPartition
 
     Raises UnreachableError when no broker answers, NotCompletedError for brokers before 1.1 and for failed directories.
     """
-    with _translated(bootstrap, "describe log directories"):
-        client = kafka.KafkaAdminClient(bootstrap_servers=list(bootstrap), **_TIMES)
-        try:
-            described = client.describe_log_dirs()
-        finally:
-            client.close()
+    with _asking(bootstrap, "describe log directories") as client:
+        described = client.describe_log_dirs()
     return {each["broker"]: _replica_sizes(each) for each in sorted(described, key=lambda each: int(each["broker"]))}
+
+
+def describe_settings(
+    bootstrap: Sequence[str], brokers: Iterable[int], names: Sequence[str]
+) -> dict[int, dict[str, str]]:
+    """Return some settings that brokers run with, defaults included, by broker; without those that a broker has not.
+
+    Raises UnreachableError when no broker answers, NotCompletedError for brokers before 0.11 and for one that does not.
+    """
+    asked = [ConfigResource(ConfigResourceType.BROKER, str(broker), list(names)) for broker in brokers]
+    with _asking(bootstrap, "describe settings") as client:
+        described = client.describe_configs(asked, config_filter="all").get("broker", {})
+    return {
+        int(broker): {name: each["value"] for name, each in settings.items() if each["value"] is not None}
+        for broker, settings in described.items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Groups that keep their offsets in Kafka. `topics`: what each has offsets of or subscribes to.
+
+    `unseen` names those whose subscriptions their coordinator did not tell, as in the middle of a rebalance.
+    """
+
+    topics: Mapping[str, frozenset[str]]
+    unseen: tuple[str, ...]
+
+
+def describe_groups(bootstrap: Sequence[str]) -> Groups:
+    """Return every group that keeps its offsets in Kafka.
+
+    Raises UnreachableError when no broker answers, NotCompletedError when a broker or coordinator does not.
+    """
+    with _asking(bootstrap, "list consumer groups") as client:
+        kinds = {each["group_id"]: each["protocol_type"] for each in client.list_groups()}
+        offsets = client.list_group_offsets(sorted(kinds)) if kinds else {}
+        consumers = sorted(group for group, kind in kinds.items() if kind == _CONSUMER)
+        described = client.describe_groups(consumers) if consumers else {}
+    topics = {group: {each.topic for each, at in offsets.get(group, {}).items() if at.offset >= 0} for group in kinds}
+    unseen = []
+    for group, found in described.items():
+        subscriptions = [member["member_metadata"] for member in found["members"]]
+        topics[group].update(topic for each in subscriptions if each for topic in each["topics"])
+        if found["error"] or not all(subscriptions):
+            unseen.append(group)
+    return Groups({group: frozenset(topics[group]) for group in sorted(topics)}, tuple(sorted(unseen)))
 
 
 def _require_present(present: Collection[int], asked: Iterable[TopicPartition], topic: str) -> None:
@@ -133,6 +183,17 @@ def _replica_sizes(described: Mapping[str, Any]) -> dict[TopicPartition, int]:
 
 
 @contextmanager
+def _asking(bootstrap: Sequence[str], what: str) -> Iterator[Any]:
+    times = {**_TIMES, "bootstrap_timeout_ms": min(_TIMES["bootstrap_timeout_ms"], int(QUESTION_S * 1000))}
+    with _translated(bootstrap, what):
+        client = kafka.KafkaAdminClient(bootstrap_servers=list(bootstrap), **times)
+        try:
+            yield client
+        finally:
+            client.close()
+
+
+@contextmanager
 def _translated(bootstrap: Sequence[str], what: str) -> Iterator[None]:
     servers = ",".join(bootstrap)
     try:
@@ -141,7 +202,7 @@ def _translated(bootstrap: Sequence[str], what: str) -> Iterator[None]:
         raise NotCompletedError(
             f"The brokers at {servers} are too old to {what}.",
             cause=str(error),
-            next_command="brokers before 1.1: leave sizes out, or give them in a file (--sizes)",
+            next_command="0.11 tells settings, 1.1 tells sizes; sizes may come from a file (--sizes)",
         ) from error
     except (errors.KafkaConnectionError, errors.KafkaTimeoutError) as error:
         raise UnreachableError(

@@ -5,11 +5,12 @@ from kadmin.documents.dump import dump_json, dump_yaml, plan_digest, to_value
 from kadmin.documents.order import in_order, switched
 from kadmin.documents.parse import parse_document, parse_inventory_header
 from kadmin.documents.problem import Problem
-from kadmin.documents.text import lines_of, printable
+from kadmin.documents.text import MOST_BYTES, lines_of, printable
 from kadmin.documents.together import check_together
 
 __all__ = [
     "KINDS",
+    "MOST_BYTES",
     "Checked",
     "Problem",
     "check_document",

@@ -37,7 +37,7 @@ class UnreadableTextError(ValueError):
 def decode(data: bytes) -> str:
     """Return the text, without a leading UTF-8 byte order mark; raises UnreadableTextError."""
     if len(data) > MOST_BYTES:
-        message = f"the file has {len(data)} bytes, more than {MOST_BYTES}"
+        message = f"the file has more than {MOST_BYTES} bytes"
         raise UnreadableTextError(codes.TOO_LARGE, message, Mark(1, 1), "cut the plan into several files")
     for bom, encoding in _BOMS_OTHER.items():
         if data.startswith(bom):
@@ -81,7 +81,7 @@ def printable(text: str) -> str:
 
 
 def _mark_of_byte(data: bytes, offset: int) -> Mark:
-    before = data[:offset].removeprefix(_BOM_UTF8).decode(errors="replace")
+    before = data[:offset].removeprefix(_BOM_UTF8).decode()
     return LineIndex(before).mark(len(before))
 
 

@@ -186,7 +186,7 @@ def _znode_row(look: Look) -> tuple[Cell, ...]:
         tuple(f"{acl.scheme}:{acl.credential}={_permissions(acl.permissions)}" for acl in look.acl),
         look.children,
         0 if node.data is None else len(node.data),
-        HIDDEN if node.data and _holds_secrets(node.path) else _text(node.data),
+        HIDDEN if node.data and holds_secrets(node.path) else _text(node.data),
         decoded,
         problem,
     )
@@ -211,7 +211,8 @@ def _condition(node: Znode) -> str | None:
     return "decoded" if decoded is not None else problem
 
 
-def _holds_secrets(path: str) -> bool:
+def holds_secrets(path: str) -> bool:
+    """Whether credentials may lie in a znode, so that its data is not shown."""
     return path.startswith((f"{CONFIG}/users/", f"{CONFIG}/brokers/", f"{DELEGATION_TOKENS}/"))
 
 

@@ -10,6 +10,7 @@ from kadmin.cluster.znodes.configs import CONFIG
 from kadmin.cluster.znodes.topics import TOPICS, topic_path
 from kadmin.cluster.znodes.values import MalformedZnodeError, decode_object, escaped
 from kadmin.errors import name_some
+from kadmin.insight.facts import HIDDEN, holds_secrets
 from kadmin.insight.finding import Finding, Trouble
 
 if TYPE_CHECKING:
@@ -70,7 +71,8 @@ def _is_id(value: object) -> bool:
 
 def _unreadable(evidence: Evidence, znode: Unreadable) -> Finding:
     topic, numbers = _TOPIC_ZNODE.fullmatch(znode.path), string_ids(znode.data)
-    seen = (znode.reason, f"it holds {escaped(znode.data, _SHOWN_DATA)}")
+    shown = HIDDEN if holds_secrets(znode.path) else escaped(znode.data, _SHOWN_DATA)
+    seen = (znode.reason, f"it holds {shown}")
     if topic is not None and numbers:
         return Finding(
             Trouble.STRING_IDS,

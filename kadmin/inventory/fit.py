@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import TopicPartition
-from kadmin.errors import InvalidInputError
+from kadmin.errors import InvalidInputError, name_some
 from kadmin.inventory.state import facts_of, state_of
 from kadmin.plan import checks
 from kadmin.plan.deletion import check_deletion
@@ -42,13 +42,17 @@ def _clusters_of(document: Document, inventory: Inventory, source: str) -> Seque
     wanted = document.header.cluster_id
     if not inventory.fleet or (wanted is None and isinstance(document, RebalanceRequest)):
         return tuple(inventory.clusters.values())
-    found = [cluster for cluster in inventory.clusters.values() if cluster.cluster_id == wanted and wanted is not None]
-    if not found:
+    ids = {name: cluster.cluster_id for name, cluster in inventory.clusters.items()}
+    found = [name for name, cluster_id in ids.items() if cluster_id == wanted and wanted is not None]
+    if len(found) != 1:
+        what = f"{name_some(found)} have" if found else "no cluster of it has"
+        known = name_some(f"{cluster_id or 'no id'} ({name})" for name, cluster_id in ids.items())
         raise InvalidInputError(
-            f"{source}: the inventory holds a fleet, and no cluster of it has the document's cluster_id.",
+            f"{source}: the inventory holds a fleet, and {what} the document's cluster_id.",
             cause=f"metadata.cluster_id is {wanted}" if wanted else "the document has no metadata.cluster_id",
+            next_command=f"name one of its clusters: {known}",
         )
-    return found
+    return [inventory.clusters[found[0]]]
 
 
 def _request(request: RebalanceRequest, clusters: Sequence[ClusterInventory]) -> Iterator[Violation]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.documents import parse_inventory_header
-from kadmin.errors import InvalidInputError
+from kadmin.errors import InvalidInputError, name_some
 from kadmin.inventory.model import SINGLE_CLUSTER, KafkaFacts
 
 if TYPE_CHECKING:
@@ -22,11 +22,11 @@ HEADER = "inventory.json"
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What `inventory.json` says. `clusters`: cluster id by name; one cluster has the name SINGLE_CLUSTER."""
+    """What `inventory.json` says, by the clusters' names: their ids and facts; one cluster is SINGLE_CLUSTER."""
 
     taken_at: str
     clusters: Mapping[str, str | None]
-    facts: KafkaFacts = field(default_factory=KafkaFacts)
+    facts: Mapping[str, KafkaFacts] = field(default_factory=dict)
 
     @property
     def fleet(self) -> bool:
@@ -53,19 +53,31 @@ def read_header(directory: Path) -> Header:
     if "cluster_id" in fields and "clusters" in fields:
         raise InvalidInputError(f"{path} has both cluster_id and clusters.", cause="it is one cluster or a fleet")
     clusters = fields.get("clusters", {SINGLE_CLUSTER: fields.get("cluster_id")})
-    return Header(fields["taken_at"], clusters, _decode_facts(fields.get("kafka", {})))
+    return Header(fields["taken_at"], clusters, _facts_of(path, fields, clusters))
 
 
 def encode_header(header: Header) -> str:
     """Return the text of `inventory.json`."""
     value: dict[str, Any] = {"apiVersion": "kadmin/v1", "kind": "ClusterInventory", "taken_at": header.taken_at}
+    facts = {name: told for name, found in sorted(header.facts.items()) if (told := _encode_facts(found))}
     if header.fleet:
-        value["clusters"] = dict(sorted(header.clusters.items()))
-    elif (cluster_id := header.clusters[SINGLE_CLUSTER]) is not None:
-        value["cluster_id"] = cluster_id
-    if facts := _encode_facts(header.facts):
-        value["kafka"] = facts
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+        value |= {"clusters": dict(sorted(header.clusters.items())), "kafka_by_cluster": facts or None}
+    else:
+        value |= {"cluster_id": header.clusters[SINGLE_CLUSTER], "kafka": facts.get(SINGLE_CLUSTER)}
+    told_of = {name: each for name, each in value.items() if each is not None}
+    return json.dumps(told_of, indent=2, ensure_ascii=False) + "\n"
+
+
+def _facts_of(path: Path, fields: Mapping[str, Any], clusters: Mapping[str, str | None]) -> dict[str, KafkaFacts]:
+    fleet = SINGLE_CLUSTER not in clusters
+    wrong, right = ("kafka", "kafka_by_cluster") if fleet else ("kafka_by_cluster", "kafka")
+    if wrong in fields:
+        what = "a fleet" if fleet else "one cluster"
+        raise InvalidInputError(f"{path} is of {what} and has {wrong}.", cause=f"the facts of {what} stand in {right}")
+    found = fields.get(right, {}) if fleet else {SINGLE_CLUSTER: fields.get(right, {})}
+    if unknown := sorted(set(found) - set(clusters)):
+        raise InvalidInputError(f"{path} has facts of clusters that it does not name: {name_some(unknown)}.")
+    return {name: _decode_facts(facts) for name, facts in found.items()}
 
 
 def _decode_facts(fields: Mapping[str, Any]) -> KafkaFacts:

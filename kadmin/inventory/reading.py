@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kadmin.errors import InvalidInputError, name_some
 from kadmin.inventory.columns import BROKERS, CLUSTER, PARTITIONS, complaints
 from kadmin.inventory.header import read_header
-from kadmin.inventory.model import SINGLE_CLUSTER, BrokerRow, ClusterInventory, Inventory, PartitionRow
+from kadmin.inventory.model import SINGLE_CLUSTER, BrokerRow, ClusterInventory, Inventory, KafkaFacts, PartitionRow
 from kadmin.inventory.parquet_tables import read_parquet
 from kadmin.inventory.text_tables import read_csv, read_jsonl
 
@@ -39,7 +39,7 @@ def read_inventory(directory: Path) -> Inventory:
             cluster_id,
             tuple(sorted(brokers[name], key=lambda row: row.broker_id)),
             tuple(sorted(partitions[name], key=lambda row: (row.topic, row.partition))),
-            header.facts,
+            header.facts.get(name, KafkaFacts()),
         )
         for name, cluster_id in sorted(header.clusters.items())
     }

@@ -29,9 +29,9 @@ def inventory_of(
     state: ClusterState,
     sizes: Mapping[TopicPartition, int] | None,
     taken_at: str,
-    consumers: Mapping[str, tuple[str, ...]] | None = None,
+    usage: ClusterFacts | None = None,
 ) -> Inventory:
-    """Return the inventory of one cluster; `consumers` maps topics to the groups that use them.
+    """Return the inventory of one cluster; `usage` says which groups use topics, and how brokers delete them.
 
     Brokers that hold replicas without being registered get a row with `alive` false and no rack. `sizes` in bytes;
     None, or a partition that it lacks, gives null. `taken_at` is ISO 8601 in UTC.
@@ -48,7 +48,7 @@ def inventory_of(
         state.cluster_id,
         tuple(sorted([*alive, *dead], key=lambda row: row.broker_id)),
         tuple(sorted(partitions, key=lambda row: (row.topic, row.partition))),
-        _facts(state, consumers or {}),
+        _facts(state, usage or ClusterFacts()),
     )
     return Inventory(taken_at, {SINGLE_CLUSTER: cluster})
 
@@ -126,14 +126,16 @@ def inbound_of(cluster: ClusterInventory) -> dict[TopicPartition, float]:
     }
 
 
-def _facts(state: ClusterState, consumers: Mapping[str, tuple[str, ...]]) -> KafkaFacts:
+def _facts(state: ClusterState, usage: ClusterFacts) -> KafkaFacts:
     limits = {name: configs[MIN_INSYNC_REPLICAS] for name, configs in state.topic_configs.items() if _limited(configs)}
     default = state.broker_defaults[MIN_INSYNC_REPLICAS] if _limited(state.broker_defaults) else None
     return KafkaFacts(
         min_insync_replicas={name: int(limit) for name, limit in sorted(limits.items())},
         default_min_insync_replicas=None if default is None else int(default),
-        consumers={topic: groups for topic, groups in sorted(consumers.items()) if groups},
+        consumers={topic: tuple(groups) for topic, groups in sorted(usage.consumers.items()) if groups},
         reassigning=in_flight(state),
+        delete_topic_enable=usage.deletion_enabled,
+        auto_create_topics_enable=usage.topics_create_themselves,
     )
 
 

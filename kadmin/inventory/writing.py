@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from kadmin.errors import NotCompletedError, UsageError
 from kadmin.inventory.columns import BROKERS, CLUSTER, PARTITIONS
 from kadmin.inventory.header import HEADER, Header, encode_header
-from kadmin.inventory.model import KafkaFacts
 from kadmin.inventory.parquet_tables import write_parquet
 from kadmin.inventory.reading import FORMATS
 from kadmin.inventory.text_tables import write_csv, write_jsonl
@@ -27,7 +26,7 @@ def write_inventory(inventory: Inventory, directory: Path, table: str = "parquet
     if table not in FORMATS:
         raise UsageError(f"Unknown table format {table}.", next_command=f"--table {'|'.join(FORMATS)}")
     clusters = {name: each.cluster_id for name, each in inventory.clusters.items()}
-    facts = KafkaFacts() if inventory.fleet else inventory.single().facts
+    facts = {name: each.facts for name, each in inventory.clusters.items()}
     header = Header(inventory.taken_at, clusters, facts)
     brokers, partitions = header.shape(BROKERS), header.shape(PARTITIONS)
     path = directory

@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.listening import Listening
-from kadmin.cluster.reader import consumer_groups, read_cluster, require_kafka_cluster
+from kadmin.cluster.reader import read_cluster, require_kafka_cluster
 from kadmin.cluster.znodes.admin import PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 from kadmin.documents import dump_json, plan_digest
 from kadmin.errors import BusyError
 from kadmin.insight.health import health_of
 from kadmin.operations import events
 from kadmin.operations.actions import ElectionWork, ReassignmentWork, RecreationWork
+from kadmin.operations.brokers import usage_of
 from kadmin.operations.configs import crowded
 from kadmin.operations.decide.common import deaf
 from kadmin.operations.examine import Examination, examine
@@ -132,7 +133,7 @@ def _study(
     if isinstance(plan, DeletionPlan):
         if not set(plan.topics) & set(state.topics) and _deleted_by_us(desk, plan.topics):
             return state, Examination((), None)
-        facts = replace(facts, consumers=consumer_groups(desk.store, plan.topics))
+        facts = usage_of(desk.store, state, plan.topics, sizes or None)
     return state, examine(plan, state, facts, policy)
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.log_dirs import largest
-from kadmin.cluster.reader import consumer_groups, read_cluster, require_kafka_cluster
-from kadmin.cluster.rpc import describe_log_dirs
-from kadmin.errors import KadminError, NotCompletedError
+from kadmin.cluster.reader import read_cluster, require_kafka_cluster
+from kadmin.errors import KadminError
 from kadmin.inventory import inventory_of
+from kadmin.operations.brokers import sizes_of, usage_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 class Snapshot:
     """What was taken. `unsettled` names topics whose znodes kept changing while they were read.
 
-    `no_sizes` says why the byte column is empty, None where it is not.
+    `no_sizes` says why the byte column is empty, None where it is not; `untold` what else the brokers did not tell.
     """
 
     inventory: Inventory
@@ -32,6 +31,7 @@ class Snapshot:
     partitions: int
     unsettled: tuple[str, ...]
     no_sizes: str | None
+    untold: tuple[str, ...]
 
 
 def take_snapshot(desk: Desk, sizes: Mapping[TopicPartition, int] | None) -> Snapshot:
@@ -40,13 +40,15 @@ def take_snapshot(desk: Desk, sizes: Mapping[TopicPartition, int] | None) -> Sna
     no_sizes = None
     if sizes is None:
         sizes, no_sizes = _ask_sizes(state)
+    usage = usage_of(desk.store, state, state.topics, sizes or {})
     return Snapshot(
-        inventory_of(state, sizes, desk.clock.timestamp(), consumer_groups(desk.store, state.topics)),
+        inventory_of(state, sizes, desk.clock.timestamp(), usage),
         len(state.brokers),
         len(state.topics),
         sum(len(topic.replicas) for topic in state.topics.values()),
         tuple(sorted(state.unsettled)),
         no_sizes,
+        usage.untold,
     )
 
 
@@ -57,26 +59,8 @@ def read_state(desk: Desk) -> ClusterState:
     return read_cluster(desk.store, with_configs=True, settle=True)
 
 
-def log_dirs_of(state: ClusterState) -> dict[int, dict[TopicPartition, int]]:
-    """Ask the live brokers for the bytes of every replica on their disks, by broker (DescribeLogDirs, 1.1 and later).
-
-    Raises NotCompletedError or UnreachableError where they cannot be asked.
-    """
-    plain = [
-        f"{endpoint.host}:{endpoint.port}"
-        for broker in state.brokers.values()
-        for endpoint in broker.endpoints
-        if endpoint.security_protocol == "PLAINTEXT"
-    ]
-    if not plain:
-        raise NotCompletedError("no broker has a PLAINTEXT listener")
-    return describe_log_dirs(plain)
-
-
 def _ask_sizes(state: ClusterState) -> tuple[dict[TopicPartition, int] | None, str | None]:
     try:
-        described = log_dirs_of(state)
+        return sizes_of(state), None
     except KadminError as error:
         return None, error.message
-    # A follower may lag behind or hold more after a truncation: the largest replica is what a copy will cost.
-    return largest([replica for broker in described.values() for replica in broker.items()]), None

@@ -14,13 +14,13 @@ from kadmin.cluster.znodes.admin import REASSIGN_PARTITIONS
 from kadmin.errors import KadminError, NotCompletedError, name_some
 from kadmin.operations import events
 from kadmin.operations.actions import Finish, Observed, ReassignmentWork, Wait
+from kadmin.operations.brokers import log_dirs_of
 from kadmin.operations.decide.supersede import decide_cancel
 from kadmin.operations.failover import Failover, await_successor
 from kadmin.operations.journal import lost_lock
 from kadmin.operations.progress import topics_of
 from kadmin.operations.publish import Published, Publisher, next_step
 from kadmin.operations.record import StepKind
-from kadmin.operations.snapshot import log_dirs_of
 from kadmin.operations.work import work_of
 
 if TYPE_CHECKING:

@@ -27,7 +27,11 @@ from kadmin.planner.tables import UNKNOWN, cluster_of, sound
 from kadmin.planner.terms import terms_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Self
+
     from kadmin.cluster.model import TopicPartition
+    from kadmin.inventory.header import Header
     from kadmin.plan.model import RebalanceRequest
     from kadmin.planner.kernel.problem import Ints, Problem, Solution
     from kadmin.planner.kernel.reasons import Reason
@@ -53,10 +57,15 @@ REPORT = -1
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of every cluster: the request, and the partitions that are being reassigned already."""
+    """What is asked of every cluster: the request, and by cluster the partitions that are being reassigned already."""
 
     request: RebalanceRequest
-    reassigning: tuple[TopicPartition, ...] = ()
+    reassigning: Mapping[str, tuple[TopicPartition, ...]]
+
+    @classmethod
+    def on(cls, request: RebalanceRequest, header: Header) -> Self:
+        """Return the question for an inventory with that header."""
+        return cls(request, {name: facts.reassigning for name, facts in header.facts.items()})
 
 
 def answer(name: str, question: Question, brokers: ArrowTable, partitions: ArrowTable) -> ArrowTable:
@@ -77,7 +86,7 @@ def answer(name: str, question: Question, brokers: ArrowTable, partitions: Arrow
 def _answer(name: str, question: Question, cluster: Cluster) -> ArrowTable:
     request = question.request
     _require_sizes(request, cluster)
-    terms = terms_of(cluster, request, question.reassigning)
+    terms = terms_of(cluster, request, question.reassigning.get(name, ()))
     try:
         terms, solution = _solved(terms, request)
         problem = terms.problem

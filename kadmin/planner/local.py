@@ -46,7 +46,7 @@ def propose(
     check_cluster_ids(request, header)
     tell(f"reading {directory}")
     tables = _read(directory, header)
-    question = Question(request, header.facts.reassigning)
+    question = Question.on(request, header)
     answers = {}
     for number, name in enumerate(header.clusters, start=1):
         brokers, partitions = tables[name]

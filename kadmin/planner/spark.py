@@ -48,7 +48,7 @@ def propose(
     refuse_contradictions(request)
     header = read_header(directory)
     check_cluster_ids(request, header)
-    question = Question(request, header.facts.reassigning)
+    question = Question.on(request, header)
     answers = _answers(question, directory, header, options, tell)
     for name in header.clusters:
         if name not in answers:

@@ -103,6 +103,7 @@ def snapshot_answer(taken: Snapshot, folder: Path) -> dict[str, Any]:
         "partitions": taken.partitions,
         "unsettled": list(taken.unsettled),
         "no_sizes": taken.no_sizes,
+        "untold": list(taken.untold),
     }
 
 

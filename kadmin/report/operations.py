@@ -107,6 +107,7 @@ def snapshot_text(taken: Snapshot, folder: Path) -> str:
     lines = [line]
     if taken.no_sizes is not None:
         lines.append(f"without sizes: {taken.no_sizes}")
+    lines += taken.untold
     if taken.unsettled:
         lines.append(f"kept changing while they were read: {name_some(taken.unsettled)}")
     return "\n".join(lines)

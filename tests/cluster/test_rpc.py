@@ -10,7 +10,7 @@ from live_support import wait_until
 from kadmin.cluster import rpc
 from kadmin.cluster.model import Create, TopicPartition
 from kadmin.cluster.reader import read_cluster
-from kadmin.cluster.rpc import consume_all, describe_log_dirs, produce
+from kadmin.cluster.rpc import consume_all, describe_groups, describe_log_dirs, describe_settings, produce
 from kadmin.cluster.store import Store
 from kadmin.cluster.znodes.configs import config_path, encode_config
 from kadmin.cluster.znodes.topics import encode_topic, topic_path
@@ -101,6 +101,9 @@ def test_the_oldest_brokers_take_records_but_tell_no_sizes(oldest: Sandbox) -> N
     with pytest.raises(NotCompletedError, match="too old to describe log directories") as caught:
         describe_log_dirs(oldest.bootstrap)
     assert "--sizes" in (caught.value.next_command or "")
+    assert describe_groups(oldest.bootstrap).unseen == ()
+    with pytest.raises(NotCompletedError, match="too old to describe settings"):
+        describe_settings(oldest.bootstrap, [1], ["delete.topic.enable"])
 
 
 def test_nobody_there(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,6 +114,8 @@ def test_nobody_there(monkeypatch: pytest.MonkeyPatch) -> None:
         lambda: produce(servers, {TopicPartition("a", 0): [b"x"]}),
         lambda: consume_all(servers, [TopicPartition("a", 0)]),
         lambda: describe_log_dirs(servers),
+        lambda: describe_groups(servers),
+        lambda: describe_settings(servers, [1], ["delete.topic.enable"]),
     ):
         started = time.monotonic()
         with pytest.raises(UnreachableError, match=r"127\.0\.0\.1:1,127\.0\.0\.1:2"):

@@ -45,3 +45,15 @@ def test_advice_shows_how_to_write_it() -> None:
         resolve("0123")
     with pytest.raises(OddNumberError, match=r"write it plainly \(1000\)"):
         resolve("1_000")
+    for text, plain in (("+5", "5"), ("00", "0"), ("-010", None), ("0x1F", None), ("1_0.5", None)):
+        with pytest.raises(OddNumberError) as caught:
+            resolve(text)
+        shown = "in decimal digits" if plain is None else f"({plain})"
+        assert str(caught.value) == f'write it plainly {shown}, or quote it ("{text}") where a name is meant'
+
+
+def test_advice_quotes_the_beginning_of_what_is_long() -> None:
+    for digits, shown in (("0" * 40, "0" * 40), ("0" * 41, "0" * 40 + "...")):
+        with pytest.raises(OddNumberError) as caught:
+            resolve(digits)
+        assert f'quote it ("{shown}")' in str(caught.value)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
-from cluster_under_test import deletion, document, election, reassignment
+from cluster_under_test import Cluster, deletion, document, election, reassignment
+from kafka import KafkaConsumer
+from kafka import TopicPartition as KafkaTopicPartition
+from kafka.structs import OffsetAndMetadata
+from live_support import wait_until
 
 from kadmin.cluster.model import TopicPartition
+from kadmin.sandbox import Sandbox, SandboxSpec
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
-
-    from cluster_under_test import Cluster
 
 pytestmark = pytest.mark.live
 
@@ -98,3 +104,67 @@ def test_old_consumers_guard_a_topic_until_waived(cluster: Cluster, tmp_path: Pa
         assert "billing" in refused.err
         waived = document(tmp_path / "waived.yaml", deletion(topic, allow={"active_consumers": True}))
         assert cluster.kadmin("apply", waived, "--yes").status == 0
+
+
+@contextmanager
+def consumer(cluster: Cluster, group: str) -> Iterator[KafkaConsumer]:
+    found = KafkaConsumer(bootstrap_servers=cluster.bootstrap, group_id=group, enable_auto_commit=False)
+    yield found
+    found.close(autocommit=False)
+
+
+def test_offsets_and_members_in_kafka_guard_a_topic_until_waived(cluster: Cluster, tmp_path: Path) -> None:
+    topic, other = cluster.create_topic({0: [1]}), cluster.shared_topic()
+    group = f"of-{topic}"
+    with consumer(cluster, f"{group}-offsets") as away, consumer(cluster, f"{group}-members") as here:
+        for each in (topic, other):
+            away.assign([KafkaTopicPartition(each, 0)])
+            away.commit({KafkaTopicPartition(each, 0): OffsetAndMetadata(0, "", -1)})
+        here.subscribe([topic])
+        wait_until(lambda: here.poll(timeout_ms=200) is not None and bool(here.assignment()), 30)
+        refused = cluster.kadmin("apply", document(tmp_path / "d.yaml", deletion(topic)), "--yes")
+        assert refused.status == 5, refused.err
+        assert f"{group}-members, {group}-offsets" in refused.err
+        taken = cluster.kadmin("snapshot", "--out", tmp_path / "inventory")
+        assert taken.status == 0, taken.err
+    facts = json.loads((tmp_path / "inventory" / "inventory.json").read_text())["kafka"]
+    assert facts["consumers"][topic] == [f"{group}-members", f"{group}-offsets"]
+    assert f"{group}-offsets" in facts["consumers"][other]
+    knows = cluster.version >= (0, 11)
+    assert facts.get("delete_topic_enable") == (True if knows else None)
+    assert facts.get("auto_create_topics_enable") == (False if knows else None)
+    waived = document(tmp_path / "waived.yaml", deletion(topic, allow={"active_consumers": True}))
+    done = cluster.kadmin("apply", waived, "--yes")
+    assert done.status == 0, done.err
+    assert ("delete.topic.enable of the brokers is not known" in done.err) != knows
+    assert cluster.get(f"/brokers/topics/{topic}") is None, "asking about a topic does not make it again"
+
+
+@pytest.fixture
+def deaf_to_deletions(tmp_path: Path) -> Iterator[Cluster]:
+    """A broker that deletes nothing, and creates whatever it is asked for."""
+    switches = {"delete.topic.enable": "false", "auto.create.topics.enable": "true"}
+    sandbox = Sandbox.up(SandboxSpec(tmp_path / "sandbox", brokers=1, chroot="/kafka", broker_config=switches))
+    found = Cluster(sandbox.connect_string, sandbox.bootstrap, sandbox.spec.version, sandbox)
+    yield found
+    found.close()
+    sandbox.down()
+
+
+def test_f33_brokers_that_delete_nothing_are_asked_before_anything_is_written(
+    deaf_to_deletions: Cluster, tmp_path: Path
+) -> None:
+    cluster = deaf_to_deletions
+    topic = cluster.create_topic({0: [1]})
+    before = cluster.fingerprint()
+    refused = cluster.kadmin("apply", document(tmp_path / "d.yaml", deletion(topic)), "--yes")
+    assert refused.status == 8, refused.err
+    assert "delete.topic.enable=false" in refused.err
+    assert cluster.fingerprint() == before
+    with cluster.committed_offset("billing", topic):
+        waivers = {"active_consumers": True, "deletion_disabled": True}
+        waived = document(tmp_path / "w.yaml", deletion(topic, allow=waivers))
+        previewed = cluster.kadmin("apply", waived, "--dry-run")
+    assert previewed.status == 0, previewed.err
+    assert "auto.create.topics.enable=true" in previewed.err
+    assert "would be destroyed" in previewed.err, "the brokers say how many bytes"

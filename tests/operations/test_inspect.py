@@ -220,6 +220,21 @@ def test_leftovers_and_credentials_in_configs(brokers: Store) -> None:
         assert CREDENTIAL not in answer.out
 
 
+def test_a_credential_where_it_does_not_belong_is_not_quoted(brokers: Store) -> None:
+    """What is told of a value that is no string is its type."""
+    documents = {
+        "/config/users/odd": {"version": 1, "config": {"SCRAM-SHA-256": [CREDENTIAL]}},
+        "/config/brokers/1": {"version": 1, "config": CREDENTIAL},
+        "/config/brokers/2": CREDENTIAL,
+    }
+    write(brokers, *(Create(path, json.dumps(value).encode()) for path, value in documents.items()))
+    asked = [("inspect", "configs"), ("doctor",), *(("inspect", "znode", path) for path in documents)]
+    answers = [command(*each, "-z", brokers.connect_string, "-o", "json") for each in asked]
+    assert all(CREDENTIAL not in answer.out + answer.err for answer in answers)
+    assert "SCRAM-SHA-256 is not a string but list" in answers[0].out
+    assert "config is not an object but str" in answers[1].out
+
+
 def test_acls_of_both_layouts(brokers: Store) -> None:
     rule = {"principal": "User:a", "permissionType": "Allow", "operation": "Read", "host": "*"}
     data = json.dumps({"version": 1, "acls": [rule]}).encode()

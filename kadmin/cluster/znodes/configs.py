@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from kadmin.cluster.znodes.paths import require_element
-from kadmin.cluster.znodes.values import decode_json, decode_object, encode, mapping, text
+from kadmin.cluster.znodes.values import MalformedZnodeError, decode_json, decode_object, encode, mapping, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,8 +56,12 @@ def decode_config(node: Znode) -> dict[str, str]:
     """Decode an entity's configs; a node with null data, or without the key, has none."""
     if node.data is None:
         return {}
-    found = mapping(node.path, decode_object(node.path, node.data).get("config", {}), "config")
-    return {key: text(node.path, value, key) for key, value in sorted(found.items())}
+    found = _configs(node.path, decode_object(node.path, node.data).get("config", {}))
+    if odd := [
+        f"{key} is not a string but {_kind(value)}" for key, value in found.items() if not isinstance(value, str)
+    ]:
+        raise MalformedZnodeError(node.path, odd[0])
+    return dict(sorted(found.items()))
 
 
 def encode_config(config: Mapping[str, str]) -> bytes:
@@ -70,9 +74,20 @@ def change_config(node: Znode | None, values: Mapping[str, str | None]) -> bytes
     document: dict[str, Any] = {"version": 1, "config": {}}
     if node is not None and node.data is not None:
         document |= decode_object(node.path, node.data)
-    kept = {**mapping(node.path if node else "", document["config"], "config"), **values}
+    kept = {**_configs(node.path if node else "", document["config"]), **values}
     document["config"] = {key: value for key, value in sorted(kept.items()) if value is not None}
     return encode(document)
+
+
+def _configs(path: str, value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise MalformedZnodeError(path, f"config is not an object but {_kind(value)}")
+    return value
+
+
+def _kind(value: object) -> str:
+    # A value itself is never told: credentials are configs, too.
+    return type(value).__name__
 
 
 def encode_config_change(entity_path: str) -> bytes:

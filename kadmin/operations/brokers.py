@@ -1,0 +1,110 @@
+"""What brokers are asked for: their disks, their settings, and the groups that keep their offsets in Kafka."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from kadmin.cluster import rpc
+from kadmin.cluster.log_dirs import largest
+from kadmin.cluster.reader import consumer_groups
+from kadmin.errors import KadminError, NotCompletedError, UnreachableError, name_some
+from kadmin.plan.facts import ClusterFacts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping
+
+    from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.cluster.store import Store
+
+Answer = TypeVar("Answer")
+
+DELETES_TOPICS = "delete.topic.enable"
+CREATES_TOPICS = "auto.create.topics.enable"
+
+
+def log_dirs_of(state: ClusterState) -> dict[int, dict[TopicPartition, int]]:
+    """Ask the live brokers for the bytes of every replica on their disks, by broker (DescribeLogDirs, 1.1 and later).
+
+    Raises NotCompletedError or UnreachableError where they cannot be asked.
+    """
+    return rpc.describe_log_dirs(_plain_listeners(state))
+
+
+def sizes_of(state: ClusterState) -> dict[TopicPartition, int]:
+    """Ask the live brokers for the bytes of every partition; raises as `log_dirs_of` does."""
+    # A follower may lag behind or hold more after a truncation: the largest replica is what a copy will cost.
+    return largest([replica for broker in log_dirs_of(state).values() for replica in broker.items()])
+
+
+def usage_of(
+    store: Store, state: ClusterState, topics: Collection[str], sizes: Mapping[TopicPartition, int] | None
+) -> ClusterFacts:
+    """Return which groups use topics, what they hold, and whether brokers delete topics and make them again.
+
+    `sizes` None asks the brokers for them. What brokers cannot be asked for is in `untold`; it raises nothing.
+    """
+    old, questions = consumer_groups(store, topics), _Questions()
+    wanted = (DELETES_TOPICS, CREATES_TOPICS)
+    groups = questions.ask(
+        lambda: rpc.describe_groups(_plain_listeners(state)), "groups that keep their offsets in Kafka were not seen"
+    )
+    settings = questions.ask(
+        lambda: rpc.describe_settings(_plain_listeners(state), state.brokers, wanted),
+        f"{DELETES_TOPICS} of the brokers is not known (before 1.0 it is off where nobody set it)",
+    )
+    if sizes is None:
+        sizes = questions.ask(lambda: sizes_of(state), "how many bytes are lost is not known")
+    if groups is not None and groups.unseen:
+        questions.untold.append(f"what these groups subscribe to was not seen: {name_some(groups.unseen)}")
+    return ClusterFacts(
+        consumers=old if groups is None else {topic: _users(topic, old[topic], groups) for topic in topics},
+        sizes=sizes or {},
+        deletion_enabled=switch(settings or {}, DELETES_TOPICS, decisive=False),
+        topics_create_themselves=switch(settings or {}, CREATES_TOPICS, decisive=True),
+        untold=tuple(questions.untold),
+    )
+
+
+def switch(settings: Mapping[int, Mapping[str, str]], name: str, *, decisive: bool) -> bool | None:
+    """Return what a switch counts as: one broker with `decisive` is enough for it, the other value needs them all.
+
+    The controller alone deletes, and any broker may be the next; any broker creates what it is asked for.
+    """
+    told = {each.get(name) for each in settings.values()}
+    if str(decisive).lower() in told:
+        return decisive
+    return None if not told or None in told else not decisive
+
+
+class _Questions:
+    """Asks one thing after the other; brokers that did not answer once are not waited for again."""
+
+    def __init__(self) -> None:
+        self.untold: list[str] = []
+        self._silence: UnreachableError | None = None
+
+    def ask(self, question: Callable[[], Answer], otherwise: str) -> Answer | None:
+        try:
+            if self._silence is not None:
+                raise self._silence
+            return question()
+        except KadminError as error:
+            self._silence = error if isinstance(error, UnreachableError) else None
+            self.untold.append(f"{otherwise}: {error.message}")
+            return None
+
+
+def _users(topic: str, old: Iterable[str], groups: rpc.Groups) -> tuple[str, ...]:
+    return tuple(sorted({*old, *(group for group, topics in groups.topics.items() if topic in topics)}))
+
+
+def _plain_listeners(state: ClusterState) -> list[str]:
+    plain = [
+        f"{endpoint.host}:{endpoint.port}"
+        for broker in state.brokers.values()
+        for endpoint in broker.endpoints
+        if endpoint.security_protocol == "PLAINTEXT"
+    ]
+    if not plain:
+        raise NotCompletedError("no broker has a PLAINTEXT listener")
+    return plain

@@ -1,0 +1,62 @@
+"""What brokers that cannot be asked leave unknown, and what two brokers that differ come to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from states import cluster, tp
+
+from kadmin.cluster import rpc
+from kadmin.cluster.model import Endpoint
+from kadmin.cluster.store import Store
+from kadmin.operations.brokers import switch, usage_of
+
+if TYPE_CHECKING:
+    from kadmin.cluster.model import ClusterState
+
+STATE = cluster({"a-0": (1, 2)})
+
+
+def listening(protocol: str) -> ClusterState:
+    at = Endpoint("EXTERNAL", "127.0.0.1", 1, protocol)
+    return replace(STATE, brokers={number: replace(each, endpoints=(at,)) for number, each in STATE.brokers.items()})
+
+
+@pytest.mark.parametrize(
+    ("told", "deletes", "creates"),
+    [
+        (["true", "true"], True, True),
+        (["false", "false"], False, False),
+        (["true", "false"], False, True),
+        ([None, "true"], None, True),
+        ([None, "false"], False, None),
+        ([], None, None),
+    ],
+)
+def test_of_brokers_that_differ_the_one_counts_that_makes_a_deletion_go_wrong(
+    told: list[str | None], deletes: object, creates: object
+) -> None:
+    settings = {number: {} if each is None else {"switch": each} for number, each in enumerate(told)}
+    assert switch(settings, "switch", decisive=False) is deletes
+    assert switch(settings, "switch", decisive=True) is creates
+
+
+@pytest.mark.zookeeper
+def test_what_brokers_do_not_tell_is_said_with_its_reason(chroot: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second question is not waited for: who did not answer the first is silent."""
+    monkeypatch.setattr(rpc, "QUESTION_S", 0.5)
+    with Store.connect(chroot) as store:
+        silent = usage_of(store, listening("PLAINTEXT"), ["a"], None)
+        closed = usage_of(store, listening("SSL"), ["a"], {tp("a-0"): 5})
+    assert (silent.consumers, silent.deletion_enabled, silent.topics_create_themselves) == ({"a": ()}, None, None)
+    begins = [each.partition(": ")[0] for each in silent.untold]
+    assert begins == [
+        "groups that keep their offsets in Kafka were not seen",
+        "delete.topic.enable of the brokers is not known (before 1.0 it is off where nobody set it)",
+        "how many bytes are lost is not known",
+    ]
+    assert all("127.0.0.1:1" in each for each in silent.untold)
+    assert closed.sizes == {tp("a-0"): 5}
+    assert [each.rpartition(": ")[2] for each in closed.untold] == ["no broker has a PLAINTEXT listener"] * 2
