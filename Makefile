@@ -13,6 +13,8 @@ OTHER_ERAS := 0.10.2.2,1.1.1,2.3.1,2.4.1,3.9.2
 
 # How long the fuzzer runs.
 SECONDS := 1800
+# The rows of the planner's table, all of them if none is named.
+ROWS :=
 
 .PHONY: help setup demo test lint unit live test-eras test-executor test-containers test-report bench bench-executor bench-planner \
 	fuzz mutation clean
@@ -28,7 +30,7 @@ help:
 	@echo "make bench            the figures, as a table"
 	@echo "make fuzz             the loader under a coverage-guided fuzzer, SECONDS=1800"
 	@echo "make mutation         mutants of loader, validators and payload encoder, and how many the tests find"
-	@echo "make bench-planner    how near its bounds the planner comes, and how fast, as a table; an hour"
+	@echo "make bench-planner    how near its bounds the planner comes, and how fast, beside two peers, ROWS=\"S M\""
 	@echo "make bench-executor   what the executor withstands and costs, as a table"
 
 setup: $(READY)
@@ -76,7 +78,7 @@ bench: $(READY)
 	PYTHONPATH=tests $(BIN)/python benchmarks/validation.py
 
 bench-planner: $(READY)
-	PYTHONPATH=tests $(BIN)/python benchmarks/planner.py
+	PYTHONPATH=tests $(BIN)/python benchmarks/planner.py $(ROWS)
 
 bench-executor: $(READY)
 	PYTHONPATH=tests $(BIN)/python benchmarks/executor.py

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kadmin.inventory import BrokerRow, ClusterInventory, PartitionRow
 from kadmin.plan.model import PlanHeader, Racks, RebalanceRequest
-from kadmin.planner.answer import REPORT, answer
+from kadmin.planner.answer import REPORT, Question, answer
 from kadmin.planner.tables import rows_as_arrow
 
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ def lists(cluster: ClusterInventory) -> Lists:
 
 
 def propose(cluster: ClusterInventory, request: RebalanceRequest) -> Proposed:
-    told = answer("", request, *rows_as_arrow(cluster)).to_pylist()
+    question = Question(request, {"": cluster.facts.reassigning})
+    told = answer("", question, *rows_as_arrow(cluster)).to_pylist()
     report = json.loads(next(row["report"] for row in told if row["ordinal"] == REPORT))
     if "error" in report:
         return Proposed({}, {}, f"{report['error']['kind']}: {report['error']['message']} {report['error']['cause']}")

@@ -8,22 +8,23 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.model import Create, SetData
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from kadmin.cluster.store import Store
 
+BROKERS: Mapping[int, str | None] = {1: None, 2: None, 3: None}
+
 
 def seed(
-    store: Store, topics: Mapping[str, Mapping[int, Sequence[int]]], *, brokers: Iterable[int] = (1, 2, 3)
+    store: Store, topics: Mapping[str, Mapping[int, Sequence[int]]], *, brokers: Mapping[int, str | None] = BROKERS
 ) -> None:
-    """Make registered brokers, topics whose partitions are all in sync, and their empty configs.
+    """Make registered brokers (rack by id), topics whose partitions are all in sync, and their empty configs.
 
     As on 0.10.2, there is no /config/brokers until somebody needs it.
     """
     parents = ("/brokers", "/brokers/ids", "/brokers/topics", "/config", "/config/topics", "/config/changes")
     store.multi([Create(path, b"") for path in parents] + [Create("/controller_epoch", b"1")])
-    registration = {"version": 4, "host": "h", "port": 9092, "jmx_port": -1, "timestamp": "1", "endpoints": []}
-    store.multi([Create(f"/brokers/ids/{broker}", _json(registration)) for broker in brokers])
+    store.multi([Create(f"/brokers/ids/{broker}", _registration(broker, rack)) for broker, rack in brokers.items()])
     for topic, partitions in topics.items():
         store.multi(_topic(topic, partitions))
 
@@ -64,6 +65,11 @@ def notified(store: Store) -> list[str]:
     """Return the entities that were notified, in order."""
     nodes = store.get_many(f"/config/changes/{name}" for name in store.children("/config/changes") or ())
     return [json.loads(node.data)["entity_path"] for node in nodes if node is not None and node.data]
+
+
+def _registration(broker: int, rack: str | None) -> bytes:
+    fixed = {"version": 4, "host": f"broker-{broker}", "port": 9092, "jmx_port": -1, "timestamp": "1", "endpoints": []}
+    return _json(fixed if rack is None else {**fixed, "rack": rack})
 
 
 def _topic(topic: str, partitions: Mapping[int, Sequence[int]]) -> list[Create]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
+import time
+from contextlib import contextmanager
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,10 +18,12 @@ from kadmin.cli.options import OutputFormat, OutputOption
 from kadmin.errors import InvalidInputError, NotCompletedError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from kadmin.plan.model import ReassignmentPlan, RebalanceRequest
     from kadmin.planner.proposal import Options, Proposal
+
+_CLEARED = "\r\x1b[K"
 
 propose_app = typer.Typer(name="propose", help="Propose a plan.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -62,10 +67,12 @@ def rebalance(
     _require_libraries(engine)
     wished = _read_request(request)
     options = _options(master, conf or [])
-    proposals = _propose(engine, wished, inventory, options)
+    with _stages() as tell:
+        proposals = _propose(engine, wished, inventory, options, tell)
+        for number, (path, plan) in enumerate(_paths(out, proposals).items(), start=1):
+            tell(f"writing {path} ({number} of {len(proposals)}): {len(plan.reassignments):,} reassignments")
+            write_text(path, _dump(path, plan))
     listed = [dict(proposal.figures) for proposal in proposals.values()]
-    for path, plan in _paths(out, proposals).items():
-        write_text(path, _dump(path, plan))
     if figures is not None:
         write_text(figures, json.dumps({"clusters": listed}, indent=2, ensure_ascii=False) + "\n")
     if html is not None:
@@ -118,12 +125,27 @@ def _explained(wished: list[str], proposals: Mapping[str, Proposal]) -> dict[str
     return told | {key: "is not in the plan: it stays as it is" for key in wished if key not in found}
 
 
-def _propose(engine: Engine, request: RebalanceRequest, inventory: Path, options: Options) -> Mapping[str, Proposal]:
+@contextmanager
+def _stages() -> Iterator[Callable[[str], None]]:
+    """Draw each stage over the last one where a terminal looks, and leave nothing behind; say nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda _stage: None
+        return
+    started = time.monotonic()
+    try:
+        yield lambda stage: typer.echo(f"{_CLEARED}{time.monotonic() - started:5.1f} s  {stage}", err=True, nl=False)
+    finally:
+        typer.echo(_CLEARED, err=True, nl=False)
+
+
+def _propose(
+    engine: Engine, request: RebalanceRequest, inventory: Path, options: Options, tell: Callable[[str], None]
+) -> Mapping[str, Proposal]:
     if engine is Engine.LOCAL:
         from kadmin.planner.local import propose
     else:
         from kadmin.planner.spark import propose
-    return propose(request, inventory, options)
+    return propose(request, inventory, options, tell)
 
 
 def _paths(out: Path, proposals: Mapping[str, Proposal]) -> dict[Path, ReassignmentPlan]:

@@ -205,10 +205,11 @@ def _json_lines(value: Any, indent: int) -> str:  # noqa: ANN401 - any JSON valu
 
 
 _DEEPEST = 2
+_COMPACT = json.JSONEncoder(ensure_ascii=False)
 
 
 def _compact_json(value: Any) -> str:  # noqa: ANN401 - any JSON value
-    return _escaped(json.dumps(value, ensure_ascii=False))
+    return _escaped(_COMPACT.encode(value))
 
 
 def _yaml_lines(value: dict[str, Any], indent: int) -> list[str]:

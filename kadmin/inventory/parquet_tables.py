@@ -18,11 +18,19 @@ def read_parquet(path: Path, table: Table) -> dict[str, list[Any]]:
     """Read a Parquet table; a column of another type comes back as Misread cells, its nulls kept."""
     arrow, parquet = _pyarrow()
     try:
-        read = parquet.read_table(path)
+        read = arrow_table(parquet, path)
     except arrow.ArrowInvalid as error:
         raise InvalidInputError(f"{path} is not a Parquet table.", cause=str(error)) from error
     kinds = {column.name: column.kind for column in table.columns}
     return {name: _cells(arrow, read.column(name), kinds.get(name, Kind.STRING)) for name in read.column_names}
+
+
+def arrow_table(parquet: Any, path: Path) -> Any:  # noqa: ANN401 - pyarrow ships no type information
+    """Return a Parquet table as Arrow has it; `parquet` is the module pyarrow.parquet.
+
+    A folder of files, as Spark writes one, is left to Arrow's data sets, which take long to import.
+    """
+    return parquet.read_table(path) if path.is_dir() else parquet.ParquetFile(path).read()
 
 
 def write_parquet(path: Path, columns: Columns, table: Table) -> None:

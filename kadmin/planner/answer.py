@@ -8,13 +8,14 @@ come home as a stack trace.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from kadmin.errors import InfeasibleError, InvalidInputError, KadminError, name_some
+from kadmin.plan.model import ProposalLimits
 from kadmin.planner.assessment import assess
 from kadmin.planner.kernel.emergency import relieve
 from kadmin.planner.kernel.order import plan_order, within
@@ -26,6 +27,11 @@ from kadmin.planner.tables import UNKNOWN, cluster_of, sound
 from kadmin.planner.terms import terms_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Self
+
+    from kadmin.cluster.model import TopicPartition
+    from kadmin.inventory.header import Header
     from kadmin.plan.model import RebalanceRequest
     from kadmin.planner.kernel.problem import Ints, Problem, Solution
     from kadmin.planner.kernel.reasons import Reason
@@ -49,7 +55,20 @@ REPORT = -1
 """The ordinal of the row that carries the report."""
 
 
-def answer(name: str, request: RebalanceRequest, brokers: ArrowTable, partitions: ArrowTable) -> ArrowTable:
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of every cluster: the request, and by cluster the partitions that are being reassigned already."""
+
+    request: RebalanceRequest
+    reassigning: Mapping[str, tuple[TopicPartition, ...]]
+
+    @classmethod
+    def on(cls, request: RebalanceRequest, header: Header) -> Self:
+        """Return the question for an inventory with that header."""
+        return cls(request, {name: facts.reassigning for name, facts in header.facts.items()})
+
+
+def answer(name: str, question: Question, brokers: ArrowTable, partitions: ArrowTable) -> ArrowTable:
     """Return the answer for one cluster of that name, with ANSWER_SCHEMA.
 
     Its report has one key of these: `figures` (with `strangers` and `fewer_racks` beside it); `error`; or `unsound`,
@@ -58,15 +77,16 @@ def answer(name: str, request: RebalanceRequest, brokers: ArrowTable, partitions
     if not sound(brokers, partitions):
         return _report_row(name, {"unsound": True})
     try:
-        return _answer(name, request, cluster_of(brokers, partitions))
+        return _answer(name, question, cluster_of(brokers, partitions))
     except KadminError as error:
         failure = {"kind": type(error).__name__, "message": error.message, "cause": error.cause}
         return _report_row(name, {"error": {**failure, "next_command": error.next_command}})
 
 
-def _answer(name: str, request: RebalanceRequest, cluster: Cluster) -> ArrowTable:
+def _answer(name: str, question: Question, cluster: Cluster) -> ArrowTable:
+    request = question.request
     _require_sizes(request, cluster)
-    terms = terms_of(cluster, request)
+    terms = terms_of(cluster, request, question.reassigning.get(name, ()))
     try:
         terms, solution = _solved(terms, request)
         problem = terms.problem
@@ -76,7 +96,8 @@ def _answer(name: str, request: RebalanceRequest, cluster: Cluster) -> ArrowTabl
             _with_names(obstacle.reason, obstacle.partitions, obstacle.brokers, cluster)
         ) from obstacle
     _require_no_broken_rule(problem, solution.target, cluster)
-    entries = within(problem, solution.target, ordered, request.limits)
+    unlimited = request.limits == ProposalLimits()
+    entries = ordered if unlimited else within(problem, solution.target, ordered, request.limits)
     report = {
         "figures": assess(cluster, terms, solution, entries, left_out=len(ordered) - len(entries)),
         "strangers": sorted(terms.strangers),
@@ -121,13 +142,21 @@ def _with_names(reason: str, partitions: Ints, brokers: Ints, cluster: Cluster) 
 
 def _fewer_racks(cluster: Cluster, current: Ints, target: Ints) -> bool:
     """Whether any list stands on fewer racks than before, lists with a broker of unknown rack passed over."""
-    names = [*cluster.racks, None]  # the last one answers for NONE
+    names = sorted({name for name in cluster.racks if name is not None})
+    number = {name: at for at, name in enumerate(names)}
+    unknown = len(names)
+    rack = np.array([unknown if name is None else number[name] for name in cluster.racks] + [NONE], np.int64)
+    known = ~((rack[current] == unknown) | (rack[target] == unknown)).any(axis=1)
+    now, then = (_distinct(rack[lists[known]]) for lists in (current, target))
+    return bool((then < now).any())
 
-    def racks(row: list[int]) -> set[str | None]:
-        return {names[broker] for broker in row if broker != NONE}
 
-    pairs = ((racks(now), racks(then)) for now, then in zip(current.tolist(), target.tolist(), strict=True))
-    return any(len(then) < len(now) for now, then in pairs if None not in now | then)
+def _distinct(rows: Ints) -> Ints:
+    """Count the different values of each row, NONE left out."""
+    ascending = np.sort(rows, axis=1)
+    fresh = ascending != NONE
+    fresh[:, 1:] &= ascending[:, 1:] != ascending[:, :-1]
+    return np.asarray(fresh.sum(axis=1))
 
 
 def _report_row(name: str, report: dict[str, Any]) -> ArrowTable:

@@ -13,15 +13,16 @@ from kadmin.inventory import read_inventory
 from kadmin.inventory.columns import BROKERS, CLUSTER, PARTITIONS
 from kadmin.inventory.header import read_header
 from kadmin.inventory.model import SINGLE_CLUSTER
-from kadmin.inventory.parquet_tables import holds
+from kadmin.inventory.parquet_tables import arrow_table, holds
 from kadmin.inventory.reading import refuse_columns, refuse_unknown_clusters, table_path
-from kadmin.planner.answer import answer
-from kadmin.planner.proposal import Options, check_cluster_ids, explain_bad_rows, proposals_of
+from kadmin.planner.answer import Question, answer
+from kadmin.planner.csv_tables import read_plain_csv
+from kadmin.planner.proposal import Options, check_cluster_ids, explain_bad_rows, proposals_of, tell_nobody
 from kadmin.planner.tables import arrow_schema, rows_as_arrow
 from kadmin.planner.terms import refuse_contradictions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from kadmin.inventory.columns import Table
@@ -31,57 +32,73 @@ if TYPE_CHECKING:
     from kadmin.planner.tables import ArrowTable
 
 
-def propose(request: RebalanceRequest, directory: Path, options: Options) -> Mapping[str, Proposal]:
+def propose(
+    request: RebalanceRequest, directory: Path, options: Options, tell: Callable[[str], None] = tell_nobody
+) -> Mapping[str, Proposal]:
     """Propose a plan for each cluster of an inventory, by name; raises as `proposals_of`, and UsageError for options.
 
-    The signature is that of every engine.
+    `tell` hears of each stage with its counts. The signature is that of every engine.
     """
     if options != Options():
         raise UsageError("--master and --conf are Spark's; --engine local has no use for them.")
     refuse_contradictions(request)
     header = read_header(directory)
     check_cluster_ids(request, header)
+    tell(f"reading {directory}")
     tables = _read(directory, header)
-    answers = {name: answer(name, request, *tables[name]) for name in header.clusters}
+    question = Question.on(request, header)
+    answers = {}
+    for number, name in enumerate(header.clusters, start=1):
+        brokers, partitions = tables[name]
+        counts = f"{len(partitions):,} partitions on {len(brokers):,} brokers"
+        tell(
+            f"planning cluster {name} ({number} of {len(header.clusters)}): {counts}" if name else f"planning {counts}"
+        )
+        answers[name] = answer(name, question, brokers, partitions)
     return proposals_of(request, directory, header, answers)
 
 
 def _read(directory: Path, header: Header) -> dict[str, tuple[ArrowTable, ArrowTable]]:
-    if any(table_path(directory, table).suffix != ".parquet" for table in (BROKERS, PARTITIONS)):
+    brokers, partitions = (_typed(directory, header.shape(table)) for table in (BROKERS, PARTITIONS))
+    if brokers is None or partitions is None:
         return {name: rows_as_arrow(cluster) for name, cluster in read_inventory(directory).clusters.items()}
-    brokers, partitions = (_by_cluster(directory, header, table) for table in (BROKERS, PARTITIONS))
-    refuse_unknown_clusters(directory, header, {*brokers, *partitions})
+    of_brokers, of_partitions = (_by_cluster(directory, header, rows) for rows in (brokers, partitions))
+    refuse_unknown_clusters(directory, header, {*of_brokers, *of_partitions})
     no_brokers, no_partitions = (arrow_schema(table).empty_table() for table in (BROKERS, PARTITIONS))
-    return {name: (brokers.get(name, no_brokers), partitions.get(name, no_partitions)) for name in header.clusters}
-
-
-def _by_cluster(directory: Path, header: Header, table: Table) -> dict[str, ArrowTable]:
-    """Read a Parquet table and part it; whatever does not fit the table is explained by the careful reader."""
-    read = _typed(directory, header.shape(table))
-    if not header.fleet:
-        return {SINGLE_CLUSTER: read}
-    names = read.column(CLUSTER.name)
-    if names.null_count:
-        explain_bad_rows(directory)
     return {
-        name: read.filter(pc.equal(names, name)).drop_columns([CLUSTER.name]) for name in names.unique().to_pylist()
+        name: (of_brokers.get(name, no_brokers), of_partitions.get(name, no_partitions)) for name in header.clusters
     }
 
 
-def _typed(directory: Path, shape: Table) -> ArrowTable:
-    path = table_path(directory, shape)
-    try:
-        read = parquet.read_table(path)
-        refuse_columns(path, shape, read.column_names)
-        if not all(
-            holds(pa.types, read.schema.field(c.name).type, c.kind)
-            for c in shape.columns
-            if c.name in read.column_names
-        ):
-            explain_bad_rows(directory)
-        absent = [field for field in arrow_schema(shape) if field.name not in read.column_names]
-        for field in absent:
-            read = read.append_column(field, pa.nulls(len(read), field.type))
-        return read.select(arrow_schema(shape).names).cast(arrow_schema(shape))
-    except pa.ArrowInvalid:
+def _by_cluster(directory: Path, header: Header, rows: ArrowTable) -> dict[str, ArrowTable]:
+    if not header.fleet:
+        return {SINGLE_CLUSTER: rows}
+    names = rows.column(CLUSTER.name)
+    if names.null_count:
         explain_bad_rows(directory)
+    return {
+        name: rows.filter(pc.equal(names, name)).drop_columns([CLUSTER.name]) for name in names.unique().to_pylist()
+    }
+
+
+def _typed(directory: Path, shape: Table) -> ArrowTable | None:
+    """Read a table column by column; None where only the careful reader can tell what it holds."""
+    path = table_path(directory, shape)
+    read = {".parquet": _parquet, ".csv": read_plain_csv}.get(path.suffix)
+    return None if read is None else read(path, shape)
+
+
+def _parquet(path: Path, shape: Table) -> ArrowTable | None:
+    schema = arrow_schema(shape)
+    try:
+        read = arrow_table(parquet, path)
+        refuse_columns(path, shape, read.column_names)
+        present = [column for column in shape.columns if column.name in read.column_names]
+        if not all(holds(pa.types, read.schema.field(column.name).type, column.kind) for column in present):
+            return None
+        for field in schema:
+            if field.name not in read.column_names:
+                read = read.append_column(field, pa.nulls(len(read), field.type))
+        return read.select(schema.names).cast(schema)
+    except pa.ArrowInvalid:
+        return None

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
+
+import pyarrow.compute as pc
 
 from kadmin import errors
 from kadmin.cluster.model import TopicPartition
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from kadmin.cluster.model import Replicas
     from kadmin.inventory.header import Header
     from kadmin.plan.model import RebalanceRequest
     from kadmin.planner.tables import ArrowTable
@@ -42,6 +46,10 @@ class Proposal:
     plan: ReassignmentPlan
     figures: Mapping[str, Any]
     reasons: Mapping[TopicPartition, str]
+
+
+def tell_nobody(_stage: str) -> None:
+    """Take the stages of a run, and keep them to oneself."""
 
 
 def check_cluster_ids(request: RebalanceRequest, header: Header) -> None:
@@ -76,19 +84,36 @@ def proposals_of(
         if "error" in report:
             raise _error(name, report["error"])
     _refuse_strangers([set(report["strangers"]) for report in reports.values()])
-    return {
-        name: Proposal(
-            _plan(request, header, name, answers[name], fewer_racks=report["fewer_racks"]),
-            {"cluster": name, "cluster_id": header.clusters[name], **report["figures"]},
-            _reasons(answers[name]),
-        )
-        for name, report in reports.items()
-    }
+    return {name: _proposal(request, header, name, answers[name], report) for name, report in reports.items()}
 
 
-def _reasons(answer: ArrowTable) -> dict[TopicPartition, str]:
-    rows = answer.select(["ordinal", "topic", "partition", "reason"]).to_pylist()
-    return {TopicPartition(row["topic"], row["partition"]): row["reason"] for row in rows if row["ordinal"] != REPORT}
+def _proposal(
+    request: RebalanceRequest, header: Header, name: str, answer: ArrowTable, report: Mapping[str, Any]
+) -> Proposal:
+    entries = answer.filter(pc.not_equal(answer.column("ordinal"), REPORT)).sort_by("ordinal")
+    partitions = [
+        TopicPartition(topic, number)
+        for topic, number in zip(*(entries.column(each).to_pylist() for each in ("topic", "partition")), strict=True)
+    ]
+    targets, currents = (_lists(entries.column(each)) for each in ("target", "current"))
+    sizes = entries.column("size_bytes").to_pylist()
+    return Proposal(
+        _plan(
+            request,
+            header.clusters[name],
+            tuple(map(Reassignment, partitions, targets, currents, sizes)),
+            taken_at=header.taken_at,
+            fewer_racks=report["fewer_racks"],
+        ),
+        {"cluster": name, "cluster_id": header.clusters[name], **report["figures"]},
+        dict(zip(partitions, entries.column("reason").to_pylist(), strict=True)),
+    )
+
+
+def _lists(column: Any) -> list[Replicas]:  # noqa: ANN401 - pyarrow ships no type information
+    """Return a column of lists as tuples; much faster than asking Arrow for each."""
+    ids = iter(column.combine_chunks().flatten().to_pylist())
+    return [tuple(islice(ids, length)) for length in pc.list_value_length(column).to_pylist()]
 
 
 def _report(answer: ArrowTable) -> dict[str, Any]:
@@ -109,23 +134,18 @@ def _refuse_strangers(by_cluster: Iterable[set[str]]) -> None:
 
 
 def _plan(
-    request: RebalanceRequest, header: Header, name: str, answer: ArrowTable, *, fewer_racks: bool
+    request: RebalanceRequest,
+    cluster_id: str | None,
+    reassignments: tuple[Reassignment, ...],
+    *,
+    taken_at: str,
+    fewer_racks: bool,
 ) -> ReassignmentPlan:
-    reassignments = tuple(
-        Reassignment(
-            TopicPartition(row["topic"], row["partition"]),
-            tuple(row["target"]),
-            tuple(row["current"]),
-            row["size_bytes"],
-        )
-        for row in answer.sort_by("ordinal").to_pylist()
-        if row["ordinal"] != REPORT
-    )
     return ReassignmentPlan(
         PlanHeader(
             name=request.header.name or DEFAULT_NAME,
-            cluster_id=header.clusters[name],
-            description=f"Proposed from the inventory taken at {header.taken_at}.",
+            cluster_id=cluster_id,
+            description=f"Proposed from the inventory taken at {taken_at}.",
             labels=request.header.labels,
         ),
         reassignments,

@@ -1,14 +1,15 @@
 """The planner on Spark: tables read in parallel, one kernel per cluster, a fleet's clusters side by side.
 
-One job reads both tables, brings the rows of each cluster together and runs the kernel on each; the answers come home
-as Arrow. A cluster is never split: the largest that ZooKeeper can carry fits in one task.
+One job reads both tables, brings the rows of each cluster together and runs the kernel on each; rows travel packed
+(kadmin.planner.packing), for Spark's own handling of each costs more than the kernel. A cluster is never split: the
+largest that ZooKeeper can carry fits in one task.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import pyarrow.compute as pc
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # ships no type information
 from pyspark.errors import PySparkException
 
@@ -17,15 +18,16 @@ from kadmin.inventory import SINGLE_CLUSTER, read_inventory
 from kadmin.inventory.columns import BROKERS, CLUSTER, PARTITIONS
 from kadmin.inventory.header import read_header
 from kadmin.inventory.reading import refuse_unknown_clusters
-from kadmin.planner.answer import answer
-from kadmin.planner.proposal import check_cluster_ids, explain_bad_rows, proposals_of
+from kadmin.planner.answer import ANSWER_SCHEMA, Question, answer
+from kadmin.planner.packing import PACKED, pack_batches, packed, unpacked
+from kadmin.planner.proposal import check_cluster_ids, explain_bad_rows, proposals_of, tell_nobody
 from kadmin.planner.spark_session import cause_of, spark_session
 from kadmin.planner.spark_tables import BadTableError, read_frame
 from kadmin.planner.tables import arrow_schema
 from kadmin.planner.terms import refuse_contradictions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from pyspark.sql import DataFrame
@@ -35,53 +37,59 @@ if TYPE_CHECKING:
     from kadmin.planner.proposal import Options, Proposal
     from kadmin.planner.tables import ArrowTable
 
-_ANSWER = (
-    "cluster string, ordinal bigint, topic string, partition int, current array<int>, target array<int>, "
-    "size_bytes bigint, reason string, report string"
-)
 
-
-def propose(request: RebalanceRequest, directory: Path, options: Options) -> Mapping[str, Proposal]:
+def propose(
+    request: RebalanceRequest, directory: Path, options: Options, tell: Callable[[str], None] = tell_nobody
+) -> Mapping[str, Proposal]:
     """Propose a plan for each cluster of an inventory, by name; raises as `proposals_of`.
 
-    Raises NotCompletedError where Spark does not start or fails.
+    `tell` hears of each stage with its counts. Raises NotCompletedError where Spark does not start or fails.
     """
     refuse_contradictions(request)
     header = read_header(directory)
     check_cluster_ids(request, header)
-    answers = _answers(request, directory, header, options)
+    question = Question.on(request, header)
+    answers = _answers(question, directory, header, options, tell)
     for name in header.clusters:
         if name not in answers:
             answers[name] = answer(
-                name, request, *(arrow_schema(table).empty_table() for table in (BROKERS, PARTITIONS))
+                name, question, *(arrow_schema(table).empty_table() for table in (BROKERS, PARTITIONS))
             )
     return proposals_of(request, directory, header, answers)
 
 
-def _answers(request: RebalanceRequest, directory: Path, header: Header, options: Options) -> dict[str, ArrowTable]:
+def _answers(
+    question: Question, directory: Path, header: Header, options: Options, tell: Callable[[str], None]
+) -> dict[str, ArrowTable]:
+    tell("starting Spark")
     with spark_session(options) as session:
+        tell(f"reading {directory} and planning on Spark (clusters: {len(header.clusters):,})")
         try:
             brokers, partitions = (
                 read_frame(session, directory, header.shape(table)) for table in (BROKERS, PARTITIONS)
             )
-            together = _solved(request, brokers, partitions).toArrow()
+            together = _solved(question, brokers, partitions).toArrow().to_pylist()
         except BadTableError:
             explain_bad_rows(directory)
         except (PySparkException, Py4JError) as error:
             read_inventory(directory)  # says it better, if it was a row that Spark stumbled over
             raise NotCompletedError("Spark failed.", cause=cause_of(error), next_command="--engine local") from error
-    names = together.column(CLUSTER.name)
-    found = names.unique().to_pylist()
-    refuse_unknown_clusters(directory, header, found)
-    return {name: together.filter(pc.equal(names, name)) for name in found}
+    refuse_unknown_clusters(directory, header, [row[CLUSTER.name] for row in together])
+    return {row[CLUSTER.name]: unpacked([row["rows"]], ANSWER_SCHEMA) for row in together}
 
 
-def _solved(request: RebalanceRequest, brokers: DataFrame, partitions: DataFrame) -> DataFrame:
-    def solve_one(key: tuple[Any, ...], some_brokers: ArrowTable, some_partitions: ArrowTable) -> ArrowTable:
-        name = key[0].as_py() or SINGLE_CLUSTER
-        return answer(
-            name, request, some_brokers.drop_columns([CLUSTER.name]), some_partitions.drop_columns([CLUSTER.name])
+def _solved(question: Question, brokers: DataFrame, partitions: DataFrame) -> DataFrame:
+    def solve_one(key: tuple[Any, ...], cells: ArrowTable) -> ArrowTable:
+        cluster, tables = key[0].as_py() or SINGLE_CLUSTER, cells.select(["name", "rows"]).to_pylist()
+        rows = (
+            unpacked([cell["rows"] for cell in tables if cell["name"] == table.name], arrow_schema(table))
+            for table in (BROKERS, PARTITIONS)
         )
+        return packed(cluster, "answer", answer(cluster, question, *rows))
 
-    grouped = brokers.groupBy(CLUSTER.name).cogroup(partitions.groupBy(CLUSTER.name))
-    return grouped.applyInArrow(solve_one, schema=_ANSWER)
+    together = _packed(brokers, BROKERS.name).unionAll(_packed(partitions, PARTITIONS.name))
+    return together.groupBy(CLUSTER.name).applyInArrow(solve_one, schema=PACKED)
+
+
+def _packed(rows: DataFrame, name: str) -> DataFrame:
+    return rows.mapInArrow(partial(pack_batches, name=name), schema=PACKED)

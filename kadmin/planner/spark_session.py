@@ -27,8 +27,12 @@ if TYPE_CHECKING:
 LOCAL_MASTER = "local[*]"
 _SHUFFLES_PER_CORE = 2
 _ARROW_ROWS = 1_000_000
+# Below this, the value for no limit, Spark measures the whole batch again after each row: the square of its rows.
+_ARROW_BYTES = 2**31 - 1
 _PATIENCE_S = 10
 _LOGGING = Path(__file__).with_name("log4j2-quiet.properties")
+# A proposal is over before the optimizing compiler pays: without it the JVM needs half the CPU time.
+_JAVA_OPTIONS = f"-Dlog4j2.configurationFile={_LOGGING.as_uri()} -XX:TieredStopAtLevel=1"
 
 
 @contextmanager
@@ -102,8 +106,9 @@ def _settings(options: Options) -> dict[str, str]:
         "spark.sql.adaptive.enabled": "true",
         "spark.sql.shuffle.partitions": str(_SHUFFLES_PER_CORE * cores),
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(_ARROW_ROWS),
+        "spark.sql.execution.arrow.maxBytesPerBatch": str(_ARROW_BYTES),
         "spark.sql.session.timeZone": "UTC",
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}",
+        "spark.driver.extraJavaOptions": _JAVA_OPTIONS,
     }
     if settings["spark.master"].startswith("local"):
         settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}

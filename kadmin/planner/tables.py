@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kadmin.cluster.znodes.values import is_legal_topic_name
-from kadmin.inventory.columns import BROKERS, PARTITIONS, Kind
+from kadmin.inventory.columns import BROKERS, MOST_INT, PARTITIONS, Kind
 from kadmin.inventory.parquet_tables import arrow_types
 from kadmin.planner.kernel.problem import NONE
 
@@ -65,7 +65,7 @@ def sound(brokers: ArrowTable, partitions: ArrowTable) -> bool:
     """Whether every row could be; where not, kadmin.inventory.read_inventory says what is wrong."""
     return all(
         all(_column_sound(read.column(column.name).combine_chunks(), column) for column in table.columns)
-        and read.num_rows == read.select(list(table.key)).group_by(list(table.key)).aggregate([]).num_rows
+        and read.num_rows == _distinct_keys(read, table)
         for table, read in ((BROKERS, brokers), (PARTITIONS, partitions))
     )
 
@@ -103,6 +103,17 @@ def cluster_of(brokers: ArrowTable, partitions: ArrowTable) -> Cluster:
 def _columns_of(rows: tuple[Any, ...], schema: Any) -> ArrowTable:  # noqa: ANN401 - pyarrow ships no type information
     arrays = [pa.array([getattr(row, field.name) for row in rows], field.type) for field in schema]
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _distinct_keys(read: ArrowTable, table: Table) -> int:
+    """Count the different keys of a table without null, whose numbers are below 2**31."""
+    keys = np.zeros(read.num_rows, np.int64)
+    for name in table.key:
+        values = read.column(name)
+        if pa.types.is_string(values.type):
+            values = values.combine_chunks().dictionary_encode().indices
+        keys = keys * (MOST_INT + 1) + _ints(values)
+    return len(np.unique(keys))
 
 
 def _column_sound(values: Any, column: Column) -> bool:  # noqa: ANN401 - pyarrow ships no type information

@@ -2,10 +2,12 @@
 
 A broker without a row, or with `alive` false, is dead: nothing goes there, and partitions with a replica on it stay as
 they are (the controller would wait for the dead broker for ever), until the request drains or substitutes it.
+Partitions that are being reassigned stay as they are in any case: their lists hold old and new replicas together.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,8 +20,9 @@ from kadmin.planner.patterns import matching, value_by_name
 from kadmin.planner.tables import UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
+    from kadmin.cluster.model import TopicPartition
     from kadmin.plan.model import RebalanceRequest
     from kadmin.planner.kernel.problem import Bools, Ints
     from kadmin.planner.tables import Cluster
@@ -57,9 +60,12 @@ def refuse_contradictions(request: RebalanceRequest) -> None:
         raise InvalidInputError("spec.leaders_only moves no data, which spec.free would.")
 
 
-def terms_of(cluster: Cluster, request: RebalanceRequest) -> Terms:
-    """Apply a request to a cluster; raises InvalidInputError and InfeasibleError with the names concerned."""
-    compiler = _Compiler(cluster, request)
+def terms_of(cluster: Cluster, request: RebalanceRequest, reassigning: Collection[TopicPartition] = ()) -> Terms:
+    """Apply a request to a cluster, in which some partitions are being reassigned already.
+
+    Raises InvalidInputError and InfeasibleError with the names concerned.
+    """
+    compiler = _Compiler(cluster, request, reassigning)
     brokers = compiler.brokers()
     rf, group, allowed = compiler.replication_factors(), *compiler.groups()
     start, pinned = compiler.start(brokers, rf)
@@ -88,7 +94,7 @@ def terms_of(cluster: Cluster, request: RebalanceRequest) -> Terms:
 class _Compiler:
     """One cluster and one request on the way to a problem; keeps the broker ids and pins that the cluster lacks."""
 
-    def __init__(self, cluster: Cluster, request: RebalanceRequest) -> None:
+    def __init__(self, cluster: Cluster, request: RebalanceRequest, reassigning: Collection[TopicPartition]) -> None:
         self._cluster = cluster
         self._request = request
         self._index = {broker: at for at, broker in enumerate(cluster.broker_ids.tolist())}
@@ -97,6 +103,7 @@ class _Compiler:
         self._leaving = self._mask([*request.drain, *request.substitute])
         self._frozen = self._on(~cluster.alive & ~self._leaving)
         self._excluded = ~self._included()
+        self._in_flight = self._in_flight_among(reassigning)
 
     def brokers(self) -> Brokers:
         """Return what each broker may do."""
@@ -152,7 +159,13 @@ class _Compiler:
                 f"{stays} partitions with a replica on dead brokers ({name_some(dead)}) stay as they are; "
                 "drain or substitute those brokers to replace them"
             )
-        return ~self._frozen & ~self._excluded
+        if in_flight := int(self._in_flight.sum()):
+            topics = self._topics(self._in_flight)
+            self.notes.append(
+                f"{in_flight} partitions are being reassigned (topics {topics}) and stay as the inventory has them; "
+                "take another snapshot when they are done"
+            )
+        return ~self._frozen & ~self._excluded & ~self._in_flight
 
     def start(self, brokers: Brokers, rf: Ints) -> tuple[Ints, Bools]:
         """Return the lists to start from, substitutions and pins applied, and which partitions are pinned."""
@@ -187,10 +200,32 @@ class _Compiler:
         filled = problem.start != NONE
         stuck = ~problem.movable & (filled & self._leaving[problem.start]).any(axis=1)
         if stuck.any():
-            why = "spec.topics excludes them" if (stuck & self._excluded).any() else "another of their brokers is dead"
             raise InfeasibleError(
-                f"brokers to be emptied hold partitions that must stay: topics {self._topics(stuck)}", cause=why
+                f"brokers to be emptied hold partitions that must stay: topics {self._topics(stuck)}",
+                cause=self._why_stuck(stuck),
             )
+
+    def _why_stuck(self, stuck: Bools) -> str:
+        if (stuck & self._excluded).any():
+            return "spec.topics excludes them"
+        if (stuck & self._in_flight).any():
+            return "they are being reassigned already; take another snapshot when they are done"
+        return "another of their brokers is dead"
+
+    def _in_flight_among(self, reassigning: Collection[TopicPartition]) -> Bools:
+        mask = np.zeros(len(self._cluster.topic), np.bool_)
+        mask[[at for each in reassigning if (at := self._position(each)) != NONE]] = True
+        return mask
+
+    def _position(self, partition: TopicPartition) -> int:
+        """Return where a partition stands in the cluster, NONE where it has none of that name."""
+        cluster, number = self._cluster, partition.partition
+        topic = bisect_left(cluster.topics, partition.topic)
+        if topic == len(cluster.topics) or cluster.topics[topic] != partition.topic:
+            return NONE
+        first, last = np.searchsorted(cluster.topic, [topic, topic + 1])
+        at = int(first + np.searchsorted(cluster.partition[first:last], number))
+        return at if at < last and cluster.partition[at] == number else NONE
 
     def _included(self) -> Bools:
         names, request = self._cluster.topics, self._request
@@ -242,23 +277,19 @@ class _Compiler:
 
     def _substitute(self, start: Ints, source: int, substitute: int) -> None:
         has = member(start, np.full(len(start), substitute))
-        taken_over = ~has & ~self._frozen & ~self._excluded
+        taken_over = ~has & ~self._frozen & ~self._excluded & ~self._in_flight
         start[(start == source) & taken_over[:, None]] = substitute
 
     def _pins(self, brokers: Brokers) -> dict[int, list[int]]:
-        cluster = self._cluster
-        rank = {name: at for at, name in enumerate(cluster.topics)}
-        width = int(cluster.partition.max(initial=0)) + 1
-        keys = cluster.topic * width + cluster.partition
         pins: dict[int, list[int]] = {}
         for pin in self._request.pins:
-            topic, number = rank.get(pin.partition.topic, NONE), pin.partition.partition
-            at = int(np.searchsorted(keys, topic * width + number))
-            if topic == NONE or number >= width or at == len(keys) or keys[at] != topic * width + number:
+            if (at := self._position(pin.partition)) == NONE:
                 self.strangers.add(f"partition {pin.partition}")
             elif len([broker for broker in pin.replicas if self._known(broker)]) == len(pin.replicas):
                 row = [self._index[broker] for broker in pin.replicas]
                 self._refuse_pin(str(pin.partition), row, brokers)
+                if self._in_flight[at]:
+                    raise InfeasibleError(f"the pin of {pin.partition} cannot be: it is being reassigned already")
                 pins[at] = row
         return pins
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from kadmin.plan.model import RebalanceRequest
     from kadmin.planner.proposal import Proposal
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("engines")]
 TABLES = ("parquet", "csv", "jsonl")
 TAKEN_AT = "2026-01-01T00:00:00Z"
 DRAIN = request(drain=(2,), racks=Racks.RELAXED)
@@ -133,19 +134,36 @@ def test_bad_rows_are_told_alike(name: str, text: str, complaint: str | None, tm
     assert complaint is None or f"{name}: {complaint}" in str(one[2])
 
 
-def test_parquet_of_other_types_is_told_alike(tmp_path: Path) -> None:
+def test_bad_rows_of_parquet_are_told_alike(tmp_path: Path) -> None:
     write_inventory(inventory(SIZES["S"], 1), tmp_path)
     path = tmp_path / "partitions.parquet"
-    for columns in (
-        {"topic": ["a"], "partition": [0.0], "replicas": [[1]]},
-        {"topic": ["a"], "partition": [2**40], "replicas": [[1]]},
-        {"topic": ["a"], "partition": [0], "replicas": [["1"]]},
-        {"topic": ["a", None], "partition": [0, 1], "replicas": [[1], None]},
+    key: dict[str, list[object]] = {"topic": ["a", "a"], "partition": [0, 1], "replicas": [[1], [1]]}
+    for columns, complaint in (
+        ({**key, "partition": [0.0, 1.0]}, "partition: 2 rows not an integer"),
+        ({**key, "partition": [2**40, 0]}, "partition: 1 row above 2147483647"),
+        ({**key, "replicas": [["1"], ["1"]]}, "replicas: 2 rows not a list of integers"),
+        ({**key, "topic": ["a", None], "replicas": [[1], None]}, "topic: 1 row null (first: row 2)"),
+        ({**key, "partition": [0, 0]}, "topic, partition: 1 row with a duplicate key (first: row 2)"),
+        ({**key, "size_bytes": [-1, -1]}, "size_bytes: 2 rows negative (first: row 1)"),
+        ({**key, "bytes_in_per_s": [math.nan, 1.0]}, "bytes_in_per_s: 1 row NaN or infinite (first: row 1)"),
     ):
         parquet.write_table(pa.table(columns), path)
         one, other = both_errors(tmp_path)
         assert one == other
         assert one[0] is InvalidInputError
+        assert f"partitions.parquet: {complaint}" in str(one[2])
+
+
+def test_a_broker_without_a_row_is_told_alike(tmp_path: Path) -> None:
+    """Rule: a replica on a broker that the table of brokers does not have is no bad row; that broker is dead."""
+    write_inventory(inventory(SIZES["S"], 1), tmp_path, "csv")
+    (tmp_path / "brokers.csv").write_text("broker_id\n1\n2\n")
+    (tmp_path / "partitions.csv").write_text("topic,partition,replicas\na,0,1\na,1,1;77\na,2,1;78\na,3,1\n")
+    notes = [
+        engine.propose(request(), tmp_path, Options())[SINGLE_CLUSTER].figures["notes"] for engine in (local, spark)
+    ]
+    assert notes[0] == notes[1]
+    assert "2 partitions with a replica on dead brokers (77, 78) stay as they are" in notes[0][0]
 
 
 def test_parquet_of_wider_integers_and_fewer_columns_is_fine(tmp_path: Path) -> None:

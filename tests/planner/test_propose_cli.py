@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -160,6 +162,54 @@ def test_a_partition_is_explained(folder: Path) -> None:
     told = json.loads(propose(folder, *arguments, "--explain", first, "-o", "json").stdout)
     assert validate_value(told, "answers/figures") == []
     assert list(told["explained"]) == [first]
+
+
+def test_a_terminal_is_told_the_stages_and_left_as_it_was(folder: Path) -> None:
+    ours, theirs = pty.openpty()
+    command = ("request.yaml", "--inventory", "inv", "--out", "plan.json", "--engine", "local")
+    with os.fdopen(ours, "rb", buffering=0) as screen:
+        running = subprocess.Popen(
+            [sys.executable, "-c", RUN, "propose", "rebalance", *command],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=theirs,
+        )
+        os.close(theirs)
+        drawn = b""
+        with suppress(OSError):  # how a terminal says that nobody is there any more
+            while chunk := screen.read(4096):
+                drawn += chunk
+        told, _ = running.communicate()
+    assert running.returncode == 0
+    stages = drawn.decode().split("\r\x1b[K")
+    assert [stage.partition(" s  ")[2] for stage in stages] == [
+        "",
+        "reading inv",
+        "planning 1,000 partitions on 15 brokers",
+        f"writing plan.json (1 of 1): {len(plan(folder / 'plan.json').reassignments):,} reassignments",
+        "",
+    ]
+    assert b"\x1b" not in told
+
+
+def test_partitions_in_flight_stay_as_they_are_and_a_note_says_so(folder: Path) -> None:
+    header = json.loads((folder / "inv" / "inventory.json").read_text())
+    on_two = [row for row in cluster(SIZES["S"], 1).partitions if 2 in row.replicas]
+    others = [row for row in cluster(SIZES["S"], 1).partitions if 2 not in row.replicas]
+    moving = [{"topic": row.topic, "partition": row.partition} for row in others[::3]]
+    (folder / "inv" / "inventory.json").write_text(json.dumps({**header, "kafka": {"reassigning": moving}}))
+    done = propose(folder, "request.yaml", "--inventory", "inv", "--out", "plan.json")
+    assert done.returncode == 0
+    assert f"note: {len(moving)} partitions are being reassigned" in done.stdout
+    planned = {(wish.partition.topic, wish.partition.partition) for wish in plan(folder / "plan.json").reassignments}
+    assert planned
+    assert not planned & {(each["topic"], each["partition"]) for each in moving}
+    stuck = [{"topic": on_two[0].topic, "partition": on_two[0].partition}]
+    (folder / "inv" / "inventory.json").write_text(json.dumps({**header, "kafka": {"reassigning": stuck}}))
+    done = propose(folder, "request.yaml", "--inventory", "inv", "--out", "never.json")
+    assert done.returncode == 9
+    assert f"must stay: topics {on_two[0].topic}" in done.stderr
+    assert "being reassigned already" in done.stderr
 
 
 REFUSALS = [

@@ -1,0 +1,64 @@
+"""CSV tables as Arrow, for the local engine: what kadmin.inventory reads cell by cell, column by column.
+
+Goals: large tables in a fraction of the time. Constraints: never a value that the careful reader would not give; where
+a cell is anything but plain, there is no table, and the careful reader has the word.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv
+
+from kadmin.inventory.columns import Kind
+from kadmin.inventory.reading import refuse_columns
+from kadmin.planner.tables import arrow_schema
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kadmin.inventory.columns import Table
+    from kadmin.planner.tables import ArrowTable
+
+_PLAIN = {
+    Kind.INT: r"^-?[0-9]{1,19}$",
+    Kind.LONG: r"^-?[0-9]{1,19}$",
+    Kind.DOUBLE: r"^-?[0-9]{1,19}(\.[0-9]{1,19})?$",
+    Kind.BOOL: r"^(true|false)$",
+    Kind.INTS: r"^-?[0-9]{1,19}(;-?[0-9]{1,19})*$",
+}
+
+
+def read_plain_csv(path: Path, table: Table) -> ArrowTable | None:
+    """Return a table with every column, absent ones null; None where a cell is not plain.
+
+    Raises InvalidInputError for its columns' names.
+    """
+    schema = arrow_schema(table)
+    cells = csv.ConvertOptions(
+        column_types={field.name: pa.string() for field in schema}, strings_can_be_null=True, null_values=[""]
+    )
+    try:
+        read = csv.read_csv(path, parse_options=csv.ParseOptions(newlines_in_values=True), convert_options=cells)
+        if len(set(read.column_names)) < len(read.column_names):
+            return None
+        refuse_columns(path, table, read.column_names)
+        arrays = [
+            _converted(read.column(column.name), column.kind, field.type)
+            if column.name in read.column_names
+            else pa.nulls(len(read), field.type)
+            for column, field in zip(table.columns, schema, strict=True)
+        ]
+    except (pa.ArrowInvalid, OSError):
+        return None
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _converted(texts: Any, kind: Kind, wished: Any) -> Any:  # noqa: ANN401 - pyarrow ships no type information
+    if kind is Kind.STRING:
+        return texts
+    if not pc.all(pc.match_substring_regex(texts, _PLAIN[kind]), min_count=0).as_py():
+        raise pa.ArrowInvalid("a cell is not plain")
+    return (pc.split_pattern(texts, ";") if kind is Kind.INTS else texts).cast(wished)
