@@ -83,7 +83,15 @@ class LiveSide(Side):
 
     def hold(self) -> None:
         self._cluster.produce(self.topic, per_partition=200)
+        before = self._throttled()
         self._cluster.throttle(self.topic, "1")
+        # A copy that is faster than the news of its throttle ends.
+        self.until(lambda: all(count > before[broker] for broker, count in self._throttled().items()))
+
+    def _throttled(self) -> dict[int, int]:
+        """How often each live broker took up configs of its own: rates come after the topic's list of replicas."""
+        live = self._cluster.state().brokers
+        return {broker: len(self._cluster.overrides(broker, f"brokers/{broker}")) for broker in live}
 
     def release(self) -> None:
         self._cluster.throttle(self.topic, None)
