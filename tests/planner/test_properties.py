@@ -182,7 +182,7 @@ def test_new_brokers_are_filled_by_moves_to_them_alone(cluster: ClusterInventory
     assert proposed.figures["proved_optimal"]
 
 
-@given(clusters().map(without_capacities), st.integers(0, 6), st.integers(0, 500), st.integers(0, 2))
+@given(clusters(), st.integers(0, 6), st.integers(0, 500), st.integers(0, 2))
 def test_limits_hold_and_every_prefix_keeps_the_hard_rules(
     cluster: ClusterInventory, max_moves: int, max_bytes: int, max_reorders: int
 ) -> None:
@@ -201,6 +201,14 @@ def test_limits_hold_and_every_prefix_keeps_the_hard_rules(
     assert sum(count * size[key] for key, count in moved.items()) <= max_bytes
     assert sum(set(row) == set(before[key]) for key, row in cut.entries.items()) <= max_reorders
     assert cut.figures["left_out"] == len(whole.entries) - len(cut.entries)
+    load = Counter({row.broker_id: 0 for row in cluster.brokers})
+    for key, row in before.items():
+        load.update(dict.fromkeys(row, size[key]))
+    room = {row.broker_id: row.capacity_bytes for row in cluster.brokers if row.capacity_bytes is not None}
+    for key, row in cut.entries.items():
+        load.subtract(dict.fromkeys(before[key], size[key]))
+        load.update(dict.fromkeys(row, size[key]))
+        assert all(load[broker] <= room[broker] for broker in (set(row) - set(before[key])) & set(room))
 
 
 @thorough

@@ -267,6 +267,19 @@ def test_entries_wait_until_there_is_room() -> None:
     assert "no order of the reassignments keeps" in str(propose(swap, request(pins=around)).error)
 
 
+def test_an_entry_that_limits_leave_out_makes_no_room() -> None:
+    swap = ClusterInventory(
+        "c",
+        (BrokerRow(1), BrokerRow(2, capacity_bytes=100), BrokerRow(3)),
+        (PartitionRow("a", 0, (1,), size_bytes=60), PartitionRow("b", 0, (2,), size_bytes=80)),
+    )
+    pins = (Pin(TopicPartition("a", 0), (2,)), Pin(TopicPartition("b", 0), (3,)))
+    cut = propose(swap, request(pins=pins, limits=ProposalLimits(max_bytes=70)))
+    assert cut.error is None
+    assert list(cut.entries) == []
+    assert cut.figures["left_out"] == 2
+
+
 def test_limits_in_bytes_need_sizes() -> None:
     bare = replace(EVEN, partitions=tuple(replace(row, size_bytes=None) for row in EVEN.partitions))
     for limits in (ProposalLimits(max_bytes=1), ProposalLimits(max_bytes_in_per_broker=1)):

@@ -4,7 +4,8 @@ Goals: the biggest win first, so that whoever stops early has the best of it, an
 Algorithm: what must be done (drained brokers, racks, replication factors, pins) comes before what evens out, and that
 before what only reorders. Within these an entry counts more the more its brokers still have to give and to get when it
 is their turn, the largest partitions being each broker's first. An entry that would pass a limit is left out, the
-others go on. Where brokers have capacities, an entry waits until there is room for it.
+others go on. Where brokers have capacities, an entry waits until there is room for it, and is left out where an entry
+that was left out before was to make the room.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def within(problem: Problem, target: Ints, ordered: Ints, limits: ProposalLimits
     reorders_only = order_alone(problem, target)
     bytes_in = np.zeros(len(problem.brokers), np.int64)
     spent_moves = spent_bytes = reorders = 0
-    passed = []
+    passed, room = [], _Room(problem, target)
     for partition in ordered.tolist():
         count, volume = int(moves[partition]), int(size[partition])
         receivers = _new_brokers(problem, target, partition)
@@ -48,9 +49,11 @@ def within(problem: Problem, target: Ints, ordered: Ints, limits: ProposalLimits
             and spent_bytes + count * volume <= most_bytes
             and bool((bytes_in[receivers] + volume <= most_in).all())
             and reorders + reorders_only[partition] <= most_reorders
+            and room.admits(partition)
         )
         if fits:
             passed.append(partition)
+            room.carry_out(partition)
             spent_moves += count
             spent_bytes += count * volume
             bytes_in[receivers] += volume
@@ -113,19 +116,34 @@ def _new_brokers(problem: Problem, target: Ints, partition: int) -> Ints:
     return np.asarray(row[(row != NONE) & ~np.isin(row, problem.current[partition])])
 
 
+class _Room:
+    """What lies on each broker when entries are carried out one after the other."""
+
+    def __init__(self, problem: Problem, target: Ints) -> None:
+        self._problem, self._target = problem, target
+        self._load = np.append(bytes_on(problem, problem.current), 0)  # the last one takes what is NONE
+
+    def admits(self, partition: int) -> bool:
+        receivers = _new_brokers(self._problem, self._target, partition)
+        load = self._load[receivers] + self._problem.size[partition]
+        return bool((load <= self._problem.brokers.capacity[receivers]).all())
+
+    def carry_out(self, partition: int) -> None:
+        size = self._problem.size[partition]
+        np.subtract.at(self._load, self._problem.current[partition], size)
+        np.add.at(self._load, self._target[partition], size)
+
+
 def _with_room(problem: Problem, target: Ints, ordered: Ints) -> Ints:
     """Put off each entry until its brokers have room for it beside what lies there then."""
-    load = np.append(bytes_on(problem, problem.current), 0)  # the last one takes what is NONE
-    waiting, done = ordered.tolist(), []
+    room, waiting, done = _Room(problem, target), ordered.tolist(), []
     while waiting:
         put_off = []
         for partition in waiting:
-            receivers = _new_brokers(problem, target, partition)
-            if (load[receivers] + problem.size[partition] > problem.brokers.capacity[receivers]).any():
+            if not room.admits(partition):
                 put_off.append(partition)
                 continue
-            np.subtract.at(load, problem.current[partition], problem.size[partition])
-            np.add.at(load, target[partition], problem.size[partition])
+            room.carry_out(partition)
             done.append(partition)
         if len(put_off) == len(waiting):
             reason = "no order of the reassignments keeps every broker within its capacity_bytes"
