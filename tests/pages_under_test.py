@@ -71,7 +71,7 @@ def hostile_page() -> str:
         Reassignment(replace(tp("a-0"), topic="a" + HTML), (4, 2), (1, 2), 5_000),
         Reassignment(replace(tp("a-1"), topic="a" + HTML), (9, 3), (2, 3)),
     )
-    return page_of(ReassignmentPlan(header, wishes), state, source=f"/tmp/{HTML}.yaml")  # noqa: S108 - a name only
+    return page_of(ReassignmentPlan(header, wishes), state, source=f"plans/{HTML}.yaml")
 
 
 def operation_text(steps: Sequence[Step], state: OperationState, *, sizes: Mapping[TopicPartition, int]) -> str:
