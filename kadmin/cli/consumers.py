@@ -1,4 +1,4 @@
-"""consumers: how a group's partitions are shared, and who coordinates it; nothing is changed."""
+"""consumers: how a group's partitions are shared, who coordinates it, who notices a plan; nothing is changed."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from typing import Annotated
 import typer
 
 from kadmin.cli.inspect import FilterOption, Shape, SortOption, TableFormat, TableOption
-from kadmin.cli.options import READ_TIMEOUT_S, BoundOption, ZooKeeperOption
+from kadmin.cli.options import READ_TIMEOUT_S, BoundOption, PlanArgument, ZooKeeperOption
 from kadmin.errors import UsageError
 from kadmin.insight.consumers import Strategy
 
-consumers_app = typer.Typer(help="How consumers share partitions, and who coordinates them.", no_args_is_help=True)
+consumers_app = typer.Typer(
+    help="How consumers share partitions, who coordinates them, who notices a plan.", no_args_is_help=True
+)
 
 
 @consumers_app.command("preview")
@@ -65,3 +67,27 @@ def coordinator(
     with open_desk(zookeeper, timeout_s=timeout) as desk:
         found = coordinators(desk, groups)
     Shape(sort or (), filters or (), output).tell(Inspection(found, ()))
+
+
+@consumers_app.command("disturbed")
+def disturbed(
+    file: PlanArgument,
+    *,
+    zookeeper: ZooKeeperOption,
+    sort: SortOption = None,
+    filters: FilterOption = None,
+    timeout: BoundOption = READ_TIMEOUT_S,
+    output: TableOption = TableFormat.HUMAN,
+) -> None:
+    """Show the groups that read what a plan moves, or whose leaders or coordinator it changes."""
+    from kadmin.cli.desk import open_desk
+    from kadmin.cli.inputs import read_plan
+    from kadmin.operations.consumers import disturbances
+    from kadmin.report.text import count
+
+    plan = read_plan(file)
+    with open_desk(zookeeper, timeout_s=timeout) as desk:
+        found = disturbances(desk, plan)
+    Shape(sort or (), filters or (), output).tell(found)
+    concerned = {row[:2] for row in found.table.rows}
+    typer.echo(f"{count(len(concerned), 'group')} would notice this plan", err=True)

@@ -148,18 +148,28 @@ class Shape:
     output: TableFormat
 
     def tell(self, found: Inspection) -> None:
-        """Print the table; in CSV there is no place for what could not be read, so stderr has it."""
+        """Print the table; in CSV there is no place for what could not be read, so stderr has it.
+
+        What brokers did not tell is for people on stderr whatever the format.
+        """
         from kadmin.cli.output import answer
+        from kadmin.cluster.znodes.values import escaped
         from kadmin.report.tables import table_answer, table_csv, table_text, unreadable_lines
 
         table = found.table.filtered(self.conditions).sorted_by(self.keys)
+        for line in found.untold or ():
+            typer.echo(escaped(line), err=True)
         if self.output is TableFormat.CSV:
             typer.echo(table_csv(table))
             for line in unreadable_lines(found.unreadable):
                 typer.echo(line, err=True)
             return
         form = OutputFormat(self.output.value)
-        answer(form, lambda: table_text(table, found.unreadable), lambda: table_answer(table, found.unreadable))
+        answer(
+            form,
+            lambda: table_text(table, found.unreadable),
+            lambda: table_answer(table, found.unreadable, found.untold),
+        )
 
 
 def _show(

@@ -25,6 +25,7 @@ Subscriptions: TypeAlias = "Mapping[str, Collection[str]]"
 Shares: TypeAlias = dict[str, tuple[TopicPartition, ...]]
 """Partitions by member, in the order in which they were given; every member is there."""
 
+OFFSETS = "__consumer_offsets"
 PREVIEW = ("topic", "partition", "before", "after", "changes_hands")
 COORDINATORS = ("group", "partition", "broker")
 

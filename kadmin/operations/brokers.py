@@ -45,17 +45,13 @@ def usage_of(
     """
     old, questions = consumer_groups(store, topics), _Questions()
     wanted = (DELETES_TOPICS, CREATES_TOPICS)
-    groups = questions.ask(
-        lambda: rpc.describe_groups(_plain_listeners(state)), "groups that keep their offsets in Kafka were not seen"
-    )
+    groups = questions.ask_groups(state)
     settings = questions.ask(
         lambda: rpc.describe_settings(_plain_listeners(state), state.brokers, wanted),
         f"{DELETES_TOPICS} of the brokers is not known (before 1.0 it is off where nobody set it)",
     )
     if sizes is None:
         sizes = questions.ask(lambda: sizes_of(state), "how many bytes are lost is not known")
-    if groups is not None and groups.unseen:
-        questions.untold.append(f"what these groups subscribe to was not seen: {name_some(groups.unseen)}")
     return ClusterFacts(
         consumers=old if groups is None else {topic: _users(topic, old[topic], groups) for topic in topics},
         sizes=sizes or {},
@@ -63,6 +59,20 @@ def usage_of(
         topics_create_themselves=switch(settings or {}, CREATES_TOPICS, decisive=True),
         untold=tuple(questions.untold),
     )
+
+
+def groups_of(state: ClusterState) -> tuple[Mapping[str, frozenset[str]], tuple[str, ...]]:
+    """Ask for the topics of each group that keeps its offsets in Kafka; none, and why, where brokers do not answer."""
+    questions = _Questions()
+    groups = questions.ask_groups(state)
+    return {} if groups is None else groups.topics, tuple(questions.untold)
+
+
+def held_by(state: ClusterState) -> tuple[Mapping[int, int], tuple[str, ...]]:
+    """Ask for the bytes that each live broker has on its disks; none, and why, where brokers cannot be asked."""
+    questions = _Questions()
+    found = questions.ask(lambda: log_dirs_of(state), "bytes on disk are not known")
+    return {broker: sum(sizes.values()) for broker, sizes in (found or {}).items()}, tuple(questions.untold)
 
 
 def switch(settings: Mapping[int, Mapping[str, str]], name: str, *, decisive: bool) -> bool | None:
@@ -92,6 +102,15 @@ class _Questions:
             self._silence = error if isinstance(error, UnreachableError) else None
             self.untold.append(f"{otherwise}: {error.message}")
             return None
+
+    def ask_groups(self, state: ClusterState) -> rpc.Groups | None:
+        groups = self.ask(
+            lambda: rpc.describe_groups(_plain_listeners(state)),
+            "groups that keep their offsets in Kafka were not seen",
+        )
+        if groups is not None and groups.unseen:
+            self.untold.append(f"what these groups subscribe to was not seen: {name_some(groups.unseen)}")
+        return groups
 
 
 def _users(topic: str, old: Iterable[str], groups: rpc.Groups) -> tuple[str, ...]:

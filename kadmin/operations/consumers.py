@@ -1,4 +1,4 @@
-"""Reads what `consumers` shows: shares of a group before and after a change, and coordinators of groups."""
+"""Reads what `consumers` shows: shares of a group before and after a change, coordinators, and who notices a plan."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import NO_LEADER, TopicPartition
-from kadmin.cluster.reader import read_cluster, registrations, require_kafka_cluster
+from kadmin.cluster.reader import consumer_groups, read_cluster, registrations, require_kafka_cluster
 from kadmin.errors import StalePlanError, name_some
 from kadmin.insight.consumers import (
     COORDINATORS,
+    OFFSETS,
     changed_hands,
     coordinating_partition,
     idle,
@@ -18,7 +19,11 @@ from kadmin.insight.consumers import (
     shares,
     threads_of,
 )
+from kadmin.insight.disturbance import Group, OffsetsIn, changed, disturbed
 from kadmin.insight.tables import Table
+from kadmin.insight.whatif import placements_of, planned, require_fitting
+from kadmin.operations.brokers import groups_of
+from kadmin.operations.inspect import Inspection
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,8 +32,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.znodes.consumers import ConsumerRegistration
     from kadmin.insight.consumers import Strategy
     from kadmin.operations.runner import Desk
-
-OFFSETS = "__consumer_offsets"
+    from kadmin.plan.model import Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,27 @@ def coordinators(desk: Desk, groups: Sequence[str]) -> Table:
         found = state.states.get(TopicPartition(OFFSETS, number))
         rows.append((group, number, None if found is None or found.leader == NO_LEADER else found.leader))
     return Table.of("coordinators", COORDINATORS, rows)
+
+
+def disturbances(desk: Desk, plan: Plan) -> Inspection:
+    """Return the groups that notice a plan, old ones and, where the brokers tell of them, those of Kafka's own.
+
+    Raises StalePlanError for a plan that does not fit the cluster.
+    """
+    state = _read(desk)
+    require_fitting(plan, state)
+    before = placements_of(state)
+    changes = changed(before, planned(plan, before, state))
+    topics = sorted({was.partition.topic for was, _ in changes})
+    in_kafka, untold = groups_of(state) if changes else ({}, ())
+    used: dict[str, list[str]] = {}
+    for topic, groups in consumer_groups(desk.store, topics).items():
+        for group in groups:
+            used.setdefault(group, []).append(topic)
+    found = [Group(name, OffsetsIn.ZOOKEEPER, known) for name, known in used.items()]
+    found += [Group(name, OffsetsIn.KAFKA, known) for name, known in in_kafka.items()]
+    offsets = state.topics.get(OFFSETS)
+    return Inspection(disturbed(changes, found, len(offsets.replicas) if offsets else 0), (), untold)
 
 
 def _read(desk: Desk, topics: Sequence[str] | None = None) -> ClusterState:

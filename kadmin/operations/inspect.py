@@ -47,10 +47,11 @@ _MESSAGES = (CONFIG_CHANGES, ISR_CHANGES, LOG_DIR_EVENTS, LITERAL_ACL_CHANGES, E
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """A table, and what could not be read for it."""
+    """A table, what could not be read for it, and what brokers did not tell: None where they are not asked."""
 
     table: Table
     unreadable: tuple[Unreadable, ...]
+    untold: tuple[str, ...] | None = None
 
 
 def inspect(desk: Desk, name: str) -> Inspection:

@@ -37,8 +37,11 @@ def table_csv(found: Table) -> str:
     return out.getvalue().removesuffix("\n")
 
 
-def table_answer(found: Table, unreadable: Iterable[Unreadable]) -> dict[str, Any]:
-    """Answer `inspect`: the rows under the table's name, each an object of its columns."""
+def table_answer(found: Table, unreadable: Iterable[Unreadable], untold: Sequence[str] | None = None) -> dict[str, Any]:
+    """Answer `inspect`: the rows under the table's name, each an object of its columns.
+
+    `untold` is what brokers did not tell; where they are not asked at all, None, it is not in the answer.
+    """
     return {
         found.name.replace("-", "_"): [
             dict(zip(found.columns, (_json(cell) for cell in row), strict=True)) for row in found.rows
@@ -46,6 +49,7 @@ def table_answer(found: Table, unreadable: Iterable[Unreadable]) -> dict[str, An
         "unreadable": [
             {"path": escaped(each.path), "reason": escaped(each.reason), "denied": each.denied} for each in unreadable
         ],
+        **({} if untold is None else {"untold": [escaped(each) for each in untold]}),
     }
 
 

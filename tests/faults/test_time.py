@@ -116,6 +116,7 @@ ARGUMENTS = {
     "recreate": ["op", "--yes"],
     "consumers preview": ["--group", "readers", "--members", "2"],
     "consumers coordinator": ["readers"],
+    "consumers disturbed": ["PLAN"],
     "whatif lose": ["--broker", "1"],
     "whatif plan": ["PLAN"],
     "throttle show": [],

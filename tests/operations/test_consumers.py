@@ -5,18 +5,21 @@ from __future__ import annotations
 import csv
 import io
 import json
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from cluster_under_test import command
+from cluster_under_test import command, document, reassignment
 from recorded_znodes import OLD_CONSUMERS, load, recorded, write
 
+from kadmin.cluster import rpc
 from kadmin.cluster.model import Create
 from kadmin.cluster.store import Store
 from kadmin.schema import validate_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 pytestmark = pytest.mark.zookeeper
 
@@ -91,6 +94,30 @@ def test_the_coordinator_leads_the_partition_of_the_groups_name(readers: tuple[S
     state = store.get(f"/brokers/topics/__consumer_offsets/partitions/{97 % number}/state")
     assert state is not None
     assert row["broker"] == json.loads(state.data or b"")["leader"]
+
+
+@pytest.fixture
+def silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Do not wait for the recorded brokers, which nobody runs."""
+    monkeypatch.setattr(rpc, "QUESTION_S", 0.3)
+
+
+@pytest.mark.usefixtures("silent")
+def test_who_reads_what_a_plan_moves_is_disturbed(readers: tuple[Store, dict[int, str]], tmp_path: Path) -> None:
+    store, _ = readers
+    state = json.dumps({"controller_epoch": 1, "leader": 1, "version": 1, "leader_epoch": 0, "isr": [1]}).encode()
+    folders = ["/brokers/topics/t5/partitions", *(f"/brokers/topics/t5/partitions/{number}" for number in (0, 1))]
+    write(store, *(Create(path) for path in folders), *(Create(f"{path}/state", state) for path in folders[1:]))
+    plan = document(tmp_path / "plan.json", reassignment("t5", {0: [2], 1: [1]}))
+    answer = command("consumers", "disturbed", plan, "-z", store.connect_string, "-o", "json")
+    assert answer.status == 0, answer.err
+    value = json.loads(answer.out)
+    assert validate_value(value, "answers/consumers-disturbed") == [], answer.out
+    assert value["untold"][0].startswith("groups that keep their offsets in Kafka were not seen"), "nobody runs them"
+    assert value["untold"][0] in answer.err
+    seen = itemgetter("group", "offsets_in", "role", "topic", "partition", "moves", "leader", "new_leader")
+    assert [seen(row) for row in value["disturbances"]] == [(GROUP, "zookeeper", "reads", "t5", 0, True, 1, 2)]
+    assert "1 group would notice this plan" in answer.err
 
 
 @pytest.mark.parametrize(
