@@ -29,6 +29,7 @@ BROKERS = (
     "replicas",
     "leaders",
     "out_of_sync",
+    "size_bytes",
     "registration",
 )
 TOPICS = (
@@ -81,8 +82,8 @@ def conditions_of(state: ClusterState) -> dict[TopicPartition, tuple[Condition, 
     return found
 
 
-def broker_table(state: ClusterState) -> Table:
-    """Return every broker that is registered or holds a replica."""
+def broker_table(state: ClusterState, size_bytes: Mapping[int, int]) -> Table:
+    """Return every broker that is registered or holds a replica; `size_bytes` on disk by broker, as far as known."""
     held = Counter(chain.from_iterable(assignment_of(state).values()))
     leaders = Counter(found.leader for found in state.states.values() if found.leader != NO_LEADER)
     out = Counter(
@@ -102,6 +103,7 @@ def broker_table(state: ClusterState) -> Table:
             held[broker_id],
             leaders[broker_id],
             out[broker_id],
+            size_bytes.get(broker_id),
             None if broker is None else broker.registration_version,
         )
 

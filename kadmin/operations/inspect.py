@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.reader import read_tolerantly, require_kafka_cluster
@@ -32,6 +33,7 @@ from kadmin.errors import StalePlanError
 from kadmin.insight import facts
 from kadmin.insight.partitions import broker_table, partition_table, topic_table
 from kadmin.insight.versions import TELLING_PATHS, infer_versions
+from kadmin.operations.brokers import held_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -55,18 +57,18 @@ class Inspection:
 
 
 def inspect(desk: Desk, name: str) -> Inspection:
-    """Read one of TABLES; nothing is written."""
+    """Read one of TABLES; nothing is written. Of the brokers, those alive are asked for the bytes on their disks."""
     return _inspection(desk, TABLES[name])
 
 
 def inspect_tree(desk: Desk, path: str, depth: int) -> Inspection:
     """Read a znode and what lies below it, `depth` levels deep; raises StalePlanError where it is not."""
-    return _inspection(desk, lambda source: facts.tree_table(_tree(source, path, depth)))
+    return _inspection(desk, partial(_told, lambda source: facts.tree_table(_tree(source, path, depth))))
 
 
 def inspect_znode(desk: Desk, path: str) -> Inspection:
     """Read one znode whole; raises StalePlanError where it is not."""
-    return _inspection(desk, lambda source: _znode(source, path))
+    return _inspection(desk, partial(_told, lambda source: _znode(source, path)))
 
 
 def versions_of(source: Source, state: ClusterState) -> KafkaVersions:
@@ -75,12 +77,21 @@ def versions_of(source: Source, state: ClusterState) -> KafkaVersions:
     return infer_versions({node.path for node in found if node is not None}, state)
 
 
-def _inspection(desk: Desk, read: Callable[[Source], Table]) -> Inspection:
+def _inspection(desk: Desk, read: Callable[[Source], Inspection]) -> Inspection:
     require_kafka_cluster(desk.store, tolerant=True)
     desk.store.sync("/")
-    source = Source(desk.store, tolerant=True)
+    return read(Source(desk.store, tolerant=True))
+
+
+def _told(read: Callable[[Source], Table], source: Source) -> Inspection:
     table = read(source)
     return Inspection(table, source.unreadable)
+
+
+def _brokers(source: Source) -> Inspection:
+    state = read_tolerantly(source)
+    held, untold = held_by(state)
+    return Inspection(broker_table(state, held), source.unreadable, untold)
 
 
 def _cluster(source: Source) -> Table:
@@ -201,8 +212,7 @@ def _text(value: object) -> str | None:
     return None if value is None else str(value)
 
 
-TABLES: Mapping[str, Callable[[Source], Table]] = {
-    "brokers": lambda source: broker_table(read_tolerantly(source)),
+_IN_ZOOKEEPER: Mapping[str, Callable[[Source], Table]] = {
     "topics": lambda source: topic_table(read_tolerantly(source)),
     "partitions": lambda source: partition_table(read_tolerantly(source)),
     "controller": lambda source: facts.controller_table(read_tolerantly(source)),
@@ -212,5 +222,9 @@ TABLES: Mapping[str, Callable[[Source], Table]] = {
     "notifications": _notifications,
     "producer-ids": _producer_ids,
     "acls": _acls,
+}
+TABLES: Mapping[str, Callable[[Source], Inspection]] = {
+    "brokers": _brokers,
+    **{name: partial(_told, read) for name, read in _IN_ZOOKEEPER.items()},
 }
 """The tables of a whole cluster by their names on the command line."""

@@ -63,13 +63,15 @@ def test_the_three_tables_of_a_cluster_that_lost_a_broker() -> None:
         states={"a-0": (1, (1,)), "a-1": (1, (1,)), "b-0": (-1, (9,))},
     )
     gone = {partition: found for partition, found in state.states.items() if partition != tp("a-1")}
-    brokers, topics, partitions = broker_table(state), topic_table(state), partition_table(replace(state, states=gone))
+    brokers, topics = broker_table(state, {1: 7, 2: 0}), topic_table(state)
+    partitions = partition_table(replace(state, states=gone))
     assert column(brokers, "broker_id") == [1, 2, 9]
     assert column(brokers, "alive") == [True, True, False]
     assert column(brokers, "rack") == ["r1", None, None]
     assert column(brokers, "replicas") == [2, 0, 3]
     assert column(brokers, "leaders") == [2, 0, 0]
     assert column(brokers, "out_of_sync") == [0, 0, 2]
+    assert column(brokers, "size_bytes") == [7, 0, None]
     assert column(topics, "under_replicated") == [2, 0]
     assert column(topics, "offline") == [0, 1]
     assert column(topics, "not_preferred") == [1, 1]

@@ -20,6 +20,7 @@ from live_support import wait_until
 from recorded_znodes import CLUSTERS, OLD_CONSUMERS, load, write
 
 from kadmin.cli.inspect import TABLES
+from kadmin.cluster import rpc
 from kadmin.cluster.model import Create, Delete, SetData
 from kadmin.cluster.store import Store
 from kadmin.operations.clock import Clock
@@ -39,8 +40,15 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.zookeeper
 
+QUESTION_S = 0.1
+"""Nobody runs the brokers of a recording; they need not be waited for."""
 COMMANDS = [*([name] for name in TABLES), ["tree", "--depth", "9"], ["znode", "/brokers/ids/1"]]
 CREDENTIAL = "kJ8s-not-to-be-seen"
+
+
+@pytest.fixture(autouse=True)
+def _unanswered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rpc, "QUESTION_S", QUESTION_S)
 
 
 @pytest.fixture
@@ -82,7 +90,7 @@ def look(store: Store, arguments: list[str]) -> Inspection:
 def read(store: Store, *arguments: str) -> list[dict[str, Any]]:
     """Read a table where everything can be read, and hold it against its schema."""
     found = look(store, list(arguments))
-    value = table_answer(found.table, found.unreadable)
+    value = table_answer(found.table, found.unreadable, found.untold)
     assert validate_value(value, f"answers/inspect-{arguments[0]}") == [], value
     assert value["unreadable"] == []
     listed: list[dict[str, Any]] = value[arguments[0].replace("-", "_")]
@@ -126,6 +134,15 @@ def test_old_consumers_are_listed(chroot: str, name: str) -> None:
         found = read(store, "consumers")
         assert {row["kind"] for row in found} == {"member", "owner", "offset"}
         assert all(row["partition"] == int(row["name"]) for row in found if row["kind"] != "member")
+
+
+def test_bytes_that_no_broker_tells_are_not_known(brokers: Store) -> None:
+    value = asked(brokers, "brokers")
+    assert {row["size_bytes"] for row in value["brokers"]} == {None}
+    assert [each.partition(":")[0] for each in value["untold"]] == ["bytes on disk are not known"]
+    human = command("inspect", "brokers", "-z", brokers.connect_string)
+    assert "bytes on disk are not known" in human.err
+    assert "bytes on disk" not in human.out
 
 
 def test_sorted_filtered_and_in_every_format(brokers: Store) -> None:
@@ -287,7 +304,7 @@ def test_watching_shows_the_table_again_until_the_timeout_and_never_clears_a_pip
 
 def test_watching_on_a_terminal_clears_it_and_ends_by_a_signal(brokers: Store, tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
-    asked_for = [sys.executable, "-m", "kadmin", "inspect", "brokers", "--watch", "-z", brokers.connect_string]
+    asked_for = [sys.executable, "-m", "kadmin", "inspect", "controller", "--watch", "-z", brokers.connect_string]
     with (tmp_path / "err").open("wb") as err, subprocess.Popen(asked_for, stdout=theirs, stderr=err) as watching:
         os.close(theirs)
         seen = bytearray()
