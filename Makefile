@@ -16,7 +16,7 @@ SECONDS := 1800
 # The rows of the planner's table, all of them if none is named.
 ROWS :=
 
-.PHONY: help setup demo test lint unit live test-eras test-executor test-containers test-report bench bench-executor bench-planner \
+.PHONY: help setup demo test lint unit live test-eras test-executor test-containers test-report bench bench-executor bench-insight bench-planner \
 	fuzz mutation clean
 
 help:
@@ -31,6 +31,7 @@ help:
 	@echo "make fuzz             the loader under a coverage-guided fuzzer, SECONDS=1800"
 	@echo "make mutation         mutants of loader, validators and payload encoder, and how many the tests find"
 	@echo "make bench-planner    how near its bounds the planner comes, and how fast, beside two peers, ROWS=\"S M\""
+	@echo "make bench-insight    what looking at 100,000 partitions costs: inspect, what-if, report"
 	@echo "make bench-executor   what the executor withstands and costs, as a table"
 
 setup: $(READY)
@@ -82,6 +83,9 @@ bench-planner: $(READY)
 
 bench-executor: $(READY)
 	PYTHONPATH=tests $(BIN)/python benchmarks/executor.py
+
+bench-insight: $(READY)
+	PYTHONPATH=tests $(BIN)/python benchmarks/insight.py
 
 fuzz: $(READY)
 	PYTHONPATH=tests $(BIN)/python tests/fuzz_documents.py --seconds $(SECONDS)

@@ -52,7 +52,7 @@ def decode_json(path: str, data: bytes | None) -> object:
     if not data:
         raise MalformedZnodeError(path, "no data")
     try:
-        value: object = json.loads(data.decode("utf-8"), parse_constant=_refuse_constant)
+        value: object = _DECODER.decode(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise MalformedZnodeError(path, f"not JSON: {error}") from error
     return value
@@ -60,9 +60,8 @@ def decode_json(path: str, data: bytes | None) -> object:
 
 def leading_json(path: str, data: bytes) -> object:
     """Decode the JSON value that the data begins with, whatever follows it, as controllers from 1.1 on do."""
-    decoder = json.JSONDecoder(parse_constant=_refuse_constant)
     try:
-        value: object = decoder.raw_decode(data.decode("utf-8").lstrip(" \t\r\n"))[0]
+        value: object = _DECODER.raw_decode(data.decode("utf-8").lstrip(" \t\r\n"))[0]
     except (ValueError, RecursionError) as error:
         raise MalformedZnodeError(path, f"not JSON: {error}") from error
     return value
@@ -129,3 +128,7 @@ def decimal(path: str, data: bytes | None) -> int:
 
 def _refuse_constant(name: str) -> object:
     raise ValueError(f"{name} is not JSON")
+
+
+# Made once: to make one for each of very many znodes takes nearly as long as to decode them.
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
