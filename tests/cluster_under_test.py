@@ -367,11 +367,13 @@ class Cluster:
         while self.epoch() <= before + 5:
             if time.monotonic() > give_up:
                 return False
-        give_up = time.monotonic() + 60
+        give_up, elected = time.monotonic() + 60, None
         while failed != brokers:
-            assert time.monotonic() < give_up, f"only {failed} were elected"
+            assert time.monotonic() < give_up, f"only {failed} were elected and failed"
             found = self.get("/controller")
-            failed |= {json.loads(found)["brokerid"]} if found else set()
+            now = json.loads(found)["brokerid"] if found else None
+            failed |= set() if elected in {None, now} else {elected}
+            elected = now
         return True
 
     def loses_its_controller(self, seconds: float = 60) -> bool:

@@ -125,6 +125,7 @@ ARGUMENTS = {
     "throttle audit": [],
     "verify": ["PLAN"],
     "diff": ["PLAN"],
+    "report": [],
     "snapshot": ["--out", "OUT"],
     "propose election": ["--out", "OUT"],
     "lock release": ["op", "--yes"],
