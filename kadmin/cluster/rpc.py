@@ -26,7 +26,9 @@ BOOTSTRAP_S = 15.0
 QUESTION_S = 5.0
 """How long a question may wait for a first broker to answer: what asks has an answer for silence, too."""
 PROGRESS_S = 30.0
-"""How long nothing may arrive, or no broker acknowledge, before a call gives up."""
+"""How long nothing may arrive before a call gives up."""
+DELIVERY_S = 120.0
+"""How long a record may wait for its acknowledgement: it is queued behind all that are written with it."""
 
 _POLL_MS = 500
 _CONSUMER = "consumer"
@@ -45,7 +47,7 @@ def produce(bootstrap: Sequence[str], records: Mapping[TopicPartition, Sequence[
     Raises UnreachableError when no broker answers, StalePlanError for a partition that does not exist, and
     NotCompletedError when a record was not acknowledged.
     """
-    limits = {"delivery_timeout_ms": int(PROGRESS_S * 1000), "max_block_ms": int(BOOTSTRAP_S * 1000)}
+    limits = {"delivery_timeout_ms": int(DELIVERY_S * 1000), "max_block_ms": int(BOOTSTRAP_S * 1000)}
     with _translated(bootstrap, "write records"):
         producer = kafka.KafkaProducer(bootstrap_servers=list(bootstrap), acks="all", linger_ms=5, **_TIMES, **limits)
         try:
@@ -57,7 +59,7 @@ def produce(bootstrap: Sequence[str], records: Mapping[TopicPartition, Sequence[
                 for value in values
             ]
             for each in pending:
-                each.get(timeout=PROGRESS_S)
+                each.get(timeout=DELIVERY_S)
         finally:
             producer.close(timeout=PROGRESS_S)
 
