@@ -1,9 +1,12 @@
-"""Waiting in tests: by condition, with a deadline, never by time alone."""
+"""Waiting in tests by condition, with a deadline, never by time alone; processes that stand still."""
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,3 +19,17 @@ def wait_until(condition: Callable[[], bool], deadline_s: float) -> None:
     while not condition():
         assert time.monotonic() < give_up, f"not within {deadline_s} s"
         pause.wait(0.05)
+
+
+def freeze(pid: int) -> None:
+    """Make a process stand still; the signal alone returns before its last thread has heard it."""
+    os.kill(pid, signal.SIGSTOP)
+    wait_until(lambda: all(_stands(thread) for thread in Path(f"/proc/{pid}/task").iterdir()), 60)
+
+
+def thaw(pid: int) -> None:
+    os.kill(pid, signal.SIGCONT)
+
+
+def _stands(thread: Path) -> bool:
+    return (thread / "stat").read_text().rpartition(")")[2].split()[0] == "T"

@@ -1,13 +1,12 @@
 from __future__ import annotations
 
 import logging
-import os
-import signal
 import threading
 import time
 from typing import TYPE_CHECKING
 
 import pytest
+from live_support import freeze, thaw
 
 from kadmin.cluster.authentication import Authentication, Digest, Tls
 from kadmin.cluster.model import Acl, Check, Create, Delete, MultiResult, SetData
@@ -261,13 +260,13 @@ def frozen(zookeeper: Sandbox) -> Iterator[int]:
     """The process id of a ZooKeeper that may be stopped; it runs on afterwards in any case."""
     process = zookeeper.zookeepers[1]
     yield process.pid
-    os.kill(process.pid, signal.SIGCONT)
+    thaw(process.pid)
 
 
 def test_f06_a_server_that_hangs_never_makes_a_call_hang(chroot: str, frozen: int) -> None:
     """Each call ends at its deadline, and closing does not wait for the server either."""
     with Store.connect(chroot, timeout_s=1.0) as store:
-        os.kill(frozen, signal.SIGSTOP)
+        freeze(frozen)
         for call in (store.get, store.children, store.acl, store.sync):
             started = time.monotonic()
             with pytest.raises(UnreachableError, match="did not answer within 1 s"):
@@ -279,15 +278,15 @@ def test_f06_a_server_that_hangs_never_makes_a_call_hang(chroot: str, frozen: in
 
 def test_a_read_outlives_a_short_hang(chroot: str, frozen: int) -> None:
     with Store.connect(chroot) as store:
-        os.kill(frozen, signal.SIGSTOP)
-        waker = threading.Timer(1.0, os.kill, (frozen, signal.SIGCONT))
+        freeze(frozen)
+        waker = threading.Timer(1.0, thaw, (frozen,))
         waker.start()
         assert store.exists("/") is not None
         waker.join()
 
 
 def test_connecting_to_a_server_that_hangs(chroot: str, frozen: int) -> None:
-    os.kill(frozen, signal.SIGSTOP)
+    freeze(frozen)
     started = time.monotonic()
     with pytest.raises(UnreachableError) as caught:
         Store.connect(chroot, timeout_s=0.5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import ssl
 import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -110,14 +111,24 @@ def server(
     classes = class_path(DEFAULT_VERSION, java, cache)
     command = [str(java.executable), "-Xmx128m", "-cp", classes, MAIN, str(config)]
     with (folder / "log").open("wb") as log, subprocess.Popen(command, stdout=log, stderr=log) as process:
-        wait_until(lambda: listens(port), 30)
-        yield kind, f"127.0.0.1:{port}"
-        process.kill()
+        try:
+            wait_until(lambda: shakes_hands(port), 60)
+            yield kind, f"127.0.0.1:{port}"
+        finally:
+            process.kill()
 
 
-def listens(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+def shakes_hands(port: int) -> bool:
+    """Whether the server has ended one handshake, if only to refuse it: its first takes long on a busy machine."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    try:
+        with socket.create_connection(("127.0.0.1", port), 10) as probe, context.wrap_socket(probe) as shaken:
+            return shaken.version() is not None
+    except ssl.SSLError:
+        return True
+    except OSError:
+        return False
 
 
 def trusting(ca: str, certificate: Path | None = None) -> Authentication:
@@ -127,7 +138,7 @@ def trusting(ca: str, certificate: Path | None = None) -> Authentication:
 
 def refusal(connect: str, identity: Authentication | None) -> str:
     with pytest.raises(UnreachableError) as caught:
-        Store.connect(connect, authentication=identity, timeout_s=1.5)
+        Store.connect(connect, authentication=identity, timeout_s=3.0)
     assert "TLS" in (caught.value.next_command or "")
     return caught.value.cause or ""
 

@@ -168,7 +168,7 @@ def test_f11_a_server_in_read_only_mode_is_no_server_to_write_to(
         ):
             assert refused.status == 6, refused.err
             assert "read-only" in refused.err
-        assert time.monotonic() - started < 2 * (2 + 2)
+        assert time.monotonic() - started < 40.0
     finally:
         ensemble.start(2, 3)
     wait_until(lambda: cluster.client.connected, 30)

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from stand_in import StandIn
 
 HOUR_S = 3600.0
-SLACK_S = 2.0
+SLACK_S = 20.0
+"""Far less than the minute a command has by itself; a busy machine may take some of it."""
 
 
 @pytest.fixture(params=[(-HOUR_S, 0.0), (HOUR_S, 0.0)], ids=["back", "ahead"])
@@ -46,7 +47,7 @@ def test_f30_deadlines_are_monotonic() -> None:
     clock = Clock(time.monotonic() + 0.2)
     started, before = time.monotonic(), clock.now()
     clock.wait(30)
-    assert 0.2 <= time.monotonic() - started < 5
+    assert 0.2 <= time.monotonic() - started < 20.0
     assert clock.now() >= before
 
 
