@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.reader import read_tolerantly, require_kafka_cluster
 from kadmin.cluster.source import Source
+from kadmin.cluster.znodes.admin import DELETE_TOPICS, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 from kadmin.cluster.znodes.configs import CONFIG, CONFIG_CHANGES, decode_config
 from kadmin.cluster.znodes.consumers import (
     CONSUMERS,
@@ -31,6 +32,7 @@ from kadmin.cluster.znodes.security import (
 )
 from kadmin.errors import StalePlanError
 from kadmin.insight import facts
+from kadmin.insight.admin_nodes import entry_table, read_node
 from kadmin.insight.partitions import broker_table, partition_table, topic_table
 from kadmin.insight.versions import TELLING_PATHS, infer_versions
 from kadmin.operations.brokers import held_by
@@ -97,6 +99,13 @@ def _brokers(source: Source) -> Inspection:
 def _cluster(source: Source) -> Table:
     state = read_tolerantly(source)
     return facts.cluster_table(state, versions_of(source, state))
+
+
+def _admin_entries(source: Source) -> Table:
+    # The nodes first: what ends between the two reads is then shown at its target, and not as never begun.
+    nodes = source.get_many([REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION])
+    deletions, state = source.children(DELETE_TOPICS), read_tolerantly(source)
+    return entry_table([read_node(node, state) for node in nodes if node is not None], deletions, state)
 
 
 def _configs(source: Source) -> Table:
@@ -216,6 +225,7 @@ _IN_ZOOKEEPER: Mapping[str, Callable[[Source], Table]] = {
     "topics": lambda source: topic_table(read_tolerantly(source)),
     "partitions": lambda source: partition_table(read_tolerantly(source)),
     "controller": lambda source: facts.controller_table(read_tolerantly(source)),
+    "admin-entries": _admin_entries,
     "cluster": _cluster,
     "configs": _configs,
     "consumers": _consumers,

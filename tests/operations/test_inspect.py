@@ -252,6 +252,24 @@ def test_a_credential_where_it_does_not_belong_is_not_quoted(brokers: Store) -> 
     assert "config is not an object but str" in answers[1].out
 
 
+def test_entries_of_the_admin_znodes(brokers: Store) -> None:
+    wishes = [{"topic": topic, "partition": 1, "replicas": [2, 1]} for topic in ("alpha", "no")]
+    moved = json.dumps({"version": 1, "partitions": wishes}).encode()
+    election, deleted = "/admin/preferred_replica_election", "/admin/delete_topics/beta"
+    nodes = [("/admin/reassign_partitions", moved), (election, b"{"), (deleted, b"")]
+    assert brokers.multi([Create(path, data) for path, data in nodes]).committed
+    found = rows(brokers, "admin-entries", "--sort", "node", "--sort", "-topic")
+    assert [(row["node"], row["topic"], row["partition"], row["replicas"]) for row in found] == [
+        ("/admin/delete_topics", "beta", None, None),
+        ("/admin/preferred_replica_election", None, None, None),
+        ("/admin/reassign_partitions", "no", 1, [2, 1]),
+        ("/admin/reassign_partitions", "alpha", 1, [2, 1]),
+    ]
+    assert [row["flaws"] for row in found] == [[], ["not-json"], ["unknown-topic"], []]
+    assert [row["motion"] for row in found] == [None, None, None, "unclear"]
+    assert [row["topic"] for row in rows(brokers, "admin-entries", "--filter", "flaws=unknown*")] == ["no"]
+
+
 def test_acls_of_both_layouts(brokers: Store) -> None:
     rule = {"principal": "User:a", "permissionType": "Allow", "operation": "Read", "host": "*"}
     data = json.dumps({"version": 1, "acls": [rule]}).encode()
