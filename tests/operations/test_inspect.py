@@ -136,6 +136,25 @@ def test_old_consumers_are_listed(chroot: str, name: str) -> None:
         assert all(row["partition"] == int(row["name"]) for row in found if row["kind"] != "member")
 
 
+def test_owners_that_cannot_be_right(brokers: Store) -> None:
+    """One member alive with two threads; another is gone, and a partition is owned under both of its names."""
+    alive = "g-1_host-a.b-1700000000123-0a1b2c3d"
+    registered = b'{"version":1,"subscription":{"t":2},"pattern":"static","timestamp":"1700000000124"}'
+    owners = {"0": f"{alive}-0", "1": "g-1_fixed-0", "2-0": f"{alive}-0"}
+    folders = [f"/consumers/g-1{each}" for each in ("", "/ids", "/owners", "/owners/t")]
+    made = [path for path in ("/consumers", *folders) if brokers.exists(path) is None]
+    write(brokers, *(Create(path) for path in made), Create(f"/consumers/g-1/ids/{alive}", registered))
+    write(brokers, *(Create(f"/consumers/g-1/owners/t/{name}", value.encode()) for name, value in owners.items()))
+    found = {row["name"]: row for row in rows(brokers, "consumers", "--filter", "group=g-1")}
+    assert (found[alive]["host"], found[alive]["started"]) == ("host-a.b", "2023-11-14T22:13:20Z")
+    assert {name: row["condition"] for name, row in found.items()} == {
+        alive: ["idle-threads"],
+        "0": ["duplicate"],
+        "1": ["orphaned"],
+        "2-0": ["duplicate"],
+    }
+
+
 def test_bytes_that_no_broker_tells_are_not_known(brokers: Store) -> None:
     value = asked(brokers, "brokers")
     assert {row["size_bytes"] for row in value["brokers"]} == {None}
