@@ -26,7 +26,7 @@ _NEAR = 0.01
 _LEAST_GAIN = 0.001
 """A swap must bring the pair nearer to the mean by this fraction of it."""
 
-_PARTNERS = 4
+_PARTNERS = 12
 """Brokers tried on the other side."""
 
 _CHANGES_FOR_ONE = 20
