@@ -131,6 +131,8 @@ class _Flow:
         settled = ~self._able
         while not settled.all():
             fullest = int(np.argmax(np.where(settled, -1, self._count)))
+            if self._count[fullest] - self._count[self._able].min() < _UNEVEN:
+                return
             source = np.zeros_like(settled)
             source[fullest] = True
             reached = self._reach(source, np.zeros_like(settled))
