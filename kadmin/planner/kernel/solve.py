@@ -19,6 +19,7 @@ from kadmin.planner.kernel.releases import release
 from kadmin.planner.kernel.share import Share, shares
 from kadmin.planner.kernel.sizes import even_sizes
 from kadmin.planner.kernel.succession import order_lists
+from kadmin.planner.kernel.topics import spread_topics
 
 if TYPE_CHECKING:
     from kadmin.planner.kernel.problem import Ints, Problem
@@ -78,6 +79,7 @@ def _place(placement: Placement, least: LeastMoves) -> _Counted:
     bound = least.by_quotas if alone and np.array_equal(placement.count, quota) else least.by_rules
     bound = int(added(problem, placement.slots).sum()) if proved else bound
     for share in placed if alone else shares(placement):
+        spread_topics(share)
         even_sizes(share)
     overfull = np.flatnonzero(placement.load > problem.brokers.capacity)
     if overfull.size:
