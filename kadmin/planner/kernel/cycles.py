@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 _MOST_PAIRS = 4_000_000
 """Pairs of partition and broker that are looked at: a larger share of a cluster is sampled, and not proved."""
 
+_MOST_PAIRS_OF_GROUPS = 100_000
+"""Where groups of topics have brokers of their own there are many cycles: in a larger cluster they all stay."""
+
 _PAIRS_IN_ALL = 24_000_000
 """Pairs that are looked at in all networks; once they are spent, what is left of cycles stays."""
 
@@ -44,9 +47,9 @@ def cancel_cycles(placement: Placement, quota: Ints, bound: int) -> bool:
     """
     if np.array_equal(placement.count, quota) and int(added(placement.problem, placement.slots).sum()) <= bound:
         return True
+    if bound == NONE and int(placement.problem.movable.sum()) * len(placement.count) > _MOST_PAIRS_OF_GROUPS:
+        return False
     tail = _Tail(placement, quota)
-    if bound == NONE and not tail.complete:
-        return False  # groups of topics would lend each other replicas here and there, for another run to take back
     while (cycle := tail.negative_cycle()) is not None and not tail.spent():
         tail.turn(cycle)
     proved = tail.proves()
@@ -67,13 +70,13 @@ class _Tail:
         self._led_anyway = problem.brokers.all_lead
         most = max(_MOST_PAIRS // max(self._brokers, 1), 1)
         self._stride = -(-len(self._members) // most)
-        self.complete = self._stride <= 1
+        self._complete = self._stride <= 1
         self._pairs_left = _PAIRS_IN_ALL
 
     def spent(self) -> bool:
         """Whether so many pairs have been looked at that this is the end, and no proof."""
         self._pairs_left -= self._brokers * len(self._members) // self._stride
-        self.complete &= self._pairs_left > 0
+        self._complete &= self._pairs_left > 0
         return self._pairs_left <= 0
 
     def proves(self) -> bool:
@@ -81,8 +84,8 @@ class _Tail:
 
         What is best though leaders, and what stood in the way, are disregarded is best all the more.
         """
-        if not self.complete or (self._led_anyway and not self._barred.any()):
-            return self.complete
+        if not self._complete or (self._led_anyway and not self._barred.any()):
+            return self._complete
         self._led_anyway, self._barred[:] = True, False
         return self.negative_cycle() is None
 
