@@ -42,7 +42,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("rows", nargs="*", metavar="ROW", help=f"of {', '.join((*ROWS, _EXACT))}")
     arguments.add_argument("--seed", type=int, default=_SEED)
-    arguments.add_argument("--exact", type=int, default=5_000, help="small clusters put to an exact solver")
+    arguments.add_argument("--exact", type=int, default=9_000, help="small clusters put to an exact solver")
     arguments.add_argument("--no-peers", action="store_true", help="kadmin alone")
     arguments.add_argument("--kernel", action="store_true", help=argparse.SUPPRESS)
     wished = arguments.parse_args()
@@ -78,15 +78,19 @@ def tell(name: str, seed: int, ring: Peers | None) -> list[str]:
 
 
 def exactness(cases: int) -> str:
-    """Put many small clusters to an exact solver and say how often the planner found the optimum."""
+    """Put many small clusters to an exact solver and say how often the planner found the optimum, by family."""
+    from exact_cases import FAMILIES
+
+    return "\n".join(_exactness(family, cases // len(FAMILIES)) for family in FAMILIES)
+
+
+def _exactness(family: str, cases: int) -> str:
     from exact_cases import exact_case, judge
 
-    verdicts = Counter(judge(*exact_case(seed)) for seed in range(cases))
+    verdicts = Counter(judge(*exact_case(seed, family)) for seed in range(cases))
     solved = cases - verdicts["infeasible"]
     others = {verdict: times for verdict, times in verdicts.items() if verdict not in ("optimal", "infeasible")}
-    return (
-        f"exact solver: {verdicts['optimal']} of {solved} feasible small clusters optimal; others: {others or 'none'}"
-    )
+    return f"exact solver, {family}: {verdicts['optimal']} of {solved} feasible optimal; others: {others or 'none'}"
 
 
 def _ring(stack: ExitStack) -> Peers | None:

@@ -1,16 +1,22 @@
-"""Seeded small clusters that are hard on a planner: unequal racks, mixed factors, as many racks as replicas."""
+"""Seeded small clusters that are hard on a planner: unequal racks, mixed factors, as many racks as replicas.
+
+Each family adds one kind of wish to such a cluster, `mixed` some of all kinds at once.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from exact_solver import exact_optimum, unevenness
 from small_clusters import request
 
+from kadmin.cluster.model import TopicPartition
 from kadmin.errors import InfeasibleError
 from kadmin.inventory import BrokerRow, ClusterInventory, PartitionRow
-from kadmin.plan.model import Racks
+from kadmin.plan.model import Pin, Racks
+from kadmin.planner.assessment import proved_optimal
 from kadmin.planner.kernel.bounds import added
 from kadmin.planner.kernel.problem import ObstacleError
 from kadmin.planner.kernel.solve import solve
@@ -19,15 +25,27 @@ from kadmin.planner.tables import cluster_of, rows_as_arrow
 from kadmin.planner.terms import terms_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from exact_solver import Optimum
 
     from kadmin.plan.model import RebalanceRequest
-    from kadmin.planner.kernel.problem import Problem, Solution
+    from kadmin.planner.kernel.problem import Ints, Problem, Solution
+
+Case: TypeAlias = "tuple[ClusterInventory, RebalanceRequest]"
 
 
-def exact_case(seed: int) -> tuple[ClusterInventory, RebalanceRequest]:
-    """Return a cluster without sizes and a request for it, made to be feasible most of the time."""
+def exact_case(seed: int, family: str = "plain") -> Case:
+    """Return a cluster and a request for it, made to be feasible most of the time."""
     draw = np.random.default_rng(seed)
+    case = _plain(draw)
+    for change in FAMILIES[family]:
+        if family != "mixed" or draw.random() < _PART_OF_MIXED:
+            case = change(draw, *case)
+    return case
+
+
+def _plain(draw: np.random.Generator) -> Case:
     racks = int(draw.integers(1, 5))
     lengths = draw.integers(1, 5, racks) if draw.random() < 0.8 else np.full(racks, int(draw.integers(1, 4)))
     rack = np.repeat(np.arange(racks), lengths)
@@ -42,6 +60,85 @@ def exact_case(seed: int) -> tuple[ClusterInventory, RebalanceRequest]:
         found = draw.choice(holders, factor, replace=False, p=skew / skew.sum()) + 1
         rows.append(PartitionRow(f"t{number % 3}", number, tuple(int(each) for each in found)))
     return ClusterInventory("exact", brokers, tuple(rows)), _request(draw, len(rack), racks)
+
+
+def _weights(draw: np.random.Generator, cluster: ClusterInventory, wished: RebalanceRequest) -> Case:
+    weights = {broker: float(draw.choice([0.5, 1.5, 2.0, 3.0])) for broker in _some(draw, cluster, 3)}
+    return cluster, replace(wished, weights=weights)
+
+
+def _sets(draw: np.random.Generator, cluster: ClusterInventory, wished: RebalanceRequest) -> Case:
+    """Give one or two topics brokers of their own, mostly enough of them, perhaps the same ones."""
+    sets = {}
+    for topic in ("t0", "t1")[: int(draw.integers(1, 3))]:
+        count = int(draw.integers(min(3, len(cluster.brokers)), len(cluster.brokers) + 1))
+        sets[topic] = tuple(int(each) + 1 for each in draw.permutation(len(cluster.brokers))[:count])
+    return cluster, replace(wished, broker_sets=sets)
+
+
+def _pins(draw: np.random.Generator, cluster: ClusterInventory, wished: RebalanceRequest) -> Case:
+    """Pin up to three partitions to brokers on racks of their own."""
+    pins = []
+    for at in draw.permutation(len(cluster.partitions))[: int(draw.integers(1, 4))]:
+        row, first = cluster.partitions[at], dict[str | int, int]()
+        for broker in (cluster.brokers[which] for which in draw.permutation(len(cluster.brokers))):
+            if broker.broker_id not in wished.drain:
+                first.setdefault(broker.rack or broker.broker_id, broker.broker_id)
+        ids = [broker for broker in first.values() if broker not in wished.never_lead]
+        if ids:
+            pins.append(Pin(TopicPartition(row.topic, row.partition), tuple(ids[: len(row.replicas)])))
+    return cluster, replace(wished, pins=tuple(pins))
+
+
+def _roles(draw: np.random.Generator, cluster: ClusterInventory, wished: RebalanceRequest) -> Case:
+    return cluster, replace(wished, no_receive=_some(draw, cluster, 2), never_lead=_some(draw, cluster, 2))
+
+
+def _few_leaders(draw: np.random.Generator, cluster: ClusterInventory, wished: RebalanceRequest) -> Case:
+    return cluster, replace(wished, never_lead=_some(draw, cluster, 4))
+
+
+def _capacities(draw: np.random.Generator, cluster: ClusterInventory, wished: RebalanceRequest) -> Case:
+    """Give all partitions one size, and some brokers little room."""
+    return _sized(draw, cluster, wished, np.full(len(cluster.partitions), 10))
+
+
+def _bins(draw: np.random.Generator, cluster: ClusterInventory, wished: RebalanceRequest) -> Case:
+    """Give partitions sizes and some brokers little room: packing them is a puzzle of its own."""
+    return _sized(draw, cluster, wished, draw.choice([1, 2, 5, 10], len(cluster.partitions)))
+
+
+def _sized(draw: np.random.Generator, cluster: ClusterInventory, wished: RebalanceRequest, sizes: Ints) -> Case:
+    """Bytes need not be even, so that they ask for no moves."""
+    rows = tuple(replace(row, size_bytes=int(size)) for row, size in zip(cluster.partitions, sizes, strict=True))
+    mean = sum((row.size_bytes or 0) * len(row.replicas) for row in rows) / len(cluster.brokers)
+    tight = {broker: int(mean * draw.uniform(0.8, 1.6)) + 1 for broker in _some(draw, cluster, 3)}
+    brokers = tuple(replace(row, capacity_bytes=tight.get(row.broker_id)) for row in cluster.brokers)
+    return replace(cluster, brokers=brokers, partitions=rows), replace(wished, bytes_tolerance=_ANY_BYTES)
+
+
+def _some(draw: np.random.Generator, cluster: ClusterInventory, most: int) -> tuple[int, ...]:
+    """Return one to so many broker ids."""
+    chosen = draw.permutation(len(cluster.brokers))[: int(draw.integers(1, most + 1))]
+    return tuple(int(each) + 1 for each in chosen)
+
+
+_PART_OF_MIXED = 0.4
+_ANY_BYTES = 1000.0
+FAMILIES: Mapping[str, tuple[Callable[[np.random.Generator, ClusterInventory, RebalanceRequest], Case], ...]] = {
+    "plain": (),
+    "weights": (_weights,),
+    "sets": (_sets,),
+    "pins": (_pins,),
+    "roles": (_roles,),
+    "capacities": (_capacities,),
+    "mixed": (_weights, _sets, _roles, _pins, _capacities),
+    "few leaders": (_few_leaders,),
+    "bins": (_bins,),
+}
+
+HARD = ("roles", "capacities", "mixed", "few leaders", "bins")
+"""Families where some partitions are exchanged only two replicas at a time, or packed into bins."""
 
 
 def judge(cluster: ClusterInventory, wished: RebalanceRequest) -> str:
@@ -64,12 +161,17 @@ def judge(cluster: ClusterInventory, wished: RebalanceRequest) -> str:
 def _compare(problem: Problem, solution: Solution, optimum: Optimum) -> str:
     found = (unevenness(problem, solution.target), int(added(problem, solution.target).sum()))
     best = (optimum.unevenness, optimum.moves)
+    if found < best:
+        return f"the exact solver missed unevenness and moves {found} and told {best}"
     if solution.bound > optimum.moves:
         return f"a bound of {solution.bound} where {optimum.moves} moves do"
-    if found != best:
-        claimed = "proved " if solution.proved and found[1] == solution.bound else ""
-        return f"{claimed}squares and moves {found}, the best are {best}"
-    return "optimal"
+    if found == best:
+        return "optimal"
+    if proved_optimal(problem, solution, solution.target):
+        return f"proved unevenness and moves {found}, the best are {best}"
+    if not broken_rules(problem, problem.current) and found[0] > unevenness(problem, problem.current):
+        return "less even than before"
+    return "less even" if found[0] > best[0] else "more moves"
 
 
 def _request(draw: np.random.Generator, brokers: int, racks: int) -> RebalanceRequest:

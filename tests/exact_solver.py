@@ -1,13 +1,16 @@
 """The planner's question put to an exact solver (HiGHS, by scipy): the most even counts, then the fewest moves.
 
 Variables say which broker holds which partition, and, broker by broker, whether there is a k-th replica; that one
-costs 2k - 1, so that the sum is that of the squared counts, whose minimum is the most even of all. Moves are counted
-in a unit below the smallest difference of squares.
+costs k / weight, how full the broker is with it. The least sum of these is what the kernel's quotas aim at: always one
+more for the broker that is emptiest for its weight then. Costs are scaled to integers, so that they are
+compared exactly, and one step of unevenness weighs more than all moves.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Optimum:
-    """The least sum of squared replica counts over the brokers, and the fewest moves that reach it."""
+    """The least unevenness of replica counts over the brokers, and the fewest moves that reach it."""
 
     unevenness: int
     moves: int
@@ -50,13 +53,20 @@ class _Rows:
 
 
 def unevenness(problem: Problem, lists: Ints) -> int:
-    """The sum of squared replica counts."""
-    counts = np.bincount(lists[lists != NONE], minlength=len(problem.brokers))
-    return int((counts**2).sum())
+    """Sum up over all replicas how full their brokers are with them, in integers; least where counts are most even."""
+    counts = np.bincount(lists[lists != NONE], minlength=len(problem.brokers)).tolist()
+    return sum(price * count * (count + 1) // 2 for price, count in zip(_prices(problem), counts, strict=True))
+
+
+def _prices(problem: Problem) -> list[int]:
+    """Return what a weight's first replica costs, broker by broker, in the smallest integers that tell all apart."""
+    weights = [Fraction(weight) for weight in problem.brokers.weight.tolist()]
+    unit = math.lcm(*(weight.numerator for weight in weights))
+    return [int(unit / weight) for weight in weights]
 
 
 def exact_optimum(problem: Problem) -> Optimum | None:
-    """Solve one small problem exactly; None where no assignment satisfies it. Weights are not seen."""
+    """Solve one small problem exactly; None where no assignment satisfies it."""
     held = _choices(problem)
     steps = {
         (broker, nth): len(held) + at
@@ -66,15 +76,21 @@ def exact_optimum(problem: Problem) -> Optimum | None:
     _partition_rows(problem, held, rows)
     _broker_rows(problem, held, steps, rows)
     new = {pair: pair[1] not in problem.current[pair[0]] for pair in held}
-    unit = 1 / (len(held) + 1)
-    cost = [unit * new[pair] for pair in held] + [float(2 * nth - 1) for _, nth in steps]
+    unit, prices = len(held) + 1, _prices(problem)
+    cost = [float(new[pair]) for pair in held] + [float(unit * nth * prices[broker]) for broker, nth in steps]
     variables = len(cost)
-    found = milp(cost, integrality=np.ones(variables), bounds=Bounds(0, 1), constraints=rows.constraint(variables))
+    found = milp(
+        cost,
+        integrality=np.ones(variables),
+        bounds=Bounds(0, 1),
+        constraints=rows.constraint(variables),
+        options={"mip_rel_gap": 0.0},
+    )
     if found.x is None:
         return None
-    chosen = {pair for pair, at in held.items() if found.x[at] > 1 / 2}
-    counts = np.bincount([broker for _, broker in chosen], minlength=len(problem.brokers))
-    return Optimum(int((counts**2).sum()), sum(new[pair] for pair in chosen))
+    chosen = [pair for pair, at in held.items() if found.x[at] > 1 / 2]
+    lists = np.array([broker for _, broker in chosen], np.int64)
+    return Optimum(unevenness(problem, lists), sum(new[pair] for pair in chosen))
 
 
 def _choices(problem: Problem) -> dict[tuple[int, int], int]:

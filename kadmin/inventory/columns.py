@@ -22,6 +22,7 @@ Columns: TypeAlias = "Mapping[str, Sequence[Any]]"
 """Values by column name; all columns of a table have the same length, None is null, Misread what is of no such type."""
 
 MOST_INT = 2**31 - 1
+MOST_LONG = 2**63 - 1
 
 
 class Kind(StrEnum):
@@ -132,8 +133,8 @@ def _tests(column: Column) -> Iterator[tuple[str, Callable[[Any], bool]]]:
     if column.kind in (Kind.INT, Kind.LONG):
         bound = column.lowest
         yield ("negative" if bound == 0 else f"below {bound}"), lambda value: isinstance(value, int) and value < bound
-    if column.kind is Kind.INT:
-        yield f"above {MOST_INT}", lambda value: isinstance(value, int) and value > MOST_INT
+        most = MOST_INT if column.kind is Kind.INT else MOST_LONG
+        yield f"above {most}", lambda value: isinstance(value, int) and value > most
     if column.kind is Kind.DOUBLE:
         yield "NaN or infinite", lambda value: isinstance(value, float) and not math.isfinite(value)
         yield "negative", lambda value: isinstance(value, float) and value < 0

@@ -20,15 +20,24 @@ if TYPE_CHECKING:
 
     from kadmin.inventory.columns import Column, Columns, Table
 
-_INTEGER = re.compile(r"-?[0-9]{1,19}")
-_EMPTY_LIST = ";"
+_INTEGER = "-?[0-9]{1,19}"
+EMPTY_LIST = ";"
+CSV_CELLS = {
+    Kind.INT: re.compile(_INTEGER),
+    Kind.LONG: re.compile(_INTEGER),
+    Kind.DOUBLE: re.compile(r"-?(?:[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,4})?|[nN][aA][nN]|[iI][nN][fF])"),
+    Kind.BOOL: re.compile("[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]"),
+    Kind.INTS: re.compile(f"{EMPTY_LIST}|{_INTEGER}(?:{EMPTY_LIST}{_INTEGER})*"),
+    Kind.STRING: re.compile("(?s:.*)"),
+}
+"""What the cells of a column look like that are not empty; the grammar is one that Java's expressions have as well."""
 
 
 def read_csv(text: str, table: Table, name: str) -> dict[str, list[Any]]:
     """Decode a CSV table; raises InvalidInputError where its shape is wrong, and leaves Misread cells in place."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
-        rows = [row for row in reader if row]
+        rows = [row for row in reader if len(row) > 1 or "".join(row).strip()]  # blank lines are none
     except csv.Error as error:
         raise InvalidInputError(f"{name} is not CSV: line {reader.line_num}.", cause=str(error)) from error
     if not rows:
@@ -42,7 +51,7 @@ def read_csv(text: str, table: Table, name: str) -> dict[str, list[Any]]:
     kinds = {column.name: column.kind for column in table.columns}
     cells = zip(*body, strict=True) if body else ([] for _ in header)
     return {
-        column: [_CSV_CELLS[kinds.get(column, Kind.STRING)](cell) if cell else None for cell in values]
+        column: [_csv_cell(cell, kinds.get(column, Kind.STRING)) for cell in values]
         for column, values in zip(header, cells, strict=True)
     }
 
@@ -125,33 +134,21 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return keys
 
 
-def _csv_int(cell: str) -> object:
-    return int(cell) if _INTEGER.fullmatch(cell) else Misread(cell)
+def _csv_cell(cell: str, kind: Kind) -> object:
+    if not cell:
+        return None
+    return _DECODED[kind](cell) if CSV_CELLS[kind].fullmatch(cell) else Misread(cell)
 
 
-def _csv_double(cell: str) -> object:
-    try:
-        return float(cell)
-    except ValueError:
-        return Misread(cell)
+def _csv_ints(cell: str) -> tuple[int, ...]:
+    return () if cell == EMPTY_LIST else tuple(map(int, cell.split(EMPTY_LIST)))
 
 
-def _csv_bool(cell: str) -> object:
-    return {"true": True, "false": False}.get(cell.lower(), Misread(cell))
-
-
-def _csv_ints(cell: str) -> object:
-    if cell == _EMPTY_LIST:
-        return ()
-    parts = cell.split(";")
-    return tuple(map(int, parts)) if all(_INTEGER.fullmatch(part) for part in parts) else Misread(cell)
-
-
-_CSV_CELLS: dict[Kind, Callable[[str], object]] = {
-    Kind.INT: _csv_int,
-    Kind.LONG: _csv_int,
-    Kind.DOUBLE: _csv_double,
-    Kind.BOOL: _csv_bool,
+_DECODED: dict[Kind, Callable[[str], object]] = {
+    Kind.INT: int,
+    Kind.LONG: int,
+    Kind.DOUBLE: float,
+    Kind.BOOL: lambda cell: cell.lower() == "true",
     Kind.STRING: str,
     Kind.INTS: _csv_ints,
 }
@@ -161,7 +158,7 @@ def _csv_texts(column: Column, values: Sequence[Any]) -> list[str]:
     if column.kind is Kind.BOOL:
         return ["" if value is None else str(value).lower() for value in values]
     if column.kind is Kind.INTS:
-        return ["" if ids is None else ";".join(map(str, ids)) or _EMPTY_LIST for ids in values]
+        return ["" if ids is None else ";".join(map(str, ids)) or EMPTY_LIST for ids in values]
     if column.kind is Kind.DOUBLE:
         return ["" if value is None else repr(float(value)) for value in values]
     return ["" if value is None else str(value) for value in values]

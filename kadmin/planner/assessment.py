@@ -36,9 +36,7 @@ def assess(cluster: Cluster, terms: Terms, solution: Solution, entries: Ints, *,
         "reassignments": len(entries),
         "moves": int(moves.sum()),
         "moves_bound": solution.bound,
-        "proved_optimal": solution.proved
-        and int(moves.sum()) == solution.bound
-        and bool((_counts(problem, final) == solution.quota).all()),
+        "proved_optimal": proved_optimal(problem, solution, final),
         "moved_bytes": int((moves * problem.size).sum()) if known else None,
         "moved_bytes_bound": _bytes_to_copy(problem, terms, solution) if known else None,
         "leader_changes": int((final[:, 0] != problem.current[:, 0]).sum()),
@@ -50,6 +48,12 @@ def assess(cluster: Cluster, terms: Terms, solution: Solution, entries: Ints, *,
         "bound": asdict(_bound(problem, solution, final)),
         "notes": [*terms.notes, *_notes(cluster)],
     }
+
+
+def proved_optimal(problem: Problem, solution: Solution, final: Ints) -> bool:
+    """Whether no plan is more even than these lists ([P, W]), and none as even as they are moves less."""
+    moved = int(added(problem, final).sum())
+    return solution.proved and moved == solution.bound and bool((_counts(problem, final) == solution.quota).all())
 
 
 def _counts(problem: Problem, lists: Ints) -> Ints:

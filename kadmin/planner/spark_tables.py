@@ -19,6 +19,7 @@ from kadmin.inventory.columns import CLUSTER, Kind
 from kadmin.inventory.model import SINGLE_CLUSTER
 from kadmin.inventory.parquet_tables import holds
 from kadmin.inventory.reading import refuse_columns, table_path
+from kadmin.inventory.text_tables import CSV_CELLS, EMPTY_LIST
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +37,6 @@ SPARK_TYPES = {
     Kind.STRING: "string",
     Kind.INTS: "array<int>",
 }
-_EMPTY_LIST = ";"
 _FIELD = re.compile(r"(\w+): ([A-Z]+)")
 
 
@@ -87,18 +87,26 @@ def _csv(session: SparkSession, path: Path, table: Table) -> DataFrame:
         names = next(csv.reader(lines), [])
     refuse_columns(path, table, names)
     kinds = {column.name: column.kind for column in table.columns}
-    read = [f"{name} {'string' if kinds[name] is Kind.INTS else SPARK_TYPES[kinds[name]]}" for name in names]
-    frame = session.read.schema(", ".join(read)).csv(str(path), header=True, mode="FAILFAST", escape='"')
+    read = ", ".join(f"{name} string" for name in names)
+    frame = session.read.schema(read).csv(str(path), header=True, mode="FAILFAST", escape='"')
     return frame.select(*(_csv_column(name, kinds[name]) for name in names))
 
 
 def _csv_column(name: str, kind: Kind) -> SparkColumn:
+    """Decode a column of texts; a cell that kadmin.inventory would not read fails the job."""
+    text = f.nullif(f.col(name), f.lit(""))
     if kind is Kind.STRING:
-        return f.nullif(f.col(name), f.lit("")).alias(name)
-    if kind is not Kind.INTS:
-        return f.col(name)
-    ids = f.split(f.col(name), _EMPTY_LIST).cast(SPARK_TYPES[kind])
-    return f.when(f.col(name) == _EMPTY_LIST, f.array().cast(SPARK_TYPES[kind])).otherwise(ids).alias(name)
+        return text.alias(name)
+    value = (f.split(text, EMPTY_LIST) if kind is Kind.INTS else text).cast(SPARK_TYPES[kind])
+    if kind is Kind.INTS:
+        value = f.when(text == EMPTY_LIST, f.array().cast(SPARK_TYPES[kind])).otherwise(value)
+    legible = f.coalesce(f.when(is_legible(text, kind), value), f.raise_error(f.lit(f"{name}: not {kind}")))
+    return f.when(text.isNotNull(), legible).alias(name)
+
+
+def is_legible(text: SparkColumn, kind: Kind) -> SparkColumn:
+    """Whether kadmin.inventory would read a cell of CSV: Spark itself trims blanks and takes `+5` and `t`."""
+    return text.rlike(f"^(?:{CSV_CELLS[kind].pattern})\\z")
 
 
 def _json_lines(session: SparkSession, path: Path, table: Table) -> DataFrame:

@@ -21,10 +21,13 @@ from small_clusters import request
 from kadmin.documents import dump_json
 from kadmin.errors import InfeasibleError, InvalidInputError, KadminError, StalePlanError, UsageError
 from kadmin.inventory import SINGLE_CLUSTER, BrokerRow, ClusterInventory, Inventory, PartitionRow, write_inventory
+from kadmin.inventory.columns import CLUSTER, PARTITIONS, Kind
+from kadmin.inventory.text_tables import CSV_CELLS, read_csv
 from kadmin.plan.model import PlanHeader, Racks
 from kadmin.planner import local, spark
 from kadmin.planner.proposal import Options
 from kadmin.planner.spark_session import spark_session
+from kadmin.planner.spark_tables import is_legible, read_frame
 from kadmin.schema import validate_value
 
 if TYPE_CHECKING:
@@ -134,6 +137,81 @@ def test_bad_rows_are_told_alike(name: str, text: str, complaint: str | None, tm
     assert complaint is None or f"{name}: {complaint}" in str(one[2])
 
 
+CELLS = [
+    "0",
+    "007",
+    "-0",
+    "-1",
+    "+5",
+    " 5",
+    "5 ",
+    "- 1",
+    "5.0",
+    ".5",
+    "5.",
+    "1e3",
+    "1E-05",
+    "1e999",
+    "0x10",
+    "1_0",
+    "5L",
+]
+CELLS += [
+    "1d",
+    "1f",
+    "nan",
+    "NaN",
+    "-nan",
+    "inf",
+    "Infinity",
+    "null",
+    "NULL",
+    "NA",
+    "true",
+    "TRUE",
+    " true",
+    "t",
+    "yes",
+]
+CELLS += ["1", ";", "1;", ";1", "1;;2", "1;2", "1; 2", "1;+2", "99999999999", "9" * 19, "9" * 20, "9" * 400, "\u0665"]
+CELLS += ["5\n", "5\u00a0", "fal\u017fe", "1,5", "'5'", "5;x"]
+
+
+def test_the_same_cells_are_legible_to_both_engines(session: SparkSession) -> None:
+    """Rule: what is an integer, a number, true, or a list is said once, whatever the engine's own reader would take."""
+    rows = session.createDataFrame([(cell,) for cell in CELLS], "cell string")
+    told = rows.select(*(is_legible(rows.cell, kind) for kind in Kind)).collect()
+    assert [list(row) for row in told] == [
+        [CSV_CELLS[kind].fullmatch(cell) is not None for kind in Kind] for cell in CELLS
+    ]
+
+
+def test_every_legible_cell_of_csv_has_the_same_value(session: SparkSession, tmp_path: Path) -> None:
+    rows = ["007,-0,1;2,-1,;,9223372036854775807,1e3,12.25", "a,8,-0;3,,3,0,1E-05,-0", '"b","9","1",1,"",,"",9e9']
+    rows += ["", "   ", "null,10,4,0,1;0,5,1e400,nan"]
+    (tmp_path / "partitions.csv").write_text("\n".join([",".join(each.name for each in PARTITIONS.columns), *rows]))
+    told = [tuple(row) for row in read_frame(session, tmp_path, PARTITIONS).drop(CLUSTER.name).collect()]
+    careful = read_csv((tmp_path / "partitions.csv").read_text(), PARTITIONS, "partitions.csv").values()
+    alike = [
+        tuple(list(cell) if isinstance(cell, tuple) else cell for cell in row) for row in zip(*careful, strict=True)
+    ]
+    assert list(map(repr, told)) == list(map(repr, alike))
+
+
+def test_many_bad_cells_of_one_table_are_told_alike(tmp_path: Path) -> None:
+    write_inventory(inventory(SIZES["S"], 1), tmp_path, "csv")
+    names = [each.name for each in PARTITIONS.columns]
+    bad = [cell for cell in CELLS if "," not in cell and "\n" not in cell]
+    rows = [["a", str(at), "1", *([cell] * (len(names) - 3))] for at, cell in enumerate(bad)]
+    rows += [["a", cell, cell, "", "", "", "", ""] for cell in bad]
+    (tmp_path / "partitions.csv").write_text("\n".join(map(",".join, [names, *rows])) + "\n", encoding="utf-8")
+    (tmp_path / "brokers.csv").write_text("broker_id,alive\n1, true\n+2,yes\n 3,true\n")
+    one, other = both_errors(tmp_path)
+    assert one == other
+    for complaint in ("brokers.csv: broker_id: 2 rows not an integer", "partitions.csv: size_bytes: "):
+        assert complaint in str(one[2])
+
+
 def test_bad_rows_of_parquet_are_told_alike(tmp_path: Path) -> None:
     write_inventory(inventory(SIZES["S"], 1), tmp_path)
     path = tmp_path / "partitions.parquet"
@@ -144,6 +222,7 @@ def test_bad_rows_of_parquet_are_told_alike(tmp_path: Path) -> None:
         ({**key, "replicas": [["1"], ["1"]]}, "replicas: 2 rows not a list of integers"),
         ({**key, "topic": ["a", None], "replicas": [[1], None]}, "topic: 1 row null (first: row 2)"),
         ({**key, "partition": [0, 0]}, "topic, partition: 1 row with a duplicate key (first: row 2)"),
+        ({**key, "size_bytes": pa.array([1, 2**63], pa.uint64())}, "size_bytes: 1 row above 9223372036854775807"),
         ({**key, "size_bytes": [-1, -1]}, "size_bytes: 2 rows negative (first: row 1)"),
         ({**key, "bytes_in_per_s": [math.nan, 1.0]}, "bytes_in_per_s: 1 row NaN or infinite (first: row 1)"),
     ):

@@ -47,6 +47,7 @@ def demands(draw: st.DrawFn) -> Demand:
         draw(small),
         base=ints(draw(small)),
         upper=upper,
+        weight=np.array(draw(st.lists(st.sampled_from([0.5, 1.0, 1.0, 1.5, 3.0]), min_size=count, max_size=count))),
         rack=rack,
         reach=rack_reach(rf, cap, racks),
     )
@@ -54,7 +55,7 @@ def demands(draw: st.DrawFn) -> Demand:
 
 @given(demands())
 def test_quotas_are_the_most_even_that_racks_and_bounds_allow(wanted: Demand) -> None:
-    """Rule: as many replicas as fit; then the least sum of squares; then the fewest brokers that must get more."""
+    """Rule: as many replicas as fit, each on the broker emptiest for its weight; then the fewest that must move."""
     found = tuple(quotas(wanted).tolist())
     assert feasible(wanted, found)
     options = [
@@ -65,8 +66,9 @@ def test_quotas_are_the_most_even_that_racks_and_bounds_allow(wanted: Demand) ->
 
     def rank(option: tuple[int, ...]) -> tuple[int, int, int]:
         held = [int(base) + quota for base, quota in zip(wanted.base, option, strict=True)]
+        filled = sum(each * (each + 1) * round(3 / weight) for each, weight in zip(held, wanted.weight, strict=True))
         moves = sum(max(0, quota - int(kept)) for quota, kept in zip(option, wanted.kept, strict=True))
-        return -sum(option), sum(each * each for each in held), moves
+        return -sum(option), filled, moves
 
     best = min(map(rank, options))
     assert rank(found)[:2] == best[:2]
@@ -86,6 +88,11 @@ def test_a_small_rack_is_filled_and_the_others_share_the_rest() -> None:
 
 def test_weights_shift_quotas() -> None:
     assert quotas(demand(10, [0, 0, 0], weight=np.array([1.0, 1.0, 3.0]))).tolist() == [2, 2, 6]
+
+
+def test_an_odd_one_that_fits_two_weights_stays_where_it_is() -> None:
+    assert quotas(demand(2, [2, 0], weight=np.array([1.0, 0.5]))).tolist() == [2, 0]
+    assert quotas(demand(2, [1, 1], weight=np.array([1.0, 0.5]))).tolist() == [1, 1]
 
 
 def test_what_lies_there_for_good_counts() -> None:

@@ -127,6 +127,12 @@ def test_a_pin_is_taken_as_it_is() -> None:
     assert dict(again.entries) == {}
 
 
+def test_who_never_leads_makes_way_for_a_leader_on_its_rack() -> None:
+    """Rule: never-lead is no obstacle as long as one broker that may lead can take a replica."""
+    proposed = propose(cluster({"a": [(1, 3)]}, "aabb"), request(drain=(3,), never_lead=(1, 4)))
+    assert (proposed.error, dict(proposed.entries)) == (None, {("a", 0): (2, 4)})
+
+
 def test_weights_shift_counts_and_bytes() -> None:
     proposed = propose(cluster({"a": [(1,)] * 8}, "---"), request(weights={3: 2.0}))
     assert held(proposed, cluster({"a": [(1,)] * 8}, "---")) == {1: 2, 2: 2, 3: 4}

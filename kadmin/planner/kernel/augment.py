@@ -78,7 +78,8 @@ def _sinks(share: Share) -> Bools:
     """Return the brokers below their quota, and those that one replica more would make no fuller than these."""
     room = share.room() > 0
     after = share.levels(+1)
-    return np.asarray(share.receives & (room | (after <= after.max(where=room, initial=-1.0))))
+    able = share.placement.count - share.others < share.most
+    return np.asarray(share.receives & (room | (able & (after <= after.max(where=room, initial=-1.0)))))
 
 
 def _trade_quota(share: Share, broker: int) -> None:
@@ -217,7 +218,7 @@ class _Paths:
         def start() -> _Reached:
             reached = _Reached()
             for broker in np.flatnonzero(self._share.receives).tolist():
-                if (NONE, broker, False) not in self._nobody and self._placement.accepts(partition, broker):
+                if (NONE, broker, False) not in self._nobody and self._placement.suits(partition, broker):
                     reached.add(broker, _Step(NONE, partition, slot), free=bool(sinks[broker]))
             return reached
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from kadmin.planner.kernel.problem import NONE, any_of, bytes_on, member
 from kadmin.planner.kernel.quotas import quotas
-from kadmin.planner.kernel.share import byte_demand, could_keep, group_demand
+from kadmin.planner.kernel.share import byte_demand, group_demand
 
 if TYPE_CHECKING:
     from kadmin.planner.kernel.problem import Bools, Floats, Ints, Problem
@@ -112,7 +112,8 @@ def _leaderless(problem: Problem, chosen: Ints, keepable: Bools) -> Bools:
 def _by_count(problem: Problem, chosen: Ints, keepable: Bools) -> int:
     brokers = len(problem.brokers)
     kept = np.bincount(problem.current[chosen][keepable], minlength=brokers)
-    settled = problem.start[~problem.movable]
-    base = np.bincount(settled[settled != NONE], minlength=brokers)
-    demand = group_demand(problem, chosen, kept, base, could_keep(problem, chosen))
+    settled = np.flatnonzero(~problem.movable)
+    lists = problem.start[settled]
+    base = np.bincount(lists[lists != NONE], minlength=brokers)
+    demand = group_demand(problem, chosen, kept, base, bytes_on(problem, lists, settled))
     return int(np.maximum(quotas(demand) - kept, 0).sum())

@@ -4,8 +4,8 @@ Goals: of all assignments that keep racks, broker sets and replication factors, 
 fewest moves.
 Algorithm: the assignment is a flow from partitions over their racks to brokers, so it is best exactly when its residual
 network has no negative cycle (Klein 1967). On brokers alone: the arc a -> b is a replica that may go from a to b, its
-cost the moves that this adds (-1, 0 or 1); a hub stands for counts, where giving and taking cost what the squares of
-counts change by. Bellman and Ford find a cycle, the replicas on it move, until none is left.
+cost the moves that this adds (-1, 0 or 1); a hub stands for counts, where giving and taking cost how full brokers are
+for their weights then. Bellman and Ford find a cycle, the replicas on it move, until none is left.
 Example: partition 1 went from a to b and partition 2 from c to a; sending 2 from c to b, and 1 home, saves a move.
 """
 
@@ -17,62 +17,77 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kadmin.planner.kernel.bounds import added
-from kadmin.planner.kernel.problem import NONE
+from kadmin.planner.kernel.problem import NONE, bytes_on
+from kadmin.planner.kernel.share import most_that_fit
 
 if TYPE_CHECKING:
+    from kadmin.planner.kernel.placement import Placement
     from kadmin.planner.kernel.problem import Bools, Ints
-    from kadmin.planner.kernel.share import Share
 
 _MOST_PAIRS = 4_000_000
 """Pairs of partition and broker that are looked at: a larger share of a cluster is sampled, and not proved."""
 
+_MOST_PAIRS_OF_GROUPS = 100_000
+"""Where groups of topics have brokers of their own there are many cycles: in a larger cluster they all stay."""
+
 _PAIRS_IN_ALL = 24_000_000
-"""Pairs that are looked at in all of a share's networks; once they are spent, what is left of cycles stays."""
+"""Pairs that are looked at in all networks; once they are spent, what is left of cycles stays."""
 
 _NO_ARC = 2**40
 
+_DECIMALS = 9
+"""Levels that differ beyond these are equal."""
 
-def cancel_cycles(share: Share, bound: int) -> bool:
+
+def cancel_cycles(placement: Placement, quota: Ints, bound: int) -> bool:
     """Make counts as even and moves as few as they can be; whether it is proved that they are.
 
-    `bound` is a number of moves that no plan can do without.
+    `quota` [B] is what brokers aim at, changed where counts change hands. `bound` is a number of moves that no plan
+    that reaches the quotas can do without; NONE where quotas do not tell how even counts can be.
     """
-    moves = int(added(share.placement.problem, share.placement.slots).sum())
-    if not share.surplus().any() and moves <= bound:
+    if np.array_equal(placement.count, quota) and int(added(placement.problem, placement.slots).sum()) <= bound:
         return True
-    tail = _Tail(share)
+    if bound == NONE and int(placement.problem.movable.sum()) * len(placement.count) > _MOST_PAIRS_OF_GROUPS:
+        return False
+    tail = _Tail(placement, quota)
     while (cycle := tail.negative_cycle()) is not None and not tail.spent():
         tail.turn(cycle)
-    if tail.proves():
-        share.quota[:] = share.placement.count - share.others
-    return tail.proves()
+    proved = tail.proves()
+    if proved:
+        quota[:] = placement.count
+    return proved
 
 
 class _Tail:
-    """One share's residual network, built anew after each cycle. What stood in the way of its own cycle is barred."""
+    """The residual network, built anew after each cycle. What stood in the way of its own cycle is barred."""
 
-    def __init__(self, share: Share) -> None:
-        self._share = share
-        self._placement = share.placement
-        self._brokers = len(share.placement.problem.brokers)
-        self._barred = np.zeros(len(share.placement.problem), np.bool_)
-        brokers = share.placement.problem.brokers
-        self._led_anyway = brokers.all_lead
-        self._counts_trade = bool((brokers.weight == brokers.weight[:1]).all())
+    def __init__(self, placement: Placement, quota: Ints) -> None:
+        problem = placement.problem
+        self._placement, self._quota = placement, quota
+        self._brokers = len(problem.brokers)
+        self._members = np.flatnonzero(problem.movable)
+        self._barred = np.zeros(len(problem), np.bool_)
+        self._led_anyway = problem.brokers.all_lead
         most = max(_MOST_PAIRS // max(self._brokers, 1), 1)
-        self._stride = -(-len(share.members) // most)
+        self._stride = -(-len(self._members) // most)
         self._complete = self._stride <= 1
         self._pairs_left = _PAIRS_IN_ALL
 
     def spent(self) -> bool:
         """Whether so many pairs have been looked at that this is the end, and no proof."""
-        self._pairs_left -= self._brokers * len(self._share.members) // self._stride
+        self._pairs_left -= self._brokers * len(self._members) // self._stride
         self._complete &= self._pairs_left > 0
         return self._pairs_left <= 0
 
     def proves(self) -> bool:
-        """Whether the absence of a cycle proves counts and moves to be the best."""
-        return self._complete and self._counts_trade and self._led_anyway and not self._barred.any()
+        """Whether the absence of a cycle proves counts and moves to be the best.
+
+        What is best though leaders, and what stood in the way, are disregarded is best all the more.
+        """
+        if not self._complete or (self._led_anyway and not self._barred.any()):
+            return self._complete
+        self._led_anyway, self._barred[:] = True, False
+        return self.negative_cycle() is None
 
     def negative_cycle(self) -> list[int] | None:
         """Return the brokers of a cycle in its order, the hub being B; None where there is none."""
@@ -100,21 +115,28 @@ class _Tail:
             path = [*cycle[at + 1 :], *cycle[:at]]
         else:
             path = [*cycle, cycle[0]]
-        done: list[tuple[int, int, int]] = []
-        for giver, taker in reversed(list(itertools.pairwise(path))):
+        gone: list[tuple[int, int, int, int]] = []
+        for giver, taker in itertools.pairwise(path):
             partition, slot = self._witness(giver, taker)
-            if partition == NONE or not self._placement.accepts(partition, taker, slot):
-                self._undo(done)
-                self._barred[partition if partition != NONE else done[-1][0]] = True
+            if partition == NONE:  # the replicas that went before stood in the way
+                self._undo(gone, gone[-1][0])
                 return
-            self._placement.move(partition, slot, taker)
-            done.append((partition, slot, giver))
+            self._placement.take(partition, slot)
+            gone.append((partition, slot, giver, taker))
+        for partition, slot, _, taker in gone:
+            if not self._placement.accepts(partition, taker):
+                self._undo(gone, partition)
+                return
+            self._placement.put(partition, slot, taker)
         if hub in cycle:
-            self._share.quota[[path[0], path[-1]]] += [-1, 1]
+            self._quota[[path[0], path[-1]]] += [-1, 1]
 
-    def _undo(self, done: list[tuple[int, int, int]]) -> None:
-        for partition, slot, giver in reversed(done):
-            self._placement.move(partition, slot, giver)
+    def _undo(self, gone: list[tuple[int, int, int, int]], in_the_way: int) -> None:
+        for partition, slot, giver, _ in gone:
+            if self._placement.slots[partition, slot] != NONE:
+                self._placement.take(partition, slot)
+            self._placement.put(partition, slot, giver)
+        self._barred[in_the_way] = True
 
     def _network(self) -> Ints:
         """Return the cost of each arc, [B + 1, B + 1], counts weighing more than all moves of a cycle."""
@@ -126,17 +148,34 @@ class _Tail:
             for value in (1, 0, -1):
                 at, to = np.nonzero(fits & (price == value))
                 cost[held[at], to] = np.minimum(cost[held[at], to], value)
-        if self._counts_trade:
-            unit = 2 * brokers + 3
-            held_now = (self._placement.count - self._share.others + self._share.base) * unit
-            cost[brokers, :brokers] = -held_now
-            cost[:brokers, brokers] = held_now + unit
+        unit = 2 * brokers + 3
+        full, fuller = self._levels()
+        cost[brokers, :brokers] = -full * unit
+        cost[:brokers, brokers] = np.where(self._room(), fuller * unit, _NO_ARC)
         return cost
+
+    def _room(self) -> Bools:
+        """Whether each broker's capacity may have room for one replica more than it has, [B]."""
+        problem = self._placement.problem
+        settled = np.flatnonzero(~problem.movable)
+        lists = problem.start[settled]
+        most = most_that_fit(problem, self._members, bytes_on(problem, lists, settled))
+        most += np.bincount(lists[lists != NONE], minlength=self._brokers)
+        return np.asarray(self._placement.count < most)
+
+    def _levels(self) -> tuple[Ints, Ints]:
+        """Return how full each broker is for its weight, [B] as ranks among all, and would be with one replica more.
+
+        A cycle gives at one broker and takes at another: ranks tell whether counts are more even then.
+        """
+        held = np.stack([self._placement.count, self._placement.count + 1])
+        levels = np.round(held / self._placement.problem.brokers.weight, _DECIMALS)
+        full, fuller = np.unique(levels, return_inverse=True)[1].reshape(levels.shape)
+        return full, fuller
 
     def _rows(self) -> Ints:
         """Return the partitions whose replicas may take part."""
-        members = self._share.members
-        return members[~self._barred[members]][:: self._stride]
+        return self._members[~self._barred[self._members]][:: self._stride]
 
     def _arcs(self, rows: Ints, slot: int) -> tuple[Ints, Bools, Ints]:
         """Return for the replicas in a slot: their broker [N], whether they may go to a broker [N, B], and the cost."""
@@ -144,7 +183,8 @@ class _Tail:
         brokers, held = problem.brokers, placement.slots[rows, slot]
         rows, held = rows[held != NONE], held[held != NONE]
         home = _one_hot(problem.current[rows], self._brokers)
-        fits = self._share.receives | (_one_hot(problem.start[rows], self._brokers) & placement.may_stay(rows))
+        fits = placement.may_stay(rows)
+        fits &= brokers.may_receive | _one_hot(problem.start[rows], self._brokers)
         fits &= ~_one_hot(placement.slots[rows], self._brokers)
         free = placement.per_rack[rows] < problem.rack_cap[rows, None]
         free[np.arange(len(rows)), brokers.rack[held]] = True

@@ -90,9 +90,15 @@ class Placement:
         return not self.problem.brokers.may_lead[kept].any()
 
     def accepts(self, partition: int, broker: int, instead: int = NONE) -> bool:
-        """Whether a partition may get a replica on a broker, the one in slot `instead` going away.
+        """Whether a partition may get a replica on a broker, the one in slot `instead` going away."""
+        brokers = self.problem.brokers
+        roomy = self.load[broker] + self.problem.size[partition] <= brokers.capacity[broker]
+        return bool(roomy) and self.suits(partition, broker, instead)
 
-        The last open slot of a partition that nobody may lead takes only a broker that may.
+    def suits(self, partition: int, broker: int, instead: int = NONE) -> bool:
+        """Whether a broker accepts a replica of a partition when it has room for it.
+
+        As long as nobody may lead a partition, it takes only a broker that may.
         """
         problem, brokers = self.problem, self.problem.brokers
         row = self.slots[partition]
@@ -100,11 +106,10 @@ class Placement:
             return False
         if not (brokers.may_hold[broker] and problem.allowed[problem.group[partition], broker]):
             return False
-        if (row == broker).any() or self.load[broker] + problem.size[partition] > brokers.capacity[broker]:
+        if (row == broker).any():
             return False
         rack = brokers.rack[broker]
         same = instead != NONE and brokers.rack[row[instead]] == rack
         if self.per_rack[partition, rack] - same >= problem.rack_cap[partition]:
             return False
-        last = instead != NONE or int((row != NONE).sum()) == problem.rf[partition] - 1
-        return not last or bool(brokers.may_lead[broker]) or not self.leaderless(partition, instead)
+        return bool(brokers.may_lead[broker]) or not self.leaderless(partition, instead)

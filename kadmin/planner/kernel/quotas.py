@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _BISECTIONS = 64
 _EPSILON = 1e-9
+_SPACINGS = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,8 +57,9 @@ def quotas(demand: Demand) -> Ints:
     rising = np.ones(len(demand.base), np.bool_)
     while rising.any() and quota.sum() < demand.total:
         level = _highest(demand, quota, rising)
-        quota = np.where(rising, _filled(demand, level), quota)
-        _top_up(demand, quota, rising)
+        margin = 2 * _EPSILON + _SPACINGS * float(np.spacing(level))  # floats tell levels within it apart at random
+        quota = np.where(rising, _filled(demand, level - margin), quota)
+        _top_up(demand, quota, rising, level + margin)
     return quota
 
 
@@ -77,7 +79,7 @@ def _highest(demand: Demand, quota: Ints, rising: Bools) -> float:
 
 
 def _filled(demand: Demand, level: Floats | float) -> Ints:
-    wanted = np.floor(demand.weight * level + _EPSILON).astype(np.int64) - demand.base
+    wanted = np.floor(demand.weight * (level + _EPSILON)).astype(np.int64) - demand.base
     return np.asarray(np.clip(wanted, 0, demand.upper))
 
 
@@ -95,8 +97,8 @@ def _reachable(demand: Demand, totals: Floats | Ints) -> bool:
     return bool((np.cumsum(fullest_first) <= demand.reach[1:]).all())
 
 
-def _top_up(demand: Demand, quota: Ints, rising: Bools) -> None:
-    """Give one replica more to each rising broker where the bounds let it, and take the others off the rising ones.
+def _top_up(demand: Demand, quota: Ints, rising: Bools, last: float) -> None:
+    """Give rising brokers replicas up to a last level where the bounds let it, and take the others off the rising ones.
 
     The emptiest for its weight comes first, then one that holds more than its quota now, then the one that holds most.
     """
@@ -110,7 +112,7 @@ def _top_up(demand: Demand, quota: Ints, rising: Bools) -> None:
     totals = _totals(demand, quota).astype(np.int64)
     waiting = [keenness(broker) for broker in np.flatnonzero(rising).tolist()]
     heapq.heapify(waiting)
-    last = waiting[0][0] + _EPSILON
+    last = max(last, waiting[0][0])
     while waiting and left > 0 and (waiting[0][0] <= last or rising.all()):
         broker = heapq.heappop(waiting)[-1]
         rack = demand.rack[broker]

@@ -14,6 +14,8 @@ import numpy as np
 from kadmin.planner.kernel.problem import NONE, any_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kadmin.planner.kernel.placement import Placement
     from kadmin.planner.kernel.problem import Bools, Ints, Problem
 
@@ -52,8 +54,19 @@ def _heaviest(placement: Placement, partition: int, slots: Ints) -> int:
 
 
 def _free_a_slot_to_lead(placement: Placement) -> None:
+    """Open a slot of each partition that nobody may lead, unless one is open that a leader fits in."""
     problem = placement.problem
     may_lead = np.append(problem.brokers.may_lead, False)  # the last one answers for NONE
-    full = problem.movable & (placement.missing() == 0)
-    for partition in np.flatnonzero(full & ~any_of(may_lead[placement.slots])).tolist():
-        placement.take(partition, _heaviest(placement, partition, np.flatnonzero(placement.slots[partition] != NONE)))
+    leaders = np.flatnonzero(problem.brokers.may_lead).tolist()
+    missing = placement.missing()
+    for partition in np.flatnonzero(problem.movable & ~any_of(may_lead[placement.slots])).tolist():
+        if missing[partition] and _fits_one(placement, partition, leaders):
+            continue
+        filled = np.flatnonzero(placement.slots[partition] != NONE)
+        fitting = [slot for slot in filled.tolist() if _fits_one(placement, partition, leaders, slot)]
+        if fitting or not missing[partition]:
+            placement.take(partition, _heaviest(placement, partition, np.array(fitting or filled, np.int64)))
+
+
+def _fits_one(placement: Placement, partition: int, brokers: Iterable[int], instead: int = NONE) -> bool:
+    return any(placement.accepts(partition, broker, instead) for broker in brokers)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.problem import NONE, ObstacleError, bytes_on
+from kadmin.planner.kernel.problem import NO_LIMIT, NONE, ObstacleError, bytes_on
 from kadmin.planner.kernel.quotas import Demand, quotas, rack_reach
 
 if TYPE_CHECKING:
@@ -24,21 +24,25 @@ if TYPE_CHECKING:
 _FINEST = 0.001
 """A tolerance below this is taken for this: swaps would go on for bytes that the next minute writes anyway."""
 
+_HEADROOM = 0.02
+"""Goals are below capacities by no larger fraction: a large tolerance must not make room seem scarce."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Share:
     """A group at work.
 
     `members` are partition indices. `quota` [B] is how many replicas the group is to have on each broker; it changes
-    hands where another broker can as well have the odd one. `base` and `base_load` [B] are the replicas and bytes that
-    lie there already for good; `others` and `others_load` [B] all that is not the group's, which stands still while
-    the group is placed.
+    hands where another broker can as well have the odd one; `most` [B] is how many may be there at all. `base` and
+    `base_load` [B] are the replicas and bytes that lie there already for good; `others` and `others_load` [B] all that
+    is not the group's, which stands still while the group is placed.
     """
 
     placement: Placement
     members: Ints
     receives: Bools
     quota: Ints
+    most: Ints
     base: Ints
     base_load: Ints
     others: Ints
@@ -112,11 +116,13 @@ def _share(placement: Placement, members: Ints, settled: Bools) -> Share:
     _refuse_impossible(placement, members, receives)
     kept, own_load = _tally(placement, members)
     base, base_load = _tally(placement, np.flatnonzero(settled))
+    demand = group_demand(problem, members, kept, base, base_load)
     return Share(
         placement=placement,
         members=members,
         receives=receives,
-        quota=quotas(group_demand(problem, members, kept, base, could_keep(problem, members))),
+        quota=quotas(demand),
+        most=demand.upper,
         base=base,
         base_load=base_load,
         others=placement.count - kept,
@@ -124,21 +130,17 @@ def _share(placement: Placement, members: Ints, settled: Bools) -> Share:
     )
 
 
-def could_keep(problem: Problem, members: Ints) -> Ints:
-    """Return how many of a group's replicas lie on each broker at the start, [B]."""
-    start = problem.start[members]
-    return np.bincount(start[start != NONE], minlength=len(problem.brokers))
+def group_demand(problem: Problem, members: Ints, kept: Ints, base: Ints, base_load: Ints) -> Demand:
+    """Return what a group of partitions demands, `kept` [B] of it being in place beside others' replicas and bytes.
 
-
-def group_demand(problem: Problem, members: Ints, kept: Ints, base: Ints, most_kept: Ints) -> Demand:
-    """Return what a group of partitions demands, `kept` [B] of it being in place beside `base` [B] of others.
-
-    A broker that may not receive gets no more than `most_kept` [B].
+    A broker that may not receive gets no more than it has at the start, and none more than its capacity may have room
+    for.
     """
-    brokers = problem.brokers
+    brokers, start = problem.brokers, problem.start[members]
     allowed = problem.allowed[problem.group[members[0]]] & brokers.may_hold
     several = int((problem.rf[members] > 1).sum())  # a sole replica leads
-    most = np.where(brokers.may_lead, len(members), several)
+    most = np.minimum(np.where(brokers.may_lead, len(members), several), most_that_fit(problem, members, base_load))
+    most_kept = np.bincount(start[start != NONE], minlength=len(brokers))
     return Demand(
         total=int(problem.rf[members].sum()),
         base=base,
@@ -150,17 +152,25 @@ def group_demand(problem: Problem, members: Ints, kept: Ints, base: Ints, most_k
     )
 
 
+def most_that_fit(problem: Problem, members: Ints, base_load: Ints) -> Ints:
+    """Return how many of a group's partitions each broker has room for, the smallest ones, [B]."""
+    if (problem.brokers.capacity >= NO_LIMIT).all():
+        return np.full(len(problem.brokers), len(members), np.int64)
+    together = np.cumsum(np.sort(problem.size[members]))
+    return np.searchsorted(together, problem.brokers.capacity - base_load, side="right")
+
+
 def byte_demand(problem: Problem, members: Ints, kept: Ints, base: Ints, *, slack: float = 0.0) -> Demand:
     """Return what a group demands in bytes, as `group_demand` does in replicas.
 
-    Goals stay so far below capacities that brokers may be above them by the fraction `slack`.
+    Goals stay so far below capacities that brokers may be above them by the fraction `slack`, or by some at least.
     """
     brokers, size = problem.brokers, problem.size[members]
     allowed = problem.allowed[problem.group[members[0]]] & brokers.may_hold
     most = np.where(allowed & brokers.may_receive, int(size.sum()), np.where(allowed, kept, 0))
     rf, cap = problem.rf[members], problem.rack_cap[members]
     reach = [int(np.dot(size, np.minimum(rf, racks * cap))) for racks in range(brokers.racks + 1)]
-    capacity = (brokers.capacity / (1 + slack)).astype(np.int64)
+    capacity = (brokers.capacity / (1 + min(slack, _HEADROOM))).astype(np.int64)
     return Demand(
         total=reach[-1],
         base=base,

@@ -42,7 +42,8 @@ def even_sizes(share: Share) -> None:
         return
     goal = share.even_load()
     settled = goal - share.others_load + share.base_load  # groups still to be placed say nothing about what is even
-    slack = share.tolerance * np.maximum(settled, 1.0)
+    below = np.maximum(share.placement.problem.brokers.capacity - goal, 1.0)
+    slack = np.minimum(share.tolerance * np.maximum(settled, 1.0), below)
     swaps = _Swaps(share, goal)
     if not np.array_equal(share.placement.slots, share.placement.problem.current):
         swaps.run(slack * _FREE_PART, most_cost=0)

@@ -14,9 +14,9 @@ from kadmin.planner.kernel.fill import fill
 from kadmin.planner.kernel.leaders import choose_leaders
 from kadmin.planner.kernel.order import order_alone
 from kadmin.planner.kernel.placement import Placement
-from kadmin.planner.kernel.problem import ObstacleError, Solution
+from kadmin.planner.kernel.problem import NONE, ObstacleError, Solution
 from kadmin.planner.kernel.releases import release
-from kadmin.planner.kernel.share import shares
+from kadmin.planner.kernel.share import Share, shares
 from kadmin.planner.kernel.sizes import even_sizes
 from kadmin.planner.kernel.succession import order_lists
 from kadmin.planner.kernel.topics import spread_topics
@@ -68,17 +68,20 @@ def _place(placement: Placement, least: LeastMoves) -> _Counted:
     if problem.leaders_only:
         return _Counted(placement.count.copy(), least.by_quotas, proved=True)
     release(placement)
-    counted = _Counted(placement.count.copy(), least.by_rules, proved=True)
+    quota, placed = placement.count.copy(), list[Share]()
     for share in shares(placement):
         fill(share)
         augment(share)
-        proved = cancel_cycles(share, least.by_quotas) and share.alone
-        bound = least.by_quotas if share.alone and not share.surplus().any() else least.by_rules
-        bound = int(added(problem, placement.slots).sum()) if proved else bound
+        quota = share.others + share.quota
+        placed.append(share)
+    alone = len(placed) <= 1
+    proved = cancel_cycles(placement, quota, least.by_quotas if alone else NONE)
+    bound = least.by_quotas if alone and np.array_equal(placement.count, quota) else least.by_rules
+    bound = int(added(problem, placement.slots).sum()) if proved else bound
+    for share in placed if alone else shares(placement):
         spread_topics(share)
         even_sizes(share)
-        counted = _Counted(share.others + share.quota, bound, proved)
     overfull = np.flatnonzero(placement.load > problem.brokers.capacity)
     if overfull.size:
         raise ObstacleError("no plan was found that keeps every broker within its capacity_bytes", brokers=overfull)
-    return counted
+    return _Counted(quota, bound, proved)
