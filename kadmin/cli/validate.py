@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from kadmin.cli.deadline import bounded
 from kadmin.cli.options import PolicyOption
 from kadmin.errors import InvalidInputError, NotCompletedError
 
@@ -55,6 +56,7 @@ SchemaDirOption: TypeAlias = Annotated[
 ]
 
 
+@bounded
 def validate(
     files: FilesArgument,
     inventory: InventoryOption = None,
@@ -132,13 +134,14 @@ def _may_be_read(path: str) -> bool:
 
 def _problems(documents: Sequence[Checked], policy: Policy, inventory: Path | None) -> list[Problem]:
     from kadmin.documents import check_together, in_order, switched
-    from kadmin.plan.deletion import check_policy
     from kadmin.plan.model import DeletionPlan
 
     found = [problem for document in documents for problem in document.problems]
     found.extend(check_together(documents))
     for checked in documents:
         if isinstance(checked.document, DeletionPlan):
+            from kadmin.plan.deletion import check_policy
+
             found.extend(checked.place(check_policy(checked.document, policy)))
     if inventory is not None:
         found.extend(_against_inventory(documents, inventory, policy))
