@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from io import UnsupportedOperation
 from typing import NoReturn
 
 import typer
@@ -16,6 +17,8 @@ from kadmin.errors import KadminError, NotCompletedError, StoppedError, UsageErr
 
 SIGPIPE_STATUS = 128 + 13
 
+_UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+
 COLLECTED_AFTER = 100_000
 """A large document is millions of objects and not one cycle; at Python's pace a quarter of the time is the search."""
 
@@ -23,6 +26,8 @@ COLLECTED_AFTER = 100_000
 def main() -> NoReturn:
     """Run kadmin with the process's arguments and exit with one of the documented codes (docs/exit-codes.md)."""
     gc.set_threshold(COLLECTED_AFTER)
+    if sys.stdout is None:  # whoever started us closed it: an answer that nobody gets must fail as on a full disk
+        sys.stdout = open(os.devnull, encoding="utf-8")  # noqa: SIM115, PTH123 - stays open to the exit
     sys.exit(run(sys.argv[1:]))
 
 
@@ -51,7 +56,9 @@ def _not_written(error: BaseException) -> int:
         # The reader of our stdout has gone (`kadmin … | head`); what it wanted, it has.
         _forget_stdout()
         return SIGPIPE_STATUS
-    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+    if isinstance(error, UnsupportedOperation):
+        return _fail(NotCompletedError("Cannot write the answer.", cause="standard output is closed"))
+    if isinstance(error, OSError) and error.errno in _UNWRITABLE:
         _forget_stdout()
         return _fail(NotCompletedError("Cannot write the answer.", cause=error.strerror))
     raise error
