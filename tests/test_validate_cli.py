@@ -445,6 +445,13 @@ def test_a_name_with_control_characters_is_told_escaped(tmp_path: Path) -> None:
     assert (done.status, "\x1b" in done.err, "\\x1b]0;title\\x07" in done.err) == (3, False, True)
 
 
+def test_an_answer_never_replaces_a_document(plans: Path) -> None:
+    (plans / "link").symlink_to("good.yml")
+    refused = command("validate", plans, "--format", "json", "--out", plans / "link")
+    assert (refused.status, "is one of the documents" in refused.err) == (64, True)
+    assert (plans / "good.yml").read_bytes() == GOOD
+
+
 @pytest.mark.parametrize("output", ["human", "json", "github", "sarif", "gitlab", "junit"])
 def test_what_cannot_be_read_hides_nothing(plans: Path, output: str) -> None:
     """No file, a folder without documents, a loop, a name too long and what is no text, before what is wrong."""

@@ -13,7 +13,7 @@ import typer
 
 from kadmin.cli.deadline import bounded
 from kadmin.cli.options import PolicyOption
-from kadmin.errors import InvalidInputError, NotCompletedError
+from kadmin.errors import InvalidInputError, NotCompletedError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -71,6 +71,8 @@ def validate(
 
     rules = read_policy(policy)
     documents = list(_examine(files, _schemas(schema_dir)))
+    if out is not None and any(os.path.realpath(out) == os.path.realpath(each.source) for each in documents):
+        raise UsageError(f"--out {out} is one of the documents.", next_command="give the answer a file of its own")
     problems = _problems(documents, rules, inventory)
     answer = _render(output_format, documents, problems)
     if out is not None:

@@ -110,6 +110,6 @@ def _short(text: str) -> str:
 
 def _syntax_error(error: yaml.YAMLError) -> Event:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    said = ", ".join(part for part in (getattr(error, "context", None), getattr(error, "problem", None)) if part)
-    complaint = Complaint(codes.SYNTAX, f"not well-formed YAML: {_short(said or str(error))}")
+    parts = [part for part in (getattr(error, "context", None), getattr(error, "problem", None)) if part]
+    complaint = Complaint(codes.SYNTAX, f"not well-formed YAML: {', '.join(map(_short, parts or [str(error)]))}")
     return (Kind.STOP, complaint, mark.line + 1, mark.column + 1) if mark else (Kind.STOP, complaint, 1, 1)
