@@ -79,6 +79,7 @@ def _bound(problem: Problem, solution: Solution, final: Ints) -> Evenness:
         bytes_max_over_mean=most_bytes,
         bytes_cv=None if most_bytes is None else 0.0,
         leader_bytes_max_over_mean=None if most_bytes is None else 1.0,
+        topic_excess=0,
         rack_violations=rack_violations(problem, np.where(problem.movable[:, None], NONE, problem.start)),
         failover_share=1.0 if several and len(problem) else None,
     )

@@ -35,6 +35,7 @@ def figure_rows(figures: Mapping[str, Any]) -> list[tuple[str, ...]]:
         ("bytes, max / mean", *(_ratio(each["bytes_max_over_mean"]) for each in (before, after, bound))),
         ("bytes, deviation / mean", *(_percent(each["bytes_cv"]) for each in (before, after, bound))),
         ("bytes led, max / mean", *(_ratio(each["leader_bytes_max_over_mean"]) for each in (before, after, bound))),
+        ("replicas above their topic's share", *(str(each["topic_excess"]) for each in (before, after, bound))),
         ("rack violations", *(str(each["rack_violations"]) for each in (before, after, bound))),
         ("leaders after a loss, max / fair", *(_ratio(each["failover_share"]) for each in (before, after, bound))),
         ("moves", "", str(figures["moves"]), str(figures["moves_bound"])),

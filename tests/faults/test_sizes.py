@@ -77,7 +77,7 @@ def test_a_payload_is_split_before_it_is_too_large(
 ) -> None:
     """The plan is a little larger than the limit that it asks for; ZooKeeper never cuts the connection."""
     plan = plan_of(tmp_path / "plan.json", wide_topics(wide, payload), payload)
-    applied = command("apply", plan, "--yes", "-z", broken, "--timeout", "100")
+    applied = command("apply", plan, "--yes", "-z", broken, "--timeout", "300")
     assert applied.status == 0, applied.err
     published = [frame for frame in proxy.requests(MULTI) if PUBLISH(frame)]
     assert len(published) == waves

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.zookeeper
 
-RACES = 100
+RACES = 50
 
 
 def publishes(frame: Frame) -> bool:

@@ -22,7 +22,8 @@ class Evenness:
     """Figures of one assignment over the brokers that count.
 
     `bytes_max_over_mean` and `bytes_cv` (standard deviation over mean) are per unit of weight;
-    `leader_bytes_max_over_mean` counts the brokers that may lead, weights aside. `failover_share` is the
+    `leader_bytes_max_over_mean` counts the brokers that may lead, weights aside. `topic_excess` is how many replicas
+    brokers hold above the even share of their topic, rounded up. `failover_share` is the
     most leaders that any broker has after the loss of any other, over the fair share of those left. None: no sizes,
     or a single broker.
     """
@@ -34,6 +35,7 @@ class Evenness:
     bytes_max_over_mean: float | None
     bytes_cv: float | None
     leader_bytes_max_over_mean: float | None
+    topic_excess: int
     rack_violations: int
     failover_share: float | None
 
@@ -52,6 +54,7 @@ def evenness(problem: Problem, lists: Ints, counted: Bools) -> Evenness:
         bytes_max_over_mean=spread[0],
         bytes_cv=spread[1],
         leader_bytes_max_over_mean=_leader_bytes(problem, lists, counted),
+        topic_excess=_topic_excess(problem, lists, counted),
         rack_violations=rack_violations(problem, lists),
         failover_share=_failover_share(problem, lists, counted),
     )
@@ -88,6 +91,14 @@ def _byte_spread(load: Floats) -> tuple[float | None, float | None]:
 def _leader_bytes(problem: Problem, lists: Ints, counted: Bools) -> float | None:
     load = bytes_on(problem, lists[:, :1])
     return _byte_spread(load[counted & (problem.brokers.may_lead | (load > 0))].astype(np.float64))[0]
+
+
+def _topic_excess(problem: Problem, lists: Ints, counted: Bools) -> int:
+    brokers = len(problem.brokers)
+    cells, held = np.unique((problem.topic[:, None] * brokers + lists)[lists != NONE], return_counts=True)
+    topic = cells // brokers
+    share = -(-np.bincount(topic, weights=held).astype(np.int64) // max(int(counted.sum()), 1))
+    return int(np.maximum(held - share[topic], 0).sum())
 
 
 def _failover_share(problem: Problem, lists: Ints, counted: Bools) -> float | None:

@@ -24,7 +24,7 @@ from kadmin.planner.kernel.replicas import Errands, Replicas, replicas_on
 from kadmin.planner.kernel.subset import pick_exactly
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
     from kadmin.planner.kernel.placement import Placement
     from kadmin.planner.kernel.problem import Floats, Ints
@@ -138,19 +138,17 @@ def _deliver(share: Share, errands: Errands, rack: int, goal: Floats) -> None:
     """
     placement, size = share.placement, share.placement.problem.size[errands.partition]
     some = errands.at(np.lexsort((errands.slot, errands.partition, -size)))
-    takers = _Takers(share, rack, goal)
+    takers, volumes = _Takers(share, rack, goal), placement.problem.size[some.partition].tolist()
     if _barred_by_own_lists_alone(share, some, rack):
-        targets = np.array(
-            takers.deal(placement.slots[some.partition], placement.problem.size[some.partition]), np.int64
-        )
-        targets = np.where(targets == NONE, some.origin, targets)
+        refusing = (row.__contains__ for row in placement.slots[some.partition].tolist())
+        found = np.fromiter(takers.deal(refusing, volumes), np.int64, len(some))
+        targets = np.where(found == NONE, some.origin, found)
         placed = targets != NONE
         placement.put_all(some.partition[placed], some.slot[placed], targets[placed])
         return
-    volumes = placement.problem.size[some.partition].tolist()
-    rows = zip(some.partition.tolist(), some.slot.tolist(), some.origin.tolist(), volumes, strict=True)
-    for partition, slot, origin, volume in rows:
-        broker = takers.take(partial(_refuses, placement, partition), volume)
+    refusing = (partial(_refuses, placement, partition) for partition in some.partition.tolist())
+    places = zip(some.partition.tolist(), some.slot.tolist(), some.origin.tolist(), strict=True)
+    for (partition, slot, origin), broker in zip(places, takers.deal(refusing, volumes), strict=True):
         if broker != NONE or origin != NONE:
             placement.put(partition, slot, origin if broker == NONE else broker)
 
@@ -178,35 +176,21 @@ class _Takers:
         self._heap = [(-self._wanted[broker] / self._left[broker], broker) for broker in here]
         heapq.heapify(self._heap)
 
-    def deal(self, lists: Ints, sizes: Ints) -> list[int]:
-        """Return for each replica ([N, W] the brokers that hold the partition, [N] bytes) who takes it, or NONE."""
-        heap, taken = self._heap, []
-        for row, volume in zip(lists.tolist(), sizes.tolist(), strict=True):
+    def deal(self, refusing: Iterable[Callable[[int], bool]], sizes: Iterable[int]) -> Iterator[int]:
+        """Yield for each replica (who refuses it, its bytes) the broker that takes it, NONE where none does."""
+        heap, wanted, left = self._heap, self._wanted, self._left
+        for refused, volume in zip(refusing, sizes, strict=True):
+            passed = []
+            while heap and refused(heap[0][1]):
+                passed.append(heapq.heappop(heap))
             found = heap[0][1] if heap else NONE
-            if found in row:  # also where nobody is left and the row has an open slot
-                found = self.take(row.__contains__, volume)
-            elif heap:
-                self._book(found, volume)
-            taken.append(found)
-        return taken
-
-    def take(self, refused: Callable[[int], bool], volume: int) -> int:
-        """Give a replica to the first broker that is not refused; NONE where there is none."""
-        heap, passed = self._heap, []
-        while heap and refused(heap[0][1]):
-            passed.append(heapq.heappop(heap))
-        found = heap[0][1] if heap else NONE
-        if heap:
-            self._book(found, volume)
-        for entry in passed:
-            heapq.heappush(heap, entry)
-        return found
-
-    def _book(self, broker: int, volume: int) -> None:
-        """Note that the first broker of the heap got a replica."""
-        wanted = self._wanted[broker] = self._wanted[broker] - volume
-        left = self._left[broker] = self._left[broker] - 1
-        if left:
-            heapq.heapreplace(self._heap, (-wanted / left, broker))
-        else:
-            heapq.heappop(self._heap)
+            if heap:
+                wanted[found] -= volume
+                left[found] -= 1
+                if left[found]:
+                    heapq.heapreplace(heap, (-wanted[found] / left[found], found))
+                else:
+                    heapq.heappop(heap)
+            for entry in passed:
+                heapq.heappush(heap, entry)
+            yield found

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.problem import any_of
-from kadmin.planner.kernel.replicas import stable_order
+from kadmin.planner.kernel.handovers import handovers
+from kadmin.planner.kernel.problem import NONE
 from kadmin.planner.kernel.subset import Side, nearest_within
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _NEAR = 0.01
 _LEAST_GAIN = 0.001
 """A swap must bring the pair nearer to the mean by this fraction of it."""
 
-_PARTNERS = 4
+_PARTNERS = 12
 """Brokers tried on the other side."""
 
 _CHANGES_FOR_ONE = 20
@@ -44,7 +44,7 @@ def even_leader_bytes(problem: Problem, lists: Ints, leader: Ints) -> None:
 
 
 class _Roles:
-    """Who leads what: the partitions that each broker leads, ascending by size."""
+    """Who leads what: `_arcs` and `_partitions` as handovers at the start, by size; `_came` by arc, those since."""
 
     def __init__(self, problem: Problem, lists: Ints, leader: Ints, left: int) -> None:
         brokers = len(problem.brokers)
@@ -52,10 +52,9 @@ class _Roles:
         self._able = problem.brokers.may_lead & problem.brokers.may_hold
         self._load: Floats = np.bincount(leader, weights=problem.size, minlength=brokers).astype(np.float64)
         self._left = left
-        at = np.flatnonzero(problem.movable)
-        by_size = at[np.argsort(problem.size[at], kind="stable")]
-        led = by_size[stable_order(leader[by_size])]
-        self._led = np.split(led, np.cumsum(np.bincount(leader[led], minlength=brokers))[:-1])
+        self._first = leader.copy()
+        self._arcs, self._partitions = handovers(problem, lists, leader, np.argsort(problem.size, kind="stable"))
+        self._came: dict[int, list[int]] = {}
 
     def run(self) -> None:
         """Swap until every broker is near the mean or has nobody to swap with."""
@@ -91,17 +90,22 @@ class _Roles:
         return False
 
     def _exchange(self, brokers: tuple[int, int], pair: tuple[int, int], shift: float) -> None:
-        for leads, other, gone, come in zip(brokers, brokers[::-1], pair, pair[::-1], strict=True):
+        for leads, other, gone in zip(brokers, brokers[::-1], pair, strict=True):
             self._left -= int(self._added(np.array([gone]), leads, other)[0])
             self._leader[gone] = other
-            led, size = self._led[leads][self._led[leads] != gone], self._problem.size
-            self._led[leads] = np.insert(led, int(np.searchsorted(size[led], size[come], side="right")), come)
+            if self._first[gone] != other:
+                row = self._lists[gone]
+                for broker in row[row != NONE].tolist():
+                    self._came.setdefault(other * len(self._able) + broker, []).append(gone)
         self._load[list(brokers)] += np.array([-shift, shift])
 
     def _side(self, leads: int, other: int) -> Side:
         """Return the partitions that one broker leads and another could."""
-        led = self._led[leads]
-        led = led[any_of(self._lists[led] == other)]
+        arc = leads * len(self._able) + other
+        low, high = np.searchsorted(self._arcs, [arc, arc + 1])
+        led = np.concatenate([self._partitions[low:high], np.array(self._came.get(arc, []), np.int64)])
+        led = led[self._leader[led] == leads]
+        led = led[np.argsort(self._problem.size[led], kind="stable")]
         return Side(led, self._problem.size[led], self._added(led, leads, other))
 
     def _added(self, partitions: Ints, leads: int, other: int) -> Ints:

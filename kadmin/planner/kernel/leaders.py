@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kadmin.planner.kernel.handovers import handovers
 from kadmin.planner.kernel.leader_bytes import even_leader_bytes
 from kadmin.planner.kernel.problem import NONE, ObstacleError, any_of, member
-from kadmin.planner.kernel.replicas import stable_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,15 +99,9 @@ class _Flow:
         self._able = problem.brokers.may_lead & problem.brokers.may_hold
         brokers = len(problem.brokers)
         self._count = np.bincount(leader, minlength=brokers)
-        able = np.append(self._able, np.False_)
-        open_to = able[lists] & (lists != leader[:, None]) & problem.movable[:, None]
         free_first = np.concatenate([np.flatnonzero(free), np.flatnonzero(~free)])
-        rows, slots = np.nonzero(open_to[free_first])
-        rows = free_first[rows]
-        key = leader[rows] * brokers + lists[rows, slots]
-        order = stable_order(key)
-        self._keys, self._partitions = key[order], rows[order]
-        self.arcs = np.bincount(key, minlength=brokers * brokers).reshape(brokers, brokers)
+        self._keys, self._partitions = handovers(problem, lists, leader, free_first)
+        self.arcs = np.bincount(self._keys, minlength=brokers * brokers).reshape(brokers, brokers)
         self._next: dict[int, int] = {}
         self._shifted: dict[int, list[int]] = {}
 
@@ -137,6 +131,8 @@ class _Flow:
         settled = ~self._able
         while not settled.all():
             fullest = int(np.argmax(np.where(settled, -1, self._count)))
+            if self._count[fullest] - self._count[self._able].min() < _UNEVEN:
+                return
             source = np.zeros_like(settled)
             source[fullest] = True
             reached = self._reach(source, np.zeros_like(settled))

@@ -19,6 +19,7 @@ from kadmin.planner.kernel.releases import release
 from kadmin.planner.kernel.share import shares
 from kadmin.planner.kernel.sizes import even_sizes
 from kadmin.planner.kernel.succession import order_lists
+from kadmin.planner.kernel.topics import spread_topics
 
 if TYPE_CHECKING:
     from kadmin.planner.kernel.problem import Ints, Problem
@@ -74,6 +75,7 @@ def _place(placement: Placement, least: LeastMoves) -> _Counted:
         proved = cancel_cycles(share, least.by_quotas) and share.alone
         bound = least.by_quotas if share.alone and not share.surplus().any() else least.by_rules
         bound = int(added(problem, placement.slots).sum()) if proved else bound
+        spread_topics(share)
         even_sizes(share)
         counted = _Counted(share.others + share.quota, bound, proved)
     overfull = np.flatnonzero(placement.load > problem.brokers.capacity)

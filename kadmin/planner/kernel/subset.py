@@ -43,13 +43,12 @@ def nearest_exchange(inside: Ints, outside: Ints, wanted: float) -> tuple[int, i
     if not len(inside) or not len(outside):
         return None
     after = np.minimum(np.searchsorted(outside, inside + wanted), len(outside) - 1)
-    before = np.maximum(after - 1, 0)
-    candidates = np.concatenate([before, after])
-    errors = np.abs(outside[candidates] - np.tile(inside, 2) - wanted)
-    best = int(np.argmin(errors))
-    if errors[best] >= abs(wanted):
+    candidates = np.array([np.maximum(after - 1, 0), after])
+    errors = np.abs(outside[candidates] - inside - wanted)
+    side, best = divmod(int(np.argmin(errors)), len(inside))
+    if errors[side, best] >= abs(wanted):
         return None
-    return best % len(inside), int(candidates[best])
+    return best, int(candidates[side, best])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,7 +74,7 @@ def nearest_within(out: Side, back: Side, most_cost: int, wanted: float) -> tupl
     None where every such exchange leaves the sum as far off as before.
     """
     best, found = abs(wanted), None
-    for cost in np.unique(out.cost).tolist():
+    for cost in range(int(out.cost.min(initial=most_cost)), int(out.cost.max(initial=most_cost)) + 1):
         going, coming = out.affordable(cost), back.affordable(most_cost - cost)
         pair = nearest_exchange(coming.size, going.size, wanted)
         if pair is not None:

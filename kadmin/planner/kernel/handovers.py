@@ -1,0 +1,26 @@
+"""Which partitions could change leaders between which brokers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kadmin.planner.kernel.replicas import stable_order
+
+if TYPE_CHECKING:
+    from kadmin.planner.kernel.problem import Ints, Problem
+
+
+def handovers(problem: Problem, lists: Ints, leader: Ints, order: Ints) -> tuple[Ints, Ints]:
+    """Return (arcs, partitions), both [N], ascending by arc: each partition by who leads it and who could instead.
+
+    The arc from broker a to b is a * B + b. Within an arc partitions come as in `order` (indices of partitions).
+    """
+    brokers = problem.brokers
+    able = np.append(brokers.may_lead & brokers.may_hold, np.False_)  # the last one answers for NONE
+    listed, leads = lists[order], leader[order]
+    rows, slots = np.nonzero(able[listed] & (listed != leads[:, None]) & problem.movable[order, None])
+    arcs = leads[rows] * len(brokers) + listed[rows, slots]
+    by_arc = stable_order(arcs)
+    return arcs[by_arc], order[rows[by_arc]]

@@ -1,0 +1,74 @@
+"""Topics spread over brokers among replicas that are under way: more even, and nothing above pays for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from family import SIZES, tables
+from small_clusters import request
+
+from kadmin.planner.kernel.augment import augment
+from kadmin.planner.kernel.bounds import added
+from kadmin.planner.kernel.figures import evenness
+from kadmin.planner.kernel.fill import fill
+from kadmin.planner.kernel.placement import Placement
+from kadmin.planner.kernel.releases import release
+from kadmin.planner.kernel.share import shares
+from kadmin.planner.kernel.topics import spread_topics
+from kadmin.planner.tables import cluster_of
+from kadmin.planner.terms import terms_of
+
+if TYPE_CHECKING:
+    from kadmin.plan.model import RebalanceRequest
+    from kadmin.planner.kernel.problem import Problem
+
+
+def problem_of(seed: int, wished: RebalanceRequest) -> Problem:
+    return terms_of(cluster_of(*tables(SIZES["S"], seed)), wished).problem
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "wished", [request(), request(drain=(1,)), request(never_lead=(13,))], ids=["add", "drain", "never-lead"]
+)
+def test_topics_are_more_even_and_nothing_else_changes(seed: int, wished: RebalanceRequest) -> None:
+    problem = problem_of(seed, wished)
+    placement = Placement(problem)
+    release(placement)
+    (share,) = shares(placement)
+    fill(share)
+    augment(share)
+    before, count, load = placement.slots.copy(), placement.count.copy(), placement.load.copy()
+    spread_topics(share)
+    everywhere = problem.brokers.may_hold
+    excess = [evenness(problem, lists, everywhere).topic_excess for lists in (before, placement.slots)]
+    assert excess[1] < excess[0]
+    assert (placement.count == count).all()
+    assert added(problem, placement.slots).sum() == added(problem, before).sum()
+    changed = placement.slots != before
+    assert not (np.isin(before, problem.current) & changed & (before == problem.current)).any()
+    racks = problem.brokers.rack
+    assert (racks[placement.slots[changed]] == racks[before[changed]]).all()
+    assert (np.abs(placement.load - load) <= share.tolerance * load.mean()).all()
+    assert (np.diff(np.sort(placement.slots, axis=1), axis=1) != 0).all()
+
+
+def test_where_nothing_is_under_way_nothing_changes() -> None:
+    problem = problem_of(1, request())
+    placement = Placement(problem)
+    (share,) = shares(placement)
+    spread_topics(share)
+    assert (placement.slots == problem.current).all()
+
+
+def test_brokers_at_their_capacity_get_no_more_bytes() -> None:
+    problem = problem_of(2, request())
+    placement = Placement(problem)
+    (share,) = shares(placement)
+    fill(share)
+    load = placement.load.copy()
+    problem.brokers.capacity[:] = load
+    spread_topics(share)
+    assert (placement.load == load).all()
