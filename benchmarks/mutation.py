@@ -1,7 +1,8 @@
 """Judges mutants of loader, validators and payload encoder by the tests, and prints the score, module by module.
 
 Usage: make mutation, or make mutation MUTANTS=200 for so many of those that are not judged yet, taken evenly from all
-modules by a shuffle that is always the same. What was judged is kept in `mutants` until the code of its function
+modules by a shuffle that is always the same. `benchmarks/mutation.py --missed` judges those again that no test found,
+after there are new tests. What was judged is kept in `mutants` until the code of its function
 changes, or `make clean`; the score is that of all judged so far. A mutant is found when a test fails, or runs far too
 long, because of it. Mutants that no test reaches count as missed.
 """
@@ -49,9 +50,9 @@ def judge(names: list[str], processes: int) -> None:
         subprocess.run(command, stdout=log, stderr=subprocess.STDOUT, check=True)
 
 
-def waiting(folder: Path) -> list[str]:
-    """Return the mutants that are not judged yet, shuffled, always in the same way."""
-    names = (name for each in verdicts(folder).values() for name, verdict in each.items() if verdict == "open")
+def those(verdict: str, folder: Path) -> list[str]:
+    """Return the mutants of a verdict, shuffled, always in the same way."""
+    names = (name for each in verdicts(folder).values() for name, given in each.items() if given == verdict)
     return sorted(names, key=lambda name: hashlib.sha256(name.encode()).digest())
 
 
@@ -59,11 +60,12 @@ def main() -> None:
     """Judge, and print the table and the mutants that no test found."""
     parser = argparse.ArgumentParser(description="Judge mutants by the tests.")
     parser.add_argument("mutants", type=int, nargs="?", help="how many; all that are left if no number is given")
+    parser.add_argument("--missed", action="store_true", help="judge those again that no test found")
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
     if not verdicts(FOLDER):
         judge([FIRST], options.processes)
-    chosen = waiting(FOLDER)[: options.mutants]
+    chosen = those("missed" if options.missed else "open", FOLDER)[: options.mutants]
     if chosen:
         judge(chosen, options.processes)
     found = verdicts(FOLDER)
@@ -71,8 +73,7 @@ def main() -> None:
     total: Counter[str] = sum(counts.values(), Counter())
     rows = [_row(module, each) for module, each in counts.items()]
     print(table(["module", "found", "missed", "not run", "score"], [*rows, _row("all", total)]))
-    missed = [name for each in found.values() for name, verdict in each.items() if verdict == "missed"]
-    print("\n".join(["", *(f"missed: mutmut show {name}" for name in missed)]))
+    print("\n".join(["", *(f"missed: mutmut show {name}" for name in those("missed", FOLDER))]))
 
 
 def _row(name: str, counts: Counter[str]) -> list[object]:
