@@ -11,6 +11,8 @@ OTHER_ERAS := 0.10.2.2,1.1.1,2.3.1,2.4.1,3.9.2
 
 # How long the fuzzer runs.
 SECONDS := 1800
+# How many more mutants are judged, all that are left if no number is named.
+MUTANTS :=
 # The rows of the planner's table, all of them if none is named.
 ROWS :=
 
@@ -27,7 +29,7 @@ help:
 	@echo "make test-report      the HTML report in a real browser: three widths, light and dark, axe"
 	@echo "make bench            the figures, as a table"
 	@echo "make fuzz             the loader under a coverage-guided fuzzer, SECONDS=1800"
-	@echo "make mutation         mutants of loader, validators and payload encoder, and how many the tests find"
+	@echo "make mutation         mutants of loader, validators and payload encoder, and how many the tests find, MUTANTS=200 more"
 	@echo "make bench-planner    how near its bounds the planner comes, and how fast, beside two peers, ROWS=\"S M\""
 	@echo "make bench-insight    what looking at 100,000 partitions costs: inspect, what-if, report"
 	@echo "make bench-executor   what the executor withstands and costs, as a table"
@@ -89,9 +91,7 @@ fuzz: $(READY)
 	PYTHONPATH=tests $(BIN)/python tests/fuzz_documents.py --seconds $(SECONDS)
 
 mutation: $(READY)
-	rm -rf mutants
-	$(BIN)/mutmut run --max-children 2 > mutation.log
-	$(BIN)/python benchmarks/mutation.py mutants
+	$(BIN)/python benchmarks/mutation.py $(MUTANTS)
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .fuzz mutants demo-output
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .fuzz mutants mutation.log demo-output

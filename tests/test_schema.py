@@ -301,3 +301,17 @@ def test_a_schema_of_ones_own_may_use_any_keyword(tmp_path: Path) -> None:
     assert schemas.violations({"b": []}, "x") == []
     assert [violation.rule for violation in schemas.violations({"a": 1, "b": [1, 2]}, "x")] == ["not", "maxItems"]
     assert [violation.message for violation in schemas.violations({"b": "xx"}, "x")] == ["longer than 1"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "good", "bad"),
+    [
+        ({"minProperties": 1}, {"a": 0}, {}),
+        ({"propertyNames": {"pattern": "^[a-z]$"}}, {"a": 0, "b": 0}, {"a": 0, "B": 0}),
+    ],
+    ids=["minProperties", "propertyNames"],
+)
+def test_the_quick_test_judges_objects_by_their_names(schema: dict[str, Any], good: object, bad: object) -> None:
+    quick = compile_quick(schema)
+    assert (quick(good), quick({}), quick(bad)) == (True, "minProperties" not in schema, False)
+    assert quick([]), "what is no object is none of its business"

@@ -99,8 +99,8 @@ def test_a_folder_and_a_glob_are_their_documents_sorted(plans: Path) -> None:
 def test_nothing_to_read_is_invalid_input(tmp_path: Path, name: str) -> None:
     (tmp_path / "empty").mkdir()
     done = kadmin("validate", name, cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (3, "")
-    assert name.split("/", maxsplit=1)[0] in done.stderr
+    assert (done.returncode, done.stderr) == (3, "")
+    assert f"{name}:1:1: error KA001: this cannot be read: " in done.stdout
 
 
 def test_standard_input() -> None:
@@ -382,13 +382,19 @@ def test_what_cannot_be_read_in_a_folder_is_told_and_not_passed_over(plans: Path
         assert json.loads(kadmin("validate", name, "--format", "json", cwd=plans).stdout)["errors"] == 1
     (plans / "loop.yaml").symlink_to("loop.yaml")
     looping = kadmin("validate", ".", cwd=plans)
-    assert (looping.returncode, "Cannot read loop.yaml" in looping.stderr) == (3, True)
+    assert (
+        looping.returncode,
+        "loop.yaml:1:1: error KA001: this cannot be read: Too many levels" in looping.stdout,
+    ) == (3, True)
     (plans / "loop.yaml").unlink()
     (plans / "gone.yaml").symlink_to("nowhere")
     gone = kadmin("validate", "*.yaml", cwd=plans)
-    assert (gone.returncode, "Cannot read gone.yaml" in gone.stderr) == (3, True)
+    assert (gone.returncode, "gone.yaml:1:1: error KA001: this cannot be read: No such file" in gone.stdout) == (
+        3,
+        True,
+    )
     nameless = kadmin("validate", "", cwd=plans)
-    assert (nameless.returncode, "Cannot read" in nameless.stderr) == (3, True), "no name is not this folder"
+    assert (nameless.returncode, "cannot be read" in nameless.stdout) == (3, True), "no name is not this folder"
 
 
 def test_a_folder_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -397,7 +403,7 @@ def test_a_folder_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setattr(Path, "iterdir", forbidden)
     refused = command("validate", tmp_path)
-    assert (refused.status, "cause: Permission denied" in refused.err) == (3, True)
+    assert (refused.status, "this cannot be read: Permission denied" in refused.out) == (3, True)
 
 
 def test_a_file_reached_twice_is_one_file(plans: Path) -> None:
@@ -416,7 +422,10 @@ def test_standard_input_that_is_closed() -> None:
     closed = subprocess.run(
         ["bash", "-c", 'exec "$0" -m kadmin validate - <&-', sys.executable], capture_output=True, check=False, cwd=ROOT
     )
-    assert (closed.returncode, closed.stderr.splitlines()[0]) == (3, b"error: Cannot read standard input.")
+    assert (closed.returncode, closed.stdout.splitlines()[0]) == (
+        3,
+        b"-:1:1: error KA001: this cannot be read: it is closed",
+    )
 
 
 def test_an_answer_goes_through_a_pipe_that_has_a_name(plans: Path) -> None:
@@ -425,5 +434,31 @@ def test_an_answer_goes_through_a_pipe_that_has_a_name(plans: Path) -> None:
 
 
 def test_a_name_with_control_characters_is_told_escaped(tmp_path: Path) -> None:
-    done = command("validate", tmp_path / "\x1b]0;title\x07.yaml")
+    name = tmp_path / "\x1b]0;title\x07.yaml"
+    done = command("validate", name)
+    assert (done.status, "\x1b" in done.out, "\ufffd]0;title\ufffd.yaml:1:1: error KA001" in done.out) == (
+        3,
+        False,
+        True,
+    )
+    done = command("validate", "plan.yaml", "--policy", name)
     assert (done.status, "\x1b" in done.err, "\\x1b]0;title\\x07" in done.err) == (3, False, True)
+
+
+def test_an_answer_never_replaces_a_document(plans: Path) -> None:
+    (plans / "link").symlink_to("good.yml")
+    refused = command("validate", plans, "--format", "json", "--out", plans / "link")
+    assert (refused.status, "is one of the documents" in refused.err) == (64, True)
+    assert (plans / "good.yml").read_bytes() == GOOD
+
+
+@pytest.mark.parametrize("output", ["human", "json", "github", "sarif", "gitlab", "junit"])
+def test_what_cannot_be_read_hides_nothing(plans: Path, output: str) -> None:
+    """No file, a folder without documents, a loop, a name too long and what is no text, before what is wrong."""
+    (plans / "loop.yaml").symlink_to("loop.yaml")
+    (plans / "empty").mkdir()
+    (plans / "text.yaml").write_bytes(b"\xff")
+    names = ("gone.yaml", "empty", "loop.yaml", "n" * 300, "text.yaml", "b07-partition-twice.yaml", "good.yml")
+    done = command("validate", *(plans / name for name in names), "--format", output)
+    assert (done.status, done.err) == (3, "")
+    assert (done.out.count("KA001") >= 5, "KA020" in done.out) == (True, True), done.out

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from io import UnsupportedOperation
 from typing import NoReturn
 
 import typer
@@ -15,13 +16,18 @@ import typer
 from kadmin.errors import KadminError, NotCompletedError, StoppedError, UsageError
 
 SIGPIPE_STATUS = 128 + 13
-OBJECTS_BETWEEN_COLLECTIONS = 100_000
-"""A large cluster is millions of objects that stay; to look through them as often as Python does takes a quarter."""
+
+_UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+
+COLLECTED_AFTER = 100_000
+"""A large document or cluster is millions of objects that stay: at Python's pace a quarter of the time is the search."""
 
 
 def main() -> NoReturn:
     """Run kadmin with the process's arguments and exit with one of the documented codes (docs/exit-codes.md)."""
-    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
+    gc.set_threshold(COLLECTED_AFTER)
+    if sys.stdout is None:  # whoever started us closed it: an answer that nobody gets must fail as on a full disk
+        sys.stdout = open(os.devnull, encoding="utf-8")  # noqa: SIM115, PTH123 - stays open to the exit
     sys.exit(run(sys.argv[1:]))
 
 
@@ -50,7 +56,9 @@ def _not_written(error: BaseException) -> int:
         # The reader of our stdout has gone (`kadmin … | head`); what it wanted, it has.
         _forget_stdout()
         return SIGPIPE_STATUS
-    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+    if isinstance(error, UnsupportedOperation):
+        return _fail(NotCompletedError("Cannot write the answer.", cause="standard output is closed"))
+    if isinstance(error, OSError) and error.errno in _UNWRITABLE:
         _forget_stdout()
         return _fail(NotCompletedError("Cannot write the answer.", cause=error.strerror))
     raise error

@@ -1,57 +1,84 @@
-"""The tree of commands; each command's body lives in the module of its topic."""
+"""The tree of commands; each command's body lives in the module of its topic.
+
+A command is imported and made when it is asked for: making all of them takes longer than validating a plan.
+"""
 
 from __future__ import annotations
 
-import typer
+from importlib import import_module
+from typing import Any
 
-from kadmin.cli import cluster, operate, takeover
-from kadmin.cli.consumers import consumers_app
-from kadmin.cli.convert import convert
-from kadmin.cli.deadline import bounded
-from kadmin.cli.doctor import doctor
-from kadmin.cli.election import propose_election
-from kadmin.cli.heal import heal
-from kadmin.cli.inspect import inspect_app
-from kadmin.cli.propose import propose_app
-from kadmin.cli.recreate import recreate
-from kadmin.cli.report import report
-from kadmin.cli.sandbox import sandbox_app
-from kadmin.cli.schema import schema_app
-from kadmin.cli.throttle import throttle_app
-from kadmin.cli.validate import validate
-from kadmin.cli.whatif import whatif_app
+import typer
+from typer.core import TyperGroup
+from typer.main import get_group
+
+_PLACES = {
+    "validate": "validate:validate",
+    "convert": "convert:convert",
+    "doctor": "doctor:doctor",
+    "inspect": "inspect:inspect_app",
+    "whatif": "whatif:whatif_app",
+    "consumers": "consumers:consumers_app",
+    "diff": "cluster:diff",
+    "apply": "operate:apply",
+    "verify": "operate:verify",
+    "status": "operate:status",
+    "resume": "takeover:resume",
+    "pause": "takeover:pause",
+    "cancel": "takeover:cancel",
+    "rollback": "takeover:rollback",
+    "history": "operate:history",
+    "recreate": "recreate:recreate",
+    "heal": "heal:heal",
+    "lock": "operate:lock_app",
+    "throttle": "throttle:throttle_app",
+    "snapshot": "cluster:snapshot",
+    "report": "report:report",
+    "propose": "propose:propose_app",
+    "schema": "schema:schema_app",
+    "sandbox": "sandbox:sandbox_app",
+}
+"""Module and name of each command, or of the tree of those below it, in the order of `--help`."""
+
+
+class _Tree(TyperGroup):
+    """The commands, each made when it is asked for."""
+
+    def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]  # typer hides the type it inherits
+        """Return the names of all."""
+        del ctx
+        return list(_PLACES)
+
+    def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]  # noqa: ANN401 - as above
+        """Return a command, or None. For an unknown name all are made: the parser suggests the nearest of those."""
+        for name in [cmd_name] if cmd_name in _PLACES else _PLACES:
+            if name not in self.commands:
+                self.commands[name] = _command(name)
+        return super().get_command(ctx, cmd_name)
+
+
+def _command(name: str) -> Any:  # noqa: ANN401 - typer's commands have no public type
+    module, attribute = _PLACES[name].split(":")
+    found = getattr(import_module(f"kadmin.cli.{module}"), attribute)
+    tree = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
+    if isinstance(found, typer.Typer):
+        tree.add_typer(found, name=name)
+    else:
+        tree.command(name)(found)
+    return get_group(tree).commands[name]
+
+
+def _nothing() -> None:
+    """Stand where typer wants a function: the tree itself does nothing."""
+
 
 app = typer.Typer(
     name="kadmin",
+    cls=_Tree,
+    callback=_nothing,
     help="Operations toolkit for Apache Kafka clusters whose metadata lives in ZooKeeper.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-
-app.command()(bounded(validate))
-app.command()(bounded(convert))
-app.command()(doctor)
-app.add_typer(inspect_app, name="inspect")
-app.add_typer(whatif_app, name="whatif")
-app.add_typer(consumers_app, name="consumers")
-app.command()(cluster.diff)
-app.command()(operate.apply)
-app.command()(operate.verify)
-app.command()(operate.status)
-app.command()(takeover.resume)
-app.command()(takeover.pause)
-app.command()(takeover.cancel)
-app.command()(takeover.rollback)
-app.command()(operate.history)
-app.command()(recreate)
-app.command()(heal)
-app.add_typer(operate.lock_app, name="lock")
-app.add_typer(throttle_app, name="throttle")
-app.command()(cluster.snapshot)
-app.command()(report)
-propose_app.command("election")(propose_election)
-app.add_typer(propose_app, name="propose")
-app.add_typer(schema_app, name="schema")
-app.add_typer(sandbox_app, name="sandbox")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kadmin.cli.deadline import bounded
 from kadmin.errors import InvalidInputError, UsageError
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ class Form(StrEnum):
     KAFKA = "kafka"
 
 
+@bounded
 def convert(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="What to convert; - reads standard input.")],
     to: Annotated[Form, typer.Option("--to", help="A kadmin document, or a JSON file of Kafka's tools.")],

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kadmin.cli.deadline import bounded
+from kadmin.cli.election import propose_election
 from kadmin.cli.options import OutputFormat, OutputOption
 from kadmin.errors import InvalidInputError, NotCompletedError, UsageError
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _CLEARED = "\r\x1b[K"
 
 propose_app = typer.Typer(name="propose", help="Propose a plan.", no_args_is_help=True, rich_markup_mode=None)
+propose_app.command("election")(propose_election)
 
 
 class Engine(StrEnum):

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from kadmin.cli.deadline import bounded
 from kadmin.cli.options import PolicyOption
-from kadmin.errors import InvalidInputError, NotCompletedError
+from kadmin.errors import InvalidInputError, NotCompletedError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,6 +56,7 @@ SchemaDirOption: TypeAlias = Annotated[
 ]
 
 
+@bounded
 def validate(
     files: FilesArgument,
     inventory: InventoryOption = None,
@@ -69,6 +71,8 @@ def validate(
 
     rules = read_policy(policy)
     documents = list(_examine(files, _schemas(schema_dir)))
+    if out is not None and any(os.path.realpath(out) == os.path.realpath(each.source) for each in documents):
+        raise UsageError(f"--out {out} is one of the documents.", next_command="give the answer a file of its own")
     problems = _problems(documents, rules, inventory)
     answer = _render(output_format, documents, problems)
     if out is not None:
@@ -91,14 +95,34 @@ def _schemas(folder: Path | None) -> SchemaSet | None:
 
 
 def _examine(names: Sequence[str], schemas: SchemaSet | None) -> Iterator[Checked]:
+    """Yield what each file says, and of those that cannot be read why: nothing hides the problems of the others."""
     from kadmin.cli.inputs import read_document
-    from kadmin.documents import examine
+    from kadmin.documents import examine, unread
 
-    found: dict[str, str] = {}
-    for path in (path for given in names for path in _expand(given)):
-        found.setdefault(os.path.realpath(path), path)  # reached twice, as through a link, it is one file
-    for name in found.values():
-        yield examine(read_document(Path(name)), name, schemas)
+    reached: set[str] = set()
+    for name, refusal in (found for given in names for found in _found(given)):
+        place = os.path.realpath(name)
+        if place in reached:  # twice, as through a link, it is one file
+            continue
+        reached.add(place)
+        try:
+            if refusal is not None:
+                raise refusal
+            data = read_document(Path(name))
+        except InvalidInputError as error:
+            yield unread(name, error.cause or error.message)
+        else:
+            yield examine(data, name, schemas)
+
+
+def _found(name: str) -> list[tuple[str, InvalidInputError | None]]:
+    """Return the files that a name stands for, or the name itself with the reason why there are none."""
+    try:
+        return [(path, None) for path in _expand(name)]
+    except InvalidInputError as error:
+        return [(name, error)]
+    except OSError as error:  # a name too long, a folder that may not be entered
+        return [(name, InvalidInputError(f"Cannot read {name}.", cause=error.strerror))]
 
 
 def _expand(name: str) -> list[str]:
@@ -109,21 +133,18 @@ def _expand(name: str) -> list[str]:
     if name == STANDARD_INPUT or Path(name).is_file():
         return [name]
     if Path(name).is_dir() and name:
-        found = [path for path in _entries(name) if Path(path).suffix in _SUFFIXES and _may_be_read(path)]
+        found = [
+            path for path in map(str, Path(name).iterdir()) if Path(path).suffix in _SUFFIXES and _may_be_read(path)
+        ]
     elif has_magic(name):
         found = [path for path in glob(name, recursive=True) if _may_be_read(path)]  # noqa: PTH207 - absolute patterns, too
     else:
         return [name]
     if not found:
-        raise InvalidInputError(f"There is no document in {name}.", cause="documents end in .yaml, .yml or .json")
+        raise InvalidInputError(
+            f"There is no document in {name}.", cause="no document is there; they end in .yaml, .yml or .json"
+        )
     return sorted(found)
-
-
-def _entries(folder: str) -> list[str]:
-    try:
-        return [str(path) for path in Path(folder).iterdir()]
-    except OSError as error:
-        raise InvalidInputError(f"Cannot read {folder}.", cause=error.strerror or str(error)) from error
 
 
 def _may_be_read(path: str) -> bool:
@@ -132,13 +153,14 @@ def _may_be_read(path: str) -> bool:
 
 def _problems(documents: Sequence[Checked], policy: Policy, inventory: Path | None) -> list[Problem]:
     from kadmin.documents import check_together, in_order, switched
-    from kadmin.plan.deletion import check_policy
     from kadmin.plan.model import DeletionPlan
 
     found = [problem for document in documents for problem in document.problems]
     found.extend(check_together(documents))
     for checked in documents:
         if isinstance(checked.document, DeletionPlan):
+            from kadmin.plan.deletion import check_policy
+
             found.extend(checked.place(check_policy(checked.document, policy)))
     if inventory is not None:
         found.extend(_against_inventory(documents, inventory, policy))

@@ -1,6 +1,6 @@
 """YAML and JSON documents in and out, strict; every problem with its line and column."""
 
-from kadmin.documents.check import KINDS, Checked, check_document, examine
+from kadmin.documents.check import KINDS, Checked, check_document, examine, unread
 from kadmin.documents.dump import dump_json, dump_yaml, plan_digest, to_value
 from kadmin.documents.order import in_order, switched
 from kadmin.documents.parse import parse_document, parse_inventory_header
@@ -26,4 +26,5 @@ __all__ = [
     "printable",
     "switched",
     "to_value",
+    "unread",
 ]

@@ -102,6 +102,12 @@ def examine(data: bytes, source: str, schemas: SchemaSet | None = None) -> Check
     return Checked(source, text, reading.value, document, _place(notes, text, source))
 
 
+def unread(source: str, cause: str) -> Checked:
+    """Return what is to be said of a file that cannot be read: one problem, with the cause."""
+    problem = Problem(codes.UNREADABLE, f"this cannot be read: {cause}", source, 1, 1, "$")
+    return Checked(source, "", None, None, (problem,))
+
+
 @dataclass(frozen=True, slots=True)
 class _Note:
     """A problem whose place is not looked up yet. `mark` is the place where it is known already."""

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from kadmin.documents.problem import Path
 
-MOST_EVENTS = 20_000_000
+MOST_EVENTS = 3_000_000
+"""Keys, values and ends of mappings and lists: a plan of 150,000 partitions with every field has so many."""
 MOST_DEPTH = 100
 MOST_FAULTS = 1_000
 
@@ -90,9 +91,6 @@ class _Frame:
     step: str | int
     key: str | None = None
 
-    def expects_key(self) -> bool:
-        return self.is_mapping and self.key is None
-
 
 class _StopReadingError(Exception):
     """Nothing after this place can be read."""
@@ -126,7 +124,7 @@ class _Assembly:
             if kind is Kind.FAULT or kind is Kind.STOP:
                 self._complain(kind, payload, Mark(line, column))
                 continue
-            if frames and frames[-1].expects_key():
+            if frames and (frame := frames[-1]).is_mapping and frame.key is None:
                 self._take_key(kind, payload, Mark(line, column))
                 continue
             if self._pending:
@@ -136,7 +134,8 @@ class _Assembly:
             else:
                 self._open(kind, Mark(line, column))
             if count > MOST_EVENTS:
-                self._stop(f"more than {MOST_EVENTS} keys and values", Mark(line, column))
+                message = f"more than {MOST_EVENTS:,} keys, values and ends of lists and mappings"
+                self._stop(message, Mark(line, column), "cut it into several files")
 
     def _open(self, kind: Kind, mark: Mark) -> None:
         if len(self._frames) >= MOST_DEPTH:
@@ -164,16 +163,19 @@ class _Assembly:
             )
             raise _StopReadingError
         key = payload if isinstance(payload, str) else json.dumps(payload)
-        path = (*self._path(), key)
-        self._settle(path)
         frame = self._frames[-1]
+        if self._pending or not isinstance(payload, str) or key in frame.container:
+            self._judge_key(payload, key, (*self._path(), key), mark)
+        frame.key = key
+
+    def _judge_key(self, payload: object, key: str, path: Path, mark: Mark) -> None:
+        self._settle(path)
         if type(payload) is int:
             self.reading.number_keys.append(Fault(_quote_it(key), path, mark))
         elif not isinstance(payload, str):
             self._add(_quote_it(key), path, mark)
-        if key in frame.container:
+        if key in self._frames[-1].container:
             self._add(Complaint(codes.DUPLICATE_KEY, f"the key {show(key)} stands here again"), path, mark)
-        frame.key = key
 
     def _complain(self, kind: Kind, complaint: Complaint, mark: Mark) -> None:
         if kind is Kind.STOP:
@@ -192,8 +194,8 @@ class _Assembly:
         if len(self.reading.faults) >= MOST_FAULTS:
             self._stop(f"{MOST_FAULTS} problems; nothing is read beyond here", mark, code=codes.MORE_PROBLEMS)
 
-    def _stop(self, message: str, mark: Mark, *, code: str = codes.TOO_LARGE) -> NoReturn:
-        self.reading.faults.append(Fault(Complaint(code, message), self._path(), mark))
+    def _stop(self, message: str, mark: Mark, hint: str | None = None, *, code: str = codes.TOO_LARGE) -> NoReturn:
+        self.reading.faults.append(Fault(Complaint(code, message, hint), self._path(), mark))
         raise _StopReadingError
 
     def _path(self) -> Path:

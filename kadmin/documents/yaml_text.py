@@ -22,88 +22,94 @@ if TYPE_CHECKING:
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
+_KINDS = {
+    yaml.ScalarEvent: Kind.SCALAR,
+    yaml.MappingStartEvent: Kind.MAPPING,
+    yaml.SequenceStartEvent: Kind.SEQUENCE,
+    yaml.MappingEndEvent: Kind.END,
+    yaml.SequenceEndEvent: Kind.END,
+}
+
+
 def yaml_events(text: str) -> Iterator[Event]:
     """Yield the events of the first document, with a FAULT or STOP for whatever no document may hold."""
-    documents = 0
+    begun = False
     try:
         for event in yaml.parse(text, Loader=_LOADER):
-            mark = event.start_mark
-            if isinstance(event, yaml.DocumentStartEvent):
-                documents += 1
-                if documents > 1:
-                    message = "a second document starts here; a file holds one"
-                    yield _stop(codes.NOT_ONE_DOCUMENT, message, mark, "put it into a file of its own")
+            kind = _KINDS.get(type(event))
+            mark: Any = event.start_mark
+            if kind is not None:
+                yield from _node_events(kind, event, mark.line + 1, mark.column + 1)
+            elif isinstance(event, yaml.AliasEvent):
+                yield from _alias(event, mark.line + 1, mark.column + 1)
+            elif isinstance(event, yaml.DocumentStartEvent):
+                complaint = _SECOND if begun else _DIRECTIVES if event.version or event.tags else None
+                if complaint is not None:
+                    yield Kind.STOP, complaint, mark.line + 1, mark.column + 1
                     return
-                if event.version or event.tags:
-                    yield _stop(codes.FORBIDDEN_YAML, "directives (%YAML, %TAG) are not read", mark, "remove the line")
-                    return
-            else:
-                yield from _node_events(event, mark)
+                begun = True
     except yaml.YAMLError as error:
         yield _syntax_error(error)
 
 
-def _node_events(event: Any, mark: Any) -> Iterator[Event]:  # noqa: ANN401 - PyYAML's events carry no common type
-    line, column = mark.line + 1, mark.column + 1
-    if isinstance(event, yaml.ScalarEvent):
-        if event.anchor is not None or event.tag is not None:
-            yield from _decorations(event, line, column)
-        if event.style:  # plain is "" in C and None in Python
-            yield Kind.SCALAR, event.value, line, column
-        elif event.value == "<<":
-            yield Kind.FAULT, _MERGE, line, column
-            yield Kind.SCALAR, event.value, line, column
-        else:
-            yield from _plain_scalar(event.value, line, column)
-    elif isinstance(event, yaml.CollectionStartEvent):
-        if event.anchor is not None or event.tag is not None:
-            yield from _decorations(event, line, column)
-        yield (Kind.MAPPING if isinstance(event, yaml.MappingStartEvent) else Kind.SEQUENCE), None, line, column
-    elif isinstance(event, yaml.CollectionEndEvent):
-        yield Kind.END, None, line, column
-    elif isinstance(event, yaml.AliasEvent):
-        complaint = Complaint(
-            codes.FORBIDDEN_YAML, f"{_short(f'*{event.anchor}')} is an alias", "write the value out", blind=True
-        )
-        yield Kind.FAULT, complaint, line, column
-        yield Kind.SCALAR, f"*{event.anchor}", line, column
-
-
+_SECOND = Complaint(
+    codes.NOT_ONE_DOCUMENT, "a second document starts here; a file holds one", "put it into a file of its own"
+)
+_DIRECTIVES = Complaint(codes.FORBIDDEN_YAML, "directives (%YAML, %TAG) are not read", "remove the line")
 _MERGE = Complaint(codes.FORBIDDEN_YAML, "<< is a merge key", "write the fields out", blind=True)
 
 
-def _plain_scalar(text: str, line: int, column: int) -> Iterator[Event]:
+def _node_events(kind: Kind, event: Any, line: int, column: int) -> tuple[Event, ...]:  # noqa: ANN401 - PyYAML's events carry no common type
+    """Return the events of what is no alias. A large plan has a million of them: its time is spent here."""
+    if kind is Kind.END:
+        return ((kind, None, line, column),)
+    value = complaint = None
+    if kind is Kind.SCALAR:
+        value = event.value
+        if not event.style:  # plain is "" in C and None in Python
+            value, complaint = _plain_scalar(value)
+    node = (kind, value, line, column)
+    if complaint is None and event.anchor is None and event.tag is None:
+        return (node,)
+    faults = [*_decorations(event), *([] if complaint is None else [complaint])]
+    return (*((Kind.FAULT, fault, line, column) for fault in faults), node)
+
+
+def _alias(event: Any, line: int, column: int) -> Iterator[Event]:  # noqa: ANN401 - as above
+    complaint = Complaint(
+        codes.FORBIDDEN_YAML, f"{_short(f'*{event.anchor}')} is an alias", "write the value out", blind=True
+    )
+    yield Kind.FAULT, complaint, line, column
+    yield Kind.SCALAR, f"*{event.anchor}", line, column
+
+
+def _plain_scalar(text: str) -> tuple[str | int | float | bool | None, Complaint | None]:
+    if text == "<<":
+        return text, _MERGE
     try:
-        yield Kind.SCALAR, resolve(text), line, column
+        return resolve(text), None
     except OddNumberError as error:
         message = f"{_short(text)} is a number that readers understand differently"
-        yield Kind.FAULT, Complaint(codes.ODD_NUMBER, message, str(error), blind=True), line, column
-        yield Kind.SCALAR, text, line, column
+        return text, Complaint(codes.ODD_NUMBER, message, str(error), blind=True)
 
 
-def _decorations(event: Any, line: int, column: int) -> Iterator[Event]:  # noqa: ANN401 - as above
+def _decorations(event: Any) -> Iterator[Complaint]:  # noqa: ANN401 - as above
     if event.anchor is not None:
-        complaint = Complaint(codes.FORBIDDEN_YAML, f"{_short(f'&{event.anchor}')} is an anchor", "remove it")
-        yield Kind.FAULT, complaint, line, column
+        yield Complaint(codes.FORBIDDEN_YAML, f"{_short(f'&{event.anchor}')} is an anchor", "remove it")
     if event.tag is not None:
-        complaint = Complaint(
+        yield Complaint(
             codes.FORBIDDEN_YAML,
             f"{_short(event.tag.replace('tag:yaml.org,2002:', '!!'))} is a tag",
             "remove it; types come from the schema",
         )
-        yield Kind.FAULT, complaint, line, column
 
 
 def _short(text: str) -> str:
     return show(text)[1:].removesuffix('"')
 
 
-def _stop(code: str, message: str, mark: Any, hint: str | None = None) -> Event:  # noqa: ANN401 - as above
-    return Kind.STOP, Complaint(code, message, hint), mark.line + 1, mark.column + 1
-
-
 def _syntax_error(error: yaml.YAMLError) -> Event:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    said = ", ".join(part for part in (getattr(error, "context", None), getattr(error, "problem", None)) if part)
-    complaint = Complaint(codes.SYNTAX, f"not well-formed YAML: {_short(said or str(error))}")
+    parts = [part for part in (getattr(error, "context", None), getattr(error, "problem", None)) if part]
+    complaint = Complaint(codes.SYNTAX, f"not well-formed YAML: {', '.join(map(_short, parts or [str(error)]))}")
     return (Kind.STOP, complaint, mark.line + 1, mark.column + 1) if mark else (Kind.STOP, complaint, 1, 1)

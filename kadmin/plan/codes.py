@@ -65,7 +65,7 @@ NOT_ELECTABLE: Final = "KA056"
 TOPIC_EXISTS: Final = "KA057"
 
 MEANINGS: Final = {
-    UNREADABLE: "The file is not UTF-8 text, or holds a character that no document may hold.",
+    UNREADABLE: "The file cannot be read, is not UTF-8 text, or holds a character that no document may hold.",
     SYNTAX: "The text is not well-formed YAML or JSON.",
     DUPLICATE_KEY: "A key stands twice in one mapping.",
     FORBIDDEN_YAML: "An anchor, alias, merge key, tag or directive: documents are plain data.",

@@ -10,7 +10,15 @@ import pytest
 from bad_documents import BAD
 
 from kadmin.cluster.model import TopicPartition
-from kadmin.documents import check_document, check_together, examine, parse_document, parse_inventory_header
+from kadmin.documents import (
+    check_document,
+    check_together,
+    events,
+    examine,
+    json_text,
+    parse_document,
+    parse_inventory_header,
+)
 from kadmin.documents.text import MOST_BYTES
 from kadmin.errors import InvalidInputError
 from kadmin.plan import codes
@@ -162,6 +170,21 @@ def test_json_and_yaml_are_told_apart(source: str, data: bytes) -> None:
     plan, problems = check_document(data, source)
     assert problems == ()
     assert isinstance(plan, DeletionPlan)
+
+
+@pytest.mark.parametrize("source", ["plan.yaml", "plan.json"])
+def test_reading_ends_at_a_number_of_keys_values_and_ends(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (events, json_text):
+        monkeypatch.setattr(module, "MOST_EVENTS", 100)
+
+    def problems(names: int) -> list[tuple[str, str, str | None]]:
+        topics = ", ".join(f'"t,{{{n}:"' for n in range(names))
+        text = f'{{"kind": "TopicDeletion", "spec": {{"topics": [{topics}, "a/b"]}}}}'
+        return [(found.code, found.message, found.hint) for found in examine(text.encode(), source).problems]
+
+    assert [code for code, _, _ in problems(90)] == [codes.MALFORMED] * 91
+    message = "more than 100 keys, values and ends of lists and mappings"
+    assert problems(97) == [(codes.TOO_LARGE, message, "cut it into several files")]
 
 
 def test_a_file_too_large_is_not_parsed() -> None:

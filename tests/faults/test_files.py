@@ -137,6 +137,33 @@ def test_f29_a_device_is_written_and_never_replaced(tmp_path: Path) -> None:
     assert link.is_char_device()
 
 
+@pytest.mark.parametrize(
+    "line",
+    [("validate", "PLAN"), ("validate", "PLAN", "--out", "OUT"), ("convert", "PLAN", "--to", "kafka", "--lossy")],
+    ids=" ".join,
+)
+@pytest.mark.parametrize(
+    ("shell", "cause"),
+    [("ulimit -f 0; exec", "File too large"), ("exec 1>&-; exec", "standard output is closed")],
+    ids=["F29-EFBIG", "F31-stdout-closed"],
+)  # fmt: skip
+def test_an_answer_that_was_not_written_is_no_success(
+    tmp_path: Path, shell: str, cause: str, line: tuple[str, ...]
+) -> None:
+    places = {"PLAN": document(tmp_path / "plan.yaml", reassignment("orders", {0: [2, 3]})), "OUT": tmp_path / "out"}
+    command_line = [sys.executable, "-m", "kadmin", *(places.get(word, word) for word in line)]
+    with (tmp_path / "stdout").open("wb") as stdout:
+        ended = subprocess.run(
+            ["bash", "-c", f'{shell} "$@"', "bash", *command_line],
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+            check=False,
+        )
+    assert (ended.returncode, cause in ended.stderr.decode()) == (8, True), ended.stderr
+    assert b"Traceback" not in ended.stderr
+
+
 def kadmin(*arguments: str | Path, stdout: int | None, **environment: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
         [sys.executable, "-m", "kadmin", *arguments],

@@ -11,11 +11,13 @@ import threading
 import time
 from contextlib import contextmanager, suppress
 from itertools import cycle
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+import typer
 from cluster_under_test import command, document, reassignment
 from stand_in import Manner
+from typer.core import TyperGroup
 from typer.main import get_command
 
 from kadmin.cli.app import app
@@ -67,14 +69,14 @@ def test_f30_a_plan_runs_and_times_out_as_ever(cluster: StandIn, tmp_path: Path)
 def commands() -> dict[str, set[str]]:
     """Return every command, as it is typed, with its options."""
     found: dict[str, set[str]] = {}
-    waiting = [("", get_command(app))]
+    waiting: list[tuple[str, Any]] = [("", get_command(app))]
     while waiting:
         name, each = waiting.pop()
-        below = getattr(each, "commands", None)
-        if below is None:
-            found[name.strip()] = {option for parameter in each.params for option in parameter.opts}
+        if isinstance(each, TyperGroup):
+            context = typer.Context(each)
+            waiting += [(f"{name} {child}", each.get_command(context, child)) for child in each.list_commands(context)]
         else:
-            waiting += [(f"{name} {child}", value) for child, value in below.items()]
+            found[name.strip()] = {option for parameter in each.params for option in parameter.opts}
     return found
 
 

@@ -106,6 +106,7 @@ def test_fewer_racks() -> None:
     found = fewer_racks(plan, ASSIGNMENT, RACKS)
     assert [violation.partition for violation in found] == [A0]  # B0 has a broker of unknown rack
     assert found[0].message == "aaa-0: replicas on 2 racks come to 1"
+    assert fewer_racks(plan, ASSIGNMENT, {**RACKS, 1: None}) == (), "where a rack is unknown nothing is claimed"
     assert fewer_racks(replace(plan, allow_fewer_racks=True), ASSIGNMENT, RACKS) == ()
     assert fewer_racks(_plan(Reassignment(TopicPartition("new", 0), (1,))), ASSIGNMENT, RACKS) == ()
 
