@@ -3,10 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# Each worker runs the tests of one cluster at a time.
-WORKERS := -n 2 --dist loadgroup
-# Live tests wait for brokers half of their time: sessions that end, controllers that come.
-MORE_WORKERS := -n 3 --dist loadgroup
+# Each worker runs the tests of one cluster at a time. Tests wait for servers much of their time: three serve two cores.
+WORKERS := -n 3 --dist loadgroup
 ERAS := 0.10.2.2,1.1.1,2.3.1,2.4.1,2.8.2,3.9.2
 # The versions whose live tests `make test` leaves out.
 OTHER_ERAS := 0.10.2.2,1.1.1,2.3.1,2.4.1,3.9.2
@@ -60,15 +58,15 @@ unit: $(READY)
 	$(BIN)/coverage report --fail-under=85 --skip-covered
 
 live: $(READY)
-	$(BIN)/python -m pytest $(MORE_WORKERS) -m "live and not eras and not executor"
+	$(BIN)/python -m pytest $(WORKERS) -m "live and not eras and not executor"
 
 test-eras: $(READY)
-	KADMIN_TEST_VERSIONS=$(ERAS) $(BIN)/python -m pytest $(MORE_WORKERS) -m "eras and not executor" tests
-	KADMIN_TEST_VERSIONS=$(OTHER_ERAS) $(BIN)/python -m pytest $(MORE_WORKERS) -m "live and not eras and not executor and not spark" \
+	KADMIN_TEST_VERSIONS=$(ERAS) $(BIN)/python -m pytest $(WORKERS) -m "eras and not executor" tests
+	KADMIN_TEST_VERSIONS=$(OTHER_ERAS) $(BIN)/python -m pytest $(WORKERS) -m "live and not eras and not executor and not spark" \
 		--ignore tests/live/test_docs.py tests/live
 
 test-executor: $(READY)
-	KADMIN_TEST_VERSIONS=$(ERAS) $(BIN)/python -m pytest $(MORE_WORKERS) -m executor tests
+	KADMIN_TEST_VERSIONS=$(ERAS) $(BIN)/python -m pytest $(WORKERS) -m executor tests
 
 test-containers: $(READY)
 	containers/with-docker.sh $(BIN)/python -m pytest -m containers tests/containers -s

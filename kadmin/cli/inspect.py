@@ -55,6 +55,7 @@ TABLES = {
     "topics": "Show every topic, with how many of its partitions are in trouble.",
     "partitions": "Show every partition: leader, ISR, and what is not as it should be.",
     "controller": "Show the controller and its epoch, and what ZooKeeper still tells of those before.",
+    "admin-entries": "Show every entry of the three admin znodes, with what is wrong with it.",
     "cluster": "Show the cluster: its id, its versions, how much of what.",
     "configs": "Show the dynamic configs of every entity, leftovers marked, credentials hidden.",
     "consumers": "Show what old consumers keep in ZooKeeper: members, owners, offsets.",

@@ -83,14 +83,34 @@ def consume_all(bootstrap: Sequence[str], partitions: Iterable[TopicPartition]) 
             consumer.close(autocommit=False)
 
 
-def describe_log_dirs(bootstrap: Sequence[str]) -> dict[int, dict[TopicPartition, int]]:
-    """Return the bytes on disk of every replica, by broker; copies still moving between directories do not count.
+@dataclass(frozen=True, slots=True)
+class LogDirs:
+    """The bytes on disk of every replica, by broker; `failed`: why not, of brokers with a directory that failed."""
 
-    Raises UnreachableError when no broker answers, NotCompletedError for brokers before 1.1 and for failed directories.
+    sizes: Mapping[int, Mapping[TopicPartition, int]]
+    failed: Mapping[int, NotCompletedError]
+
+
+def describe_log_dirs(bootstrap: Sequence[str]) -> LogDirs:
+    """Return what each broker has on disk.
+
+    Raises UnreachableError when no broker answers, NotCompletedError for brokers before 1.1.
     """
     with _asking(bootstrap, "describe log directories") as client:
         described = client.describe_log_dirs()
-    return {each["broker"]: _replica_sizes(each) for each in sorted(described, key=lambda each: int(each["broker"]))}
+    return log_dirs_in(described)
+
+
+def log_dirs_in(described: Iterable[Mapping[str, Any]]) -> LogDirs:
+    """Read the answers to DescribeLogDirs as kafka-python has them; copies between directories do not count."""
+    sizes: dict[int, dict[TopicPartition, int]] = {}
+    failed: dict[int, NotCompletedError] = {}
+    for each in sorted(described, key=lambda each: int(each["broker"])):
+        try:
+            sizes[each["broker"]] = _replica_sizes(each)
+        except NotCompletedError as error:
+            failed[each["broker"]] = error
+    return LogDirs(sizes, failed)
 
 
 def describe_settings(

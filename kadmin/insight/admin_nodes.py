@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.model import TopicPartition
-from kadmin.cluster.znodes.admin import REASSIGN_PARTITIONS
+from kadmin.cluster.znodes.admin import DELETE_TOPICS, REASSIGN_PARTITIONS
 from kadmin.cluster.znodes.values import (
     MAX_INT32,
     MalformedZnodeError,
@@ -24,14 +24,17 @@ from kadmin.cluster.znodes.values import (
     leading_json,
 )
 from kadmin.insight.effects import Flaw
+from kadmin.insight.tables import Table
 from kadmin.plan.election import obstacle
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from kadmin.cluster.model import ClusterState, Replicas, Znode
+    from kadmin.insight.tables import Cell
 
 PROBE_TOPIC = "!probe"
+ENTRIES = ("node", "topic", "partition", "replicas", "motion", "flaws")
 _SHOWN_NAME = 80
 _INT32 = re.compile(r"-?[0-9]{1,10}")
 
@@ -111,6 +114,25 @@ def remarks_on_deletion(topic: str, state: ClusterState) -> tuple[Remark, ...]:
         return tuple(_in_cluster(Entry(topic, None, None), state))
     held = {broker for replicas in found.replicas.values() for broker in replicas}
     return tuple(_dead(sorted(held), state))
+
+
+def entry_table(readings: Iterable[NodeReading], deletions: Iterable[str], state: ClusterState) -> Table:
+    """Return every entry of the admin nodes, and each node that is odd as a whole, without a topic."""
+    rows: list[tuple[Cell, ...]] = []
+    for reading in readings:
+        if reading.remarks:
+            rows.append((reading.path, None, None, None, None, _flaws(reading.remarks)))
+        rows += [
+            (reading.path, each.topic, each.partition, each.replicas, each.motion and each.motion.value, flaws)
+            for each in reading.entries
+            for flaws in [_flaws(each.remarks)]
+        ]
+    rows += [(DELETE_TOPICS, each, None, None, None, _flaws(remarks_on_deletion(each, state))) for each in deletions]
+    return Table.of("admin-entries", ENTRIES, rows)
+
+
+def _flaws(remarks: Iterable[Remark]) -> tuple[str, ...]:
+    return tuple(remark.flaw.value for remark in remarks)
 
 
 def _parse(node: Znode) -> tuple[object, tuple[Remark, ...]]:

@@ -1,18 +1,20 @@
 """Which member of a group gets which partitions, and which partition of `__consumer_offsets` keeps a group.
 
-Kafka: RangeAssignor, RoundRobinAssignor (the order is Java's, by UTF-16 units), GroupMetadataManager.partitionFor.
+Kafka: RangeAssignor, RoundRobinAssignor and the StickyAssignor of 3.9 (the order is Java's, by UTF-16 units, and for
+the last one that of its hash tables), GroupMetadataManager.partitionFor.
 Members are consumer ids, or consumer threads (`<consumer id>-<thread>`) of the old consumers.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from dataclasses import replace
 from enum import StrEnum
-from itertools import count, cycle, islice
+from itertools import chain, count, cycle, islice
 from typing import TYPE_CHECKING, TypeAlias
 
 from kadmin.cluster.model import TopicPartition
+from kadmin.errors import InfeasibleError
 from kadmin.insight.tables import Table
 
 if TYPE_CHECKING:
@@ -31,12 +33,17 @@ COORDINATORS = ("group", "partition", "broker")
 
 
 class Strategy(StrEnum):
-    """How partitions are shared: both as the consumers of 0.9 and later do, the range also as the old ones."""
+    """How partitions are shared: as the consumers of 0.9 and later do, the range also as the old ones.
+
+    Sticky is what consumers of Kafka 3.9 do, where all subscribe to the same topics.
+    """
 
     RANGE = "range"
     ROUND_ROBIN = "round-robin"
+    STICKY = "sticky"
 
 
+_HASH_SLOTS = 16
 _SIGN = 1 << 31
 _WORD = 1 << 32
 
@@ -73,8 +80,54 @@ def round_robin_shares(subscriptions: Subscriptions, partitions: Mapping[str, in
     return {member: tuple(found) for member, found in shares.items()}
 
 
-def shares(strategy: Strategy, subscriptions: Subscriptions, partitions: Mapping[str, int]) -> Shares:
-    """Share by a strategy."""
+def sticky_shares(subscriptions: Subscriptions, partitions: Mapping[str, int], owned: Shares) -> Shares:
+    """Give each member as many as the others, one more or less, and of those that it `owned` as many as it may keep.
+
+    Raises InfeasibleError where members subscribe to different topics: for these Kafka has another algorithm.
+    Kafka: AbstractStickyAssignor.ConstrainedAssignmentBuilder, without racks.
+    Example: a owned 0, 1, 2, 3 and b is new: a keeps 0 and 1, b gets 2 and 3.
+    """
+    topics = {frozenset(each) for each in subscriptions.values()}
+    if len(topics) > 1:
+        raise InfeasibleError(
+            "The sticky assignment is computed where all consumer threads have the same topics; here they have not.",
+            next_command="--strategy range or --strategy round-robin",
+        )
+    wanted = [topic for topic in _in_order(chain.from_iterable(topics)) if topic in partitions]
+    every = [TopicPartition(topic, number) for topic in wanted for number in range(partitions[topic])]
+    least, longer = divmod(len(every), len(subscriptions) or 1)
+    found: dict[str, list[TopicPartition]] = {}
+    short, even = [], []
+    for member in _in_hash_order(subscriptions):
+        had = [each for each in owned.get(member, ()) if each.topic in wanted]
+        had.sort(key=lambda each: (each.partition, _utf16(each.topic)))
+        keeps_one_more = len(had) > least and longer > 0
+        found[member] = had[: least + keeps_one_more]
+        longer -= keeps_one_more
+        if len(had) < least:
+            short.append(member)
+        elif not keeps_one_more:
+            even.append(member)
+    kept = set(chain.from_iterable(found.values()))
+    left, filled = deque(each for each in every if each not in kept), _in_order(even)
+    short = _in_order(short)
+    while short:
+        for member in tuple(short):
+            found[member].append(left.popleft())
+            if len(found[member]) == least:
+                short.remove(member)
+                filled.append(member)
+    for member, partition in zip(filled, left, strict=False):
+        found[member].append(partition)
+    return {member: tuple(found[member]) for member in _in_order(subscriptions)}
+
+
+def shares(
+    strategy: Strategy, subscriptions: Subscriptions, partitions: Mapping[str, int], owned: Shares | None = None
+) -> Shares:
+    """Share by a strategy; what members `owned` before counts for the sticky one alone."""
+    if strategy is Strategy.STICKY:
+        return sticky_shares(subscriptions, partitions, owned or {})
     share = range_shares if strategy is Strategy.RANGE else round_robin_shares
     return share(subscriptions, partitions)
 
@@ -129,11 +182,25 @@ def coordinating_partition(group: str, offsets_partitions: int) -> int:
 
     It is the absolute value of Java's hash of the name, 0 for the hash that has none, modulo their number.
     """
-    found = 0
-    for unit in _utf16(group):
-        found = (31 * found + unit) % _WORD
+    found = _java_hash(group)
     signed = found - _WORD if found >= _SIGN else found
     return (0 if signed == -_SIGN else abs(signed)) % offsets_partitions
+
+
+def _java_hash(name: str) -> int:
+    found = 0
+    for unit in _utf16(name):
+        found = (31 * found + unit) % _WORD
+    return found
+
+
+def _in_hash_order(names: Collection[str]) -> list[str]:
+    """Return names as Java's HashMap goes through them that was filled in their order."""
+    slots = _HASH_SLOTS
+    while len(names) * 4 > slots * 3:
+        slots *= 2
+    hashes = {name: _java_hash(name) for name in _in_order(names)}
+    return sorted(hashes, key=lambda name: (hashes[name] ^ hashes[name] >> 16) % slots)
 
 
 def _in_order(names: Iterable[str]) -> list[str]:

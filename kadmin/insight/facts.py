@@ -47,7 +47,6 @@ CONFIGS = ("entity", "key", "value", "condition")
 NOTIFICATIONS = ("path", "subject")
 PRODUCER_IDS = ("broker_id", "first_id", "last_id", "ids_left", "blocks_handed_out")
 ACLS = ("resource_type", "name", "pattern", "principal", "permission", "operation", "host")
-CONSUMERS = ("group", "kind", "name", "topic", "partition", "value")
 TREE = ("path", "size_bytes", "children", "version", "ephemeral", "condition")
 ZNODE = (
     "path",
@@ -151,11 +150,6 @@ def acl_table(rules: Iterable[tuple[str, str, str, KafkaAcl]]) -> Table:
         for kind, name, pattern, rule in rules
     )
     return Table.of("acls", ACLS, rows)
-
-
-def consumer_table(rows: Iterable[tuple[Cell, ...]]) -> Table:
-    """Return what old consumers keep: members with their subscription, owners of partitions, committed offsets."""
-    return Table.of("consumers", CONSUMERS, rows)
 
 
 def tree_table(nodes: Iterable[tuple[Znode, int | None]]) -> Table:

@@ -111,8 +111,11 @@ def complaints(table: Table, columns: Columns, *, name: str) -> Iterator[Complai
     """Find everything wrong with the values of a table; `name` is what the complaints call it."""
     for column in table.columns:
         if column.name in columns:
+            values = columns[column.name]
+            different = set(values)  # far fewer in a large table, where brokers and lists of replicas come again
             for what, test in _tests(column):
-                yield from _complain(name, column.name, what, (test(value) for value in columns[column.name]))
+                bad = {value for value in different if test(value)}
+                yield from _complain(name, column.name, what, (value in bad for value in values) if bad else ())
     yield from _complain(name, ", ".join(table.key), "with a duplicate key", _repeated(table, columns))
 
 

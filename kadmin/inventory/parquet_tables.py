@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from kadmin.errors import InvalidInputError, UsageError
 from kadmin.inventory.columns import Kind, Misread
-from kadmin.inventory.text_tables import json_cell
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,9 +54,10 @@ def arrow_types(arrow: Any) -> dict[Kind, Any]:  # noqa: ANN401 - pyarrow ships 
 
 
 def _cells(arrow: Any, column: Any, kind: Kind) -> list[Any]:  # noqa: ANN401 - pyarrow ships no type information
-    values = column.to_pylist()
+    values: list[Any] = column.to_pylist()
     if holds(arrow.types, column.type, kind):
-        return [json_cell(value, kind) for value in values]
+        make = {Kind.INTS: tuple, Kind.DOUBLE: float}.get(kind)
+        return values if make is None else [None if value is None else make(value) for value in values]
     wrong = Misread(str(column.type))
     return [None if value is None else wrong for value in values]
 

@@ -81,7 +81,7 @@ def write_jsonl(columns: Columns, table: Table) -> str:
 
 
 def json_cell(value: object, kind: Kind) -> object:
-    """Return a decoded JSON or Parquet value as its column holds it: lists as tuples, a double always as a float."""
+    """Return a decoded JSON value as its column holds it: lists as tuples, a double always as a float."""
     if value is None:
         return None
     if kind in (Kind.INT, Kind.LONG):

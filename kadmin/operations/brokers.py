@@ -22,12 +22,15 @@ DELETES_TOPICS = "delete.topic.enable"
 CREATES_TOPICS = "auto.create.topics.enable"
 
 
-def log_dirs_of(state: ClusterState) -> dict[int, dict[TopicPartition, int]]:
+def log_dirs_of(state: ClusterState) -> Mapping[int, Mapping[TopicPartition, int]]:
     """Ask the live brokers for the bytes of every replica on their disks, by broker (DescribeLogDirs, 1.1 and later).
 
-    Raises NotCompletedError or UnreachableError where they cannot be asked.
+    Raises NotCompletedError or UnreachableError where they cannot be asked, or where one cannot read a directory.
     """
-    return rpc.describe_log_dirs(_plain_listeners(state))
+    found = rpc.describe_log_dirs(_plain_listeners(state))
+    for error in found.failed.values():
+        raise error
+    return found.sizes
 
 
 def sizes_of(state: ClusterState) -> dict[TopicPartition, int]:
@@ -69,10 +72,18 @@ def groups_of(state: ClusterState) -> tuple[Mapping[str, frozenset[str]], tuple[
 
 
 def held_by(state: ClusterState) -> tuple[Mapping[int, int], tuple[str, ...]]:
-    """Ask for the bytes that each live broker has on its disks; none, and why, where brokers cannot be asked."""
+    """Ask for the bytes that each live broker has on its disks, and say why where they are not known."""
     questions = _Questions()
-    found = questions.ask(lambda: log_dirs_of(state), "bytes on disk are not known")
-    return {broker: sum(sizes.values()) for broker, sizes in (found or {}).items()}, tuple(questions.untold)
+    found = questions.ask(lambda: rpc.describe_log_dirs(_plain_listeners(state)), "bytes on disk are not known")
+    return ({}, tuple(questions.untold)) if found is None else held_in(found)
+
+
+def held_in(found: rpc.LogDirs) -> tuple[Mapping[int, int], tuple[str, ...]]:
+    """Add up what each broker has on its disks; of those that cannot say, why."""
+    untold = [
+        f"bytes on disk of broker {broker} are not known: {error.message}" for broker, error in found.failed.items()
+    ]
+    return {broker: sum(sizes.values()) for broker, sizes in found.sizes.items()}, tuple(untold)
 
 
 def switch(settings: Mapping[int, Mapping[str, str]], name: str, *, decisive: bool) -> bool | None:

@@ -72,7 +72,7 @@ def preview(desk: Desk, group: str, change: Change, strategy: Strategy) -> Previ
     used = {topic for topics in threads.values() for topic in topics}
     grown = {name: number + change.add_partitions * (name in used) for name, number in partitions.items()}
     before = shares(strategy, threads, partitions)
-    after = shares(strategy, threads_of(left, partitions), grown)
+    after = shares(strategy, threads_of(left, partitions), grown, before)
     return Preview(preview_table(before, after), len(changed_hands(before, after)), idle(after))
 
 

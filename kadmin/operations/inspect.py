@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.reader import read_tolerantly, require_kafka_cluster
 from kadmin.cluster.source import Source
+from kadmin.cluster.znodes.admin import DELETE_TOPICS, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 from kadmin.cluster.znodes.configs import CONFIG, CONFIG_CHANGES, decode_config
 from kadmin.cluster.znodes.consumers import (
     CONSUMERS,
@@ -31,6 +32,8 @@ from kadmin.cluster.znodes.security import (
 )
 from kadmin.errors import StalePlanError
 from kadmin.insight import facts
+from kadmin.insight.admin_nodes import entry_table, read_node
+from kadmin.insight.old_consumers import Kept, OldGroup, consumer_table
 from kadmin.insight.partitions import broker_table, partition_table, topic_table
 from kadmin.insight.versions import TELLING_PATHS, infer_versions
 from kadmin.operations.brokers import held_by
@@ -40,7 +43,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState, Unreadable, Znode
     from kadmin.cluster.znodes.security import KafkaAcl
-    from kadmin.insight.tables import Cell, Table
+    from kadmin.insight.tables import Table
     from kadmin.insight.versions import KafkaVersions
     from kadmin.operations.runner import Desk
 
@@ -99,6 +102,13 @@ def _cluster(source: Source) -> Table:
     return facts.cluster_table(state, versions_of(source, state))
 
 
+def _admin_entries(source: Source) -> Table:
+    # The nodes first: what ends between the two reads is then shown at its target, and not as never begun.
+    nodes = source.get_many([REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION])
+    deletions, state = source.children(DELETE_TOPICS), read_tolerantly(source)
+    return entry_table([read_node(node, state) for node in nodes if node is not None], deletions, state)
+
+
 def _configs(source: Source) -> Table:
     entities = [
         f"{kind}/{name}" for kind in source.children(CONFIG) if kind != "changes" for name in _below(source, kind)
@@ -151,21 +161,29 @@ def _acls(source: Source) -> Table:
 
 
 def _consumers(source: Source) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for group in source.children(CONSUMERS):
-        base = f"{CONSUMERS}/{group}"
-        for node in _nodes(source, f"{base}/ids"):
-            member = _last(node.path)
-            found = source.decode(lambda each, member=member: decode_registration(member, each), node)  # type: ignore[misc]
-            if found is not None:
-                threads = ", ".join(f"{topic} x {number}" for topic, number in found.subscription.items())
-                rows.append((group, "member", member, None, None, f"{found.pattern}: {threads}"))
-        for kind, decode in (("owner", decode_owner), ("offset", decode_offset)):
-            for topic in source.children(f"{base}/{kind}s"):
-                for node in _nodes(source, f"{base}/{kind}s/{topic}"):
-                    partition = source.decode(lambda each: partition_of(_last(each.path)), node)
-                    rows.append((group, kind, _last(node.path), topic, partition, _text(source.decode(decode, node))))
-    return facts.consumer_table(rows)
+    return consumer_table(_old_group(source, group) for group in source.children(CONSUMERS))
+
+
+def _old_group(source: Source, group: str) -> OldGroup:
+    base = f"{CONSUMERS}/{group}"
+    alive = source.children(f"{base}/ids")
+    unknown = any(each.path == f"{base}/ids" for each in source.unreadable)
+    nodes = zip(alive, source.get_many([f"{base}/ids/{name}" for name in alive]), strict=True)
+    members = (source.decode(partial(decode_registration, name), node) for name, node in nodes)
+    return OldGroup(
+        group,
+        None if unknown else frozenset(alive),
+        tuple(member for member in members if member is not None),
+        tuple(_kept(source, f"{base}/owners", decode_owner)),
+        tuple(_kept(source, f"{base}/offsets", decode_offset)),
+    )
+
+
+def _kept(source: Source, folder: str, decode: Callable[[Znode], object]) -> Iterator[Kept]:
+    for topic in source.children(folder):
+        for node in _nodes(source, f"{folder}/{topic}"):
+            partition = source.decode(lambda each: partition_of(_last(each.path)), node)
+            yield Kept(topic, _last(node.path), partition, _text(source.decode(decode, node)))
 
 
 def _nodes(source: Source, folder: str) -> list[Znode]:
@@ -216,6 +234,7 @@ _IN_ZOOKEEPER: Mapping[str, Callable[[Source], Table]] = {
     "topics": lambda source: topic_table(read_tolerantly(source)),
     "partitions": lambda source: partition_table(read_tolerantly(source)),
     "controller": lambda source: facts.controller_table(read_tolerantly(source)),
+    "admin-entries": _admin_entries,
     "cluster": _cluster,
     "configs": _configs,
     "consumers": _consumers,

@@ -59,12 +59,15 @@ def diff(plan: ReassignmentPlan, state: ClusterState, sizes: Mapping[TopicPartit
     at_target = {Progress.DONE, Progress.SETTLED}
     pending = tuple(wish for wish in wishes if judge(wish, state, published=False) not in at_target)
     moving = {wish.partition for wish in pending}
+    held = assignment_of(state)
+    then = {**held, **{wish.partition: wish.target for wish in pending}}
+    brokers = sorted({*state.brokers, *chain.from_iterable(held.values()), *chain.from_iterable(then.values())})
     return PlanDiff(
         waves=schedule(pending, plan.limits),
         pending=pending,
         settled=tuple(wish.partition for wish in wishes if wish.partition not in moving),
-        before=_loads(assignment_of(state), state, sizes or {}),
-        after=_loads({**assignment_of(state), **{w.partition: w.target for w in pending}}, state, sizes or {}),
+        before=_loads(held, brokers, sizes or {}),
+        after=_loads(then, brokers, sizes or {}),
     )
 
 
@@ -83,20 +86,15 @@ def _complete(wish: Reassignment, state: ClusterState, sizes: Mapping[TopicParti
     return replace(wish, current=current, size_bytes=size)
 
 
-def _loads(assignment: Assignment, state: ClusterState, sizes: Mapping[TopicPartition, int]) -> dict[int, BrokerLoad]:
-    replicas: Counter[int] = Counter()
-    leaders: Counter[int] = Counter()
+def _loads(
+    assignment: Assignment, brokers: Iterable[int], sizes: Mapping[TopicPartition, int]
+) -> dict[int, BrokerLoad]:
+    replicas = Counter(chain.from_iterable(assignment.values()))
+    leaders = Counter(ids[0] for ids in assignment.values() if ids)
     held: Counter[int] = Counter()
-    for partition, brokers in assignment.items():
-        replicas.update(brokers)
-        leaders.update(brokers[:1])
-        for broker in brokers:
-            held[broker] += sizes.get(partition, 0)
+    for partition, size in sizes.items():
+        for broker in assignment.get(partition, ()):
+            held[broker] += size
     return {
-        broker: BrokerLoad(replicas[broker], leaders[broker], held[broker] if sizes else None)
-        for broker in _every_broker(state.brokers, chain(replicas, *assignment_of(state).values()))
+        broker: BrokerLoad(replicas[broker], leaders[broker], held[broker] if sizes else None) for broker in brokers
     }
-
-
-def _every_broker(alive: Iterable[int], holding: Iterable[int]) -> list[int]:
-    return sorted({*alive, *holding})

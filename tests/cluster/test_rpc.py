@@ -55,7 +55,9 @@ def test_what_is_produced_is_consumed_in_order(live: Sandbox) -> None:
 def test_sizes_on_disk_by_broker(live: Sandbox) -> None:
     topic = make_topic(live, {0: (1, 2), 1: (3,)})
     produce(live.bootstrap, {TopicPartition(topic, 0): [b"x" * 10_000] * 10})
-    sizes = describe_log_dirs(live.bootstrap)
+    told = describe_log_dirs(live.bootstrap)
+    sizes = told.sizes
+    assert told.failed == {}
     assert list(sizes) == [1, 2, 3, 4]
     held = {
         broker: {each: size for each, size in found.items() if each.topic == topic} for broker, found in sizes.items()

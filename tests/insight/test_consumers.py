@@ -11,7 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from states import tp
 
-from kadmin.insight.consumers import changed_hands, coordinating_partition, range_shares, round_robin_shares
+from kadmin.errors import InfeasibleError
+from kadmin.insight.consumers import (
+    Strategy,
+    changed_hands,
+    coordinating_partition,
+    range_shares,
+    round_robin_shares,
+    shares,
+    sticky_shares,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -22,8 +31,8 @@ if TYPE_CHECKING:
 RECORDED = json.loads((Path(__file__).parent / "recorded" / "assignors-2.8.2.json").read_text(encoding="utf-8"))
 
 
-def plain(shares: Shares) -> dict[str, list[str]]:
-    return {member: [str(partition) for partition in found] for member, found in shares.items()}
+def plain(found: Shares) -> dict[str, list[str]]:
+    return {member: [str(partition) for partition in each] for member, each in found.items()}
 
 
 @pytest.mark.parametrize("case", RECORDED, ids=range(len(RECORDED)))
@@ -40,6 +49,18 @@ def test_what_changes_hands() -> None:
     assert changed_hands(before, before) == ()
     assert changed_hands(before, range_shares({"a": ["t"], "b": ["t"]}, {"t": 7})) == (tp("t-3"), tp("t-5"), tp("t-6"))
     assert changed_hands(before, range_shares({"a": ["t"]}, {"t": 5})) == (tp("t-3"), tp("t-4"))
+
+
+def test_sticky_keeps_what_it_can() -> None:
+    before = sticky_shares({"a": ["t"]}, {"t": 4}, {})
+    after = sticky_shares({"a": ["t"], "b": ["t"]}, {"t": 5}, before)
+    assert plain(after) == {"a": ["t-0", "t-1", "t-2"], "b": ["t-3", "t-4"]}
+    assert plain(sticky_shares({"a": ["gone"], "b": ["gone"]}, {"t": 4}, before)) == {"a": [], "b": []}
+
+
+def test_sticky_is_refused_where_members_have_different_topics() -> None:
+    with pytest.raises(InfeasibleError, match="same topics"):
+        shares(Strategy.STICKY, {"a": ["t"], "b": ["t", "u"]}, {"t": 4, "u": 1})
 
 
 @pytest.mark.parametrize(
@@ -76,8 +97,8 @@ def test_every_partition_that_somebody_wants_has_one_owner_who_wants_it(
         round_robin_shares,
     )
     for share in kinds:
-        shares = share(subscriptions, partitions)
-        dealt = [partition for found in shares.values() for partition in found]
+        given_out = share(subscriptions, partitions)
+        dealt = [partition for found in given_out.values() for partition in found]
         assert sorted(map(str, dealt)) == sorted(f"{topic}-{n}" for topic in wanted for n in range(partitions[topic]))
-        assert all(p.topic in subscriptions[member] for member, found in shares.items() for p in found)
-        assert set(shares) == names
+        assert all(p.topic in subscriptions[member] for member, found in given_out.items() for p in found)
+        assert set(given_out) == names

@@ -224,7 +224,7 @@ def test_controller_znode(cluster: Cluster) -> None:
 
 def test_sizes_by_request(cluster: Cluster) -> None:
     try:
-        sizes = describe_log_dirs(cluster.bootstrap)
+        sizes = describe_log_dirs(cluster.bootstrap).sizes
     except NotCompletedError:
         assert seen(cluster, "sizes_by_request") == "not served"
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from states import cluster, tp
@@ -11,11 +11,12 @@ from states import cluster, tp
 from kadmin.cluster import rpc
 from kadmin.cluster.model import Endpoint
 from kadmin.cluster.store import Store
-from kadmin.operations.brokers import switch, usage_of
+from kadmin.operations.brokers import held_in, switch, usage_of
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
 
+STORAGE_ERROR = 56
 STATE = cluster({"a-0": (1, 2)})
 
 
@@ -41,6 +42,35 @@ def test_of_brokers_that_differ_the_one_counts_that_makes_a_deletion_go_wrong(
     settings = {number: {} if each is None else {"switch": each} for number, each in enumerate(told)}
     assert switch(settings, "switch", decisive=False) is deletes
     assert switch(settings, "switch", decisive=True) is creates
+
+
+def on_disk(broker: int, *directories: tuple[int, dict[str, int]]) -> dict[str, Any]:
+    """Return a broker's answer as kafka-python gives it: by directory its error, and sizes of partitions."""
+    listed = [
+        {
+            "log_dir": f"/disk{number}",
+            "error_code": code,
+            "topics": [
+                {
+                    "name": "a",
+                    "partitions": [{"partition_index": int(at), "partition_size": size, "is_future_key": False}],
+                }
+                for at, size in sizes.items()
+            ],
+        }
+        for number, (code, sizes) in enumerate(directories)
+    ]
+    return {"broker": broker, "log_dirs": listed}
+
+
+def test_a_broker_whose_disk_failed_hides_no_other() -> None:
+    found = rpc.log_dirs_in(
+        [on_disk(2, (0, {"0": 5}), (0, {"1": 7})), on_disk(1, (0, {"0": 5}), (STORAGE_ERROR, {})), on_disk(3)]
+    )
+    held, untold = held_in(found)
+    assert held == {2: 12, 3: 0}
+    assert untold == ("bytes on disk of broker 1 are not known: Broker 1 cannot read its log directory /disk1.",)
+    assert found.failed[1].cause == "KafkaStorage"
 
 
 @pytest.mark.zookeeper

@@ -136,6 +136,25 @@ def test_old_consumers_are_listed(chroot: str, name: str) -> None:
         assert all(row["partition"] == int(row["name"]) for row in found if row["kind"] != "member")
 
 
+def test_owners_that_cannot_be_right(brokers: Store) -> None:
+    """One member alive with two threads; another is gone, and a partition is owned under both of its names."""
+    alive = "g-1_host-a.b-1700000000123-0a1b2c3d"
+    registered = b'{"version":1,"subscription":{"t":2},"pattern":"static","timestamp":"1700000000124"}'
+    owners = {"0": f"{alive}-0", "1": "g-1_fixed-0", "2-0": f"{alive}-0"}
+    folders = [f"/consumers/g-1{each}" for each in ("", "/ids", "/owners", "/owners/t")]
+    made = [path for path in ("/consumers", *folders) if brokers.exists(path) is None]
+    write(brokers, *(Create(path) for path in made), Create(f"/consumers/g-1/ids/{alive}", registered))
+    write(brokers, *(Create(f"/consumers/g-1/owners/t/{name}", value.encode()) for name, value in owners.items()))
+    found = {row["name"]: row for row in rows(brokers, "consumers", "--filter", "group=g-1")}
+    assert (found[alive]["host"], found[alive]["started"]) == ("host-a.b", "2023-11-14T22:13:20Z")
+    assert {name: row["condition"] for name, row in found.items()} == {
+        alive: ["idle-threads"],
+        "0": ["duplicate"],
+        "1": ["orphaned"],
+        "2-0": ["duplicate"],
+    }
+
+
 def test_bytes_that_no_broker_tells_are_not_known(brokers: Store) -> None:
     value = asked(brokers, "brokers")
     assert {row["size_bytes"] for row in value["brokers"]} == {None}
@@ -250,6 +269,24 @@ def test_a_credential_where_it_does_not_belong_is_not_quoted(brokers: Store) -> 
     assert all(CREDENTIAL not in answer.out + answer.err for answer in answers)
     assert "SCRAM-SHA-256 is not a string but list" in answers[0].out
     assert "config is not an object but str" in answers[1].out
+
+
+def test_entries_of_the_admin_znodes(brokers: Store) -> None:
+    wishes = [{"topic": topic, "partition": 1, "replicas": [2, 1]} for topic in ("alpha", "no")]
+    moved = json.dumps({"version": 1, "partitions": wishes}).encode()
+    election, deleted = "/admin/preferred_replica_election", "/admin/delete_topics/beta"
+    nodes = [("/admin/reassign_partitions", moved), (election, b"{"), (deleted, b"")]
+    assert brokers.multi([Create(path, data) for path, data in nodes]).committed
+    found = rows(brokers, "admin-entries", "--sort", "node", "--sort", "-topic")
+    assert [(row["node"], row["topic"], row["partition"], row["replicas"]) for row in found] == [
+        ("/admin/delete_topics", "beta", None, None),
+        ("/admin/preferred_replica_election", None, None, None),
+        ("/admin/reassign_partitions", "no", 1, [2, 1]),
+        ("/admin/reassign_partitions", "alpha", 1, [2, 1]),
+    ]
+    assert [row["flaws"] for row in found] == [[], ["not-json"], ["unknown-topic"], []]
+    assert [row["motion"] for row in found] == [None, None, None, "unclear"]
+    assert [row["topic"] for row in rows(brokers, "admin-entries", "--filter", "flaws=unknown*")] == ["no"]
 
 
 def test_acls_of_both_layouts(brokers: Store) -> None:

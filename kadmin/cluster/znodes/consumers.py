@@ -19,6 +19,16 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import Znode
 
 CONSUMERS = "/consumers"
+_GENERATED = re.compile(r"(.+)-([0-9]{13})-([0-9a-f]{1,8})")
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerOrigin:
+    """What a generated consumer id tells: where and when the consumer started (ms since 1970), and its own part."""
+
+    host: str
+    started_ms: int
+    unique: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +68,15 @@ def offsets_path(group: str, topic: str | None = None) -> str:
     """Return the parent of a group's committed offsets of one topic; without a topic, the parent of its topics."""
     topics = f"{CONSUMERS}/{require_element(group)}/offsets"
     return topics if topic is None else f"{topics}/{require_topic_name(topic)}"
+
+
+def origin_of(group: str, consumer_id: str) -> ConsumerOrigin | None:
+    """Take a consumer id apart, `<group>_<host>-<ms>-<8 hex digits>`; None for one that was configured (consumer.id).
+
+    Kafka: ZookeeperConsumerConnector.
+    """
+    found = _GENERATED.fullmatch(consumer_id.removeprefix(f"{group}_"))
+    return ConsumerOrigin(found[1], int(found[2]), found[3]) if found else None
 
 
 def decode_registration(consumer_id: str, node: Znode) -> ConsumerRegistration:
