@@ -19,13 +19,13 @@ SIGPIPE_STATUS = 128 + 13
 
 _UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
-COLLECTED_AFTER = 100_000
-"""A large document or cluster is millions of objects that stay: at Python's pace a quarter of the time is the search."""
+OBJECTS_BETWEEN_COLLECTIONS = 100_000
+"""A large document or cluster is millions of objects that stay; at Python's pace the search takes a quarter."""
 
 
 def main() -> NoReturn:
     """Run kadmin with the process's arguments and exit with one of the documented codes (docs/exit-codes.md)."""
-    gc.set_threshold(COLLECTED_AFTER)
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     if sys.stdout is None:  # whoever started us closed it: an answer that nobody gets must fail as on a full disk
         sys.stdout = open(os.devnull, encoding="utf-8")  # noqa: SIM115, PTH123 - stays open to the exit
     sys.exit(run(sys.argv[1:]))
