@@ -152,14 +152,12 @@ def test_an_answer_that_was_not_written_is_no_success(
 ) -> None:
     places = {"PLAN": document(tmp_path / "plan.yaml", reassignment("orders", {0: [2, 3]})), "OUT": tmp_path / "out"}
     command_line = [sys.executable, "-m", "kadmin", *(places.get(word, word) for word in line)]
-    # A measurement has files of its own to write.
-    unmeasured = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_PROCESS_")}
     with (tmp_path / "stdout").open("wb") as stdout:
         ended = subprocess.run(
             ["bash", "-c", f'{shell} "$@"', "bash", *command_line],
             stdout=stdout,
             stderr=subprocess.PIPE,
-            env={**unmeasured, "PYTHONDONTWRITEBYTECODE": "1"},
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
             check=False,
         )
     assert (ended.returncode, cause in ended.stderr.decode()) == (8, True), ended.stderr
