@@ -22,6 +22,9 @@ settings.register_profile("kadmin", deadline=None, derandomize=True, max_example
 settings.register_profile("mutation", parent=settings.get_profile("kadmin"), max_examples=15)
 settings.load_profile("kadmin")
 
+_SECOND_HALF = "test_r"
+"""From this file on, the tests of a version that is tested alone have a cluster of their own: they would end last."""
+
 _chroots = itertools.count()
 
 
@@ -36,7 +39,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for item in items if item not in left_out]
     for item in items:
         if (version := _version(item)) is not None:
-            item.add_marker(pytest.mark.xdist_group(version))
+            half = len(VERSIONS) == 1 and item.path.name >= _SECOND_HALF
+            item.add_marker(pytest.mark.xdist_group(f"{version}-2" if half else version))
 
 
 def _version(item: pytest.Item) -> str | None:
