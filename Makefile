@@ -52,10 +52,8 @@ lint: $(READY)
 
 # Coverage is measured here alone: it doubles the work of Python, and live tests have no time to lose.
 unit: $(READY)
-	rm -f .coverage .coverage.*
-	$(BIN)/coverage run -m pytest $(WORKERS) -m "not live and not eras and not executor and not containers and not browser"
-	$(BIN)/coverage combine -q
-	$(BIN)/coverage report --fail-under=85 --skip-covered
+	$(BIN)/python -m pytest $(WORKERS) -m "not live and not eras and not executor and not containers and not browser" \
+		--cov --cov-report=term:skip-covered --cov-fail-under=85
 
 live: $(READY)
 	$(BIN)/python -m pytest $(WORKERS) -m "live and not eras and not executor"
