@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.problem import NONE, any_of, bytes_on, member
+from kadmin.planner.kernel.problem import NONE, any_of, bytes_on, member, tally
 from kadmin.planner.kernel.quotas import quotas
 from kadmin.planner.kernel.share import byte_demand, group_demand
 
@@ -110,10 +110,7 @@ def _leaderless(problem: Problem, chosen: Ints, keepable: Bools) -> Bools:
 
 
 def _by_count(problem: Problem, chosen: Ints, keepable: Bools) -> int:
-    brokers = len(problem.brokers)
-    kept = np.bincount(problem.current[chosen][keepable], minlength=brokers)
-    settled = np.flatnonzero(~problem.movable)
-    lists = problem.start[settled]
-    base = np.bincount(lists[lists != NONE], minlength=brokers)
-    demand = group_demand(problem, chosen, kept, base, bytes_on(problem, lists, settled))
+    kept = np.bincount(problem.current[chosen][keepable], minlength=len(problem.brokers))
+    base, base_load = tally(problem, problem.start, np.flatnonzero(~problem.movable))
+    demand = group_demand(problem, chosen, kept, base, base_load)
     return int(np.maximum(quotas(demand) - kept, 0).sum())

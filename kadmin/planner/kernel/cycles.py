@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kadmin.planner.kernel.bounds import added
-from kadmin.planner.kernel.problem import NONE, bytes_on
+from kadmin.planner.kernel.problem import NONE, tally
 from kadmin.planner.kernel.share import most_that_fit
 
 if TYPE_CHECKING:
@@ -59,13 +59,18 @@ def cancel_cycles(placement: Placement, quota: Ints, bound: int) -> bool:
 
 
 class _Tail:
-    """The residual network, built anew after each cycle. What stood in the way of its own cycle is barred."""
+    """The residual network, built anew after each cycle. What stood in the way of its own cycle is barred.
+
+    `_most` [B] is how many replicas each broker's capacity may have room for.
+    """
 
     def __init__(self, placement: Placement, quota: Ints) -> None:
         problem = placement.problem
         self._placement, self._quota = placement, quota
         self._brokers = len(problem.brokers)
         self._members = np.flatnonzero(problem.movable)
+        base, base_load = tally(problem, problem.start, np.flatnonzero(~problem.movable))
+        self._most = base + most_that_fit(problem, self._members, base_load)
         self._barred = np.zeros(len(problem), np.bool_)
         self._led_anyway = problem.brokers.all_lead
         most = max(_MOST_PAIRS // max(self._brokers, 1), 1)
@@ -151,17 +156,8 @@ class _Tail:
         unit = 2 * brokers + 3
         full, fuller = self._levels()
         cost[brokers, :brokers] = -full * unit
-        cost[:brokers, brokers] = np.where(self._room(), fuller * unit, _NO_ARC)
+        cost[:brokers, brokers] = np.where(self._placement.count < self._most, fuller * unit, _NO_ARC)
         return cost
-
-    def _room(self) -> Bools:
-        """Whether each broker's capacity may have room for one replica more than it has, [B]."""
-        problem = self._placement.problem
-        settled = np.flatnonzero(~problem.movable)
-        lists = problem.start[settled]
-        most = most_that_fit(problem, self._members, bytes_on(problem, lists, settled))
-        most += np.bincount(lists[lists != NONE], minlength=self._brokers)
-        return np.asarray(self._placement.count < most)
 
     def _levels(self) -> tuple[Ints, Ints]:
         """Return how full each broker is for its weight, [B] as ranks among all, and would be with one replica more.

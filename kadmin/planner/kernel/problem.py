@@ -126,6 +126,12 @@ def bytes_on(problem: Problem, lists: Ints, partitions: Ints | None = None) -> I
     return load[:-1]
 
 
+def tally(problem: Problem, lists: Ints, partitions: Ints) -> tuple[Ints, Ints]:
+    """Return how many replicas and bytes lists ([P, W]) put on each broker, of some partitions alone, both [B]."""
+    held = lists[partitions]
+    return np.bincount(held[held != NONE], minlength=len(problem.brokers)), bytes_on(problem, held, partitions)
+
+
 def lengths(lists: Ints) -> Ints:
     """Return how many brokers each list ([N, W]) has, [N]."""
     return reduce(np.add, (lists != NONE).T, np.zeros(len(lists), np.int64))

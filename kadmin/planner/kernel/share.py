@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.problem import NO_LIMIT, NONE, ObstacleError, bytes_on
+from kadmin.planner.kernel.problem import NO_LIMIT, NONE, ObstacleError, tally
 from kadmin.planner.kernel.quotas import Demand, quotas, rack_reach
 
 if TYPE_CHECKING:
@@ -47,11 +47,6 @@ class Share:
     base_load: Ints
     others: Ints
     others_load: Ints
-
-    @property
-    def alone(self) -> bool:
-        """Whether no other group is to be placed before or after this one."""
-        return len(self.members) == int(self.placement.problem.movable.sum())
 
     def surplus(self) -> Ints:
         """Return by how many replicas each broker is above its quota (below: negative), [B]."""
@@ -114,8 +109,8 @@ def _share(placement: Placement, members: Ints, settled: Bools) -> Share:
     problem = placement.problem
     receives = problem.allowed[problem.group[members[0]]] & problem.brokers.may_receive
     _refuse_impossible(placement, members, receives)
-    kept, own_load = _tally(placement, members)
-    base, base_load = _tally(placement, np.flatnonzero(settled))
+    kept, own_load = tally(problem, placement.slots, members)
+    base, base_load = tally(problem, placement.slots, np.flatnonzero(settled))
     demand = group_demand(problem, members, kept, base, base_load)
     return Share(
         placement=placement,
@@ -180,11 +175,6 @@ def byte_demand(problem: Problem, members: Ints, kept: Ints, base: Ints, *, slac
         rack=brokers.rack,
         reach=np.array(reach, np.int64),
     )
-
-
-def _tally(placement: Placement, partitions: Ints) -> tuple[Ints, Ints]:
-    problem, held = placement.problem, placement.slots[partitions]
-    return np.bincount(held[held != NONE], minlength=len(problem.brokers)), bytes_on(problem, held, partitions)
 
 
 def _refuse_impossible(placement: Placement, members: Ints, receives: Bools) -> None:

@@ -36,13 +36,16 @@ def spread_topics(share: Share) -> None:
     """Let replicas under way change brokers until their topics are as even as that makes them."""
     placement = share.placement
     partition, slot = _underway(placement, share.members)
+    if not len(partition):
+        return
     near = _NEAR * share.tolerance * float(share.even_load().mean())
+    racks = placement.problem.brokers.rack[placement.slots[partition, slot]]  # which no exchange changes
     for topics in _some_topics(placement, partition):
         here = topics[placement.problem.topic[partition]]
         spread = _Spread(placement, np.flatnonzero(topics), near)
         for rack in range(placement.problem.brokers.racks):
-            there = placement.problem.brokers.rack[placement.slots[partition, slot]] == rack
-            spread.run(partition[here & there], slot[here & there])
+            chosen = here & (racks == rack)
+            spread.run(partition[chosen], slot[chosen])
 
 
 def _underway(placement: Placement, members: Ints) -> tuple[Ints, Ints]:
@@ -87,11 +90,11 @@ class _Spread:
         """Let replicas of one rack change brokers."""
         by_size = np.argsort(self._problem.size[partition], kind="stable")
         partition, slot = partition[by_size], slot[by_size]
-        size, at = self._problem.size[partition], np.arange(len(partition))
+        size = self._problem.size[partition]
         for stride in range(1, _STRIDES + 1):
             near = np.flatnonzero(size[stride:] - size[:-stride] <= self._near)
             for phase in (0, 1):
-                first = near[at[near] // stride % 2 == phase]
+                first = near[near // stride % 2 == phase]
                 both = np.stack([first, first + stride])
                 self._exchange(partition[both], slot[both])
 
