@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 # Each worker runs the tests of one cluster at a time. Tests wait for servers much of their time: three serve two cores.
-WORKERS := -n 3 --dist loadgroup
+WORKERS := -n 3 --dist loadgroup --tb=short
 ERAS := 0.10.2.2,1.1.1,2.3.1,2.4.1,2.8.2,3.9.2
 # The versions whose live tests `make test` leaves out.
 OTHER_ERAS := 0.10.2.2,1.1.1,2.3.1,2.4.1,3.9.2

@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 import time
-from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
+from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from kadmin.cluster.model import ClusterState
+    from kadmin.cluster.model import ClusterState, Replicas
     from kadmin.operations.record import Listing, Step
     from kadmin.sandbox import Sandbox
 
@@ -269,17 +269,26 @@ class Cluster:
     def stuck_reassignment(self, topic: str, number: int) -> Iterator[bytes]:
         """Let somebody else's reassignment wait for a broker that does not exist; undone at the end.
 
-        Undone by one transaction that writes the original list into the node and moves the controller.
+        Undone by one transaction that writes the original list into the node and moves the controller. Up to 2.3 the
+        old controller, busy to take the entry up, may write its own list over that: then nothing is in the node in the
+        end, and the original list is an ordinary reassignment.
         """
         original = self.state(topic).topics[topic].replicas[number]
+
+        def now() -> Replicas:
+            return self.state(topic).topics[topic].replicas[number]
+
         self._create_reassignment({"topic": topic, "partition": number, "replicas": [UNREGISTERED, *original]})
-        wait_until(lambda: len(self.state(topic).topics[topic].replicas[number]) > len(original), 30)
+        wait_until(lambda: len(now()) > len(original), 30)
+        entry: dict[str, object] = {"topic": topic, "partition": number, "replicas": list(original)}
         try:
             yield self.get(REASSIGN) or b""
         finally:
-            self.supersede({"topic": topic, "partition": number, "replicas": list(original)})
+            self.supersede(entry)
             wait_until(lambda: self.get(REASSIGN) is None, 60)
-            wait_until(lambda: self.state(topic).topics[topic].replicas[number] == original, 60)
+            if now() != original and UNREGISTERED in now():
+                self._create_reassignment(entry)
+            wait_until(lambda: now() == original, 60)
             self.wait_for_controller()
 
     @contextmanager
@@ -362,7 +371,8 @@ class Cluster:
         self.wait_for_controller()
         before, failed = self.epoch(), set[int]()
         brokers = set(self.state().brokers) if self.version < (1, 1) else failed
-        self.raw.delete("/kafka/controller")
+        with suppress(NoNodeError):  # one that is new has read it, and failed
+            self.raw.delete("/kafka/controller")
         give_up = time.monotonic() + 10
         while self.epoch() <= before + 5:
             if time.monotonic() > give_up:
@@ -443,13 +453,25 @@ class Cluster:
         self.raw.create(f"/kafka{REASSIGN}", payload)
 
     def supersede(self, entry: Mapping[str, Any]) -> None:
-        """Write one entry into the live node and move the controller, in one transaction."""
-        payload = json.dumps({"version": 1, "partitions": [entry]}, separators=(",", ":")).encode()
-        self.wait_for_controller()
-        transaction = self.raw.transaction()
-        transaction.set_data(f"/kafka{REASSIGN}", payload)
-        transaction.delete("/kafka/controller")
-        assert not any(isinstance(result, Exception) for result in transaction.commit())
+        """Write one entry into the live node and move the controller, in one transaction.
+
+        Written again if the old controller, still busy to take up what was there, wrote that over it; not if the next
+        one has taken that up already.
+        """
+        value = {"version": 1, "partitions": [entry]}
+        payload = json.dumps(value, separators=(",", ":")).encode()
+
+        def written() -> bool:
+            self.wait_for_controller()
+            before, transaction = self.epoch(), self.raw.transaction()
+            transaction.set_data(f"/kafka{REASSIGN}", payload)
+            transaction.delete("/kafka/controller")
+            if any(isinstance(result, Exception) for result in transaction.commit()):
+                return self.get(REASSIGN) is None
+            wait_until(lambda: self.epoch() > before, 60)
+            return bool(json.loads(self.get(REASSIGN) or payload) == value)
+
+        wait_until(written, 60)
 
     def throttle(self, topic: str, rate: str | None) -> None:
         """Hold all copies of a topic at a rate in bytes per second, or let them go."""

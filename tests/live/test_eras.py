@@ -121,6 +121,7 @@ def test_controller_deleted_at_once(cluster: Cluster) -> None:
     cluster.raw.create("/kafka/controller", b'{"version":1,"brokerid":-1,"timestamp":"1"}', ephemeral=True)
     stays(lambda: True, 1)
     cluster.raw.delete("/kafka/controller")
+    cluster.wait_for_controller()
 
 
 def test_topic_znode_in_mid_move(cluster: Cluster) -> None:
