@@ -129,6 +129,12 @@ def test_once_superseded_it_is_only_followed() -> None:
     assert back == Finish(OperationState.CANCELLED, "cancelled; 2 partitions are back at their original replicas")
 
 
+def test_what_the_old_controller_wrote_over_it_is_superseded_again() -> None:
+    """Up to 2.3 a controller that is taking a node up writes its own list back, and may do so after we wrote ours."""
+    again = act(at_work({"a-0": A.target, "b-0": (2, 3)}), WAVE, CANCEL)
+    assert again == Supersede((tp("a-0"),), {tp("a-0"): (2, 1), tp("b-0"): (2, 3)}, node_version=5)
+
+
 def test_a_partition_that_is_elsewhere_is_named() -> None:
     error = error_of(act(cluster({"a-0": A.target, "b-0": (2, 3)}), WAVE, CANCEL))
     assert "a-0" in str(error)

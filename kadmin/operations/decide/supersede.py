@@ -9,6 +9,7 @@ seen                                                      action
 ========================================================  =============================================
 a node that does not decode                               Finish: heal it first
 in flight to our target, and not superseded yet           the checks below, then Supersede
+superseded, and the old controller wrote over that        the same again
 superseded, and neither back nor on its way               Finish: with its name
 superseded, on its way, but waits for dead brokers        Finish: with their names
 superseded, on its way                                    Wait
