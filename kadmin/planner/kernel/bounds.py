@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.problem import NONE, any_of, bytes_on, member, tally
+from kadmin.planner.kernel.problem import NONE, any_of, bytes_on, member, spots, tally
 from kadmin.planner.kernel.quotas import quotas
 from kadmin.planner.kernel.share import byte_demand, group_demand
 
@@ -97,20 +97,21 @@ def _keepable(problem: Problem) -> Bools:
 
 def _keepable_together(problem: Problem, chosen: Ints, keepable: Bools) -> Ints:
     """Return how many replicas of each partition could stay at once, racks seen."""
-    per_rack = np.zeros((len(chosen), problem.brokers.racks), np.int64)
-    rows, columns = np.nonzero(keepable)
-    np.add.at(per_rack, (rows, problem.brokers.rack[problem.current[chosen][rows, columns]]), 1)
-    together = np.minimum(per_rack, problem.rack_cap[chosen, None])
-    return reduce(np.add, together.T, np.zeros(len(chosen), np.int64))
+    racks, cap = problem.brokers.racks, problem.rack_cap[chosen]
+    rows, _ = spots(keepable)
+    held = problem.current.take(chosen, axis=0)[keepable]
+    cells = np.bincount(rows * racks + problem.brokers.rack[held], minlength=len(chosen) * racks)
+    per_rack = cells.reshape(len(chosen), racks)
+    return reduce(np.add, (np.minimum(held, cap) for held in per_rack.T), np.zeros(len(chosen), np.int64))
 
 
 def _leaderless(problem: Problem, chosen: Ints, keepable: Bools) -> Bools:
     """Whether a partition needs a new replica because none that could stay may lead."""
-    return np.asarray(~any_of(keepable & problem.brokers.may_lead[problem.current[chosen]]))
+    return np.asarray(~any_of(keepable & problem.brokers.may_lead[problem.current.take(chosen, axis=0)]))
 
 
 def _by_count(problem: Problem, chosen: Ints, keepable: Bools) -> int:
-    kept = np.bincount(problem.current[chosen][keepable], minlength=len(problem.brokers))
+    kept = np.bincount(problem.current.take(chosen, axis=0)[keepable], minlength=len(problem.brokers))
     base, base_load = tally(problem, problem.start, np.flatnonzero(~problem.movable))
     demand = group_demand(problem, chosen, kept, base, base_load)
     return int(np.maximum(quotas(demand) - kept, 0).sum())

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kadmin.planner.kernel.problem import spots
 from kadmin.planner.kernel.replicas import stable_order
 
 if TYPE_CHECKING:
@@ -19,8 +20,11 @@ def handovers(problem: Problem, lists: Ints, leader: Ints, order: Ints) -> tuple
     """
     brokers = problem.brokers
     able = np.append(brokers.may_lead & brokers.may_hold, np.False_)  # the last one answers for NONE
-    listed, leads = lists[order], leader[order]
-    rows, slots = np.nonzero(able[listed] & (listed != leads[:, None]) & problem.movable[order, None])
-    arcs = leads[rows] * len(brokers) + listed[rows, slots]
+    order = order[problem.movable[order]]
+    listed, leads = lists.take(order, axis=0), leader[order]
+    others = able[listed]
+    others &= listed != leads[:, None]
+    rows, _ = spots(others)
+    arcs = leads[rows] * len(brokers) + listed[others]
     by_arc = stable_order(arcs)
     return arcs[by_arc], order[rows[by_arc]]

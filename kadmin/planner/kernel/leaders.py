@@ -56,12 +56,15 @@ def keep_leaders(problem: Problem, lists: Ints) -> Ints:
     leader = np.where(stays, wished, NONE)
     count = np.bincount(leader[leader != NONE], minlength=len(problem.brokers)).tolist()
     lost = np.flatnonzero(~stays)
-    hopeless = lost[~any_of(may_lead[lists[lost]])]
+    left = lists.take(lost, axis=0)
+    able = may_lead[left]
+    hopeless = lost[~any_of(able)]
     if hopeless.size:
         raise ObstacleError("every replica lies on a broker that may not lead", hopeless)
-    chosen = []
-    for row in np.sort(np.where(may_lead[lists[lost]], lists[lost], NONE), axis=1).tolist():
-        choice = min([broker for broker in row if broker != NONE], key=count.__getitem__)
+    count.append(len(leader))  # NONE is never chosen
+    chosen, led = [], count.__getitem__
+    for row in np.sort(np.where(able, left, NONE), axis=1).tolist():
+        choice = min(row, key=led)
         chosen.append(choice)
         count[choice] += 1
     leader[lost] = chosen

@@ -17,6 +17,7 @@ import numpy as np
 from kadmin.planner.kernel.bounds import added
 from kadmin.planner.kernel.problem import NO_LIMIT, NONE, ObstacleError, any_of, bytes_on, lengths, member
 from kadmin.planner.kernel.releases import holdable
+from kadmin.planner.kernel.replicas import stable_order
 
 if TYPE_CHECKING:
     from kadmin.plan.model import ProposalLimits
@@ -28,7 +29,8 @@ def plan_order(problem: Problem, target: Ints) -> Ints:
     entries = np.flatnonzero(any_of(target != problem.current))
     rank = _rank(problem, target)[entries]
     win = _wins(problem, target)[entries]
-    ordered = entries[np.lexsort((entries, -win, rank))]
+    most = int(win.max(initial=0))
+    ordered = entries[stable_order(rank * (most + 1) + most - win)]
     return ordered if (problem.brokers.capacity >= NO_LIMIT).all() else _with_room(problem, target, ordered)
 
 
@@ -81,10 +83,10 @@ def _rank(problem: Problem, target: Ints) -> Ints:
 def crowded(problem: Problem) -> Bools:
     """Whether a rack holds more replicas of a partition than it may, [P]."""
     brokers, current = problem.brokers, problem.current
+    racks = np.append(brokers.rack, NONE)[current].astype(np.int16)  # the last one answers for NONE
     found = np.zeros(len(problem), np.bool_)
     for rack in range(brokers.racks):
-        on_rack = lengths(np.where(brokers.rack[current] == rack, current, NONE))
-        found |= on_rack > problem.rack_cap
+        found |= (racks == rack).sum(axis=1) > problem.rack_cap
     return found
 
 
@@ -104,7 +106,8 @@ def _wins(problem: Problem, target: Ints) -> Ints:
 
 def _turns_left(broker: Ints, size: Ints) -> Ints:
     """Return, for the entries of each broker taken by size, how many are left from each one on."""
-    order = np.lexsort((np.arange(len(size)), -size, broker))
+    order = stable_order(-size)
+    order = order[stable_order(broker[order])]
     ascending = broker[order]
     left = np.empty(len(broker), np.int64)
     left[order] = np.searchsorted(ascending, ascending, side="right") - np.arange(len(broker))

@@ -109,12 +109,19 @@ class ObstacleError(Exception):
 
 def member(lists: Ints, broker: Ints) -> Bools:
     """Whether each list (rows of [N, W]) holds the broker beside it ([N])."""
-    return any_of(lists == broker[:, None])
+    return reduce(np.logical_or, (column == broker for column in lists.T), np.zeros(len(lists), np.bool_))
 
 
 def any_of(mask: Bools) -> Bools:
     """Whether each row of [N, W] has an entry that is true: many short rows go column by column, ten times faster."""
     return reduce(np.logical_or, mask.T, np.zeros(len(mask), np.bool_))
+
+
+def spots(mask: Bools) -> tuple[Ints, Ints]:
+    """Return row and column of each entry of [N, W] that is true, as numpy's nonzero does: four times faster."""
+    flat = np.flatnonzero(mask)
+    rows = flat // max(mask.shape[1], 1)
+    return rows, flat - rows * mask.shape[1]
 
 
 def bytes_on(problem: Problem, lists: Ints, partitions: Ints | None = None) -> Ints:
@@ -128,7 +135,7 @@ def bytes_on(problem: Problem, lists: Ints, partitions: Ints | None = None) -> I
 
 def tally(problem: Problem, lists: Ints, partitions: Ints) -> tuple[Ints, Ints]:
     """Return how many replicas and bytes lists ([P, W]) put on each broker, of some partitions alone, both [B]."""
-    held = lists[partitions]
+    held = lists.take(partitions, axis=0)
     return np.bincount(held[held != NONE], minlength=len(problem.brokers)), bytes_on(problem, held, partitions)
 
 

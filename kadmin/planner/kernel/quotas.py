@@ -42,9 +42,14 @@ class Demand:
     reach: Ints
 
 
-def rack_reach(rf: Ints, cap: Ints, racks: int) -> Ints:
-    """Return g(0) to g(K) for partitions that want `rf` replicas, at most `cap` on one rack (both [P])."""
-    return np.array([np.minimum(rf, racks_used * cap).sum() for racks_used in range(racks + 1)], np.int64)
+def rack_reach(rf: Ints, cap: Ints, racks: int, size: Ints | None = None) -> Ints:
+    """Return g(0) to g(K) for partitions that want `rf` replicas of one `size`, at most `cap` on one rack (all [P])."""
+    kinds = 1 + int(rf.max(initial=0))
+    kind = rf * kinds + np.minimum(cap, rf)
+    total = np.zeros(kinds * kinds, np.int64)
+    np.add.at(total, kind, 1 if size is None else size)
+    wanted, most = np.divmod(np.arange(len(total)), kinds)
+    return np.array([(total * np.minimum(wanted, used * most)).sum() for used in range(racks + 1)], np.int64)
 
 
 def quotas(demand: Demand) -> Ints:

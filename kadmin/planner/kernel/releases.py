@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.problem import NONE, any_of
+from kadmin.planner.kernel.problem import NONE, any_of, spots
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def release(placement: Placement) -> None:
     """Open every slot whose replica must go; pinned and excluded partitions are left alone."""
     problem = placement.problem
-    placement.take_all(*np.nonzero(~holdable(problem, problem.start) & (problem.start != NONE)))
+    placement.take_all(*spots(~holdable(problem, problem.start) & (problem.start != NONE)))
     crowded = any_of(placement.per_rack > problem.rack_cap[:, None]) | (placement.missing() < 0)
     for partition in np.flatnonzero(crowded & problem.movable).tolist():
         while (choice := _surplus_slots(placement, partition)).size:

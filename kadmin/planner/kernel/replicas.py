@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kadmin.planner.kernel.problem import spots
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kadmin.planner.kernel.placement import Placement
     from kadmin.planner.kernel.problem import Bools, Ints
+
+_MANY = 1500
+_PLACE_BITS = 32
+_PLACE = 2**_PLACE_BITS - 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,16 +94,29 @@ def replicas_on(placement: Placement, members: Ints, brokers: Ints) -> Replicas:
     """List the replicas of some partitions on some brokers (both ascending)."""
     wanted = np.zeros(len(placement.problem.brokers) + 1, np.bool_)  # the last one answers for NONE
     wanted[brokers] = True
-    rows, slots = np.nonzero(wanted[placement.slots[members]])
-    held = placement.slots[members[rows], slots]
+    lists = placement.slots.take(members, axis=0)
+    here = wanted[lists]
+    held, (rows, slots) = lists[here], spots(here)
     order = stable_order(held)
     return Replicas(held[order], members[rows[order]], slots[order])
 
 
 def stable_order(values: Ints) -> Ints:
-    """Return the stable ascending order of small numbers; short integers are sorted several times faster."""
-    few = int(values.max(initial=0)) <= np.iinfo(np.uint16).max
-    return np.argsort(values.astype(np.uint16) if few else values, kind="stable")
+    """Return the stable ascending order, as numpy's stable sort does, many values several times faster.
+
+    Short integers are sorted by radix, others by quicksort, each with its place behind it, so that no two are equal.
+    """
+    if len(values) < _MANY:
+        return np.argsort(values, kind="stable")
+    least, most = int(values.min()), int(values.max())
+    if least >= 0 and most <= np.iinfo(np.uint16).max:
+        return np.argsort(values.astype(np.uint16), kind="stable")
+    if least >= 0 and most <= np.iinfo(np.int32).max:
+        return np.asarray(np.sort(values << _PLACE_BITS | np.arange(len(values))) & _PLACE)
+    order = np.argsort(values)
+    rank = np.zeros(len(values), np.int64)
+    np.cumsum(values[order[1:]] != values[order[:-1]], out=rank[1:])
+    return np.asarray(np.sort(rank << _PLACE_BITS | order) & _PLACE)
 
 
 def running_count(values: Ints) -> Ints:
@@ -105,5 +124,8 @@ def running_count(values: Ints) -> Ints:
     order = stable_order(values)
     ranks = np.empty(len(values), np.int64)
     ascending = values[order]
-    ranks[order] = np.arange(len(values)) - np.searchsorted(ascending, ascending)
+    place = np.arange(len(values))
+    first = np.zeros(len(values), np.int64)
+    first[1:] = np.where(ascending[1:] != ascending[:-1], place[1:], 0)
+    ranks[order] = place - np.maximum.accumulate(first)
     return ranks

@@ -131,7 +131,7 @@ def group_demand(problem: Problem, members: Ints, kept: Ints, base: Ints, base_l
     A broker that may not receive gets no more than it has at the start, and none more than its capacity may have room
     for.
     """
-    brokers, start = problem.brokers, problem.start[members]
+    brokers, start = problem.brokers, problem.start.take(members, axis=0)
     allowed = problem.allowed[problem.group[members[0]]] & brokers.may_hold
     several = int((problem.rf[members] > 1).sum())  # a sole replica leads
     most = np.minimum(np.where(brokers.may_lead, len(members), several), most_that_fit(problem, members, base_load))
@@ -163,17 +163,16 @@ def byte_demand(problem: Problem, members: Ints, kept: Ints, base: Ints, *, slac
     brokers, size = problem.brokers, problem.size[members]
     allowed = problem.allowed[problem.group[members[0]]] & brokers.may_hold
     most = np.where(allowed & brokers.may_receive, int(size.sum()), np.where(allowed, kept, 0))
-    rf, cap = problem.rf[members], problem.rack_cap[members]
-    reach = [int(np.dot(size, np.minimum(rf, racks * cap))) for racks in range(brokers.racks + 1)]
+    reach = rack_reach(problem.rf[members], problem.rack_cap[members], brokers.racks, size)
     capacity = (brokers.capacity / (1 + min(slack, _HEADROOM))).astype(np.int64)
     return Demand(
-        total=reach[-1],
+        total=int(reach[-1]),
         base=base,
         kept=np.zeros_like(kept),  # goals must not shift with what is where, or a second run would go on
         upper=np.clip(capacity - base, 0, most),
         weight=brokers.weight,
         rack=brokers.rack,
-        reach=np.array(reach, np.int64),
+        reach=reach,
     )
 
 

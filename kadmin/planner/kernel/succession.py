@@ -45,18 +45,21 @@ def order_lists(problem: Problem, lists: Ints, leader: Ints, free: Bools) -> Int
 
 
 def _leader_first(problem: Problem, lists: Ints, leader: Ints) -> Ints:
-    width = lists.shape[1]
-    place = np.full(lists.shape, width, np.int64)
+    start, brokers, width = problem.start, len(problem.brokers), lists.shape[1]
+    changed = np.flatnonzero((any_of(lists != start) | (leader != start[:, 0])) & problem.movable)
+    before, keys = start.take(changed, axis=0), lists.take(changed, axis=0)
     for column in range(width):
-        before = problem.start[:, column : column + 1]
-        place = np.where((lists == before) & (lists != NONE), column, place)
-    place[lists == leader[:, None]] = -1
-    place[lists == NONE] = width + 1
-    changed = np.flatnonzero(any_of(lists != problem.start) | (leader != problem.start[:, 0]))
-    ordered = problem.start.copy()
-    by_place = np.lexsort((lists[changed], place[changed]), axis=1)
-    ordered[changed] = np.take_along_axis(lists[changed], by_place, axis=1)
-    return np.where(problem.movable[:, None], ordered, problem.start)
+        held = keys[:, column]
+        place = np.full(len(changed), width)
+        for earlier in reversed(range(width)):
+            place[held == before[:, earlier]] = earlier
+        place[held == leader[changed]] = -1
+        place[held == NONE] = width + 1
+        keys[:, column] = (place + 1) * (brokers + 1) + held + 1  # by place, then by broker
+    keys.sort(axis=1)
+    ordered = start.copy()
+    ordered[changed] = keys % (brokers + 1) - 1
+    return ordered
 
 
 class _Heirs:
@@ -76,7 +79,7 @@ class _Heirs:
         """Let partitions change heirs, as many at once as do not come to lead more than they relieve."""
         leader = self._ordered[partitions, 0]
         for _ in range(_ROUNDS):
-            heirs = self._ordered[partitions, 1:]
+            heirs = self._ordered.take(partitions, axis=0)[:, 1:]
             now = self._after[leader, heirs[:, 0]]
             best, least = self._best(leader, heirs)
             which = np.flatnonzero(now - least >= _UNEVEN)
@@ -91,12 +94,12 @@ class _Heirs:
 
     def _best(self, leader: Ints, heirs: Ints) -> tuple[Ints, Ints]:
         """Return which of the replicas behind each leader would lead least after its loss, and how much, both [N]."""
-        count = np.where(self._may_lead[heirs], self._after[leader[:, None], heirs], np.iinfo(np.int64).max)
         best = np.zeros(len(heirs), np.int64)
-        least = count[:, 0].copy()
-        for column in range(1, heirs.shape[1]):
-            lower = count[:, column] < least
-            best[lower], least[lower] = column, count[lower, column]
+        least = np.full(len(heirs), np.iinfo(np.int64).max)
+        for column, heir in enumerate(heirs.T):
+            count = self._after[leader, heir]
+            lower = np.flatnonzero(self._may_lead[heir] & (count < least))
+            best[lower], least[lower] = column, count[lower]
         return best, least
 
     def _inherit(self, partitions: Ints, column: Ints) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.problem import NONE, any_of, member
+from kadmin.planner.kernel.problem import NONE, any_of, member, spots
 from kadmin.planner.kernel.replicas import stable_order
 
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ _STRIDES = 8
 
 _NEAR = 0.05
 """How much two sizes may differ, as a part of what tolerance leaves to a broker of mean load."""
+
+_NO_GAIN = 2
+"""A replica that goes where its topic has as many, once it is there, as where it was changes nothing; nor do two."""
 
 _CELLS = 2**26
 """So many counts, of a topic on a broker, are kept at once."""
@@ -50,21 +53,21 @@ def spread_topics(share: Share) -> None:
 
 def _underway(placement: Placement, members: Ints) -> tuple[Ints, Ints]:
     """Return partition and slot of every replica that is new, those apart that were put there before the start."""
-    problem, lists = placement.problem, placement.slots[members]
-    changed = np.flatnonzero(any_of(lists != problem.current[members]))
-    members, lists = members[changed], lists[changed]
-    found = [
-        (held != NONE) & ~member(problem.current[members], held) & ~member(problem.start[members], held)
-        for held in lists.T
-    ]
-    rows, slots = np.nonzero(np.stack(found, axis=1)) if found else (np.zeros(0, np.int64),) * 2
+    problem, lists = placement.problem, placement.slots.take(members, axis=0)
+    changed = np.flatnonzero(any_of(lists != problem.current.take(members, axis=0)))
+    members, lists = members[changed], lists.take(changed, axis=0)
+    before = [problem.current.take(members, axis=0), problem.start.take(members, axis=0)]
+    new = lists != NONE
+    for column, held in enumerate(lists.T):
+        new[:, column] &= ~(member(before[0], held) | member(before[1], held))
+    rows, slots = spots(new)
     return members[rows], slots
 
 
 def _some_topics(placement: Placement, partition: Ints) -> Iterator[Bools]:
     """Yield masks of the topics under way, so many at a time that their counts fit."""
     problem = placement.problem
-    topics = np.unique(problem.topic[partition])
+    topics = np.flatnonzero(np.bincount(problem.topic[partition]))
     step = max(_CELLS // len(problem.brokers), 1)
     for first in range(0, len(topics), step):
         mask = np.zeros(int(problem.topic.max()) + 1, np.bool_)
@@ -88,37 +91,40 @@ class _Spread:
 
     def run(self, partition: Ints, slot: Ints) -> None:
         """Let replicas of one rack change brokers."""
-        by_size = np.argsort(self._problem.size[partition], kind="stable")
+        by_size = stable_order(self._problem.size[partition])
         partition, slot = partition[by_size], slot[by_size]
-        size = self._problem.size[partition]
+        size, broker = self._problem.size[partition], self._placement.slots[partition, slot]
         for stride in range(1, _STRIDES + 1):
             near = np.flatnonzero(size[stride:] - size[:-stride] <= self._near)
+            turn = near // stride % 2
             for phase in (0, 1):
-                first = near[near // stride % 2 == phase]
-                both = np.stack([first, first + stride])
-                self._exchange(partition[both], slot[both])
+                first = near[turn == phase]
+                pairs = self._better(partition, broker, np.stack([first, first + stride]))
+                if pairs.size and self._fits(partition[pairs], broker[pairs]):
+                    self._exchange(partition[pairs], slot[pairs], broker[pairs])
+                    broker[pairs] = broker[pairs[::-1]]
 
-    def _exchange(self, partition: Ints, slot: Ints) -> None:
-        """Exchange those pairs ([2, N]) that make topics more even, none touching a count that another one does."""
-        row, broker = self._row[partition], self._placement.slots[partition, slot]
-        gain = self._count[row + broker] - self._count[row + broker[::-1]] - 1
-        better = np.flatnonzero((gain.sum(axis=0) > 0) & (row[0] != row[1]))
-        better = better[self._able(partition[:, better], broker[:, better])]
-        cell, then = (row + broker)[:, better], (row + broker[::-1])[:, better]
-        apart = _apart(np.concatenate([cell, then]))
-        chosen = better[apart]
-        partition, slot, broker = (values[:, chosen] for values in (partition, slot, broker))
-        if self._fits(partition, broker):
-            self._placement.take_all(partition.ravel(), slot.ravel())
-            self._placement.put_all(partition.ravel(), slot.ravel(), broker[::-1].ravel())
-            self._count[cell[:, apart]] -= 1
-            self._count[then[:, apart]] += 1
+    def _better(self, partition: Ints, broker: Ints, pairs: Ints) -> Ints:
+        """Return the pairs ([2, N]) that make topics more even, none touching a count that another one does."""
+        row, held = self._row[partition[pairs]], broker[pairs]
+        cell, then = row + held, row + held[::-1]
+        gain = (self._count[cell] - self._count[then]).sum(axis=0)
+        better = np.flatnonzero((gain > _NO_GAIN) & (row[0] != row[1]))
+        better = better[self._able(partition[pairs[:, better]], held[:, better])]
+        return pairs[:, better[_apart(np.concatenate([cell[:, better], then[:, better]]))]]
+
+    def _exchange(self, partition: Ints, slot: Ints, broker: Ints) -> None:
+        """Exchange the brokers of pairs ([2, N])."""
+        self._placement.take_all(partition.ravel(), slot.ravel())
+        self._placement.put_all(partition.ravel(), slot.ravel(), broker[::-1].ravel())
+        self._count[self._row[partition] + broker] -= 1
+        self._count[self._row[partition] + broker[::-1]] += 1
 
     def _able(self, partition: Ints, broker: Ints) -> Bools:
         may_lead = self._problem.brokers.may_lead
         able = may_lead[broker[0]] == may_lead[broker[1]]
         for one, other in zip(partition, broker[::-1], strict=True):
-            able &= ~member(self._placement.slots[one], other)
+            able &= ~member(self._placement.slots.take(one, axis=0), other)
         return np.asarray(able)
 
     def _fits(self, partition: Ints, broker: Ints) -> bool:
