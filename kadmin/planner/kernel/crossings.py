@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kadmin.planner.kernel.problem import NONE
-from kadmin.planner.kernel.replicas import Errands, running_count
+from kadmin.planner.kernel.replicas import Errands, running_count, stable_order
 from kadmin.planner.kernel.subset import pick_exactly
 
 if TYPE_CHECKING:
@@ -209,5 +209,5 @@ class _Crossings:
 
 def _spread(sizes: Ints) -> Ints:
     """Return an order in which every stretch holds small and large alike."""
-    order = np.argsort(sizes, kind="stable")
+    order = stable_order(sizes)
     return np.concatenate([order[start::_STRIDES] for start in range(_STRIDES)])

@@ -20,7 +20,7 @@ import numpy as np
 
 from kadmin.planner.kernel.crossings import between_racks
 from kadmin.planner.kernel.problem import NONE
-from kadmin.planner.kernel.replicas import Errands, Replicas, replicas_on
+from kadmin.planner.kernel.replicas import Errands, Replicas, replicas_on, stable_order
 from kadmin.planner.kernel.subset import pick_exactly
 
 if TYPE_CHECKING:
@@ -137,7 +137,8 @@ def _deliver(share: Share, errands: Errands, rack: int, goal: Floats) -> None:
     What nobody takes goes back to where it came from, if it came from anywhere.
     """
     placement, size = share.placement, share.placement.problem.size[errands.partition]
-    some = errands.at(np.lexsort((errands.slot, errands.partition, -size)))
+    by_place = stable_order(errands.partition * placement.slots.shape[1] + errands.slot)
+    some = errands.at(by_place[stable_order(-size[by_place])])
     takers, volumes = _Takers(share, rack, goal), placement.problem.size[some.partition].tolist()
     if _barred_by_own_lists_alone(share, some, rack):
         refusing = (row.__contains__ for row in placement.slots[some.partition].tolist())

@@ -15,6 +15,7 @@ import numpy as np
 
 from kadmin.planner.kernel.handovers import handovers
 from kadmin.planner.kernel.problem import NONE
+from kadmin.planner.kernel.replicas import stable_order
 from kadmin.planner.kernel.subset import Side, nearest_within
 
 if TYPE_CHECKING:
@@ -53,7 +54,9 @@ class _Roles:
         self._load: Floats = np.bincount(leader, weights=problem.size, minlength=brokers).astype(np.float64)
         self._left = left
         self._first = leader.copy()
-        self._arcs, self._partitions = handovers(problem, lists, leader, np.argsort(problem.size, kind="stable"))
+        self._arcs, self._partitions = handovers(problem, lists, leader, stable_order(problem.size))
+        self._size = problem.size[self._partitions]
+        self._cost = self._added(self._partitions, *np.divmod(self._arcs, brokers))
         self._came: dict[int, list[int]] = {}
 
     def run(self) -> None:
@@ -81,7 +84,8 @@ class _Roles:
         least = _LEAST_GAIN * float(self._load[self._able].mean())
         sides = self._side(giver, taker), self._side(taker, giver)
         for cost in range(min(_MOST_COST, self._left) + 1):
-            pair = nearest_within(*sides, cost, wanted)
+            # What costs less has been found not to help enough: only what costs exactly this is worth a look.
+            pair = nearest_within(*sides, cost, wanted, exactly=cost > 0)
             if pair is not None:
                 shift = float(self._problem.size[pair[0]] - self._problem.size[pair[1]])
                 if wanted - abs(shift - wanted) >= least:
@@ -102,13 +106,17 @@ class _Roles:
     def _side(self, leads: int, other: int) -> Side:
         """Return the partitions that one broker leads and another could."""
         arc = leads * len(self._able) + other
-        low, high = np.searchsorted(self._arcs, [arc, arc + 1])
-        led = np.concatenate([self._partitions[low:high], np.array(self._came.get(arc, []), np.int64)])
+        low, high = self._arcs.searchsorted((arc, arc + 1))
+        led, came = self._partitions[low:high], self._came.get(arc, [])
+        still = self._leader[led] == leads
+        if not came and still.all():
+            return Side(led, self._size[low:high], self._cost[low:high])
+        led = np.concatenate([led, np.array(came, np.int64)])
         led = led[self._leader[led] == leads]
         led = led[np.argsort(self._problem.size[led], kind="stable")]
         return Side(led, self._problem.size[led], self._added(led, leads, other))
 
-    def _added(self, partitions: Ints, leads: int, other: int) -> Ints:
+    def _added(self, partitions: Ints, leads: Ints | int, other: Ints | int) -> Ints:
         """Return how many changes of leaders are added when another broker leads each partition."""
         first = self._problem.current[partitions, 0]
         return np.asarray((first == leads).astype(np.int64) - (first == other))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kadmin.planner.kernel.problem import any_of
-from kadmin.planner.kernel.replicas import replicas_on
+from kadmin.planner.kernel.replicas import replicas_on, stable_order
 from kadmin.planner.kernel.subset import Side, nearest_within
 
 if TYPE_CHECKING:
@@ -147,9 +147,9 @@ class _Swaps:
             self._listed = replicas_on(self._placement, self._share.members, np.arange(len(self._goal)))
         if broker not in self._on:
             here = self._listed.of(broker)
-            size = self._problem.size[here.partition]
-            held = _Held(here.partition, here.slot, size, self._problem.current[here.partition])
-            self._on[broker] = held.only(np.argsort(size, kind="stable"))
+            here = here.only(stable_order(self._problem.size[here.partition]))
+            size, current = self._problem.size[here.partition], self._problem.current.take(here.partition, axis=0)
+            self._on[broker] = _Held(here.partition, here.slot, size, current)
         return self._on[broker]
 
     def _side(self, giver: int, taker: int) -> Side:
@@ -163,7 +163,7 @@ class _Swaps:
     def _may_cross(self, partition: Ints, giver: int, taker: int) -> Bools:
         """Whether replicas of these partitions may go from one broker to another, one of that broker's coming back."""
         placement, brokers = self._placement, self._problem.brokers
-        free = ~any_of(placement.slots[partition] == taker)
+        free = ~any_of(placement.slots.take(partition, axis=0) == taker)
         if brokers.rack[giver] != brokers.rack[taker]:
             free &= placement.per_rack[partition, brokers.rack[taker]] < self._problem.rack_cap[partition]
         if brokers.may_lead[giver] and not brokers.may_lead[taker]:

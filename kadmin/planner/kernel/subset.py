@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kadmin.planner.kernel.replicas import stable_order
+
 if TYPE_CHECKING:
-    from kadmin.planner.kernel.problem import Ints
+    from kadmin.planner.kernel.problem import Bools, Ints
 
 _EXCHANGES = 8
+_COSTS = (-1, 0, 1)
 
 
 def pick_exactly(sizes: Ints, count: int, wanted: float) -> Ints:
@@ -19,7 +22,7 @@ def pick_exactly(sizes: Ints, count: int, wanted: float) -> Ints:
     The best run of neighbours in order of size comes first; then single items are exchanged while that helps. The sum
     is off by at most the size of one item, where any choice comes that near. Ties go to the lower position.
     """
-    order = np.argsort(sizes, kind="stable")
+    order = stable_order(sizes)
     if count >= len(sizes):
         return order
     first = _best_run(sizes[order], count, wanted)
@@ -42,10 +45,10 @@ def nearest_exchange(inside: Ints, outside: Ints, wanted: float) -> tuple[int, i
     """
     if not len(inside) or not len(outside):
         return None
-    after = np.minimum(np.searchsorted(outside, inside + wanted), len(outside) - 1)
+    after = np.minimum(outside.searchsorted(inside + wanted), len(outside) - 1)
     candidates = np.array([np.maximum(after - 1, 0), after])
     errors = np.abs(outside[candidates] - inside - wanted)
-    side, best = divmod(int(np.argmin(errors)), len(inside))
+    side, best = divmod(int(errors.argmin()), len(inside))
     if errors[side, best] >= abs(wanted):
         return None
     return best, int(candidates[side, best])
@@ -55,7 +58,7 @@ def nearest_exchange(inside: Ints, outside: Ints, wanted: float) -> tuple[int, i
 class Side:
     """One side of an exchange: what may be given, ascending by `size` [N], and what it costs to give each, [N].
 
-    `at` [N] names each to who asks.
+    `at` [N] names each to who asks. Costs are -1, 0 or 1.
     """
 
     at: Ints
@@ -64,18 +67,31 @@ class Side:
 
     def affordable(self, most: int) -> Side:
         """Return those that cost at most so much."""
-        which = self.cost <= most
-        return Side(self.at[which], self.size[which], self.cost[which])
+        return self if most >= _COSTS[-1] else self._only(self.cost <= most)
+
+    def costing(self, cost: int) -> Side:
+        """Return those that cost exactly so much."""
+        return self._only(self.cost == cost)
+
+    def _only(self, which: Bools) -> Side:
+        chosen = which.nonzero()[0]
+        return Side(self.at[chosen], self.size[chosen], self.cost[chosen])
 
 
-def nearest_within(out: Side, back: Side, most_cost: int, wanted: float) -> tuple[int, int] | None:
+def nearest_within(
+    out: Side, back: Side, most_cost: int, wanted: float, *, exactly: bool = False
+) -> tuple[int, int] | None:
     """Return what goes and what comes back: the sizes' difference nearest to `wanted`, the costs' sum within a limit.
 
-    None where every such exchange leaves the sum as far off as before.
+    `exactly`: only exchanges that cost neither more nor less are asked for. None where every such exchange leaves the
+    sum as far off as before.
     """
     best, found = abs(wanted), None
-    for cost in range(int(out.cost.min(initial=most_cost)), int(out.cost.max(initial=most_cost)) + 1):
-        going, coming = out.affordable(cost), back.affordable(most_cost - cost)
+    for cost in _COSTS:
+        if exactly:
+            going, coming = out.costing(cost), back.costing(most_cost - cost)
+        else:
+            going, coming = out.affordable(cost), back.affordable(most_cost - cost)
         pair = nearest_exchange(coming.size, going.size, wanted)
         if pair is not None:
             error = abs(float(going.size[pair[1]] - coming.size[pair[0]]) - wanted)
