@@ -184,12 +184,13 @@ class _Takers:
             passed = []
             while heap and refused(heap[0][1]):
                 passed.append(heapq.heappop(heap))
-            found = heap[0][1] if heap else NONE
+            found = NONE
             if heap:
-                wanted[found] -= volume
-                left[found] -= 1
-                if left[found]:
-                    heapq.heapreplace(heap, (-wanted[found] / left[found], found))
+                found = heap[0][1]
+                wanted[found] = bytes_left = wanted[found] - volume
+                left[found] = places_left = left[found] - 1
+                if places_left:
+                    heapq.heapreplace(heap, (-bytes_left / places_left, found))
                 else:
                     heapq.heappop(heap)
             for entry in passed:

@@ -52,6 +52,7 @@ class _Roles:
         self._problem, self._lists, self._leader = problem, lists, leader
         self._able = problem.brokers.may_lead & problem.brokers.may_hold
         self._load: Floats = np.bincount(leader, weights=problem.size, minlength=brokers).astype(np.float64)
+        self._mean = float(self._load[self._able].mean()) if self._able.any() else 0.0
         self._left = left
         self._first = leader.copy()
         self._arcs, self._partitions = handovers(problem, lists, leader, stable_order(problem.size))
@@ -61,8 +62,7 @@ class _Roles:
 
     def run(self) -> None:
         """Swap until every broker is near the mean or has nobody to swap with."""
-        mean = float(self._load[self._able].mean()) if self._able.any() else 0.0
-        stuck = ~self._able
+        mean, stuck = self._mean, ~self._able
         while True:
             excess = np.asarray(self._load - mean, np.float64)
             pivot = int(np.argmax(np.where(stuck, 0.0, np.abs(excess))))
@@ -81,14 +81,13 @@ class _Roles:
         """Swap two roles so that both brokers come nearest to the mean, adding as few changes as help enough."""
         giver, taker = (pivot, partner) if excess[pivot] > 0 else (partner, pivot)
         wanted = float(excess[giver] - excess[taker]) / 2
-        least = _LEAST_GAIN * float(self._load[self._able].mean())
         sides = self._side(giver, taker), self._side(taker, giver)
         for cost in range(min(_MOST_COST, self._left) + 1):
             # What costs less has been found not to help enough: only what costs exactly this is worth a look.
             pair = nearest_within(*sides, cost, wanted, exactly=cost > 0)
             if pair is not None:
                 shift = float(self._problem.size[pair[0]] - self._problem.size[pair[1]])
-                if wanted - abs(shift - wanted) >= least:
+                if wanted - abs(shift - wanted) >= _LEAST_GAIN * self._mean:
                     self._exchange((giver, taker), pair, shift)
                     return True
         return False

@@ -10,10 +10,11 @@ import numpy as np
 from kadmin.planner.kernel.replicas import stable_order
 
 if TYPE_CHECKING:
-    from kadmin.planner.kernel.problem import Bools, Ints
+    from kadmin.planner.kernel.problem import Ints
 
 _EXCHANGES = 8
-_COSTS = (-1, 0, 1)
+_MOST_COST = 1
+"""What giving one item costs at most, or saves."""
 
 
 def pick_exactly(sizes: Ints, count: int, wanted: float) -> Ints:
@@ -65,17 +66,9 @@ class Side:
     size: Ints
     cost: Ints
 
-    def affordable(self, most: int) -> Side:
-        """Return those that cost at most so much."""
-        return self if most >= _COSTS[-1] else self._only(self.cost <= most)
-
-    def costing(self, cost: int) -> Side:
-        """Return those that cost exactly so much."""
-        return self._only(self.cost == cost)
-
-    def _only(self, which: Bools) -> Side:
-        chosen = which.nonzero()[0]
-        return Side(self.at[chosen], self.size[chosen], self.cost[chosen])
+    def costing(self, cost: int, *, exactly: bool) -> Ints:
+        """Return the positions of those that cost at most, or exactly, so much."""
+        return np.flatnonzero(self.cost == cost if exactly else self.cost <= cost)
 
 
 def nearest_within(
@@ -83,20 +76,19 @@ def nearest_within(
 ) -> tuple[int, int] | None:
     """Return what goes and what comes back: the sizes' difference nearest to `wanted`, the costs' sum within a limit.
 
-    `exactly`: only exchanges that cost neither more nor less are asked for. None where every such exchange leaves the
+    `exactly`: only exchanges that cost neither more nor less are looked at. None where every such exchange leaves the
     sum as far off as before.
     """
     best, found = abs(wanted), None
-    for cost in _COSTS:
-        if exactly:
-            going, coming = out.costing(cost), back.costing(most_cost - cost)
-        else:
-            going, coming = out.affordable(cost), back.affordable(most_cost - cost)
-        pair = nearest_exchange(coming.size, going.size, wanted)
+    for cost in range(most_cost - _MOST_COST if exactly else -_MOST_COST, _MOST_COST + 1):
+        going = out.costing(cost, exactly=exactly)
+        coming = back.costing(most_cost - cost, exactly=exactly)
+        pair = nearest_exchange(back.size[coming], out.size[going], wanted)
         if pair is not None:
-            error = abs(float(going.size[pair[1]] - coming.size[pair[0]]) - wanted)
+            goes, comes = going[pair[1]], coming[pair[0]]
+            error = abs(float(out.size[goes] - back.size[comes]) - wanted)
             if error < best:
-                best, found = error, (int(going.at[pair[1]]), int(coming.at[pair[0]]))
+                best, found = error, (int(out.at[goes]), int(back.at[comes]))
     return found
 
 
