@@ -373,7 +373,7 @@ class Cluster:
         brokers = set(self.state().brokers) if self.version < (1, 1) else failed
         with suppress(NoNodeError):  # one that is new has read it, and failed
             self.raw.delete("/kafka/controller")
-        give_up = time.monotonic() + 10
+        give_up = time.monotonic() + 30
         while self.epoch() <= before + 5:
             if time.monotonic() > give_up:
                 return False
@@ -437,10 +437,10 @@ class Cluster:
         threading.Event().wait(between_s)
         self.raw.delete(path)
 
-    def hears_a_probe(self) -> bool:
+    def hears_a_probe(self, patience_s: float = 3) -> bool:
         """Whether a reassignment of a topic that cannot exist is consumed; one that is not is taken away again."""
         self._create_reassignment({"topic": "!heard", "partition": 0, "replicas": [1]})
-        give_up = time.monotonic() + 3
+        give_up = time.monotonic() + patience_s
         while self.get(REASSIGN) is not None:
             if time.monotonic() > give_up:
                 self.raw.delete(f"/kafka{REASSIGN}")
