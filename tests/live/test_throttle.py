@@ -53,7 +53,7 @@ def test_f39_a_deadline_leaves_it_while_copies_run_and_resume_takes_it_off(clust
     # Brokers take a throttle up a moment after it is set: so much is not copied in a moment.
     cluster.produce_to(TopicPartition(topic, 0), [b"x" * 900_000] * 40)
     plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 4]}, throttle=SLOW))
-    late = cluster.kadmin("apply", plan, "--yes", "--timeout", "5")
+    late = cluster.kadmin("apply", plan, "--yes", "--timeout", "10")
     assert late.status == 8, late.err
     operation = cluster.history()[-1].operation_id
     assert f"the throttle stays: {topic}-0 still in flight; kadmin resume {operation} takes it off later" in late.err
