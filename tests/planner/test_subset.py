@@ -3,10 +3,12 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kadmin.planner.kernel.subset import nearest_exchange, pick_exactly
+from kadmin.planner.kernel.replicas import running_count, stable_order
+from kadmin.planner.kernel.subset import Side, nearest_exchange, nearest_within, pick_exactly
 
 sizes = st.lists(st.integers(0, 60), min_size=1, max_size=9)
 
@@ -38,3 +40,32 @@ def test_nothing_to_exchange_with_is_no_exchange() -> None:
     empty = np.zeros(0, np.int64)
     assert nearest_exchange(empty, np.array([1]), 1) is None
     assert nearest_exchange(np.array([1]), empty, 1) is None
+
+
+@pytest.mark.parametrize("count", [0, 1, 1_499, 1_500, 4_000])
+@pytest.mark.parametrize("bounds", [(0, 9), (0, 70_000), (0, 2**31), (-(2**50), 2**50), (-3, 3)])
+def test_order_is_the_stable_sorts(count: int, bounds: tuple[int, int]) -> None:
+    values = np.random.default_rng(count).integers(*bounds, count)
+    values[count // 2 :] = values[: count - count // 2]  # ties
+    order = np.argsort(values, kind="stable")
+    assert stable_order(values).tolist() == order.tolist()
+    seen: dict[int, int] = {}
+    for value, before in zip(values.tolist(), running_count(values).tolist(), strict=True):
+        assert before == seen.get(value, 0)
+        seen[value] = before + 1
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_exchange_that_costs_exactly_so_much_is_the_nearest_of_these(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    out, back = (Side(np.arange(9), np.sort(draw.integers(0, 10**6, 9)), draw.integers(-1, 2, 9)) for _ in range(2))
+    for cost in range(-2, 3):
+        errors = {
+            (i, j): abs(int(out.size[i] - back.size[j]) - 3e5)
+            for i in range(9)
+            for j in range(9)
+            if out.cost[i] + back.cost[j] == cost
+        }
+        best = min(errors, key=errors.__getitem__, default=None)
+        expected = best if best is not None and errors[best] < 3e5 else None
+        assert nearest_within(out, back, cost, 3e5, exactly=True) == expected
