@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyspark
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # ships no type information
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException, PySparkRuntimeError
@@ -22,6 +24,7 @@ from kadmin.java import cache_folder, find_java
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kadmin.java import JavaRuntime
     from kadmin.planner.proposal import Options
 
 LOCAL_MASTER = "local[*]"
@@ -30,22 +33,27 @@ _ARROW_ROWS = 1_000_000
 # Below this, the value for no limit, Spark measures the whole batch again after each row: the square of its rows.
 _ARROW_BYTES = 2**31 - 1
 _PATIENCE_S = 10
+_ARCHIVING_S = 600
 _LOGGING = Path(__file__).with_name("log4j2-quiet.properties")
 # A proposal is over before the optimizing compiler pays: without it the JVM needs half the CPU time.
-_JAVA_OPTIONS = f"-Dlog4j2.configurationFile={_LOGGING.as_uri()} -XX:TieredStopAtLevel=1"
+# What the JVM itself warns of would else stand in the answer on stdout.
+_JAVA_OPTIONS = (
+    f"-Dlog4j2.configurationFile={_LOGGING.as_uri()} -XX:TieredStopAtLevel=1 -Xlog:disable -Xlog:all=warning:stderr"
+)
 
 
 @contextmanager
-def spark_session(options: Options) -> Iterator[SparkSession]:
+def spark_session(options: Options, archived: Path | None = None) -> Iterator[SparkSession]:
     """Open a session, and stop it with its JVM; one that runs in this process already is used and left alone.
 
+    At its end the JVM writes the classes that it loaded to `archived`, where that is given; this may take minutes.
     Raises NotCompletedError where no Java is found or Spark does not start.
     """
     running = SparkSession.getActiveSession()
     if running is not None:
         yield running
         return
-    gateway, conf = _launch(options)
+    gateway, conf = _launch(options, archived)
     try:
         try:
             session = SparkSession(SparkContext(conf=conf, gateway=gateway))
@@ -56,7 +64,17 @@ def spark_session(options: Options) -> Iterator[SparkSession]:
         finally:
             session.stop()
     finally:
-        _shut_down(gateway)
+        _shut_down(gateway, _PATIENCE_S if archived is None else _ARCHIVING_S)
+
+
+def class_archive(java: JavaRuntime, cache: Path) -> Path:
+    """Return where Spark's classes lie as this Java has loaded them before, if somebody had them archived.
+
+    A JVM takes no archive that is broken, of another Java, or of jars that have changed since, and runs without it.
+    """
+    home = Path(pyspark.__file__).parent
+    key = hashlib.sha256(f"{java.executable.resolve()}\n{home}".encode()).hexdigest()[:12]
+    return cache / "spark-classes" / f"spark-{pyspark.__version__}-java-{java.major}-{key}.jsa"
 
 
 def cause_of(error: Exception) -> str:
@@ -69,12 +87,18 @@ def _not_started(cause: str) -> NotCompletedError:
     return NotCompletedError("Spark did not start.", cause=cause, next_command="--engine local")
 
 
-def _launch(options: Options) -> tuple[Any, SparkConf]:
+def _launch(options: Options, archived: Path | None) -> tuple[Any, SparkConf]:
     """Start a JVM; returns its Py4J gateway, which has no type, and the settings."""
-    java = find_java(os.environ, cache_folder(os.environ))
+    cache = cache_folder(os.environ)
+    java = find_java(os.environ, cache)
     os.environ["JAVA_HOME"] = str(java.home)
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    conf = SparkConf(loadDefaults=False).setAll(list(_settings(options).items()))
+    java_options = _JAVA_OPTIONS
+    if archived is not None:
+        java_options += f' -XX:ArchiveClassesAtExit="{archived}"'
+    elif (found := class_archive(java, cache)).is_file():
+        java_options += f' -XX:SharedArchiveFile="{found}"'
+    conf = SparkConf(loadDefaults=False).setAll(list(_settings(options, java_options).items()))
     with tempfile.TemporaryFile() as story:  # what Java and Spark's launcher say before their logging is set up
         try:
             return launch_gateway(conf, {"stderr": story}), conf  # type: ignore[no-untyped-call]  # PySpark's gap
@@ -84,19 +108,19 @@ def _launch(options: Options) -> tuple[Any, SparkConf]:
             raise _not_started(said[-1] if said else str(error)) from error
 
 
-def _shut_down(gateway: Any) -> None:  # noqa: ANN401 - Py4J has no types
+def _shut_down(gateway: Any, patience_s: float) -> None:  # noqa: ANN401 - Py4J has no types
     """End the JVM; Spark would keep it, and its settings, for the next session of this process."""
     gateway.shutdown()
     gateway.proc.stdin.close()  # the JVM's sign that Python is gone
     try:
-        gateway.proc.wait(_PATIENCE_S)
+        gateway.proc.wait(patience_s)
     except subprocess.TimeoutExpired:
         gateway.proc.kill()
         gateway.proc.wait()
     SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001 - there is no public way
 
 
-def _settings(options: Options) -> dict[str, str]:
+def _settings(options: Options, java_options: str) -> dict[str, str]:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     settings = {
         "spark.master": options.master or LOCAL_MASTER,
@@ -108,7 +132,7 @@ def _settings(options: Options) -> dict[str, str]:
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(_ARROW_ROWS),
         "spark.sql.execution.arrow.maxBytesPerBatch": str(_ARROW_BYTES),
         "spark.sql.session.timeZone": "UTC",
-        "spark.driver.extraJavaOptions": _JAVA_OPTIONS,
+        "spark.driver.extraJavaOptions": java_options,
     }
     if settings["spark.master"].startswith("local"):
         settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}

@@ -14,7 +14,9 @@ from family import SIZES, cluster, inventory
 
 from kadmin.documents import parse_document
 from kadmin.inventory import Inventory, write_inventory
+from kadmin.java import find_java
 from kadmin.plan.model import Elect, ReassignmentPlan
+from kadmin.planner.spark_session import class_archive
 from kadmin.schema import validate_value
 
 if TYPE_CHECKING:
@@ -122,8 +124,22 @@ def test_a_fleet_gets_a_file_for_each_cluster(folder: Path) -> None:
     assert [line.split()[0] for line in done.stdout.splitlines()[:3]] == ["cluster", "north", "south"]
 
 
+def test_the_local_engine_has_no_use_for_pandas(folder: Path) -> None:
+    code = "import atexit, sys; atexit.register(lambda: print('pandas' in sys.modules, file=sys.stderr)); " + RUN
+    done = propose(folder, "request.yaml", "--inventory", "inv", "--out", "plan.json", code=code)
+    assert (done.returncode, done.stderr) == (0, "False\n")
+
+
 @pytest.mark.spark
-def test_spark_is_the_default_and_says_no_more_than_the_local_engine(folder: Path) -> None:
+def test_spark_is_the_default_and_says_no_more_than_the_local_engine(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even where the archive of its classes is a broken one."""
+    cache = tmp_path / "a cache"
+    monkeypatch.setenv("KADMIN_CACHE", str(cache))
+    archive = class_archive(find_java(os.environ, cache), cache)
+    archive.parent.mkdir(parents=True)
+    archive.write_bytes(b"no archive" * 10_000)
     arguments = ("request.yaml", "--inventory", "inv", "--out")
     spark = propose(
         folder,
