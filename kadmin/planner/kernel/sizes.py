@@ -3,10 +3,10 @@
 Goals: every broker's bytes within the tolerance of its share, at the fewest further moves.
 Algorithm: swaps that add no move come first, down to a fraction of the tolerance: both replicas are under way anyway,
 or one of them goes home and another leaves in its place. The broker that is furthest off swaps with one on the other
-side, the two replicas chosen so that both come nearest to their shares. A broker that little leaves or comes to may
-still be off: at one move more it comes to its share by itself, and swaps that add none spread what its partner then
-has too much among those that have a choice. After that any swaps, the cheapest first, until the tolerance is met.
-It ends where no such swap helps, a state from which a second run finds none either.
+side, the two replicas chosen so that both come nearest to their shares. On a small cluster a broker that little leaves
+or comes to may still be off: at one move more it comes to its share by itself, and swaps that add none spread what its
+partner then has too much among those that have a choice. After that any swaps, the cheapest first, until the tolerance
+is met. It ends where no such swap helps, a state from which a second run finds none either.
 Example: a broker that has its count and 5 % too many bytes gives a large replica to a new broker, for a small one that
 was on its way there; what else goes to the new broker is exchanged with what goes elsewhere.
 """
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from kadmin.planner.kernel.replicas import Replicas
     from kadmin.planner.kernel.share import Share
 
-_PARTNERS = 2
+_PARTNERS, _PARTNERS_IF_FEW = 2, 8
 """Brokers tried on the other side, in the same rack and again in other racks."""
 
-_ABSORBERS = 8
-"""Brokers tried where a move is paid: the search for one replica large enough is worth more than time."""
+_FEW = 100_000
+"""Up to so many pairs of partition and broker, one broker weighs much, and a longer search costs little."""
 
 _FREE_PART = 0.25
 """Swaps that cost nothing go on down to this part of the tolerance."""
@@ -54,7 +54,8 @@ def even_sizes(share: Share) -> None:
     swaps = _Swaps(share, goal)
     if not np.array_equal(share.placement.slots, share.placement.problem.current):
         swaps.run(slack * _FREE_PART, most_cost=0)
-        swaps.pay(slack)
+        if swaps.few:
+            swaps.pay(slack)
     swaps.run(slack, most_cost=_ANY_COST)
 
 
@@ -91,6 +92,8 @@ class _Swaps:
         self._problem = share.placement.problem
         strict = bool((self._problem.rack_cap[share.members] == 1).all())
         self._parted = strict and self._problem.brokers.all_lead
+        self.few = len(share.members) * len(goal) <= _FEW
+        self._most_partners = _PARTNERS_IF_FEW if self.few else _PARTNERS
         self._listed: Replicas | None = None
         self._on: dict[int, _Held] = {}
 
@@ -153,7 +156,7 @@ class _Swaps:
         order = np.argsort(before - self._placement.count, kind="stable")
         order = order[self._share.receives[order] & (order != pivot)]
         near, far = order[rack[order] == rack[pivot]], order[rack[order] != rack[pivot]]
-        return [*near[:_ABSORBERS].tolist(), *far[:_ABSORBERS].tolist()]
+        return [*near[: self._most_partners].tolist(), *far[: self._most_partners].tolist()]
 
     def _excess(self) -> Floats:
         return np.asarray(self._placement.load - self._goal)
@@ -173,7 +176,7 @@ class _Swaps:
         order = np.argsort(-opposite, kind="stable")
         order = order[self._share.receives[order] & (opposite[order] > -abs(excess[pivot])) & (order != pivot)]
         near, far = order[rack[order] == rack[pivot]], order[rack[order] != rack[pivot]]
-        return [*near[:_PARTNERS].tolist(), *far[:_PARTNERS].tolist()]
+        return [*near[: self._most_partners].tolist(), *far[: self._most_partners].tolist()]
 
     def _swap(self, pair: tuple[int, int], wanted: float, least: float, cost: int) -> bool:
         """Swap the two replicas that shift nearest to `wanted` bytes from giver to taker, if that helps enough."""
