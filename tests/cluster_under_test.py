@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from kafka import KafkaAdminClient
+from kafka import KafkaAdminClient, KafkaConsumer
 from kafka import TopicPartition as KafkaTopicPartition
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
@@ -169,6 +169,7 @@ class Cluster:
 
     def produce(self, topic: str, *, per_partition: int) -> dict[TopicPartition, list[bytes]]:
         """Write records to every partition and return them."""
+        self._await_metadata(topic)
         partitions = self.state(topic).topics[topic].partitions()
         records = {p: [f"{p} record {n}".encode() for n in range(per_partition)] for p in partitions}
         produce(self.bootstrap, records)
@@ -176,7 +177,13 @@ class Cluster:
 
     def produce_to(self, partition: TopicPartition, values: Sequence[bytes]) -> None:
         """Write values to one partition."""
+        self._await_metadata(partition.topic)
         produce(self.bootstrap, {partition: values})
+
+    def _await_metadata(self, topic: str) -> None:
+        """Wait until brokers tell clients of a topic; seen once to take 0.10.2 over 15 s on a busy machine."""
+        with closing(KafkaConsumer(bootstrap_servers=self.bootstrap)) as consumer:
+            wait_until(lambda: bool(consumer.partitions_for_topic(topic)), 60)
 
     def read_back(self, topic: str) -> dict[TopicPartition, list[bytes]]:
         """Read every record of every partition, in order."""
@@ -373,7 +380,7 @@ class Cluster:
         brokers = set(self.state().brokers) if self.version < (1, 1) else failed
         with suppress(NoNodeError):  # one that is new has read it, and failed
             self.raw.delete("/kafka/controller")
-        give_up = time.monotonic() + 10
+        give_up = time.monotonic() + 30
         while self.epoch() <= before + 5:
             if time.monotonic() > give_up:
                 return False
@@ -437,10 +444,10 @@ class Cluster:
         threading.Event().wait(between_s)
         self.raw.delete(path)
 
-    def hears_a_probe(self) -> bool:
+    def hears_a_probe(self, patience_s: float = 3) -> bool:
         """Whether a reassignment of a topic that cannot exist is consumed; one that is not is taken away again."""
         self._create_reassignment({"topic": "!heard", "partition": 0, "replicas": [1]})
-        give_up = time.monotonic() + 3
+        give_up = time.monotonic() + patience_s
         while self.get(REASSIGN) is not None:
             if time.monotonic() > give_up:
                 self.raw.delete(f"/kafka{REASSIGN}")

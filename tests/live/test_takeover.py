@@ -147,7 +147,7 @@ def test_f24_a_deadline_keeps_the_operation_and_says_how_to_go_on(cluster: Clust
     cluster.produce(topic, per_partition=200)
     plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]}))
     with cluster.held_back(topic):
-        late = cluster.kadmin("apply", plan, "--yes", "--timeout", "8")
+        late = cluster.kadmin("apply", plan, "--yes", "--timeout", "12")
         assert late.status == 8, late.err
         assert f"{topic}-0" in late.err
         assert "kadmin resume" in late.err
