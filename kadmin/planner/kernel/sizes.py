@@ -2,9 +2,13 @@
 
 Goals: every broker's bytes within the tolerance of its share, at the fewest further moves.
 Algorithm: swaps that add no move come first, down to a fraction of the tolerance: both replicas are under way anyway,
-or one of them goes home and another leaves in its place. After that any swaps, the cheapest first, until the tolerance
-is met. The broker that is furthest off swaps with one on the other side, the two replicas chosen so that both come
-nearest to their shares. It ends where no such swap helps, a state from which a second run finds none either.
+or one of them goes home and another leaves in its place. The broker that is furthest off swaps with one on the other
+side, the two replicas chosen so that both come nearest to their shares. On a small cluster a broker that little leaves
+or comes to may still be off: at one move more it comes to its share by itself, and swaps that add none spread what its
+partner then has too much among those that have a choice. After that any swaps, the cheapest first, until the tolerance
+is met. It ends where no such swap helps, a state from which a second run finds none either.
+Example: a broker that has its count and 5 % too many bytes gives a large replica to a new broker, for a small one that
+was on its way there; what else goes to the new broker is exchanged with what goes elsewhere.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.problem import any_of
+from kadmin.planner.kernel.problem import NONE, any_of
 from kadmin.planner.kernel.replicas import replicas_on, stable_order
 from kadmin.planner.kernel.subset import Side, nearest_within
 
@@ -23,8 +27,11 @@ if TYPE_CHECKING:
     from kadmin.planner.kernel.replicas import Replicas
     from kadmin.planner.kernel.share import Share
 
-_PARTNERS = 2
+_PARTNERS, _PARTNERS_IF_FEW = 2, 8
 """Brokers tried on the other side, in the same rack and again in other racks."""
+
+_FEW = 100_000
+"""Up to so many pairs of partition and broker, one broker weighs much, and a longer search costs little."""
 
 _FREE_PART = 0.25
 """Swaps that cost nothing go on down to this part of the tolerance."""
@@ -47,6 +54,8 @@ def even_sizes(share: Share) -> None:
     swaps = _Swaps(share, goal)
     if not np.array_equal(share.placement.slots, share.placement.problem.current):
         swaps.run(slack * _FREE_PART, most_cost=0)
+        if swaps.few:
+            swaps.pay(slack)
     swaps.run(slack, most_cost=_ANY_COST)
 
 
@@ -83,6 +92,8 @@ class _Swaps:
         self._problem = share.placement.problem
         strict = bool((self._problem.rack_cap[share.members] == 1).all())
         self._parted = strict and self._problem.brokers.all_lead
+        self.few = len(share.members) * len(goal) <= _FEW
+        self._most_partners = _PARTNERS_IF_FEW if self.few else _PARTNERS
         self._listed: Replicas | None = None
         self._on: dict[int, _Held] = {}
 
@@ -104,6 +115,49 @@ class _Swaps:
             elif most_cost == _ANY_COST:
                 stuck[:] = False
 
+    def pay(self, slack: Floats) -> None:
+        """Bring each broker beyond its slack to its goal at one move each time, the others evened out after each.
+
+        Where that leaves brokers as far beyond their slack as before, it is not tried there again.
+        """
+        stuck = np.zeros(len(self._goal), np.bool_)
+        while True:
+            off = np.where(self._share.receives, np.abs(self._excess()) / slack, 0.0)
+            pivot = int(np.argmax(np.where(stuck, 0.0, off)))
+            if stuck[pivot] or off[pivot] <= 1:
+                return
+            if self._pay(pivot, slack):
+                self.run(slack * _FREE_PART, most_cost=0)
+            after = np.where(self._share.receives, np.abs(self._excess()) / slack, 0.0)
+            stuck[pivot] = _beyond(off) - _beyond(after) < _LEAST_GAIN
+
+    def _pay(self, pivot: int, slack: Floats) -> bool:
+        """Swap at one move so that the pivot comes as near to its goal as it may, whatever its partner gets by it."""
+        excess = float(self._excess()[pivot])
+        wanted, nearest, chosen = abs(excess), abs(excess) - _LEAST_GAIN * float(slack[pivot]), None
+        for partner in self._absorbers(pivot):
+            pair = (pivot, partner) if excess > 0 else (partner, pivot)
+            found = nearest_within(self._side(*pair), self._side(*pair[::-1]), 1, wanted)
+            if found is None:
+                continue
+            left = abs(wanted - self._shift(pair, found))
+            if left < nearest and self._fits(pair, found):
+                nearest, chosen = left, (pair, found)
+            if nearest <= slack[pivot] * _FREE_PART:
+                break
+        if chosen is not None:
+            self._exchange(*chosen)
+        return chosen is not None
+
+    def _absorbers(self, pivot: int) -> list[int]:
+        """Return brokers of the pivot's rack and then of others, those first that gain most replicas."""
+        rack, current = self._problem.brokers.rack, self._problem.current
+        before = np.bincount(current[current != NONE], minlength=len(rack))
+        order = np.argsort(before - self._placement.count, kind="stable")
+        order = order[self._share.receives[order] & (order != pivot)]
+        near, far = order[rack[order] == rack[pivot]], order[rack[order] != rack[pivot]]
+        return [*near[: self._most_partners].tolist(), *far[: self._most_partners].tolist()]
+
     def _excess(self) -> Floats:
         return np.asarray(self._placement.load - self._goal)
 
@@ -122,25 +176,31 @@ class _Swaps:
         order = np.argsort(-opposite, kind="stable")
         order = order[self._share.receives[order] & (opposite[order] > -abs(excess[pivot])) & (order != pivot)]
         near, far = order[rack[order] == rack[pivot]], order[rack[order] != rack[pivot]]
-        return [*near[:_PARTNERS].tolist(), *far[:_PARTNERS].tolist()]
+        return [*near[: self._most_partners].tolist(), *far[: self._most_partners].tolist()]
 
     def _swap(self, pair: tuple[int, int], wanted: float, least: float, cost: int) -> bool:
         """Swap the two replicas that shift nearest to `wanted` bytes from giver to taker, if that helps enough."""
         found = nearest_within(self._side(*pair), self._side(*pair[::-1]), cost, wanted)
-        if found is None:
+        if found is None or wanted - abs(self._shift(pair, found) - wanted) < least or not self._fits(pair, found):
             return False
-        out, back = self._held(pair[0]), self._held(pair[1])
-        gone, come = found
-        shift = int(out.size[gone] - back.size[come])
-        if wanted - abs(shift - wanted) < least:
-            return False
-        if self._placement.load[pair[1]] + shift > self._problem.brokers.capacity[pair[1]]:
-            return False
+        self._exchange(pair, found)
+        return True
+
+    def _shift(self, pair: tuple[int, int], found: tuple[int, int]) -> int:
+        """Return the bytes that a swap brings from giver to taker."""
+        return int(self._held(pair[0]).size[found[0]] - self._held(pair[1]).size[found[1]])
+
+    def _fits(self, pair: tuple[int, int], found: tuple[int, int]) -> bool:
+        """Whether the taker has room for what a swap brings it."""
+        taker, shift = pair[1], self._shift(pair, found)
+        return bool(self._placement.load[taker] + shift <= self._problem.brokers.capacity[taker])
+
+    def _exchange(self, pair: tuple[int, int], found: tuple[int, int]) -> None:
+        out, back, (gone, come) = self._held(pair[0]), self._held(pair[1]), found
         self._placement.move(int(out.partition[gone]), int(out.slot[gone]), pair[1])
         self._placement.move(int(back.partition[come]), int(back.slot[come]), pair[0])
         self._on[pair[0]] = out.exchanged(gone, back, come)
         self._on[pair[1]] = back.exchanged(come, out, gone)
-        return True
 
     def _held(self, broker: int) -> _Held:
         if self._listed is None:
@@ -169,3 +229,8 @@ class _Swaps:
         if brokers.may_lead[giver] and not brokers.may_lead[taker]:
             free &= placement.able_to_lead(partition) > 1
         return free
+
+
+def _beyond(off: Floats) -> float:
+    """Return by how much brokers are beyond their slack together, in slacks."""
+    return float(np.maximum(off - 1, 0).sum())
