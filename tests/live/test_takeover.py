@@ -85,20 +85,18 @@ def test_f05_a_reply_lost_for_good_is_reported_as_unknown(cluster: Cluster, tmp_
 
 
 def test_f26_a_controller_that_moves_in_mid_plan_is_followed(cluster: Cluster, tmp_path: Path) -> None:
+    """The copies are held back while it moves: on 2.8.2 an ISR due to grow in that very moment stayed as it was."""
     topic = cluster.create_topic({number: [1, 2] for number in range(6)})
+    cluster.produce(topic, per_partition=200)
     value = reassignment(topic, {number: [2, 3] for number in range(6)}, waves={"max_partitions": 2})
     plan = document(tmp_path / "plan.json", value)
     command = [sys.executable, "-m", "kadmin", "apply", str(plan), "--yes", "-z", cluster.connect, "--timeout", "120"]
-    known = {listing.operation_id for listing in cluster.history()}
-    runner = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-
-    def under_way() -> bool:
-        fresh = [listing.operation_id for listing in cluster.history() if listing.operation_id not in known]
-        return bool(fresh) and len(cluster.steps(fresh[0])) >= 1
-
-    wait_until(under_way, 60)
-    epoch = cluster.get("/controller_epoch")
-    cluster.move_controller()
+    with cluster.held_back(topic):
+        runner = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        wave = [TopicPartition(topic, number) for number in (0, 1)]
+        wait_until(lambda: all(3 in (cluster.state(topic).replicas(each) or ()) for each in wave), 60)
+        epoch = cluster.get("/controller_epoch")
+        cluster.move_controller()
     _, story = runner.communicate(timeout=130)
     assert runner.returncode == 0, story.decode()
     assert cluster.get("/controller_epoch") != epoch
