@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from kafka import KafkaAdminClient, KafkaConsumer
 from kafka import TopicPartition as KafkaTopicPartition
+from kafka.errors import KafkaError
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 from live_support import wait_until
@@ -182,8 +183,13 @@ class Cluster:
 
     def _await_metadata(self, topic: str) -> None:
         """Wait until brokers tell clients of a topic; seen once to take 0.10.2 over 15 s on a busy machine."""
-        with closing(KafkaConsumer(bootstrap_servers=self.bootstrap)) as consumer:
-            wait_until(lambda: bool(consumer.partitions_for_topic(topic)), 60)
+
+        def known() -> bool:
+            with suppress(KafkaError), closing(KafkaConsumer(bootstrap_servers=self.bootstrap)) as consumer:
+                return bool(consumer.partitions_for_topic(topic))
+            return False
+
+        wait_until(known, 60)
 
     def read_back(self, topic: str) -> dict[TopicPartition, list[bytes]]:
         """Read every record of every partition, in order."""
