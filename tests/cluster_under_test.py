@@ -27,6 +27,7 @@ from kadmin.cluster.reader import read_cluster
 from kadmin.cluster.rpc import consume_all, produce
 from kadmin.cluster.store import Store
 from kadmin.cluster.znodes.admin import PREFERRED_REPLICA_ELECTION, encode_election
+from kadmin.errors import UnreachableError
 from kadmin.operations.journal import Journal
 from kadmin.operations.record import Paths
 
@@ -192,8 +193,16 @@ class Cluster:
         wait_until(known, 60)
 
     def read_back(self, topic: str) -> dict[TopicPartition, list[bytes]]:
-        """Read every record of every partition, in order."""
-        return dict(consume_all(self.bootstrap, self.state(topic).topics[topic].partitions()))
+        """Read every record of every partition, in order; a new client asks again where one was told of old leaders."""
+        found: dict[TopicPartition, list[bytes]] = {}
+
+        def read() -> bool:
+            with suppress(UnreachableError):
+                found.update(consume_all(self.bootstrap, self.state(topic).topics[topic].partitions()))
+            return bool(found)
+
+        wait_until(read, 120)
+        return found
 
     def state(self, *topics: str) -> ClusterState:
         """Read the state of some topics."""

@@ -49,10 +49,13 @@ def test_the_same_loss_makes_the_same_leaders(cluster: Cluster) -> None:
     assert leaders[7] == 4
     assert refusing == {5, 6}
 
+    # A controller that dies itself leaves the state of a sole replica as it is, seen on 0.10.2 and 1.1: its successor writes none.
+    while cluster.controller() == LOST:
+        cluster.move_controller()
     with cluster.broker_down(LOST):
-        wait_until(lambda: all(row["leader"] != LOST for row in partitions(cluster, topic).values()), 120)
+        wait_until(lambda: all(row["leader"] != LOST for row in partitions(cluster, topic).values()), 60)
         assert {number: row["leader"] for number, row in partitions(cluster, topic).items()} == leaders
-        wait_until(lambda: all(LOST not in row["isr"] for n, row in partitions(cluster, topic).items() if n != 4), 120)
+        wait_until(lambda: all(LOST not in row["isr"] for n, row in partitions(cluster, topic).items() if n != 4), 60)
         seen = partitions(cluster, topic)
         # One replica alone never met the minimum of two, whether or not it leads.
         assert {number for number, row in seen.items() if "under-min-isr" in row["condition"]} == refusing
