@@ -49,7 +49,7 @@ def test_the_same_loss_makes_the_same_leaders(cluster: Cluster) -> None:
     assert leaders[7] == 4
     assert refusing == {5, 6}
 
-    # A controller that dies itself leaves the state of a sole replica as it is, seen on 0.10.2 and 1.1: its successor writes none.
+    # A controller that dies leaves the state of a sole replica as it is, seen on 0.10.2 and 1.1: nobody writes another.
     while cluster.controller() == LOST:
         cluster.move_controller()
     with cluster.broker_down(LOST):
