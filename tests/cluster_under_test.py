@@ -471,8 +471,7 @@ class Cluster:
         return True
 
     def _create_reassignment(self, entry: Mapping[str, Any]) -> None:
-        payload = json.dumps({"version": 1, "partitions": [entry]}, separators=(",", ":")).encode()
-        self.raw.create(f"/kafka{REASSIGN}", payload)
+        self.raw.create(f"/kafka{REASSIGN}", _node_of(entry))
 
     def supersede(self, entry: Mapping[str, Any]) -> None:
         """Write one entry into the live node and move the controller, in one transaction.
@@ -480,8 +479,7 @@ class Cluster:
         Written again if the old controller, still busy to take up what was there, wrote that over it; not if the next
         one has taken that up already.
         """
-        value = {"version": 1, "partitions": [entry]}
-        payload = json.dumps(value, separators=(",", ":")).encode()
+        payload = _node_of(entry)
 
         def written() -> bool:
             self.wait_for_controller()
@@ -491,7 +489,7 @@ class Cluster:
             if any(isinstance(result, Exception) for result in transaction.commit()):
                 return self.get(REASSIGN) is None
             wait_until(lambda: self.epoch() > before, 60)
-            return bool(json.loads(self.get(REASSIGN) or payload) == value)
+            return bool(json.loads(self.get(REASSIGN) or payload) == json.loads(payload))
 
         wait_until(written, 60)
 
@@ -512,3 +510,8 @@ class Cluster:
         self.configure(f"topics/{topic}", replicas)
         for broker in self.raw.get_children("/kafka/brokers/ids"):
             self.configure(f"brokers/{broker}", rates)
+
+
+def _node_of(entry: Mapping[str, Any]) -> bytes:
+    """Write a reassignment node of one entry as Kafka's own tools do."""
+    return json.dumps({"version": 1, "partitions": [entry]}, separators=(",", ":")).encode()

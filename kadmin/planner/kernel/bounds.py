@@ -102,7 +102,7 @@ def _keepable_together(problem: Problem, chosen: Ints, keepable: Bools) -> Ints:
     held = problem.current.take(chosen, axis=0)[keepable]
     cells = np.bincount(rows * racks + problem.brokers.rack[held], minlength=len(chosen) * racks)
     per_rack = cells.reshape(len(chosen), racks)
-    return reduce(np.add, (np.minimum(held, cap) for held in per_rack.T), np.zeros(len(chosen), np.int64))
+    return reduce(np.add, (np.minimum(on_rack, cap) for on_rack in per_rack.T), np.zeros(len(chosen), np.int64))
 
 
 def _leaderless(problem: Problem, chosen: Ints, keepable: Bools) -> Bools:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.problem import NONE
+from kadmin.planner.kernel.problem import NONE, spots
 from kadmin.planner.kernel.replicas import Errands, running_count, stable_order
 from kadmin.planner.kernel.subset import pick_exactly
 
@@ -116,7 +116,7 @@ class _Crossings:
     def _instead(self, target: int) -> _Instead:
         underway = np.flatnonzero(self.taken.rack == target)
         held = self._placement.slots[self.taken.partition[underway]]
-        rows, slots = np.nonzero((held != NONE) & (self._share.surplus() > 0)[held])
+        rows, slots = spots((held != NONE) & (self._share.surplus() > 0)[held])
         return _Instead(underway[rows], slots, held[rows, slots], self.taken.origin[underway[rows]])
 
     def _relieve_along(self, path: list[int], target: int) -> None:

@@ -14,6 +14,7 @@ was on its way there; what else goes to the new broker is exchanged with what go
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -105,8 +106,7 @@ class _Swaps:
         """
         stuck = np.zeros(len(self._goal), np.bool_)
         while True:
-            off = np.abs(self._excess()) / slack
-            off[~self._share.receives | stuck] = 0
+            off = np.where(stuck, 0.0, self._off(slack))
             pivot = int(np.argmax(off))
             if off[pivot] <= 1:
                 return
@@ -122,14 +122,13 @@ class _Swaps:
         """
         stuck = np.zeros(len(self._goal), np.bool_)
         while True:
-            off = np.where(self._share.receives, np.abs(self._excess()) / slack, 0.0)
+            off = self._off(slack)
             pivot = int(np.argmax(np.where(stuck, 0.0, off)))
             if stuck[pivot] or off[pivot] <= 1:
                 return
             if self._pay(pivot, slack):
                 self.run(slack * _FREE_PART, most_cost=0)
-            after = np.where(self._share.receives, np.abs(self._excess()) / slack, 0.0)
-            stuck[pivot] = _beyond(off) - _beyond(after) < _LEAST_GAIN
+            stuck[pivot] = _beyond(off) - _beyond(self._off(slack)) < _LEAST_GAIN
 
     def _pay(self, pivot: int, slack: Floats) -> bool:
         """Swap at one move so that the pivot comes as near to its goal as it may, whatever its partner gets by it."""
@@ -150,13 +149,17 @@ class _Swaps:
         return chosen is not None
 
     def _absorbers(self, pivot: int) -> list[int]:
-        """Return brokers of the pivot's rack and then of others, those first that gain most replicas."""
-        rack, current = self._problem.brokers.rack, self._problem.current
-        before = np.bincount(current[current != NONE], minlength=len(rack))
-        order = np.argsort(before - self._placement.count, kind="stable")
-        order = order[self._share.receives[order] & (order != pivot)]
-        near, far = order[rack[order] == rack[pivot]], order[rack[order] != rack[pivot]]
-        return [*near[: self._most_partners].tolist(), *far[: self._most_partners].tolist()]
+        """Return the brokers that gain most replicas."""
+        return self._first(pivot, np.argsort(self._count_before - self._placement.count, kind="stable"))
+
+    @cached_property
+    def _count_before(self) -> Ints:
+        current = self._problem.current
+        return np.bincount(current[current != NONE], minlength=len(self._goal))
+
+    def _off(self, slack: Floats) -> Floats:
+        """Return how far each broker that may receive is off, in slacks, [B]."""
+        return np.where(self._share.receives, np.abs(self._excess()) / slack, 0.0)
 
     def _excess(self) -> Floats:
         return np.asarray(self._placement.load - self._goal)
@@ -171,12 +174,16 @@ class _Swaps:
         return False
 
     def _partners(self, pivot: int, excess: Floats) -> list[int]:
-        rack = self._problem.brokers.rack
+        """Return the brokers furthest off on the other side."""
         opposite = -np.sign(excess[pivot]) * excess
         order = np.argsort(-opposite, kind="stable")
-        order = order[self._share.receives[order] & (opposite[order] > -abs(excess[pivot])) & (order != pivot)]
-        near, far = order[rack[order] == rack[pivot]], order[rack[order] != rack[pivot]]
-        return [*near[: self._most_partners].tolist(), *far[: self._most_partners].tolist()]
+        return self._first(pivot, order[opposite[order] > -abs(excess[pivot])])
+
+    def _first(self, pivot: int, order: Ints) -> list[int]:
+        """Return the first few of the pivot's rack that may receive, and then those of other racks."""
+        order = order[self._share.receives[order] & (order != pivot)]
+        near = self._problem.brokers.rack[order] == self._problem.brokers.rack[pivot]
+        return [*order[near][: self._most_partners].tolist(), *order[~near][: self._most_partners].tolist()]
 
     def _swap(self, pair: tuple[int, int], wanted: float, least: float, cost: int) -> bool:
         """Swap the two replicas that shift nearest to `wanted` bytes from giver to taker, if that helps enough."""
