@@ -118,6 +118,8 @@ def _options(master: str | None, conf: list[str]) -> Options:
 
 def _explained(wished: list[str], proposals: Mapping[str, Proposal]) -> dict[str, str]:
     """Return a sentence for each partition asked for, in each cluster of a fleet that reassigns it."""
+    if not wished:
+        return {}
     told: dict[str, str] = {}
     for name, proposal in proposals.items():
         for partition, why in proposal.reasons.items():

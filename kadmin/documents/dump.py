@@ -42,7 +42,7 @@ def to_value(document: Document) -> dict[str, Any]:
 
 def dump_json(document: Document) -> str:
     """Return the canonical JSON text; the same value gives the same bytes."""
-    return _json_lines(to_value(document), 0) + "\n"
+    return _escaped(_json_lines(to_value(document), 0)) + "\n"
 
 
 def dump_yaml(document: Document) -> str:
@@ -196,20 +196,16 @@ def _present(fields: dict[str, Any]) -> dict[str, Any]:
 def _json_lines(value: Any, indent: int) -> str:  # noqa: ANN401 - any JSON value
     """Lay JSON out: the outer three levels one item a line, everything below on one line."""
     if not isinstance(value, dict | list) or not value or indent > _DEEPEST:
-        return _compact_json(value)
+        return _COMPACT.encode(value)
     inner, outer = "  " * (indent + 1), "  " * indent
     if isinstance(value, dict):
-        items = (f"{inner}{_quote(key)}: {_json_lines(part, indent + 1)}" for key, part in value.items())
+        items = (f"{inner}{_COMPACT.encode(key)}: {_json_lines(part, indent + 1)}" for key, part in value.items())
         return "{\n" + ",\n".join(items) + f"\n{outer}}}"
     return "[\n" + ",\n".join(f"{inner}{_json_lines(part, indent + 1)}" for part in value) + f"\n{outer}]"
 
 
 _DEEPEST = 2
 _COMPACT = json.JSONEncoder(ensure_ascii=False)
-
-
-def _compact_json(value: Any) -> str:  # noqa: ANN401 - any JSON value
-    return _escaped(_COMPACT.encode(value))
 
 
 def _yaml_lines(value: dict[str, Any], indent: int) -> list[str]:
@@ -260,8 +256,9 @@ def _is_string(text: str) -> bool:
 
 
 def _quote(text: str) -> str:
-    return _escaped(json.dumps(text, ensure_ascii=False))
+    return _escaped(_COMPACT.encode(text))
 
 
 def _escaped(text: str) -> str:
+    """Return JSON with escapes for what a reader may take for a line's end, or not see; it stands in strings alone."""
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

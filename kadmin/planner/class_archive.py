@@ -24,10 +24,15 @@ from kadmin.planner.spark_session import class_archive, spark_session
 def make_archive(cache: Path) -> Path:
     """Have Spark plan a small cluster, and keep the classes it loaded; returns the archive, 180 MB.
 
-    Raises NotCompletedError where Spark does not start, or this Java writes no archive.
+    Raises NotCompletedError where Spark does not start, this Java writes no archive, or the cache cannot be written.
     """
     archive = class_archive(find_java(os.environ, cache), cache)
-    archive.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        archive.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise NotCompletedError(
+            f"Cannot write {archive.parent}.", cause=error.strerror, next_command="set KADMIN_CACHE to another folder"
+        ) from error
     with tempfile.TemporaryDirectory(dir=archive.parent) as folder:
         fresh = Path(folder, archive.name)
         write_inventory(_small(), Path(folder, "inventory"))
@@ -49,7 +54,8 @@ def _main() -> str | None:
     try:
         make_archive(cache_folder(os.environ))
     except KadminError as error:
-        return f"error: {error.message}"
+        told = {"error: ": error.message, "  cause: ": error.cause, "  next:  ": error.next_command}
+        return "\n".join(f"{name}{text}" for name, text in told.items() if text)
     return None
 
 

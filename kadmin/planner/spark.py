@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from kadmin.planner.proposal import Options, Proposal
     from kadmin.planner.tables import ArrowTable
 
+_TASKS_PER_CORE = 8
+"""A fleet's clusters are spread over tasks by chance: the more tasks, the less one core has left at the end."""
+
 
 def propose(
     request: RebalanceRequest, directory: Path, options: Options, tell: Callable[[str], None] = tell_nobody
@@ -68,7 +71,7 @@ def _answers(
             brokers, partitions = (
                 read_frame(session, directory, header.shape(table)) for table in (BROKERS, PARTITIONS)
             )
-            together = _solved(question, brokers, partitions).toArrow().to_pylist()
+            together = _solved(question, brokers, partitions, len(header.clusters)).toArrow().to_pylist()
         except BadTableError:
             explain_bad_rows(directory)
         except (PySparkException, Py4JError) as error:
@@ -78,7 +81,7 @@ def _answers(
     return {row[CLUSTER.name]: unpacked([row["rows"]], ANSWER_SCHEMA) for row in together}
 
 
-def _solved(question: Question, brokers: DataFrame, partitions: DataFrame) -> DataFrame:
+def _solved(question: Question, brokers: DataFrame, partitions: DataFrame, clusters: int) -> DataFrame:
     def solve_one(key: tuple[Any, ...], cells: ArrowTable) -> ArrowTable:
         cluster, tables = key[0].as_py() or SINGLE_CLUSTER, cells.select(["name", "rows"]).to_pylist()
         rows = (
@@ -88,7 +91,8 @@ def _solved(question: Question, brokers: DataFrame, partitions: DataFrame) -> Da
         return packed(cluster, "answer", answer(cluster, question, *rows))
 
     together = _packed(brokers, BROKERS.name).unionAll(_packed(partitions, PARTITIONS.name))
-    return together.groupBy(CLUSTER.name).applyInArrow(solve_one, schema=PACKED)
+    tasks = min(max(clusters, 1), _TASKS_PER_CORE * together.sparkSession.sparkContext.defaultParallelism)
+    return together.repartition(tasks, CLUSTER.name).groupBy(CLUSTER.name).applyInArrow(solve_one, schema=PACKED)
 
 
 def _packed(rows: DataFrame, name: str) -> DataFrame:

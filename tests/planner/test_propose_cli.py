@@ -158,6 +158,17 @@ def test_spark_is_the_default_and_says_no_more_than_the_local_engine(
     assert spark.stdout.splitlines()[:-1] == local.stdout.splitlines()[:-1]
 
 
+def test_an_archive_of_classes_that_cannot_be_written_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = tmp_path / "cache"
+    cache.write_text("in the way")
+    monkeypatch.setenv("KADMIN_CACHE", str(cache))
+    command = [sys.executable, "-m", "kadmin.planner.class_archive"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    told = [f"error: Cannot write {cache}/spark-classes.", "  cause: Not a directory", "  next:  set KADMIN_CACHE"]
+    assert done.returncode == 1
+    assert [line.startswith(start) for line, start in zip(done.stderr.splitlines(), told, strict=True)] == [True] * 3
+
+
 @pytest.mark.spark
 @pytest.mark.parametrize("flags", [("--conf", "spark.driver.memory=a-lot"), ("--master", "nonsense")])
 def test_a_setting_that_spark_refuses_is_told(flags: tuple[str, str], folder: Path) -> None:

@@ -20,7 +20,8 @@ import numpy as np
 if TYPE_CHECKING:
     from kadmin.planner.kernel.problem import Bools, Floats, Ints
 
-_BISECTIONS = 64
+_SECTIONS = 16
+_SECTIONINGS = 14
 _EPSILON = 1e-9
 _SPACINGS = 4
 
@@ -70,16 +71,14 @@ def quotas(demand: Demand) -> Ints:
 
 def _highest(demand: Demand, quota: Ints, rising: Bools) -> float:
     """Return the highest level to which the rising brokers can be filled, the others having their quota."""
-
-    def fits(height: float) -> bool:
-        return _feasible(demand, np.where(rising, _filled(demand, height), quota))
-
     low, high = 0.0, float(((demand.base + demand.upper) / demand.weight).max(initial=0.0)) + 1.0
-    if fits(high):
-        return high
-    for _ in range(_BISECTIONS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
+    for _ in range(_SECTIONINGS):
+        heights = np.linspace(low, high, _SECTIONS + 1)
+        filled = np.where(rising, _filled(demand, heights[:, None]), quota)
+        most = int(np.flatnonzero(_reachable(demand, _totals(demand, filled))).max(initial=0))
+        if most == _SECTIONS:
+            return high
+        low, high = float(heights[most]), float(heights[most + 1])
     return low
 
 
@@ -88,18 +87,18 @@ def _filled(demand: Demand, level: Floats | float) -> Ints:
     return np.asarray(np.clip(wanted, 0, demand.upper))
 
 
-def _totals(demand: Demand, quota: Ints) -> Floats:
-    return np.bincount(demand.rack, weights=quota, minlength=len(demand.reach) - 1).astype(np.float64)
+def _totals(demand: Demand, vectors: Ints) -> Ints:
+    """Return the rack totals of some vectors of quotas, [N, B] to [N, K]."""
+    racks = len(demand.reach) - 1
+    cell = np.arange(len(vectors))[:, None] * racks + demand.rack
+    totals = np.bincount(cell.ravel(), weights=vectors.ravel(), minlength=len(vectors) * racks)
+    return np.asarray(totals.reshape(-1, racks), np.int64)
 
 
-def _feasible(demand: Demand, quota: Ints) -> bool:
-    return _reachable(demand, _totals(demand, quota))
-
-
-def _reachable(demand: Demand, totals: Floats | Ints) -> bool:
-    """Whether racks can hold these totals, [K]."""
-    fullest_first = np.sort(totals)[::-1]
-    return bool((np.cumsum(fullest_first) <= demand.reach[1:]).all())
+def _reachable(demand: Demand, totals: Ints) -> Bools:
+    """Whether racks can hold these totals, [..., K] to [...]."""
+    fullest_first = np.sort(totals)[..., ::-1]
+    return np.asarray((np.cumsum(fullest_first, axis=-1) <= demand.reach[1:]).all(axis=-1))
 
 
 def _top_up(demand: Demand, quota: Ints, rising: Bools, last: float) -> None:
@@ -114,7 +113,7 @@ def _top_up(demand: Demand, quota: Ints, rising: Bools, last: float) -> None:
         return (level, kept <= held, -kept, broker)
 
     left = demand.total - int(quota.sum())
-    totals = _totals(demand, quota).astype(np.int64)
+    (totals,) = _totals(demand, quota[None])
     waiting = [keenness(broker) for broker in np.flatnonzero(rising).tolist()]
     heapq.heapify(waiting)
     last = max(last, waiting[0][0])

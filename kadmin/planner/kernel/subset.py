@@ -82,6 +82,8 @@ def nearest_within(
     best, found = abs(wanted), None
     for cost in range(most_cost - _MOST_COST if exactly else -_MOST_COST, _MOST_COST + 1):
         going = out.costing(cost, exactly=exactly)
+        if not len(going):
+            continue
         coming = back.costing(most_cost - cost, exactly=exactly)
         pair = nearest_exchange(back.size[coming], out.size[going], wanted)
         if pair is not None:
