@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 LOCAL_MASTER = "local[*]"
 _SHUFFLES_PER_CORE = 2
-_ARROW_ROWS = 1_000_000
+_ARROW_ROWS = 100_000
 # Below this, the value for no limit, Spark measures the whole batch again after each row: the square of its rows.
 _ARROW_BYTES = 2**31 - 1
 _PATIENCE_S = 10
@@ -93,6 +93,7 @@ def _launch(options: Options, archived: Path | None) -> tuple[Any, SparkConf]:
     java = find_java(os.environ, cache)
     os.environ["JAVA_HOME"] = str(java.home)
     os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ.setdefault("SPARK_HOME", str(Path(pyspark.__file__).parent))  # else a Python is started to find it
     java_options = _JAVA_OPTIONS
     if archived is not None:
         java_options += f' -XX:ArchiveClassesAtExit="{archived}"'
@@ -135,5 +136,9 @@ def _settings(options: Options, java_options: str) -> dict[str, str]:
         "spark.driver.extraJavaOptions": java_options,
     }
     if settings["spark.master"].startswith("local"):
-        settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+        settings |= {
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.python.daemon.module": "kadmin.planner.worker_daemon",
+        }
     return {**settings, **options.conf}

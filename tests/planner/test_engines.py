@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -32,6 +31,7 @@ from kadmin.schema import validate_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from pyspark.sql import SparkSession
 
@@ -306,7 +306,7 @@ for master in ("local[1]", "local-cluster[2,1,1024]"):
     print("java" in subprocess.run(["ps", "--ppid", str(os.getpid())], capture_output=True, text=True).stdout)
 """
     write_inventory(inventory(SIZES["S"], 1), tmp_path)
-    workers = {"SPARK_HOME": str(Path(pyspark.__file__).parent), "SPARK_WORKER_DIR": str(tmp_path / "workers")}
+    workers = {"SPARK_WORKER_DIR": str(tmp_path / "workers")}
     done = subprocess.run(
         [sys.executable, "-c", code, tmp_path],
         capture_output=True,
@@ -318,6 +318,13 @@ for master in ("local[1]", "local-cluster[2,1,1024]"):
     one_thread, left_by_one, two_workers, left_by_two = done.stdout.splitlines()
     assert left_by_one == left_by_two == "False"
     assert one_thread == two_workers == json.dumps(plans(local.propose(request(), tmp_path, Options()))[SINGLE_CLUSTER])
+
+
+def test_workers_import_pyspark_where_it_is_compiled_and_not_from_sparks_zip(session: SparkSession) -> None:
+    def place(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from (pa.RecordBatch.from_pydict({"place": [pyspark.__file__]}) for _ in batches)
+
+    assert {row[0] for row in session.range(1).mapInArrow(place, "place string").collect()} == {pyspark.__file__}
 
 
 def test_a_session_that_was_there_is_left_running(session: SparkSession, tmp_path: Path) -> None:

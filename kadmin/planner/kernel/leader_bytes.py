@@ -45,7 +45,11 @@ def even_leader_bytes(problem: Problem, lists: Ints, leader: Ints) -> None:
 
 
 class _Roles:
-    """Who leads what: `_arcs` and `_partitions` as handovers at the start, by size; `_came` by arc, those since."""
+    """Who leads what: `_arcs` and `_partitions` as handovers at the start, by size; `_came` by arc, those since.
+
+    `_exchanges` counts those of each broker; `_in_vain` has, by giver and taker, the two counts and the changes left
+    when they were last asked and had nothing to swap.
+    """
 
     def __init__(self, problem: Problem, lists: Ints, leader: Ints, left: int) -> None:
         brokers = len(problem.brokers)
@@ -59,6 +63,8 @@ class _Roles:
         self._size = problem.size[self._partitions]
         self._cost = self._added(self._partitions, *np.divmod(self._arcs, brokers))
         self._came: dict[int, list[int]] = {}
+        self._exchanges = [0] * brokers
+        self._in_vain: dict[tuple[int, int], tuple[int, int, int]] = {}
 
     def run(self) -> None:
         """Swap until every broker is near the mean or has nobody to swap with."""
@@ -80,6 +86,9 @@ class _Roles:
     def _swap(self, pivot: int, partner: int, excess: Floats) -> bool:
         """Swap two roles so that both brokers come nearest to the mean, adding as few changes as help enough."""
         giver, taker = (pivot, partner) if excess[pivot] > 0 else (partner, pivot)
+        state = (self._exchanges[giver], self._exchanges[taker], self._left)
+        if self._in_vain.get((giver, taker)) == state:
+            return False
         wanted = float(excess[giver] - excess[taker]) / 2
         sides = self._side(giver, taker), self._side(taker, giver)
         for cost in range(min(_MOST_COST, self._left) + 1):
@@ -90,12 +99,14 @@ class _Roles:
                 if wanted - abs(shift - wanted) >= _LEAST_GAIN * self._mean:
                     self._exchange((giver, taker), pair, shift)
                     return True
+        self._in_vain[giver, taker] = state
         return False
 
     def _exchange(self, brokers: tuple[int, int], pair: tuple[int, int], shift: float) -> None:
         for leads, other, gone in zip(brokers, brokers[::-1], pair, strict=True):
             self._left -= int(self._added(np.array([gone]), leads, other)[0])
             self._leader[gone] = other
+            self._exchanges[leads] += 1
             if self._first[gone] != other:
                 row = self._lists[gone]
                 for broker in row[row != NONE].tolist():

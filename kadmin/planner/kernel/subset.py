@@ -68,7 +68,7 @@ class Side:
 
     def costing(self, cost: int, *, exactly: bool) -> Ints:
         """Return the positions of those that cost at most, or exactly, so much."""
-        return np.flatnonzero(self.cost == cost if exactly else self.cost <= cost)
+        return (self.cost == cost if exactly else self.cost <= cost).nonzero()[0]
 
 
 def nearest_within(
