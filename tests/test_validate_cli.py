@@ -219,14 +219,13 @@ def test_against_a_fleet(tmp_path: Path) -> None:
     (tmp_path / "request.yaml").write_text("kind: RebalanceRequest\nspec: {brokers: {drain: [9]}}\n")
     assert kadmin("validate", "good.yaml", "--inventory", folder, cwd=tmp_path).returncode == 0
     none = kadmin("validate", "none.yaml", "--inventory", folder, cwd=tmp_path)
-    assert none.returncode == 3
-    assert "none.yaml: the inventory holds a fleet" in none.stderr
-    assert "the document has no metadata.cluster_id" in none.stderr
-    assert "name one of its clusters: eastern (east), western (west)" in none.stderr
+    assert (none.returncode, none.stderr) == (3, "")
+    said = "none.yaml:1:1: error KA045: the inventory holds a fleet, and the document has no cluster_id"
+    assert said in none.stdout
+    assert "name one of its clusters: eastern (east), western (west)" in none.stdout
     (tmp_path / "none.yaml").write_text(deletion_of("northern"))
-    assert (
-        "metadata.cluster_id is northern" in kadmin("validate", "none.yaml", "--inventory", folder, cwd=tmp_path).stderr
-    )
+    other = kadmin("validate", "none.yaml", "--inventory", folder, cwd=tmp_path)
+    assert "none.yaml:2:24: error KA045: the inventory holds a fleet, and no cluster of it has" in other.stdout
     request = kadmin("validate", "request.yaml", "--inventory", folder, cwd=tmp_path)
     assert request.returncode == 3
     assert "request.yaml:2:26: error KA042: the inventory has no broker 9" in request.stdout
@@ -249,8 +248,18 @@ def test_two_clusters_of_one_id_cannot_be_told_apart(tmp_path: Path) -> None:
     folder = _inventory(tmp_path / "inventory", east="one", west="one")
     (tmp_path / "plan.yaml").write_text(deletion_of("one"))
     done = kadmin("validate", "plan.yaml", "--inventory", folder, cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (3, "")
-    assert "a fleet, and east, west have the document's cluster_id" in done.stderr
+    assert (done.returncode, done.stderr) == (3, "")
+    assert "error KA045: the inventory holds a fleet, and east, west have cluster_id one" in done.stdout
+
+
+def test_a_broken_inventory_hides_no_problem_of_a_document(tmp_path: Path) -> None:
+    folder = Path(_inventory(tmp_path / "inventory"))
+    (folder / "partitions.csv").write_text("topic,partition,replicas\norders,-1,1\n")
+    (tmp_path / "plan.yaml").write_text("kind: TopicDeletion\nspec: {topics: [orders, orders]}\n")
+    done = kadmin("validate", "plan.yaml", "--inventory", "inventory", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (3, "")
+    assert "plan.yaml:2:25: error KA021" in done.stdout
+    assert "inventory:1:1: error KA001: this cannot be read: The inventory inventory has bad rows." in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kadmin.documents import Checked, Problem
+    from kadmin.inventory import Inventory
     from kadmin.plan.model import Policy
     from kadmin.schema import SchemaSet
 
@@ -70,10 +71,11 @@ def validate(
     from kadmin.report.problems import count
 
     rules = read_policy(policy)
-    documents = list(_examine(files, _schemas(schema_dir)))
+    known, broken = _read(inventory)
+    documents = [*_examine(files, _schemas(schema_dir)), *broken]
     if out is not None and any(os.path.realpath(out) == os.path.realpath(each.source) for each in documents):
         raise UsageError(f"--out {out} is one of the documents.", next_command="give the answer a file of its own")
-    problems = _problems(documents, rules, inventory)
+    problems = _problems(documents, rules, known)
     answer = _render(output_format, documents, problems)
     if out is not None:
         write_text(out, f"{answer}\n")
@@ -151,7 +153,21 @@ def _may_be_read(path: str) -> bool:
     return Path(path).is_file() or not Path(path).exists()  # a link that leads nowhere is told
 
 
-def _problems(documents: Sequence[Checked], policy: Policy, inventory: Path | None) -> list[Problem]:
+def _read(directory: Path | None) -> tuple[Inventory | None, list[Checked]]:
+    """Return the inventory; one that cannot be read is one more file with a problem, and hides none of the others."""
+    if directory is None:
+        return None, []
+    from kadmin.documents import unread
+    from kadmin.inventory import read_inventory
+
+    try:
+        return read_inventory(directory), []
+    except InvalidInputError as error:
+        cause = " ".join(filter(None, (error.message, error.cause)))
+        return None, [unread(str(directory), cause)]
+
+
+def _problems(documents: Sequence[Checked], policy: Policy, inventory: Inventory | None) -> list[Problem]:
     from kadmin.documents import check_together, in_order, switched
     from kadmin.plan.model import DeletionPlan
 
@@ -163,17 +179,12 @@ def _problems(documents: Sequence[Checked], policy: Policy, inventory: Path | No
 
             found.extend(checked.place(check_policy(checked.document, policy)))
     if inventory is not None:
-        found.extend(_against_inventory(documents, inventory, policy))
+        from kadmin.inventory import check_fit
+
+        for checked in documents:
+            if checked.document is not None:
+                found.extend(checked.place(check_fit(checked.document, inventory, policy)))
     return in_order(switched(found, policy), [document.source for document in documents])
-
-
-def _against_inventory(documents: Sequence[Checked], directory: Path, policy: Policy) -> Iterator[Problem]:
-    from kadmin.inventory import check_fit, read_inventory
-
-    inventory = read_inventory(directory)
-    for checked in documents:
-        if checked.document is not None:
-            yield from checked.place(check_fit(checked.document, inventory, policy, checked.source))
 
 
 def _render(output_format: ValidateFormat, documents: Sequence[Checked], problems: Sequence[Problem]) -> str:

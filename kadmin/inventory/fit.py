@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import TopicPartition
-from kadmin.errors import InvalidInputError, name_some
+from kadmin.errors import name_some
 from kadmin.inventory.state import facts_of, state_of
-from kadmin.plan import checks
+from kadmin.plan import checks, codes
+from kadmin.plan.checks import Violation
 from kadmin.plan.deletion import check_deletion
 from kadmin.plan.diff import assignment_of
 from kadmin.plan.election import check_election
@@ -20,39 +21,43 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kadmin.inventory.model import ClusterInventory, Inventory
-    from kadmin.plan.checks import Violation
     from kadmin.plan.model import Document, Plan
 
 
-def check_fit(document: Document, inventory: Inventory, policy: Policy, source: str) -> tuple[Violation, ...]:
-    """Return what only the cluster could know; raises InvalidInputError for a plan of no cluster of a fleet."""
+def check_fit(document: Document, inventory: Inventory, policy: Policy) -> tuple[Violation, ...]:
+    """Return what only the cluster could know."""
     if isinstance(document, Policy):
         return ()
+    if inventory.fleet and not (document.header.cluster_id is None and isinstance(document, RebalanceRequest)):
+        named = _named(document, inventory)
+        if len(named) != 1:
+            return (_of_no_cluster(document, inventory, named),)
+        clusters = [inventory.clusters[named[0]]]
+    else:
+        clusters = [*inventory.clusters.values()]
     if isinstance(document, RebalanceRequest):
-        return tuple(_request(document, _clusters_of(document, inventory, source)))
-    (cluster,) = _clusters_of(document, inventory, source)
+        return tuple(_request(document, clusters))
+    (cluster,) = clusters
     return (*checks.other_cluster(document, cluster.cluster_id), *_plan(document, cluster, policy))
 
 
-def _clusters_of(document: Document, inventory: Inventory, source: str) -> Sequence[ClusterInventory]:
-    """Return the clusters that a document is about: of a fleet the one with its `cluster_id`.
-
-    A request without a `cluster_id` is about every cluster of the fleet.
-    """
+def _named(document: Document, inventory: Inventory) -> list[str]:
+    """Return the names of the clusters that have the document's `cluster_id`."""
     wanted = document.header.cluster_id
-    if not inventory.fleet or (wanted is None and isinstance(document, RebalanceRequest)):
-        return tuple(inventory.clusters.values())
-    ids = {name: cluster.cluster_id for name, cluster in inventory.clusters.items()}
-    found = [name for name, cluster_id in ids.items() if cluster_id == wanted and wanted is not None]
-    if len(found) != 1:
-        what = f"{name_some(found)} have" if found else "no cluster of it has"
-        known = name_some(f"{cluster_id or 'no id'} ({name})" for name, cluster_id in ids.items())
-        raise InvalidInputError(
-            f"{source}: the inventory holds a fleet, and {what} the document's cluster_id.",
-            cause=f"metadata.cluster_id is {wanted}" if wanted else "the document has no metadata.cluster_id",
-            next_command=f"name one of its clusters: {known}",
-        )
-    return [inventory.clusters[found[0]]]
+    return [name for name, each in inventory.clusters.items() if wanted is not None and each.cluster_id == wanted]
+
+
+def _of_no_cluster(document: Document, inventory: Inventory, named: Sequence[str]) -> Violation:
+    wanted = document.header.cluster_id
+    who = f"{name_some(named)} have" if named else "no cluster of it has"
+    what = "the document has no cluster_id" if wanted is None else f"{who} cluster_id {wanted}"
+    known = name_some(f"{each.cluster_id or 'no id'} ({name})" for name, each in inventory.clusters.items())
+    return Violation(
+        codes.OTHER_CLUSTER,
+        f"the inventory holds a fleet, and {what}",
+        f"name one of its clusters: {known}",
+        field=("metadata", "cluster_id"),
+    )
 
 
 def _request(request: RebalanceRequest, clusters: Sequence[ClusterInventory]) -> Iterator[Violation]:

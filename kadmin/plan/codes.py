@@ -102,7 +102,7 @@ MEANINGS: Final = {
     UNKNOWN_BROKER: "The cluster has no such broker.",
     STALE_CURRENT: "A partition is neither where the plan was made nor where it leads.",
     FEWER_RACKS: "A reassignment puts a partition on fewer racks without the waiver.",
-    OTHER_CLUSTER: "The plan was made for another cluster.",
+    OTHER_CLUSTER: "The plan was made for another cluster, or does not say for which one of a fleet.",
     OVER_CAPACITY: "A broker would hold more bytes than its capacity.",
     LEADERS_CONCENTRATED: "A broker would lead more than twice its even share of the partitions.",
     UNDER_MIN_ISR: "A partition would have fewer live replicas than its topic's min.insync.replicas.",
