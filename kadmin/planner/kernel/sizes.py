@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _PARTNERS, _PARTNERS_IF_FEW = 2, 8
 """Brokers tried on the other side, in the same rack and again in other racks."""
 
-_FEW = 100_000
+_FEW = 1_000_000
 """Up to so many pairs of partition and broker, one broker weighs much, and a longer search costs little."""
 
 _FREE_PART = 0.25
@@ -74,18 +74,24 @@ class _Held:
 
     def exchanged(self, gone: int, other: _Held, come: int) -> _Held:
         """Return these without one, and with one of another broker's in its place by size."""
-        stay = self.only(np.arange(len(self.size)) != gone)
-        place = int(np.searchsorted(stay.size, other.size[come], side="right"))
+        last = len(self.size)
+        place = int(self.size.searchsorted(other.size[come], side="right"))
+        order = np.concatenate([np.arange(place), [last], np.arange(place, last)])
+        order = order[order != gone]
         return _Held(
-            np.insert(stay.partition, place, other.partition[come]),
-            np.insert(stay.slot, place, other.slot[come]),
-            np.insert(stay.size, place, other.size[come]),
-            np.insert(stay.current, place, other.current[come], axis=0),
+            np.append(self.partition, other.partition[come])[order],
+            np.append(self.slot, other.slot[come])[order],
+            np.append(self.size, other.size[come])[order],
+            np.concatenate([self.current, other.current[come : come + 1]])[order],
         )
 
 
 class _Swaps:
-    """The swaps of one share; each broker's replicas are kept in order of size, from when it is first looked at."""
+    """The swaps of one share; each broker's replicas are kept in order of size, from when it is first looked at.
+
+    `_exchanges` counts those of each broker; `_in_vain` has, by giver, taker, cost and least gain, the two counts when
+    they were last asked and had nothing to swap.
+    """
 
     def __init__(self, share: Share, goal: Floats) -> None:
         self._share, self._goal = share, goal
@@ -97,6 +103,8 @@ class _Swaps:
         self._most_partners = _PARTNERS_IF_FEW if self.few else _PARTNERS
         self._listed: Replicas | None = None
         self._on: dict[int, _Held] = {}
+        self._exchanges = [0] * len(goal)
+        self._in_vain: dict[tuple[int, int, int, float], tuple[int, int]] = {}
 
     def run(self, slack: Floats, *, most_cost: int) -> None:
         """Swap until every broker is within its slack or has nobody to swap with, each swap adding so many moves.
@@ -182,13 +190,28 @@ class _Swaps:
     def _first(self, pivot: int, order: Ints) -> list[int]:
         """Return the first few of the pivot's rack that may receive, and then those of other racks."""
         order = order[self._share.receives[order] & (order != pivot)]
-        near = self._problem.brokers.rack[order] == self._problem.brokers.rack[pivot]
-        return [*order[near][: self._most_partners].tolist(), *order[~near][: self._most_partners].tolist()]
+        rack, here = self._problem.brokers.rack[order], self._problem.brokers.rack[pivot]
+        near, far = order[rack == here], order[(rack != here) & self._open[rack] & self._open[here]]
+        return [*near[: self._most_partners].tolist(), *far[: self._most_partners].tolist()]
+
+    @cached_property
+    def _open(self) -> Bools:
+        """Return the racks that may have a further replica of some partition, [K]: swaps never open one that is not."""
+        members, placement = self._share.members, self._placement
+        cap = self._problem.rack_cap[members]
+        racks = range(self._problem.brokers.racks)
+        return np.array([(placement.per_rack[members, rack] < cap).any() for rack in racks], np.bool_)
 
     def _swap(self, pair: tuple[int, int], wanted: float, least: float, cost: int) -> bool:
         """Swap the two replicas that shift nearest to `wanted` bytes from giver to taker, if that helps enough."""
+        asked = (*pair, cost, least)
+        state = (self._exchanges[pair[0]], self._exchanges[pair[1]])
+        if self._in_vain.get(asked) == state:
+            return False
         found = nearest_within(self._side(*pair), self._side(*pair[::-1]), cost, wanted)
         if found is None or wanted - abs(self._shift(pair, found) - wanted) < least or not self._fits(pair, found):
+            if self._parted and self._problem.brokers.rack[pair[0]] == self._problem.brokers.rack[pair[1]]:
+                self._in_vain[asked] = state  # nothing but their own replicas and bytes decides
             return False
         self._exchange(pair, found)
         return True
@@ -206,6 +229,8 @@ class _Swaps:
         out, back, (gone, come) = self._held(pair[0]), self._held(pair[1]), found
         self._placement.move(int(out.partition[gone]), int(out.slot[gone]), pair[1])
         self._placement.move(int(back.partition[come]), int(back.slot[come]), pair[0])
+        for broker in pair:
+            self._exchanges[broker] += 1
         self._on[pair[0]] = out.exchanged(gone, back, come)
         self._on[pair[1]] = back.exchanged(come, out, gone)
 
