@@ -9,7 +9,7 @@ import typer
 from kadmin.cli.inspect import FilterOption, Shape, SortOption, TableFormat, TableOption
 from kadmin.cli.options import READ_TIMEOUT_S, BoundOption, PlanArgument, ZooKeeperOption
 from kadmin.errors import UsageError
-from kadmin.insight.consumers import Strategy
+from kadmin.insight.strategy import Strategy
 
 consumers_app = typer.Typer(
     help="How consumers share partitions, who coordinates them, who notices a plan.", no_args_is_help=True

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from dataclasses import replace
-from enum import StrEnum
 from itertools import chain, count, cycle, islice
 from typing import TYPE_CHECKING, TypeAlias
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import InfeasibleError
+from kadmin.insight.strategy import Strategy
 from kadmin.insight.tables import Table
 
 if TYPE_CHECKING:
@@ -30,17 +30,6 @@ Shares: TypeAlias = dict[str, tuple[TopicPartition, ...]]
 OFFSETS = "__consumer_offsets"
 PREVIEW = ("topic", "partition", "before", "after", "changes_hands")
 COORDINATORS = ("group", "partition", "broker")
-
-
-class Strategy(StrEnum):
-    """How partitions are shared: as the consumers of 0.9 and later do, the range also as the old ones.
-
-    Sticky is what consumers of Kafka 3.9 do, where all subscribe to the same topics.
-    """
-
-    RANGE = "range"
-    ROUND_ROBIN = "round-robin"
-    STICKY = "sticky"
 
 
 _HASH_SLOTS = 16

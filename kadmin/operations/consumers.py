@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState
     from kadmin.cluster.znodes.consumers import ConsumerRegistration
-    from kadmin.insight.consumers import Strategy
+    from kadmin.insight.strategy import Strategy
     from kadmin.operations.runner import Desk
     from kadmin.plan.model import Plan
 

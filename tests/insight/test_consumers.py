@@ -13,7 +13,6 @@ from states import tp
 
 from kadmin.errors import InfeasibleError
 from kadmin.insight.consumers import (
-    Strategy,
     changed_hands,
     coordinating_partition,
     range_shares,
@@ -21,6 +20,7 @@ from kadmin.insight.consumers import (
     shares,
     sticky_shares,
 )
+from kadmin.insight.strategy import Strategy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
