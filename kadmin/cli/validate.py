@@ -72,10 +72,12 @@ def validate(
 
     rules = read_policy(policy)
     known, broken = _read(inventory)
-    documents = [*_examine(files, _schemas(schema_dir)), *broken]
+    examined = list(_examine(files, _schemas(schema_dir)))
+    documents = [*examined, *broken]
     if out is not None and any(os.path.realpath(out) == os.path.realpath(each.source) for each in documents):
         raise UsageError(f"--out {out} is one of the documents.", next_command="give the answer a file of its own")
-    problems = _problems(documents, rules, known)
+    problems = _problems(examined, rules, known)
+    problems += [problem for each in broken for problem in each.problems]  # no policy switches these off
     answer = _render(output_format, documents, problems)
     if out is not None:
         write_text(out, f"{answer}\n")

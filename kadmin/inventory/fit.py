@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 
 def check_fit(document: Document, inventory: Inventory, policy: Policy) -> tuple[Violation, ...]:
-    """Return what only the cluster could know."""
+    """Return what only the cluster could know.
+
+    Of a fleet a plan is about the cluster with its `cluster_id`; a request without one is about every cluster.
+    """
     if isinstance(document, Policy):
         return ()
     if inventory.fleet and not (document.header.cluster_id is None and isinstance(document, RebalanceRequest)):
