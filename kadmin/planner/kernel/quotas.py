@@ -20,8 +20,9 @@ import numpy as np
 if TYPE_CHECKING:
     from kadmin.planner.kernel.problem import Bools, Floats, Ints
 
-_SECTIONS = 16
-_SECTIONINGS = 14
+_SECTIONS, _SECTIONINGS = 16, 14
+"""Levels are tried so many at a time, so often: down to the spacing of floats."""
+
 _EPSILON = 1e-9
 _SPACINGS = 4
 
