@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 READINGS = (
     ("README.md", "docs/documents.md", "docs/throttles.md", "docs/convert.md"),
     ("docs/exit-codes.md",),
-    ("docs/inspect.md", "docs/whatif.md"),
+    ("docs/inspect.md", "docs/consumers.md", "docs/whatif.md"),
     ("docs/sandbox.md",),
 )
 COMMAND = re.compile(r"^\$ (.*)\n(?:# exit code (\d+)\n)?", re.MULTILINE)
