@@ -166,7 +166,7 @@ def _read(directory: Path | None) -> tuple[Inventory | None, list[Checked]]:
         return read_inventory(directory), []
     except InvalidInputError as error:
         cause = " ".join(filter(None, (error.message, error.cause)))
-        return None, [unread(str(directory), cause)]
+        return None, [unread(str(directory), cause, error.next_command)]
 
 
 def _problems(documents: Sequence[Checked], policy: Policy, inventory: Inventory | None) -> list[Problem]:

@@ -102,9 +102,9 @@ def examine(data: bytes, source: str, schemas: SchemaSet | None = None) -> Check
     return Checked(source, text, reading.value, document, _place(notes, text, source))
 
 
-def unread(source: str, cause: str) -> Checked:
+def unread(source: str, cause: str, hint: str | None = None) -> Checked:
     """Return what is to be said of a file that cannot be read: one problem, with the cause."""
-    problem = Problem(codes.UNREADABLE, f"this cannot be read: {cause}", source, 1, 1, "$")
+    problem = Problem(codes.UNREADABLE, f"this cannot be read: {cause}", source, 1, 1, "$", hint)
     return Checked(source, "", None, None, (problem,))
 
 
