@@ -74,7 +74,7 @@ def _answers(
             together = _solved(question, brokers, partitions, len(header.clusters)).toArrow().to_pylist()
         except BadTableError:
             explain_bad_rows(directory)
-        except (PySparkException, Py4JError) as error:
+        except (PySparkException, Py4JError, ConnectionError) as error:
             read_inventory(directory)  # says it better, if it was a row that Spark stumbled over
             raise NotCompletedError("Spark failed.", cause=cause_of(error), next_command="--engine local") from error
     refuse_unknown_clusters(directory, header, [row[CLUSTER.name] for row in together])

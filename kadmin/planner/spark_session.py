@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import subprocess
 import sys
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,9 +30,16 @@ if TYPE_CHECKING:
 
 LOCAL_MASTER = "local[*]"
 _SHUFFLES_PER_CORE = 2
-_ARROW_ROWS = 100_000
-# Below this, the value for no limit, Spark measures the whole batch again after each row: the square of its rows.
-_ARROW_BYTES = 2**31 - 1
+_NAME = "kadmin propose rebalance"
+_SUBMITTED = "PYSPARK_GATEWAY_PORT"
+"""The variable by which spark-submit tells an application where its JVM listens."""
+
+_SQL = {
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
+    # Below this, the value for no limit, Spark measures the whole batch again after each row: the square of its rows.
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
+    "spark.sql.session.timeZone": "UTC",
+}
 _PATIENCE_S = 10
 _ARCHIVING_S = 600
 _LOGGING = Path(__file__).with_name("log4j2-quiet.properties")
@@ -46,6 +54,7 @@ _JAVA_OPTIONS = (
 def spark_session(options: Options, archived: Path | None = None) -> Iterator[SparkSession]:
     """Open a session, and stop it with its JVM; one that runs in this process already is used and left alone.
 
+    What spark-submit started is used with its settings, and stopped.
     At its end the JVM writes the classes that it loaded to `archived`, where that is given; this may take minutes.
     Raises NotCompletedError where no Java is found or Spark does not start.
     """
@@ -53,7 +62,13 @@ def spark_session(options: Options, archived: Path | None = None) -> Iterator[Sp
     if running is not None:
         yield running
         return
+    if _SUBMITTED in os.environ:
+        with _submitted(options) as session:
+            yield session
+        return
     gateway, conf = _launch(options, archived)
+    silence = logging.NullHandler()  # Py4J tells the root logger of a JVM that was killed, with every stack
+    logging.getLogger().addHandler(silence)
     try:
         try:
             session = SparkSession(SparkContext(conf=conf, gateway=gateway))
@@ -62,9 +77,19 @@ def spark_session(options: Options, archived: Path | None = None) -> Iterator[Sp
         try:
             yield session
         finally:
-            session.stop()
+            with suppress(Py4JError, OSError):  # where the JVM was killed there is nothing left to stop
+                session.stop()
     finally:
         _shut_down(gateway, _PATIENCE_S if archived is None else _ARCHIVING_S)
+        logging.getLogger().removeHandler(silence)
+
+
+def _submitted(options: Options) -> SparkSession:
+    builder = SparkSession.builder.appName(_NAME).config(map={**_SQL, **options.conf})
+    try:
+        return (builder if options.master is None else builder.master(options.master)).getOrCreate()
+    except (PySparkException, Py4JError) as error:
+        raise _not_started(cause_of(error)) from error
 
 
 def class_archive(java: JavaRuntime, cache: Path) -> Path:
@@ -79,6 +104,9 @@ def class_archive(java: JavaRuntime, cache: Path) -> Path:
 
 def cause_of(error: Exception) -> str:
     """Return the one line of a Spark error that says something: Java's own, where it came through Py4J."""
+    process = getattr(SparkContext._gateway, "proc", None)  # noqa: SLF001 - there is no public way
+    if isinstance(error, ConnectionError) or (process is not None and process.poll() is not None):
+        return "its JVM ended before it had answered; it may need more memory: --conf spark.driver.memory=4g"
     lines = str(error).strip().split("\n")
     return next((line[2:] for line in lines if line.startswith(": ")), lines[0])
 
@@ -125,14 +153,11 @@ def _settings(options: Options, java_options: str) -> dict[str, str]:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     settings = {
         "spark.master": options.master or LOCAL_MASTER,
-        "spark.app.name": "kadmin propose rebalance",
+        "spark.app.name": _NAME,
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.adaptive.enabled": "true",
         "spark.sql.shuffle.partitions": str(_SHUFFLES_PER_CORE * cores),
-        "spark.sql.execution.arrow.maxRecordsPerBatch": str(_ARROW_ROWS),
-        "spark.sql.execution.arrow.maxBytesPerBatch": str(_ARROW_BYTES),
-        "spark.sql.session.timeZone": "UTC",
         "spark.driver.extraJavaOptions": java_options,
     }
     if settings["spark.master"].startswith("local"):
@@ -141,4 +166,4 @@ def _settings(options: Options, java_options: str) -> dict[str, str]:
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.python.daemon.module": "kadmin.planner.worker_daemon",
         }
-    return {**settings, **options.conf}
+    return {**settings, **_SQL, **options.conf}

@@ -3,14 +3,18 @@ from __future__ import annotations
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyspark
 import pytest
 from family import SIZES, cluster, inventory
+from live_support import wait_until
 
 from kadmin.documents import parse_document
 from kadmin.inventory import Inventory, write_inventory
@@ -21,7 +25,6 @@ from kadmin.schema import validate_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
 RUN = "import sys; from kadmin.cli import main; main()"
 REQUEST = "kind: RebalanceRequest\nmetadata: {name: drain-2, labels: {ticket: K-1}}\nspec: {brokers: {drain: [2]}}\n"
@@ -177,6 +180,44 @@ def test_a_setting_that_spark_refuses_is_told(flags: tuple[str, str], folder: Pa
     assert done.returncode == 8
     assert "Spark did not start" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.spark
+def test_spark_submit_runs_it_with_its_own_settings(folder: Path) -> None:
+    (folder / "kadmin_app.py").write_text(RUN)
+    home = Path(pyspark.__file__).parent
+    submit = [str(home / "bin" / "spark-submit"), "--master", "local[1]", "--conf", "spark.driver.memory=512m"]
+    arguments = ("request.yaml", "--inventory", "inv", "--out")
+    told = {"SPARK_HOME": str(home), "PYSPARK_PYTHON": sys.executable}
+    command = [*submit, "kadmin_app.py", "propose", "rebalance", *arguments, "submitted.json"]
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=240, check=False, env={**os.environ, **told}
+    )
+    assert done.returncode == 0, done.stderr
+    assert propose(folder, *arguments, "local.json").returncode == 0
+    assert (folder / "submitted.json").read_bytes() == (folder / "local.json").read_bytes()
+
+
+@pytest.mark.spark
+def test_a_jvm_that_is_killed_is_told(folder: Path) -> None:
+    """As by the kernel, where memory is short; here as soon as the JVM has started its Python workers."""
+    arguments = ("request.yaml", "--inventory", "inv", "--out", "plan.json", "--master", "local[1]")
+    command = [sys.executable, "-c", RUN, "propose", "rebalance", *arguments, "--conf", "spark.driver.memory=512m"]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        wait_until(lambda: bool(jvms_at_work(running.pid)), 240)
+        os.kill(jvms_at_work(running.pid)[0], signal.SIGKILL)
+        _, said = running.communicate(timeout=240)
+    assert (running.returncode, (folder / "plan.json").exists()) == (8, False)
+    assert said.splitlines()[0] == "error: Spark failed."
+    assert said.splitlines()[1].startswith("  cause: its JVM ended before it had answered")
+
+
+def jvms_at_work(planner: int) -> list[int]:
+    """The children of a planner that have a child with workers."""
+    listed = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
+    rows = [line.split(maxsplit=2) for line in listed.splitlines()]
+    parents = {int(parent) for _, parent, program in rows if "worker_daemon" in program}
+    return [int(pid) for pid, parent, _ in rows if int(parent) == planner and int(pid) in parents]
 
 
 def test_a_partition_is_explained(folder: Path) -> None:
