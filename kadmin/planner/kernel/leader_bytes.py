@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kadmin.planner.kernel.handovers import handovers
+from kadmin.planner.kernel.in_vain import InVain
 from kadmin.planner.kernel.problem import NONE
 from kadmin.planner.kernel.replicas import stable_order
 from kadmin.planner.kernel.subset import Side, nearest_within
@@ -45,11 +46,7 @@ def even_leader_bytes(problem: Problem, lists: Ints, leader: Ints) -> None:
 
 
 class _Roles:
-    """Who leads what: `_arcs` and `_partitions` as handovers at the start, by size; `_came` by arc, those since.
-
-    `_exchanges` counts those of each broker; `_in_vain` has, by giver and taker, the two counts and the changes left
-    when they were last asked and had nothing to swap.
-    """
+    """Who leads what: `_arcs` and `_partitions` as handovers at the start, by size; `_came` by arc, those since."""
 
     def __init__(self, problem: Problem, lists: Ints, leader: Ints, left: int) -> None:
         brokers = len(problem.brokers)
@@ -63,8 +60,7 @@ class _Roles:
         self._size = problem.size[self._partitions]
         self._cost = self._added(self._partitions, *np.divmod(self._arcs, brokers))
         self._came: dict[int, list[int]] = {}
-        self._exchanges = [0] * brokers
-        self._in_vain: dict[tuple[int, int], tuple[int, int, int]] = {}
+        self._in_vain = InVain(brokers)
 
     def run(self) -> None:
         """Swap until every broker is near the mean or has nobody to swap with."""
@@ -86,8 +82,7 @@ class _Roles:
     def _swap(self, pivot: int, partner: int, excess: Floats) -> bool:
         """Swap two roles so that both brokers come nearest to the mean, adding as few changes as help enough."""
         giver, taker = (pivot, partner) if excess[pivot] > 0 else (partner, pivot)
-        state = (self._exchanges[giver], self._exchanges[taker], self._left)
-        if self._in_vain.get((giver, taker)) == state:
+        if self._in_vain.known(giver, taker, self._left):
             return False
         wanted = float(excess[giver] - excess[taker]) / 2
         sides = self._side(giver, taker), self._side(taker, giver)
@@ -99,19 +94,19 @@ class _Roles:
                 if wanted - abs(shift - wanted) >= _LEAST_GAIN * self._mean:
                     self._exchange((giver, taker), pair, shift)
                     return True
-        self._in_vain[giver, taker] = state
+        self._in_vain.note(giver, taker, self._left)
         return False
 
     def _exchange(self, brokers: tuple[int, int], pair: tuple[int, int], shift: float) -> None:
         for leads, other, gone in zip(brokers, brokers[::-1], pair, strict=True):
             self._left -= int(self._added(np.array([gone]), leads, other)[0])
             self._leader[gone] = other
-            self._exchanges[leads] += 1
             if self._first[gone] != other:
                 row = self._lists[gone]
                 for broker in row[row != NONE].tolist():
                     self._came.setdefault(other * len(self._able) + broker, []).append(gone)
         self._load[list(brokers)] += np.array([-shift, shift])
+        self._in_vain.forget(*brokers)
 
     def _side(self, leads: int, other: int) -> Side:
         """Return the partitions that one broker leads and another could."""

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kadmin.planner.kernel.in_vain import InVain
 from kadmin.planner.kernel.problem import NONE, any_of
 from kadmin.planner.kernel.replicas import replicas_on, stable_order
 from kadmin.planner.kernel.subset import Side, nearest_within
@@ -87,11 +88,7 @@ class _Held:
 
 
 class _Swaps:
-    """The swaps of one share; each broker's replicas are kept in order of size, from when it is first looked at.
-
-    `_exchanges` counts those of each broker; `_in_vain` has, by giver, taker, cost and least gain, the two counts when
-    they were last asked and had nothing to swap.
-    """
+    """The swaps of one share; each broker's replicas are kept in order of size, from when it is first looked at."""
 
     def __init__(self, share: Share, goal: Floats) -> None:
         self._share, self._goal = share, goal
@@ -103,8 +100,7 @@ class _Swaps:
         self._most_partners = _PARTNERS_IF_FEW if self.few else _PARTNERS
         self._listed: Replicas | None = None
         self._on: dict[int, _Held] = {}
-        self._exchanges = [0] * len(goal)
-        self._in_vain: dict[tuple[int, int, int, float], tuple[int, int]] = {}
+        self._in_vain = InVain(len(goal))
 
     def run(self, slack: Floats, *, most_cost: int) -> None:
         """Swap until every broker is within its slack or has nobody to swap with, each swap adding so many moves.
@@ -204,14 +200,12 @@ class _Swaps:
 
     def _swap(self, pair: tuple[int, int], wanted: float, least: float, cost: int) -> bool:
         """Swap the two replicas that shift nearest to `wanted` bytes from giver to taker, if that helps enough."""
-        asked = (*pair, cost, least)
-        state = (self._exchanges[pair[0]], self._exchanges[pair[1]])
-        if self._in_vain.get(asked) == state:
+        if self._in_vain.known(*pair, cost, least):
             return False
         found = nearest_within(self._side(*pair), self._side(*pair[::-1]), cost, wanted)
         if found is None or wanted - abs(self._shift(pair, found) - wanted) < least or not self._fits(pair, found):
-            if self._parted and self._problem.brokers.rack[pair[0]] == self._problem.brokers.rack[pair[1]]:
-                self._in_vain[asked] = state  # nothing but their own replicas and bytes decides
+            if self._unhindered(*pair):
+                self._in_vain.note(*pair, cost, least)
             return False
         self._exchange(pair, found)
         return True
@@ -229,8 +223,7 @@ class _Swaps:
         out, back, (gone, come) = self._held(pair[0]), self._held(pair[1]), found
         self._placement.move(int(out.partition[gone]), int(out.slot[gone]), pair[1])
         self._placement.move(int(back.partition[come]), int(back.slot[come]), pair[0])
-        for broker in pair:
-            self._exchanges[broker] += 1
+        self._in_vain.forget(*pair)
         self._on[pair[0]] = out.exchanged(gone, back, come)
         self._on[pair[1]] = back.exchanged(come, out, gone)
 
@@ -245,12 +238,17 @@ class _Swaps:
         return self._on[broker]
 
     def _side(self, giver: int, taker: int) -> Side:
-        held, rack = self._held(giver), self._problem.brokers.rack
+        held = self._held(giver)
         cost = any_of(held.current == giver).astype(np.int64) - any_of(held.current == taker)
-        if self._parted and rack[giver] == rack[taker]:
+        if self._unhindered(giver, taker):
             return Side(np.arange(len(cost)), held.size, cost)
         able = np.flatnonzero(self._may_cross(held.partition, giver, taker))
         return Side(able, held.size[able], cost[able])
+
+    def _unhindered(self, giver: int, taker: int) -> bool:
+        """Whether each of their replicas may go to the other, wherever the partition's others are."""
+        rack = self._problem.brokers.rack
+        return self._parted and bool(rack[giver] == rack[taker])
 
     def _may_cross(self, partition: Ints, giver: int, taker: int) -> Bools:
         """Whether replicas of these partitions may go from one broker to another, one of that broker's coming back."""
