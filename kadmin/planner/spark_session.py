@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,16 +62,12 @@ def spark_session(options: Options, archived: Path | None = None) -> Iterator[Sp
     if running is not None:
         yield running
         return
-    if _SUBMITTED in os.environ:
-        with _submitted(options) as session:
-            yield session
-        return
-    gateway, conf = _launch(options, archived)
-    silence = logging.NullHandler()  # Py4J tells the root logger of a JVM that was killed, with every stack
-    logging.getLogger().addHandler(silence)
-    try:
+    with ExitStack() as ends:
+        silence = logging.NullHandler()  # Py4J tells the root logger of a JVM that was killed, with every stack
+        logging.getLogger().addHandler(silence)
+        ends.callback(logging.getLogger().removeHandler, silence)
         try:
-            session = SparkSession(SparkContext(conf=conf, gateway=gateway))
+            session = _submitted(options) if _SUBMITTED in os.environ else _launched(options, archived, ends)
         except (PySparkException, Py4JError) as error:
             raise _not_started(cause_of(error)) from error
         try:
@@ -79,17 +75,17 @@ def spark_session(options: Options, archived: Path | None = None) -> Iterator[Sp
         finally:
             with suppress(Py4JError, OSError):  # where the JVM was killed there is nothing left to stop
                 session.stop()
-    finally:
-        _shut_down(gateway, _PATIENCE_S if archived is None else _ARCHIVING_S)
-        logging.getLogger().removeHandler(silence)
 
 
 def _submitted(options: Options) -> SparkSession:
     builder = SparkSession.builder.appName(_NAME).config(map={**_SQL, **options.conf})
-    try:
-        return (builder if options.master is None else builder.master(options.master)).getOrCreate()
-    except (PySparkException, Py4JError) as error:
-        raise _not_started(cause_of(error)) from error
+    return (builder if options.master is None else builder.master(options.master)).getOrCreate()
+
+
+def _launched(options: Options, archived: Path | None, ends: ExitStack) -> SparkSession:
+    gateway, conf = _launch(options, archived)
+    ends.callback(_shut_down, gateway, _PATIENCE_S if archived is None else _ARCHIVING_S)
+    return SparkSession(SparkContext(conf=conf, gateway=gateway))
 
 
 def class_archive(java: JavaRuntime, cache: Path) -> Path:
