@@ -41,6 +41,11 @@ class KadminError(Exception):
         self.cause = cause
         self.next_command = next_command
 
+    def lines(self) -> list[str]:
+        """Return what a person is told: message, cause and next command, those that are known."""
+        told = {"error: ": self.message, "  cause: ": self.cause, "  next:  ": self.next_command}
+        return [f"{name}{text}" for name, text in told.items() if text]
+
 
 class InvalidInputError(KadminError):
     """Input that can never be right, whatever the cluster says."""

@@ -67,12 +67,8 @@ def _not_written(error: BaseException) -> int:
 def _fail(error: KadminError) -> int:
     from kadmin.cluster.znodes.values import escaped
 
-    lines = [f"error: {error.message}"]
-    if error.cause:
-        lines.append(f"  cause: {error.cause}")
-    if error.next_command:
-        lines.append(f"  next:  {error.next_command}")
-    told = [escaped(line, len(line)) for each in lines for line in each.split("\n")]  # names of files may hold anything
+    # Names of files may hold anything.
+    told = [escaped(line, len(line)) for each in error.lines() for line in each.split("\n")]
     with suppress(OSError):  # where nobody can be told, the exit code still tells
         typer.echo("\n".join(told), err=True)
     return error.exit_status if isinstance(error, StoppedError) else error.exit_code

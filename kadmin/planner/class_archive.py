@@ -54,8 +54,7 @@ def _main() -> str | None:
     try:
         make_archive(cache_folder(os.environ))
     except KadminError as error:
-        told = {"error: ": error.message, "  cause: ": error.cause, "  next:  ": error.next_command}
-        return "\n".join(f"{name}{text}" for name, text in told.items() if text)
+        return "\n".join(error.lines())
     return None
 
 
