@@ -226,6 +226,9 @@ def test_against_a_fleet(tmp_path: Path) -> None:
     (tmp_path / "none.yaml").write_text(deletion_of("northern"))
     other = kadmin("validate", "none.yaml", "--inventory", folder, cwd=tmp_path)
     assert "none.yaml:2:24: error KA045: the inventory holds a fleet, and no cluster of it has" in other.stdout
+    (tmp_path / "policy.yaml").write_text('kind: Policy\nspec: {codes: {KA045: "off"}}\n')
+    unchecked = kadmin("validate", "none.yaml", "--inventory", folder, "--policy", "policy.yaml", cwd=tmp_path)
+    assert (unchecked.returncode, unchecked.stdout) == (3, other.stdout), "what was not checked has not passed"
     request = kadmin("validate", "request.yaml", "--inventory", folder, cwd=tmp_path)
     assert request.returncode == 3
     assert "request.yaml:2:26: error KA042: the inventory has no broker 9" in request.stdout

@@ -68,6 +68,7 @@ def validate(
 ) -> int:
     """Say everything that is wrong with plans and requests. Exit code 0 when there is no error, else 3."""
     from kadmin.cli.inputs import read_policy, write_text
+    from kadmin.documents import in_order, switched
     from kadmin.report.problems import count
 
     rules = read_policy(policy)
@@ -76,8 +77,10 @@ def validate(
     documents = [*examined, *broken]
     if out is not None and any(os.path.realpath(out) == os.path.realpath(each.source) for each in documents):
         raise UsageError(f"--out {out} is one of the documents.", next_command="give the answer a file of its own")
-    problems = _problems(examined, rules, known)
-    problems += [problem for each in broken for problem in each.problems]  # no policy switches these off
+    problems = in_order(
+        [*switched(_problems(examined, rules, known), rules), *_unchecked(examined, broken, known)],
+        [document.source for document in documents],
+    )
     answer = _render(output_format, documents, problems)
     if out is not None:
         write_text(out, f"{answer}\n")
@@ -170,7 +173,7 @@ def _read(directory: Path | None) -> tuple[Inventory | None, list[Checked]]:
 
 
 def _problems(documents: Sequence[Checked], policy: Policy, inventory: Inventory | None) -> list[Problem]:
-    from kadmin.documents import check_together, in_order, switched
+    from kadmin.documents import check_together
     from kadmin.plan.model import DeletionPlan
 
     found = [problem for document in documents for problem in document.problems]
@@ -186,7 +189,22 @@ def _problems(documents: Sequence[Checked], policy: Policy, inventory: Inventory
         for checked in documents:
             if checked.document is not None:
                 found.extend(checked.place(check_fit(checked.document, inventory, policy)))
-    return in_order(switched(found, policy), [document.source for document in documents])
+    return found
+
+
+def _unchecked(
+    documents: Sequence[Checked], broken: Sequence[Checked], inventory: Inventory | None
+) -> Iterator[Problem]:
+    """Yield what kept documents from being checked against the inventory. No policy switches that off."""
+    for each in broken:
+        yield from each.problems
+    if inventory is None:
+        return
+    from kadmin.inventory import check_named
+
+    for checked in documents:
+        if checked.document is not None:
+            yield from checked.place(check_named(checked.document, inventory))
 
 
 def _render(output_format: ValidateFormat, documents: Sequence[Checked], problems: Sequence[Problem]) -> str:

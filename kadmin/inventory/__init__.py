@@ -1,6 +1,6 @@
 """The inventory: tables of brokers and partitions, read, checked and written."""
 
-from kadmin.inventory.fit import check_fit
+from kadmin.inventory.fit import check_fit, check_named
 from kadmin.inventory.model import SINGLE_CLUSTER, BrokerRow, ClusterInventory, Inventory, KafkaFacts, PartitionRow
 from kadmin.inventory.reading import read_inventory
 from kadmin.inventory.state import facts_of, inventory_of, state_of
@@ -14,6 +14,7 @@ __all__ = [
     "KafkaFacts",
     "PartitionRow",
     "check_fit",
+    "check_named",
     "facts_of",
     "inventory_of",
     "read_inventory",

@@ -24,24 +24,32 @@ if TYPE_CHECKING:
     from kadmin.plan.model import Document, Plan
 
 
+def check_named(document: Document, inventory: Inventory) -> tuple[Violation, ...]:
+    """Return why it cannot be told which cluster of a fleet a document is about; nothing else of it can be checked."""
+    if not _is_of_one(document, inventory) or len(named := _named(document, inventory)) == 1:
+        return ()
+    return (_of_no_cluster(document, inventory, named),)
+
+
 def check_fit(document: Document, inventory: Inventory, policy: Policy) -> tuple[Violation, ...]:
-    """Return what only the cluster could know.
+    """Return what only the cluster could know, nothing where `check_named` finds something.
 
     Of a fleet a plan is about the cluster with its `cluster_id`; a request without one is about every cluster.
     """
-    if isinstance(document, Policy):
+    if isinstance(document, Policy) or check_named(document, inventory):
         return ()
-    if inventory.fleet and not (document.header.cluster_id is None and isinstance(document, RebalanceRequest)):
-        named = _named(document, inventory)
-        if len(named) != 1:
-            return (_of_no_cluster(document, inventory, named),)
-        clusters = [inventory.clusters[named[0]]]
-    else:
-        clusters = [*inventory.clusters.values()]
+    names = _named(document, inventory) if _is_of_one(document, inventory) else [*inventory.clusters]
+    clusters = [inventory.clusters[name] for name in names]
     if isinstance(document, RebalanceRequest):
         return tuple(_request(document, clusters))
     (cluster,) = clusters
     return (*checks.other_cluster(document, cluster.cluster_id), *_plan(document, cluster, policy))
+
+
+def _is_of_one(document: Document, inventory: Inventory) -> bool:
+    """Return whether a document is about one cluster among many."""
+    everywhere = isinstance(document, RebalanceRequest) and document.header.cluster_id is None
+    return inventory.fleet and not everywhere and not isinstance(document, Policy)
 
 
 def _named(document: Document, inventory: Inventory) -> list[str]:
