@@ -111,10 +111,17 @@ def _read(
     if zookeeper is None:
         raise UsageError("whatif needs a cluster or a snapshot.", next_command="add --zookeeper or --inventory")
     from kadmin.cli.desk import open_desk
-    from kadmin.operations.snapshot import read_state
+    from kadmin.cluster.znodes.values import escaped
+    from kadmin.operations.snapshot import ask_sizes, read_state
 
     with open_desk(zookeeper, timeout_s=timeout_s) as desk:
-        return read_state(desk), known
+        state = read_state(desk)
+        if sizes is not None:
+            return state, known
+        asked, untold = ask_sizes(state)
+    if untold is not None:
+        typer.echo(f"bytes are not known: {escaped(untold)}", err=True)
+    return state, asked or {}
 
 
 def _broker_id(text: str) -> int:

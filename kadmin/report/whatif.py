@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.model import NO_LEADER
-from kadmin.report.text import SHOWN_ROWS, change, count, replicas, shortened, size_text, table
+from kadmin.report.text import SHOWN_ROWS, about, change, count, replicas, shortened, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,29 +29,38 @@ def loss_answer(lost: Sequence[int], found: Prediction) -> dict[str, Any]:
     """Answer `whatif lose`."""
     return {
         "lost": list(lost),
-        "leader_changes": [_change_answer(each) for each in found.changes],
-        "offline": [{"topic": each.topic, "partition": each.partition} for each in found.offline],
-        "under_min_isr": [_refusing_answer(each) for each in found.refusing],
-        "brokers": _loads_answer(found),
+        **_prediction_answer(found),
     }
 
 
 def plan_text(found: Prediction, before: Mapping[int, SingleLoss], after: Mapping[int, SingleLoss]) -> str:
     """Show what a plan does to leaders and loads, and what the loss of each broker would do before and after it."""
-    summary = f"{count(len(found.changes), 'leader change')}, {count(len(found.offline), 'partition')} without a leader"
-    return "\n\n".join([summary, *_changes(found.changes), _loads(found), _single_losses(before, after)])
+    summary = (
+        f"{count(len(found.changes), 'leader change')}, {count(len(found.offline), 'partition')} without a leader, "
+        f"{len(found.refusing)} more refuse acks=all"
+    )
+    refusing = _refusing(found.refusing)
+    return "\n\n".join([summary, *_changes(found.changes), *refusing, _loads(found), _single_losses(before, after)])
 
 
 def plan_answer(found: Prediction, before: Mapping[int, SingleLoss], after: Mapping[int, SingleLoss]) -> dict[str, Any]:
     """Answer `whatif plan`."""
     return {
-        "leader_changes": [_change_answer(each) for each in found.changes],
-        "under_min_isr": [_refusing_answer(each) for each in found.refusing],
-        "brokers": _loads_answer(found),
+        **_prediction_answer(found),
         "single_losses": [
             {"broker_id": broker, "before": _single_answer(before[broker]), "after": _single_answer(after[broker])}
             for broker in sorted(before)
         ],
+        "worst_single_loss": {"before": worst(before), "after": worst(after)},
+    }
+
+
+def _prediction_answer(found: Prediction) -> dict[str, Any]:
+    return {
+        "leader_changes": [_change_answer(each) for each in found.changes],
+        "offline": [{"topic": each.topic, "partition": each.partition} for each in found.offline],
+        "under_min_isr": [_refusing_answer(each) for each in found.refusing],
+        "brokers": _loads_answer(found),
     }
 
 
@@ -80,8 +89,8 @@ def _loads(found: Prediction) -> str:
             broker,
             change(was.replicas, now.replicas),
             change(was.leaders, now.leaders),
-            change(size_text(was.size_bytes), size_text(now.size_bytes)),
-            change(size_text(was.leader_bytes), size_text(now.leader_bytes)),
+            change(about(was.size_bytes), about(now.size_bytes)),
+            change(about(was.leader_bytes), about(now.leader_bytes)),
         ]
         for broker, now in sorted(found.after.items())
         for was in [found.before[broker]]
@@ -102,11 +111,10 @@ def _single_losses(before: Mapping[int, SingleLoss], after: Mapping[int, SingleL
         for broker, was in sorted(before.items())
         for now in [after[broker]]
     ]
-    heaviest = worst(after)
     headers = ["lose broker", "offline", "refuse acks=all", "unclean", "leader changes", "most leaders"]
     lines = [table(headers, rows)]
-    if heaviest is not None:
-        lines.append(f"worst single failure after the plan: broker {heaviest}")
+    if before:
+        lines.append(f"worst single failure: broker {worst(before)} before the plan, broker {worst(after)} after it")
     return "\n".join(lines)
 
 

@@ -40,6 +40,8 @@ def test_the_same_loss_makes_the_same_leaders(cluster: Cluster) -> None:
     sizes = [row["size_bytes"] for row in asked(cluster, "inspect", "brokers")["brokers"] if row["alive"]]
     assert (None in sizes) is (cluster.version < (1, 1)), "older brokers tell no sizes"
     predicted = asked(cluster, "whatif", "lose", "--broker", str(LOST))
+    led = [broker["after"]["leader_bytes"] for broker in predicted["brokers"] if broker["after"] is not None]
+    assert (None in led) is (cluster.version < (1, 1)), "as inspect, whatif asks the brokers"
     ours = [each for each in predicted["leader_changes"] if each["topic"] == topic]
     leaders = {number: row["leader"] for number, row in partitions(cluster, topic).items()}
     assert [(each["partition"], each["leader"]) for each in ours] == [(n, LOST) for n in (0, 1, 4, 6, 7)]

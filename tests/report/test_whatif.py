@@ -77,12 +77,23 @@ def test_each_kind_of_plan_with_the_single_losses_before_and_after(inventory: Pa
     single = {each["broker_id"]: each for each in found["single_losses"]}
     assert [single[broker]["before"]["offline"] for broker in (1, 2, 3, 4)] == [1, 0, 0, 1]
     assert [single[broker]["after"]["offline"] for broker in (1, 2, 3, 4)] == [0, 0, 0, 0]
-    assert (
-        "worst single failure after the plan: broker " in command("whatif", "plan", plan, "--inventory", inventory).out
-    )
+    assert found["worst_single_loss"] == {"before": 1, "after": 1}
+    shown = command("whatif", "plan", plan, "--inventory", inventory).out
+    assert "worst single failure: broker 1 before the plan, broker 1 after it" in shown
     assert asked(inventory, "plan", document(tmp_path / "elect.json", election(all=True)))["leader_changes"] == []
     gone = asked(inventory, "plan", document(tmp_path / "gone.json", deletion("single")))
     assert [each["after"]["replicas"] for each in gone["brokers"]] == [2, 2, 0, 0]
+
+
+def test_a_plan_names_the_partitions_that_it_lets_refuse_acks_all(inventory: Path, tmp_path: Path) -> None:
+    value = reassignment("orders", {0: [2]}, allow={"replication_factor_change": True})
+    given = ("plan", document(tmp_path / "plan.json", value), "--min-insync-replicas", "2")
+    found = asked(inventory, *given)
+    assert found["offline"] == []
+    assert found["under_min_isr"] == [{"topic": "orders", "partition": 0, "isr": [2], "min_isr": 2}]
+    lines = command("whatif", *given, "--inventory", inventory).out.splitlines()
+    assert lines[0] == "1 leader change, 0 partitions without a leader, 1 more refuse acks=all"
+    assert ["orders-0", "2", "2"] in [line.split() for line in lines]
 
 
 @pytest.mark.parametrize(
