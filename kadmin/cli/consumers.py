@@ -39,13 +39,16 @@ def preview(
     from kadmin.operations.consumers import Change
     from kadmin.operations.consumers import preview as look
     from kadmin.operations.inspect import Inspection
+    from kadmin.report.text import one_line
 
     if not (add_partitions or members or lose):
         raise UsageError("Nothing changes.", next_command="add --add-partitions N, --members N or --lose MEMBER")
     with open_desk(zookeeper, timeout_s=timeout) as desk:
         found = look(desk, group, Change(add_partitions, members, lose), strategy)
-    Shape(sort or (), filters or (), output).tell(Inspection(found.table, ()))
-    idle = f"; idle then: {', '.join(found.idle)}" if found.idle else ""
+    idle_threads = [one_line(thread) for thread in found.idle]
+    more = {"changed": found.changed, "idle": idle_threads}
+    Shape(sort or (), filters or (), output).tell(Inspection(found.table, (), more=more))
+    idle = f"; idle then: {', '.join(idle_threads)}" if idle_threads else ""
     typer.echo(f"{found.changed} of {len(found.table.rows)} partitions change hands{idle}", err=True)
 
 

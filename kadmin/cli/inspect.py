@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 
 import typer
 
-from kadmin.cli.options import READ_TIMEOUT_S, BoundOption, OutputFormat, OutputOption, ZooKeeperOption
+from kadmin.cli.options import READ_TIMEOUT_S, OutputFormat, ZooKeeperOption
+from kadmin.errors import NotCompletedError, UnreachableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 BETWEEN_LOOKS_S = 2.0
 _CLEAR = "\x1b[2J\x1b[H"
+_Seen = TypeVar("_Seen")
 
 inspect_app = typer.Typer(help="Znodes decoded, with what is wrong with them.", no_args_is_help=True)
 
@@ -72,17 +74,27 @@ def inspect() -> None:
 
 @inspect_app.command("admin")
 def inspect_admin(
-    zookeeper: ZooKeeperOption, *, timeout: BoundOption = READ_TIMEOUT_S, output: OutputOption = OutputFormat.HUMAN
+    zookeeper: ZooKeeperOption,
+    *,
+    watch: WatchOption = False,
+    timeout: WatchBoundOption = None,
+    output: TableOption = TableFormat.HUMAN,
 ) -> None:
-    """Show the three admin znodes entry by entry."""
-    from kadmin.cli.desk import open_desk
+    """Show the three admin znodes entry by entry; CSV has the rows of admin-entries."""
     from kadmin.cli.output import answer
-    from kadmin.operations.doctor import survey_admin
+    from kadmin.operations.doctor import AdminSurvey, survey_admin
+    from kadmin.operations.inspect import inspect
     from kadmin.report.admin_nodes import admin_answer, admin_text
 
-    with open_desk(zookeeper, timeout_s=timeout) as desk:
-        survey = survey_admin(desk)
-    answer(output, lambda: admin_text(survey), lambda: admin_answer(survey))
+    if output is TableFormat.CSV:
+        told = Shape((), (), output).tell
+        _show(zookeeper, lambda desk: inspect(desk, "admin-entries"), told, watch=watch, timeout_s=timeout)
+        return
+
+    def tell(survey: AdminSurvey) -> None:
+        answer(OutputFormat(output.value), lambda: admin_text(survey), lambda: admin_answer(survey))
+
+    _show(zookeeper, survey_admin, tell, watch=watch, timeout_s=timeout)
 
 
 def _table_command(name: str, words: str) -> None:
@@ -99,7 +111,7 @@ def _table_command(name: str, words: str) -> None:
         from kadmin.operations.inspect import inspect
 
         shape = Shape(sort or (), filters or (), output)
-        _show(zookeeper, lambda desk: inspect(desk, name), shape, watch=watch, timeout_s=timeout)
+        _show(zookeeper, lambda desk: inspect(desk, name), shape.tell, watch=watch, timeout_s=timeout)
 
 
 for _name, _words in TABLES.items():
@@ -122,7 +134,7 @@ def inspect_tree(
     from kadmin.operations.inspect import inspect_tree as read
 
     shape = Shape(sort or (), filters or (), output)
-    _show(zookeeper, lambda desk: read(desk, path, depth), shape, watch=watch, timeout_s=timeout)
+    _show(zookeeper, lambda desk: read(desk, path, depth), shape.tell, watch=watch, timeout_s=timeout)
 
 
 @inspect_app.command("znode")
@@ -137,7 +149,8 @@ def inspect_znode(
     """Show one znode: its facts, its ACL, its data as it is and decoded."""
     from kadmin.operations.inspect import inspect_znode as read
 
-    _show(zookeeper, lambda desk: read(desk, path), Shape((), (), output), watch=watch, timeout_s=timeout)
+    told = Shape((), (), output).tell
+    _show(zookeeper, lambda desk: read(desk, path), told, watch=watch, timeout_s=timeout)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,22 +182,35 @@ class Shape:
         answer(
             form,
             lambda: table_text(table, found.unreadable),
-            lambda: table_answer(table, found.unreadable, found.untold),
+            lambda: {**table_answer(table, found.unreadable, found.untold), **found.more},
         )
 
 
 def _show(
-    zookeeper: str, look: Callable[[Desk], Inspection], shape: Shape, *, watch: bool, timeout_s: float | None
+    zookeeper: str,
+    look: Callable[[Desk], _Seen],
+    tell: Callable[[_Seen], None],
+    *,
+    watch: bool,
+    timeout_s: float | None,
 ) -> None:
     from kadmin.cli.desk import open_desk
 
     bound_s = timeout_s if timeout_s is not None or watch else READ_TIMEOUT_S
     with open_desk(zookeeper, timeout_s=bound_s) as desk:
+        looks = 0
         while True:
-            found = look(desk)
+            try:
+                found = look(desk)
+            except (NotCompletedError, UnreachableError):
+                if looks == 0 or desk.clock.now() < desk.clock.until:
+                    raise
+                typer.echo("--timeout ended before the last look did", err=True)
+                return
+            looks += 1
             if watch and sys.stdout.isatty():
                 typer.echo(_CLEAR, nl=False)
-            shape.tell(found)
+            tell(found)
             if not watch or desk.clock.now() + BETWEEN_LOOKS_S >= desk.clock.until:
                 return
             desk.clock.wait(BETWEEN_LOOKS_S)

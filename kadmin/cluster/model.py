@@ -41,7 +41,7 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """A live broker's registration, any of the versions 1 to 5. `epoch` is the znode's czxid."""
+    """A live broker's registration, any of the versions 1 to 5. `epoch` is the znode's czxid, made at `since_ms`."""
 
     broker_id: int
     rack: str | None
@@ -49,6 +49,7 @@ class Broker:
     registration_version: int
     epoch: int = 0
     version: int = 0
+    since_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +157,10 @@ class ClusterState:
 
 @dataclass(frozen=True, slots=True)
 class Znode:
-    """Bytes and facts of one znode as read. `data` is None where ZooKeeper holds null. Session id 0: not ephemeral."""
+    """Bytes and facts of one znode as read. `data` is None where ZooKeeper holds null. Session id 0: not ephemeral.
+
+    `created_ms` and `modified_ms` are by the servers' clocks; 0 where nobody told.
+    """
 
     path: str
     data: bytes | None
@@ -165,6 +169,8 @@ class Znode:
     czxid: int = 0
     mzxid: int = 0
     ephemeral_owner: int = 0
+    created_ms: int = 0
+    modified_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -383,7 +383,9 @@ def _fate(ops: Sequence[Op], results: Sequence[object]) -> MultiResult:
 
 
 def _znode(path: str, data: bytes | None, stat: Any) -> Znode:  # noqa: ANN401 - kazoo ships no types
-    return Znode(path, data, stat.version, stat.cversion, stat.czxid, stat.mzxid, stat.ephemeralOwner)
+    return Znode(
+        path, data, stat.version, stat.cversion, stat.czxid, stat.mzxid, stat.ephemeralOwner, stat.ctime, stat.mtime
+    )
 
 
 def _acls(acl: tuple[Acl, ...] | None) -> list[ACL]:

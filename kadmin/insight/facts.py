@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,8 +14,8 @@ from kadmin.cluster.znodes.catalogue import decoder_of
 from kadmin.cluster.znodes.configs import CONFIG, desanitize
 from kadmin.cluster.znodes.security import DELEGATION_TOKENS
 from kadmin.cluster.znodes.values import MalformedZnodeError, escaped
-from kadmin.insight.health import health_of
-from kadmin.insight.tables import Table
+from kadmin.insight.partitions import Condition, conditions_of
+from kadmin.insight.tables import Table, moment
 from kadmin.plan.progress import in_flight
 from kadmin.plan.throttle import THROTTLE_KEYS
 
@@ -38,11 +38,25 @@ CLUSTER = (
     "brokers",
     "topics",
     "partitions",
+    "no_state",
     "offline",
+    "under_replicated",
     "under_min_isr",
+    "at_min_isr",
+    "not_preferred",
     "moving",
 )
-CONTROLLER = ("epoch", "current", "broker_id", "session_id", "kraft_epoch", "partition_states")
+CONTROLLER = (
+    "epoch",
+    "current",
+    "broker_id",
+    "session_id",
+    "kraft_epoch",
+    "elected",
+    "partition_states",
+    "first_write",
+    "last_write",
+)
 CONFIGS = ("entity", "key", "value", "condition")
 NOTIFICATIONS = ("path", "subject")
 PRODUCER_IDS = ("broker_id", "first_id", "last_id", "ids_left", "blocks_handed_out")
@@ -54,6 +68,8 @@ ZNODE = (
     "cversion",
     "czxid",
     "mzxid",
+    "created",
+    "modified",
     "ephemeral_owner",
     "acl",
     "children",
@@ -77,7 +93,7 @@ class Look:
 
 def cluster_table(state: ClusterState, versions: KafkaVersions) -> Table:
     """Return the cluster in one row."""
-    health = health_of(state)
+    found = Counter(condition for each in conditions_of(state).values() for condition in each)
     row = (
         state.cluster_id,
         str(versions),
@@ -86,23 +102,36 @@ def cluster_table(state: ClusterState, versions: KafkaVersions) -> Table:
         len(state.brokers),
         len(state.topics),
         sum(len(topic.replicas) for topic in state.topics.values()),
-        len(health.offline),
-        len(health.under_min_isr),
-        len(in_flight(state)),
+        *(found[condition] for condition in Condition),
     )
     return Table.of("cluster", CLUSTER, [row], upright=True)
 
 
-def controller_table(state: ClusterState) -> Table:
-    """Return the present controller, and what is still seen of those before: the states that they wrote last."""
-    written = Counter(found.controller_epoch for found in state.states.values())
+def controller_table(state: ClusterState, elected_ms: int, written_ms: Mapping[TopicPartition, int]) -> Table:
+    """Return the present controller, and what is still seen of those before: the states that they wrote last.
+
+    `elected_ms` is when `/controller_epoch` was written, `written_ms` when each state was; 0 is not known.
+    """
+    written: defaultdict[int, list[int]] = defaultdict(list)
+    for partition, found in state.states.items():
+        written[found.controller_epoch].append(written_ms.get(partition, 0))
     epochs = {*written, state.controller_epoch}
     now: Controller | None = state.controller
 
     def row(epoch: int) -> tuple[Cell, ...]:
-        if epoch != state.controller_epoch or now is None:
-            return (epoch, False, None, None, None, written[epoch])
-        return (epoch, True, now.broker_id, f"{now.session_id:#x}", now.kraft_epoch, written[epoch])
+        times = written[epoch]
+        current = epoch == state.controller_epoch
+        return (
+            epoch,
+            *(
+                (True, now.broker_id, f"{now.session_id:#x}", now.kraft_epoch)
+                if current and now is not None
+                else (False, None, None, None)
+            ),
+            moment(elected_ms) if current else None,
+            len(times),
+            *(moment(each) for each in (min(times, default=0), max(times, default=0))),
+        )
 
     return Table.of("controller", CONTROLLER, (row(epoch) for epoch in sorted(epochs, reverse=True)))
 
@@ -176,6 +205,8 @@ def _znode_row(look: Look) -> tuple[Cell, ...]:
         node.cversion,
         node.czxid,
         node.mzxid,
+        moment(node.created_ms),
+        moment(node.modified_ms),
         f"{node.ephemeral_owner:#x}" if node.ephemeral_owner else None,
         tuple(f"{acl.scheme}:{acl.credential}={_permissions(acl.permissions)}" for acl in look.acl),
         look.children,

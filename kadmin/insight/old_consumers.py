@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.znodes.consumers import origin_of
-from kadmin.insight.tables import Table
+from kadmin.insight.tables import Table, moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -17,7 +16,19 @@ if TYPE_CHECKING:
     from kadmin.cluster.znodes.consumers import ConsumerRegistration
     from kadmin.insight.tables import Cell
 
-CONSUMERS = ("group", "kind", "name", "topic", "partition", "value", "host", "started", "condition")
+CONSUMERS = (
+    "group",
+    "kind",
+    "name",
+    "topic",
+    "partition",
+    "value",
+    "host",
+    "started",
+    "uuid",
+    "idle_threads",
+    "condition",
+)
 
 
 class Condition(StrEnum):
@@ -61,14 +72,14 @@ def _rows(group: OldGroup) -> Iterator[tuple[Cell, ...]]:
     busy = {owner.value for owner in group.owners}
     for member in group.members:
         told = ", ".join(f"{topic} x {threads}" for topic, threads in member.subscription.items())
-        threads = {f"{member.consumer_id}-{n}" for n in range(max(member.subscription.values(), default=0))}
+        threads = range(max(member.subscription.values(), default=0))
+        idle = tuple(thread for thread in threads if f"{member.consumer_id}-{thread}" not in busy)
         origin = origin_of(group.name, member.consumer_id)
-        started = None if origin is None else datetime.fromtimestamp(origin.started_ms // 1000, UTC)
         yield (
             *(group.name, "member", member.consumer_id, None, None, f"{member.pattern}: {told}"),
-            None if origin is None else origin.host,
-            None if started is None else f"{started:%Y-%m-%dT%H:%M:%SZ}",
-            (Condition.IDLE_THREADS.value,) if threads - busy else (),
+            *((None, None, None) if origin is None else (origin.host, moment(origin.started_ms), origin.unique)),
+            idle,
+            (Condition.IDLE_THREADS.value,) if idle else (),
         )
     times = Counter((owner.topic, owner.partition) for owner in group.owners)
     for owner in group.owners:
@@ -83,4 +94,4 @@ def _rows(group: OldGroup) -> Iterator[tuple[Cell, ...]]:
 
 
 def _kept(group: str, kind: str, found: Kept, condition: tuple[str, ...]) -> tuple[Cell, ...]:
-    return (group, kind, found.name, found.topic, found.partition, found.value, None, None, condition)
+    return (group, kind, found.name, found.topic, found.partition, found.value, None, None, None, (), condition)

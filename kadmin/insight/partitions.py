@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import NO_LEADER
-from kadmin.insight.tables import Table
+from kadmin.insight.tables import Table, moment
 from kadmin.plan.diff import assignment_of
 from kadmin.plan.election import off_preferred
 from kadmin.plan.outlook import min_insync_replicas
@@ -31,15 +31,18 @@ BROKERS = (
     "out_of_sync",
     "size_bytes",
     "registration",
+    "since",
 )
 TOPICS = (
     "topic",
     "partitions",
     "replication_factor",
     "min_isr",
+    "no_state",
     "offline",
     "under_replicated",
     "under_min_isr",
+    "at_min_isr",
     "not_preferred",
     "moving",
     "being_deleted",
@@ -105,6 +108,7 @@ def broker_table(state: ClusterState, size_bytes: Mapping[int, int]) -> Table:
             out[broker_id],
             size_bytes.get(broker_id),
             None if broker is None else broker.registration_version,
+            None if broker is None else moment(broker.since_ms),
         )
 
     ids = sorted({*state.brokers, *held})
@@ -124,9 +128,11 @@ def topic_table(state: ClusterState) -> Table:
             len(topic.replicas),
             tuple(sorted({len(replicas) for replicas in topic.replicas.values()})),
             min_insync_replicas(topic.name, state),
+            counts[Condition.NO_STATE],
             counts[Condition.OFFLINE],
             counts[Condition.UNDER_REPLICATED],
             counts[Condition.UNDER_MIN_ISR],
+            counts[Condition.AT_MIN_ISR],
             counts[Condition.NOT_PREFERRED],
             counts[Condition.MOVING],
             topic.name in state.admin.deletions,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -81,6 +82,11 @@ def text_of(cell: Cell, separator: str = ",") -> str:
     if isinstance(cell, bool):
         return _WORDS[cell][0]
     return separator.join(map(str, cell)) if isinstance(cell, tuple) else str(cell)
+
+
+def moment(since_1970_ms: int) -> str | None:
+    """Return a time as `2026-01-31T12:00:00Z`; 0 is not known."""
+    return f"{datetime.fromtimestamp(since_1970_ms // 1000, UTC):%Y-%m-%dT%H:%M:%SZ}" if since_1970_ms else None
 
 
 def _safe(cell: Cell) -> Cell:

@@ -56,7 +56,8 @@ class Preview:
 def preview(desk: Desk, group: str, change: Change, strategy: Strategy) -> Preview:
     """Share a group's topics out among its live old consumers, before and after a change; nothing is written.
 
-    Raises StalePlanError for a group without live members in ZooKeeper, and for a member that is none.
+    Raises StalePlanError for a group without live members in ZooKeeper or without topics, and for a member that is
+    none.
     """
     state = _read(desk)
     members = registrations(desk.store, [group])[group]
@@ -70,6 +71,13 @@ def preview(desk: Desk, group: str, change: Change, strategy: Strategy) -> Previ
     partitions = {name: len(topic.replicas) for name, topic in state.topics.items()}
     threads = threads_of(members, partitions)
     used = {topic for topics in threads.values() for topic in topics}
+    if not used:
+        wanted = sorted({topic for member in members for topic in member.subscription})
+        raise StalePlanError(
+            f"The cluster has no topic that group {group} subscribes to.",
+            cause=f"its members subscribe to {name_some(wanted)}",
+            next_command="kadmin inspect topics",
+        )
     grown = {name: number + change.add_partitions * (name in used) for name, number in partitions.items()}
     before = shares(strategy, threads, partitions)
     after = shares(strategy, threads_of(left, partitions), grown, before)

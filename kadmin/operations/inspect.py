@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from kadmin.cluster.znodes.consumers import (
     decode_registration,
     partition_of,
 )
+from kadmin.cluster.znodes.controller import CONTROLLER_EPOCH
 from kadmin.cluster.znodes.notifications import (
     ISR_CHANGES,
     LOG_DIR_EVENTS,
@@ -30,6 +31,7 @@ from kadmin.cluster.znodes.security import (
     LITERAL_ACLS,
     decode_acls,
 )
+from kadmin.cluster.znodes.topics import state_path
 from kadmin.errors import StalePlanError
 from kadmin.insight import facts
 from kadmin.insight.admin_nodes import entry_table, read_node
@@ -52,11 +54,15 @@ _MESSAGES = (CONFIG_CHANGES, ISR_CHANGES, LOG_DIR_EVENTS, LITERAL_ACL_CHANGES, E
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """A table, what could not be read for it, and what brokers did not tell: None where they are not asked."""
+    """A table, what could not be read for it, and what brokers did not tell: None where they are not asked.
+
+    `more` is what the answer in JSON holds beside the table.
+    """
 
     table: Table
     unreadable: tuple[Unreadable, ...]
     untold: tuple[str, ...] | None = None
+    more: Mapping[str, object] = field(default_factory=dict)
 
 
 def inspect(desk: Desk, name: str) -> Inspection:
@@ -100,6 +106,16 @@ def _brokers(source: Source) -> Inspection:
 def _cluster(source: Source) -> Table:
     state = read_tolerantly(source)
     return facts.cluster_table(state, versions_of(source, state))
+
+
+def _controller(source: Source) -> Table:
+    state = read_tolerantly(source)
+    # The times of the states are in no other table: they are read for this one.
+    epoch, *nodes = source.get_many([CONTROLLER_EPOCH, *map(state_path, state.states)])
+    written = {
+        partition: 0 if node is None else node.modified_ms for partition, node in zip(state.states, nodes, strict=True)
+    }
+    return facts.controller_table(state, 0 if epoch is None else epoch.modified_ms, written)
 
 
 def _admin_entries(source: Source) -> Table:
@@ -233,7 +249,7 @@ def _text(value: object) -> str | None:
 _IN_ZOOKEEPER: Mapping[str, Callable[[Source], Table]] = {
     "topics": lambda source: topic_table(read_tolerantly(source)),
     "partitions": lambda source: partition_table(read_tolerantly(source)),
-    "controller": lambda source: facts.controller_table(read_tolerantly(source)),
+    "controller": _controller,
     "admin-entries": _admin_entries,
     "cluster": _cluster,
     "configs": _configs,

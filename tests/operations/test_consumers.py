@@ -13,7 +13,7 @@ from cluster_under_test import command, document, reassignment
 from recorded_znodes import OLD_CONSUMERS, load, recorded, write
 
 from kadmin.cluster import rpc
-from kadmin.cluster.model import Create
+from kadmin.cluster.model import Create, Delete
 from kadmin.cluster.store import Store
 from kadmin.schema import validate_value
 
@@ -81,9 +81,20 @@ def test_more_members_than_partitions_stand_idle(readers: tuple[Store, dict[int,
     store, _ = readers
     wide = ["preview", "--group", GROUP, "--members", "7", "--strategy", "round-robin"]
     assert len(set(owners(asked(store, *wide), "after").values())) == PARTITIONS
+    value = json.loads(command("consumers", *wide, "-z", store.connect_string, "-o", "json").out)
+    assert len(value["idle"]) == 7 - PARTITIONS
+    assert value["changed"] == sum(row["changes_hands"] for row in value["assignments"])
     told = command("consumers", *wide, "-z", store.connect_string)
     assert "idle then: " in told.err
     assert told.err.split("idle then: ")[1].count(",") + 1 == 7 - PARTITIONS
+
+
+def test_a_group_whose_topics_are_gone_cannot_be_previewed(readers: tuple[Store, dict[int, str]]) -> None:
+    store, _ = readers
+    write(store, Delete("/brokers/topics/t5", -1))
+    answer = command("consumers", "preview", "--group", GROUP, "--members", "3", "-z", store.connect_string)
+    assert (answer.status, answer.out) == (4, "")
+    assert "its members subscribe to" in answer.err
 
 
 def test_the_coordinator_leads_the_partition_of_the_groups_name(readers: tuple[Store, dict[int, str]]) -> None:

@@ -146,7 +146,9 @@ def test_owners_that_cannot_be_right(brokers: Store) -> None:
     write(brokers, *(Create(path) for path in made), Create(f"/consumers/g-1/ids/{alive}", registered))
     write(brokers, *(Create(f"/consumers/g-1/owners/t/{name}", value.encode()) for name, value in owners.items()))
     found = {row["name"]: row for row in rows(brokers, "consumers", "--filter", "group=g-1")}
-    assert (found[alive]["host"], found[alive]["started"]) == ("host-a.b", "2023-11-14T22:13:20Z")
+    parts = ("host", "started", "uuid", "idle_threads")
+    assert [found[alive][part] for part in parts] == ["host-a.b", "2023-11-14T22:13:20Z", "0a1b2c3d", [1]]
+    assert [found["1"][part] for part in parts] == [None, None, None, []]
     assert {name: row["condition"] for name, row in found.items()} == {
         alive: ["idle-threads"],
         "0": ["duplicate"],
@@ -230,6 +232,40 @@ def test_a_controller_that_cannot_be_read_hides_nothing_else(brokers: Store) -> 
     assert [each["path"] for each in value["unreadable"]] == ["/controller", "/controller_epoch"]
 
 
+def test_controllers_of_before_are_seen_by_what_they_wrote_last(brokers: Store) -> None:
+    """Epoch 2 wrote one state, and nobody since; 3 is the present one, whoever it is."""
+    state = "/brokers/topics/beta/partitions/0/state"
+    second = json.dumps({"controller_epoch": 2, "leader": 1, "version": 1, "leader_epoch": 3, "isr": [1, 0]})
+    write(brokers, SetData(state, second.encode(), -1), SetData("/controller_epoch", b"3", -1))
+    found = {row["epoch"]: row for row in rows(brokers, "controller")}
+    written = {epoch: (row["current"], row["broker_id"], row["partition_states"]) for epoch, row in found.items()}
+    assert written == {3: (True, 1, 0), 2: (False, None, 1), 1: (False, None, 7)}
+    times = {path: rows(brokers, "znode", path)[0]["modified"] for path in (state, "/controller_epoch")}
+    assert (found[3]["elected"], found[3]["last_write"]) == (times["/controller_epoch"], None)
+    assert [found[2][column] for column in ("elected", "first_write", "last_write")] == [
+        None,
+        times[state],
+        times[state],
+    ]
+    (node,) = rows(brokers, "znode", "/brokers/ids/1")
+    assert [row["since"] for row in rows(brokers, "brokers", "--filter", "broker_id=1")] == [node["created"]]
+
+
+def test_a_table_of_the_whole_cluster_counts_each_condition(brokers: Store) -> None:
+    state = {"controller_epoch": 1, "leader": 1, "version": 1, "leader_epoch": 3, "isr": [1]}
+    write(
+        brokers,
+        SetData("/brokers/topics/alpha/partitions/0/state", json.dumps(state).encode(), -1),
+        SetData("/brokers/topics/alpha/partitions/1/state", json.dumps({**state, "leader": -1}).encode(), -1),
+        SetData("/config/topics/beta", b'{"version":1,"config":{"min.insync.replicas":"2"}}', -1),
+    )
+    shown = ("offline", "under_replicated", "under_min_isr", "at_min_isr", "not_preferred", "no_state", "moving")
+    (whole,) = rows(brokers, "cluster")
+    assert [whole[column] for column in shown] == [1, 2, 0, 2, 2, 0, 0]
+    topics = {row["topic"]: [row[column] for column in shown] for row in rows(brokers, "topics")}
+    assert (topics["alpha"], topics["beta"]) == ([1, 2, 0, 1, 2, 0, 0], [0, 0, 0, 1, 0, 0, 0])
+
+
 def test_leftovers_and_credentials_in_configs(brokers: Store) -> None:
     throttle = b'{"version":1,"config":{"leader.replication.throttled.rate":"1"}}'
     scram = json.dumps({"version": 1, "config": {"SCRAM-SHA-256": CREDENTIAL}}).encode()
@@ -287,6 +323,10 @@ def test_entries_of_the_admin_znodes(brokers: Store) -> None:
     assert [row["flaws"] for row in found] == [[], ["not-json"], ["unknown-topic"], []]
     assert [row["motion"] for row in found] == [None, None, None, "unclear"]
     assert [row["topic"] for row in rows(brokers, "admin-entries", "--filter", "flaws=unknown*")] == ["no"]
+    table = command("inspect", "admin", "-z", brokers.connect_string, "-o", "csv")
+    assert [row["topic"] for row in csv.DictReader(io.StringIO(table.out))] == ["alpha", "no", "", "beta"]
+    watched = command("inspect", "admin", "-z", brokers.connect_string, "--watch", "--timeout", "4")
+    assert (watched.status, watched.out.count("/admin/delete_topics: 1 topic queued") > 1) == (0, True), watched.out
 
 
 def test_acls_of_both_layouts(brokers: Store) -> None:

@@ -37,6 +37,7 @@ def decode_broker(broker_id: int, node: Znode) -> Broker:
         registration_version=integer(node.path, value.get("version"), "version"),
         epoch=node.czxid,
         version=node.version,
+        since_ms=node.created_ms,
     )
 
 
