@@ -134,7 +134,7 @@ def _span_section(found: Chronicle) -> Section:
     columns = (
         Column("Step"),
         Column("What", numeric=False),
-        Column("Published at", numeric=False),
+        Column("Published at", numeric=False, whole=True),
         Column("Took at most"),
         Column(f"When, 0 to {duration(whole)}" if whole else "When", numeric=False, sortable=False),
         Column("Partitions or topics"),

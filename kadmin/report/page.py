@@ -48,12 +48,16 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column, below the head of a group where it has one. `numeric` ones sort by key, the unknown last."""
+    """A column, below the head of a group where it has one. `numeric` ones sort by key, the unknown last.
+
+    `whole`: a cell is never broken into lines, as a list of brokers would be within an id.
+    """
 
     name: str
     group: str = ""
     numeric: bool = True
     sortable: bool = True
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)

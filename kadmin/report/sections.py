@@ -120,9 +120,7 @@ def largest_section(wishes: Sequence[Reassignment], title: str) -> Section:
     ordered = sorted(wishes, key=_weight, reverse=True)
     columns = (
         Column("Partition", numeric=False),
-        Column("Current", numeric=False, sortable=False),
-        Column("Target", numeric=False, sortable=False),
-        Column("Copied to", numeric=False, sortable=False),
+        *(Column(name, numeric=False, sortable=False, whole=True) for name in ("Current", "Target", "Copied to")),
         Column("Bytes copied"),
     )
     rows = tuple(_move(wish) for wish in ordered[:LARGEST])

@@ -167,6 +167,9 @@ def test_the_page_of_a_hundred_brokers_is_small() -> None:
     text = large_page()
     assert len(unpacked(text)) == 10_000
     assert len(text.encode()) < MOST_BYTES
+    first, folded = text.split('<details class="more">')
+    assert (first.count("its capacity is"), folded.count("its capacity is")) == (7, 3), "the rest is one click away"
+    assert "<summary>3 more</summary>" in folded
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ const rowOf = (cells) => {
   cells.forEach((text, at) => {
     const last = at === cells.length - 1, cell = document.createElement(at === 0 ? "th" : "td");
     if (at === 0) cell.scope = "row";
-    if (at === 1 || last) cell.className = last && text === "" ? "n u" : "n";
+    if (at > 0) cell.className = at === 1 || last ? (last && text === "" ? "n u" : "n") : "w";
     if (last && text !== "") cell.dataset.k = text;
     cell.textContent = last ? readable(text) : text;
     row.append(cell);
