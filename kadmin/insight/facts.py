@@ -58,7 +58,7 @@ CONTROLLER = (
     "last_write",
 )
 CONFIGS = ("entity", "key", "value", "condition")
-NOTIFICATIONS = ("path", "subject")
+NOTIFICATIONS = ("path", "kind", "subject", "since")
 PRODUCER_IDS = ("broker_id", "first_id", "last_id", "ids_left", "blocks_handed_out")
 ACLS = ("resource_type", "name", "pattern", "principal", "permission", "operation", "host")
 TREE = ("path", "size_bytes", "children", "version", "ephemeral", "condition")
@@ -159,9 +159,15 @@ def config_table(configs: Mapping[str, Mapping[str, str]], state: ClusterState) 
     return Table.of("configs", CONFIGS, rows)
 
 
-def notification_table(messages: Iterable[tuple[str, str]]) -> Table:
-    """Return messages that nobody has taken away yet: the znode, and what it tells of."""
-    return Table.of("notifications", NOTIFICATIONS, messages)
+def notification_table(messages: Iterable[tuple[str, Znode]]) -> Table:
+    """Return messages that nobody has taken away yet, by their kind: the znode, what it tells of, and since when."""
+
+    def row(kind: str, node: Znode) -> tuple[Cell, ...]:
+        decoded, problem = decoded_of(node)
+        subject = f"not readable: {problem}" if decoded is None else decoded
+        return (node.path, kind, subject, moment(node.created_ms))
+
+    return Table.of("notifications", NOTIFICATIONS, (row(*each) for each in messages))
 
 
 def producer_id_table(block: ProducerIdBlock | None, version: int) -> Table:

@@ -37,11 +37,15 @@ _WATCHED = (REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION)
 
 @dataclass(frozen=True, slots=True)
 class AdminSurvey:
-    """One look at the admin nodes, and the cluster that they are judged against."""
+    """One look at the admin nodes, and the cluster that they are judged against.
+
+    `heard` says whether the controller watches each of the two that it watches; nothing where there is no controller.
+    """
 
     look: AdminLook
     state: ClusterState
     versions: KafkaVersions
+    heard: Mapping[str, Listening]
 
 
 def gather(desk: Desk) -> Evidence:
@@ -85,12 +89,12 @@ def gather(desk: Desk) -> Evidence:
 
 
 def survey_admin(desk: Desk) -> AdminSurvey:
-    """Look once at the admin nodes and at the cluster; nothing is written."""
+    """Look at the admin nodes, at who watches them, and at the cluster; nothing is written."""
     require_kafka_cluster(desk.store)
     desk.store.sync("/")
     source = Source(desk.store, tolerant=True)
     seen, state = look_at_admin(source), read_tolerantly(source)
-    return AdminSurvey(seen, state, versions_of(source, state))
+    return AdminSurvey(seen, state, versions_of(source, state), _heard(desk, state.controller))
 
 
 def look_at_admin(source: Source) -> AdminLook:

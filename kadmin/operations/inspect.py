@@ -49,7 +49,13 @@ if TYPE_CHECKING:
     from kadmin.insight.versions import KafkaVersions
     from kadmin.operations.runner import Desk
 
-_MESSAGES = (CONFIG_CHANGES, ISR_CHANGES, LOG_DIR_EVENTS, LITERAL_ACL_CHANGES, EXTENDED_ACL_CHANGES)
+_MESSAGES = {
+    CONFIG_CHANGES: "config",
+    ISR_CHANGES: "isr",
+    LOG_DIR_EVENTS: "log-dir-of-broker",
+    LITERAL_ACL_CHANGES: "acl",
+    EXTENDED_ACL_CHANGES: "acl",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,12 +149,8 @@ def _below(source: Source, kind: str) -> tuple[str, ...]:
 
 
 def _notifications(source: Source) -> Table:
-    paths = [f"{folder}/{name}" for folder in _MESSAGES for name in source.children(folder)]
     return facts.notification_table(
-        (node.path, decoded or f"not readable: {problem}")
-        for node in source.get_many(paths)
-        if node is not None
-        for decoded, problem in [facts.decoded_of(node)]
+        (kind, node) for folder, kind in _MESSAGES.items() for node in _nodes(source, folder)
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kadmin.cluster.listening import Listening
 from kadmin.cluster.znodes.admin import DELETE_TOPICS, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 from kadmin.cluster.znodes.values import escaped
 from kadmin.insight.admin_nodes import read_node, remarks_on_deletion
@@ -41,6 +42,10 @@ def admin_answer(survey: AdminSurvey) -> dict[str, Any]:
         "kafka_versions": versions_answer(survey.versions),
         "reassignment": _node_answer(survey, REASSIGN_PARTITIONS),
         "election": _node_answer(survey, PREFERRED_REPLICA_ELECTION),
+        "listening": {
+            name: survey.heard.get(path, Listening.UNKNOWN).value
+            for name, path in (("reassignment", REASSIGN_PARTITIONS), ("election", PREFERRED_REPLICA_ELECTION))
+        },
         "deletions": {
             "data": _document(survey),
             "topics": [
@@ -59,7 +64,18 @@ def _reading(survey: AdminSurvey, path: str) -> NodeReading | None:
 
 def _absent(survey: AdminSurvey, path: str) -> str:
     denied = any(each.denied and each.path == path for each in survey.state.unreadable)
-    return f"{path}: {'not allowed to be read' if denied else 'absent'}"
+    lines = [f"{path}: {'not allowed to be read' if denied else 'absent'}"]
+    return "\n".join([*lines, *_heard(survey, path)])
+
+
+def _heard(survey: AdminSurvey, path: str) -> list[str]:
+    """Say whether the controller watches a node, by four-letter words; nothing where they do not tell."""
+    match survey.heard.get(path, Listening.UNKNOWN):
+        case Listening.LISTENING:
+            return ["  watched by the controller"]
+        case Listening.DEAF:
+            return ["  not watched by the controller, asked twice: see kadmin doctor"]
+    return []
 
 
 def _node(reading: NodeReading, survey: AdminSurvey) -> str:
@@ -69,6 +85,7 @@ def _node(reading: NodeReading, survey: AdminSurvey) -> str:
     lines = [
         f"{reading.path}: version {reading.version}, {count(size, 'byte')}, {entries}",
         *wrapped(f"  {verdict} (Kafka {survey.versions}, by what the brokers keep in ZooKeeper)", "    "),
+        *_heard(survey, reading.path),
         *wrapped(f"  data: {escaped(reading.data, _SHOWN_DATA)}", "    "),
     ]
     for remark in reading.remarks:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.znodes.values import escaped
 from kadmin.insight.tables import text_of
-from kadmin.report.text import count, table, wrapped
+from kadmin.report.text import NOTHING, count, table, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -74,7 +74,7 @@ def _upright(found: Table) -> Iterable[str]:
 def _human(cell: Cell) -> int | str:
     if isinstance(cell, bool):
         return "yes" if cell else "no"
-    return cell if isinstance(cell, int) else text_of(cell) or "-"
+    return cell if isinstance(cell, int) else text_of(cell) or NOTHING
 
 
 def _json(cell: Cell) -> Any:  # noqa: ANN401 - a value of JSON

@@ -15,16 +15,19 @@ WIDTH = 79
 SHOWN_ROWS = 50
 """Of long lists people are shown the beginning."""
 UNKNOWN = "unknown"
+NOTHING = "-"
+"""A cell of a table without a value."""
 _NEXT_UNIT = 999.5  # what would be rounded to 1000
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Align columns with two blanks between them; numbers to the right. No rows give the headers alone."""
+    """Align columns with two blanks between them; numbers to the right. No rows give the headers alone.
+
+    NOTHING stands for a number that is not known, too.
+    """
     cells = [[str(cell) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in [list(headers), *cells]) for column in range(len(headers))]
-    numeric = [
-        bool(rows) and all(isinstance(row[column], int | float) for row in rows) for column in range(len(headers))
-    ]
+    numeric = [_numeric([row[column] for row in rows]) for column in range(len(headers))]
 
     def line(row: Sequence[str]) -> str:
         aligned = (
@@ -34,6 +37,11 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
         return "  ".join(aligned).rstrip()
 
     return "\n".join(line(row) for row in [list(headers), *cells])
+
+
+def _numeric(cells: Sequence[object]) -> bool:
+    known = [cell for cell in cells if cell != NOTHING]
+    return bool(known) and all(isinstance(cell, int | float) for cell in known)
 
 
 def shortened(text: str, total: int) -> str:

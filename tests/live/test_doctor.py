@@ -122,6 +122,7 @@ def test_a_healthy_cluster_is_found_healthy_and_nothing_is_written(ill: Cluster)
     assert human.status == 0, human.out
     assert human.out.strip() == "nothing found: nothing would stop an apply"
     assert inspect(ill)["reassignment"] is None
+    assert inspect(ill)["listening"] == {"reassignment": "listening", "election": "listening"}
     changed = {path for path, seen in ill.fingerprint().items() if before.get(path) != seen}
     assert changed <= {"/kafka/latest_producer_id_block"}, topic  # a broker's own, when it pleases
 
@@ -187,6 +188,7 @@ def test_f40_a_leftover_probe_and_a_good_node_that_nobody_hears(ill: Cluster) ->
         assert set(found) == {"deaf-controller"}
         assert any(topic in each for each in found["deaf-controller"]["evidence"])
         assert inspect(ill)["reassignment"]["entries"][0]["motion"] == "not started"
+        assert inspect(ill)["listening"]["reassignment"] == "deaf"
     assert examine(ill) == {}
 
 

@@ -325,8 +325,12 @@ def test_entries_of_the_admin_znodes(brokers: Store) -> None:
     assert [row["topic"] for row in rows(brokers, "admin-entries", "--filter", "flaws=unknown*")] == ["no"]
     table = command("inspect", "admin", "-z", brokers.connect_string, "-o", "csv")
     assert [row["topic"] for row in csv.DictReader(io.StringIO(table.out))] == ["alpha", "no", "", "beta"]
-    watched = command("inspect", "admin", "-z", brokers.connect_string, "--watch", "--timeout", "4")
+    # The session that holds the recorded /controller watches nothing: each look is two, seconds apart.
+    watched = command("inspect", "admin", "-z", brokers.connect_string, "--watch", "--timeout", "9")
     assert (watched.status, watched.out.count("/admin/delete_topics: 1 topic queued") > 1) == (0, True), watched.out
+    assert watched.out.count("  not watched by the controller") == 2 * watched.out.count("/admin/delete_topics")
+    listening = json.loads(command("inspect", "admin", "-z", brokers.connect_string, "-o", "json").out)["listening"]
+    assert listening == {"reassignment": "deaf", "election": "deaf"}
 
 
 def test_acls_of_both_layouts(brokers: Store) -> None:
@@ -338,6 +342,23 @@ def test_acls_of_both_layouts(brokers: Store) -> None:
     write(brokers, Create("/kafka-acl/Topic/orders", data), Create("/kafka-acl-extended/prefixed/Group/app-", data))
     found = [(row["resource_type"], row["name"], row["pattern"]) for row in rows(brokers, "acls")]
     assert found == [("Topic", "orders", "literal"), ("Group", "app-", "prefixed")]
+
+
+def test_messages_are_told_with_their_kind_and_age(brokers: Store) -> None:
+    event = "/log_dir_event_notification/log_dir_event_0000000003"
+    isr = "/isr_change_notification/isr_change_0000000001"
+    write(
+        brokers,
+        Create(isr, b'{"version":1,"partitions":[{"topic":"alpha","partition":0}]}'),
+        Create(event, b'{"version":1,"broker":2,"event":1}'),
+    )
+    found = {row["kind"]: row for row in rows(brokers, "notifications")}
+    assert [(kind, row["subject"]) for kind, row in found.items()] == [
+        ("config", '"topics/beta"'),
+        ("isr", '["alpha-0"]'),
+        ("log-dir-of-broker", "2"),
+    ]
+    assert found["isr"]["since"] == rows(brokers, "znode", isr)[0]["created"]
 
 
 def test_hostile_names_reach_no_terminal(brokers: Store) -> None:
