@@ -262,6 +262,8 @@ def _reassigned(placement: Placement, wish: Reassignment, alive: Collection[int]
 
 
 def _alive(state: ClusterState) -> str:
+    if not state.brokers:
+        return "no broker is alive"
     alive = (f"{broker.broker_id} ({broker.rack or 'no rack'})" for broker in state.brokers.values())
     return f"alive are {name_some(alive, most=20)}"
 

@@ -213,6 +213,8 @@ def _tree(source: Source, path: str, depth: int) -> list[tuple[Znode, int | None
     found: list[tuple[Znode, int | None]] = []
     level: Sequence[str] = [path]
     for distance in range(depth + 1):
+        if not level:
+            break
         nodes = source.get_many(level)
         children = source.children_many(level)
         found += [

@@ -386,6 +386,10 @@ def test_a_znode_that_is_not_there_is_told_with_where_to_look(brokers: Store) ->
         assert "kadmin inspect tree /admin" in answer.err
 
 
+def test_a_tree_may_be_asked_for_deeper_than_it_is(brokers: Store) -> None:
+    assert rows(brokers, "tree", "/config", "--depth", "999999999") == rows(brokers, "tree", "/config", "--depth", "9")
+
+
 def test_what_is_no_cluster_is_refused(chroot: str) -> None:
     for arguments in (["brokers"], ["tree"], ["znode", "/"]):
         assert command("inspect", *arguments, "-z", chroot).status == 6

@@ -120,5 +120,11 @@ def test_what_cannot_be_is_refused(
     assert words in answer.err
 
 
+def test_where_nobody_is_alive_that_is_the_reason(inventory: Path) -> None:
+    write_inventory(inventory_of(cluster({}, brokers={}), {}, "2026-01-01T00:00:00Z"), inventory, "csv")
+    answer = command("whatif", "lose", "--broker", "1", "--inventory", inventory)
+    assert (answer.status, "no broker is alive" in answer.err) == (4, True), answer.err
+
+
 def test_somewhere_must_be_known() -> None:
     assert command("whatif", "lose", "--broker", "1").status == 64
