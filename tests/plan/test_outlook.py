@@ -8,7 +8,6 @@ from states import cluster, tp, with_node
 
 from kadmin.plan import codes
 from kadmin.plan.checks import Violation
-from kadmin.plan.diff import assignment_of
 from kadmin.plan.election import check_election
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import ElectionPlan, PlanHeader, Reassignment, ReassignmentPlan, RecreationPlan, TopicRecipe
@@ -28,7 +27,7 @@ def outlook(
 ) -> list[Violation]:
     plan = ReassignmentPlan(PlanHeader(), tuple(Reassignment(tp(name), ids) for name, ids in targets.items()))
     changed = replace(STATE, **state)  # type: ignore[arg-type]  # fields of a ClusterState
-    return list(check_outlook(plan, changed, assignment_of(changed), facts or ClusterFacts()))
+    return list(check_outlook(plan, changed, facts or ClusterFacts()))
 
 
 def test_an_even_plan_leaves_nothing_to_say() -> None:
