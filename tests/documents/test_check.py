@@ -19,6 +19,7 @@ from kadmin.documents import (
     parse_document,
     parse_inventory_header,
 )
+from kadmin.documents.json_text import plain_value
 from kadmin.documents.text import MOST_BYTES
 from kadmin.errors import InvalidInputError
 from kadmin.plan import codes
@@ -185,6 +186,15 @@ def test_reading_ends_at_a_number_of_keys_values_and_ends(source: str, monkeypat
     assert [code for code, _, _ in problems(90)] == [codes.MALFORMED] * 91
     message = "more than 100 keys, values and ends of lists and mappings"
     assert problems(97) == [(codes.TOO_LARGE, message, "cut it into several files")]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("[1.5, 1e2, -0.0]", [1.5, 100.0, 0.0]), ("[1e999]", None), ("[-1e999]", None), ("[NaN]", None), ("[-0]", None)],
+)
+def test_json_with_nothing_unusual_in_it_is_read_quickly(text: str, value: object) -> None:
+    """The rest is read as events, which tell what is wrong and where."""
+    assert plain_value(text) == (value is not None, value)
 
 
 def test_a_file_too_large_is_not_parsed() -> None:

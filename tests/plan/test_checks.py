@@ -58,9 +58,15 @@ def test_every_unknown_name_is_listed() -> None:
     found = unknown_names(plan, ASSIGNMENT, [1, 2, 3])
     assert _codes(found) == [codes.UNKNOWN_TOPIC, codes.UNKNOWN_PARTITION, codes.UNKNOWN_BROKER, codes.UNKNOWN_BROKER]
     assert found[0].hint == "did you mean aaa?"
+    assert (found[0].message, found[0].partition) == ("aab-0: the cluster has no topic aab", TopicPartition("aab", 0))
     assert found[1].message == "aaa-9: topic aaa has 2 partitions, counted from 0"
     assert [violation.broker for violation in found[2:]] == [8, 9]
     assert found[2].hint == "its brokers are 1, 2, 3"
+
+
+def test_ten_brokers_are_named_of_many() -> None:
+    (found,) = unknown_names(_plan(Reassignment(A0, (99,))), ASSIGNMENT, range(12))
+    assert found.hint == "its brokers are 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"
 
 
 def test_unknown_names_of_elections_and_deletions() -> None:
