@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 
+import pytest
+
 from kadmin.cluster.model import TopicPartition
+from kadmin.errors import InvalidInputError
 from kadmin.plan import codes
 from kadmin.plan.checks import (
     check_alone,
@@ -26,6 +30,7 @@ from kadmin.plan.model import (
     WaveLimits,
 )
 from kadmin.plan.request_checks import check_request, unknown_in_request
+from kadmin.plan.waves import bytes_alone, schedule
 
 A0, A1, B0 = TopicPartition("aaa", 0), TopicPartition("aaa", 1), TopicPartition("bbb", 0)
 ASSIGNMENT = {A0: (1, 2), A1: (2, 3), B0: (3, 1)}
@@ -146,8 +151,13 @@ def test_wave_limits() -> None:
     assert check_alone(fitting) == ()
     reordering = replace(limited, reassignments=(Reassignment(A0, (2, 1), (1, 2)),))
     assert check_alone(reordering) == ()
-    tiny = replace(_plan(moving), limits=WaveLimits(max_payload=10))
-    assert _codes(check_alone(tiny)) == [codes.TOO_BIG_FOR_A_WAVE]
+    for size, told in ((bytes_alone(moving) - 1, [codes.TOO_BIG_FOR_A_WAVE]), (bytes_alone(moving), [])):
+        tight = replace(_plan(moving), limits=WaveLimits(max_payload=size))
+        assert _codes(check_alone(tight)) == told
+        with nullcontext() if not told else pytest.raises(InvalidInputError):
+            schedule(tight.reassignments, tight.limits)  # what passes here can be applied
+    unknown = replace(limited, reassignments=(Reassignment(A0, (1, 3)),))
+    assert check_alone(unknown) == (), "only the cluster knows what moves"
 
 
 def test_deletion_guards() -> None:
