@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from kadmin.errors import name_some
 from kadmin.plan import codes
 from kadmin.plan.checks import INTERNAL_TOPICS, Violation, deletion_guards, unknown_names
-from kadmin.plan.diff import assignment_of
 from kadmin.plan.progress import in_flight
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ def check_deletion(
     """Return what stops a deletion on this cluster, and what is worth a warning, in the order to be heard."""
     present = [topic for topic in plan.topics if topic in state.topics]
     return (
-        *unknown_names(plan, assignment_of(state), state.brokers),
+        *unknown_names(plan, state.assignment, state.brokers),
         *deletion_guards(plan),
         *check_policy(plan, policy),
         *_moving(plan, state),
