@@ -422,6 +422,27 @@ def test_a_folder_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pyte
     assert (refused.status, "this cannot be read: Permission denied" in refused.out) == (3, True)
 
 
+def test_a_folder_is_everything_below_it(plans: Path) -> None:
+    """What a check of `plans` does not look at would pass: folders in folders, endings in capitals, links back up."""
+    (plans / "team" / "more").mkdir(parents=True)
+    (plans / "team" / "up").symlink_to("..")
+    (plans / ".venv").mkdir()
+    for name in ("team/bad.yaml", "team/more/bad.yaml", "BAD.YML", "bad.Json", ".venv/bad.yaml"):
+        (plans / name).write_bytes(b"{" + BAD["b07-partition-twice"][1])
+    answer = json.loads(kadmin("validate", "plans", "--format", "json", cwd=plans.parent).stdout)
+    found = [name for name in answer["files"] if "good" not in name and "b07" not in name and "b11" not in name]
+    assert found == ["plans/BAD.YML", "plans/bad.Json", "plans/team/bad.yaml", "plans/team/more/bad.yaml"]
+    assert {each["file"] for each in answer["problems"] if each["code"] == "KA002"} == set(found)
+
+
+def test_a_file_named_as_standard_input_is(plans: Path) -> None:
+    (plans / "-").write_bytes(BAD["b07-partition-twice"][1])
+    for names in (("./-",), ("-", "./-"), ("?",)):
+        done = kadmin("validate", *names, data=GOOD, cwd=plans)
+        assert (done.returncode, "./-:6:7: error KA020" in done.stdout) == (3, True)
+    assert kadmin("validate", "-", "-", data=GOOD, cwd=plans).stdout == "1 file: no problem\n"
+
+
 def test_a_file_reached_twice_is_one_file(plans: Path) -> None:
     (plans / "self").symlink_to(".")
     (plans / "linked.yml").symlink_to("good.yml")
@@ -466,6 +487,13 @@ def test_an_answer_never_replaces_a_document(plans: Path) -> None:
     refused = command("validate", plans, "--format", "json", "--out", plans / "link")
     assert (refused.status, "is one of the documents" in refused.err) == (64, True)
     assert (plans / "good.yml").read_bytes() == GOOD
+    (plans / "policy.yaml").write_text("kind: Policy\nspec: {}\n")
+    policy = ("--policy", plans / "policy.yaml", "--out", plans / "policy.yaml")
+    assert command("validate", plans / "good.yml", *policy).status == 64
+    folder = Path(_inventory(plans.parent / "inventory"))
+    table = ("--inventory", folder, "--out", folder / "inventory.json")
+    refused = command("validate", plans / "good.yml", *table)
+    assert (refused.status, "is in the inventory's folder" in refused.err) == (64, True)
 
 
 @pytest.mark.parametrize("output", ["human", "json", "github", "sarif", "gitlab", "junit"])
