@@ -12,6 +12,7 @@ from kadmin.errors import name_some
 from kadmin.plan import codes
 from kadmin.plan.checks import INTERNAL_TOPICS, Violation, deletion_guards, unknown_names
 from kadmin.plan.diff import assignment_of
+from kadmin.plan.model import STANDARD_DENY
 from kadmin.plan.progress import in_flight
 
 if TYPE_CHECKING:
@@ -62,12 +63,17 @@ def _protected(plan: DeletionPlan, policy: Policy) -> Iterator[Violation]:
     if plan.allow_protected:
         return
     for topic in plan.topics:
-        denied = _match(topic, policy.deny)
-        if topic in INTERNAL_TOPICS or (denied is None and _match(topic, policy.allow) is not None):
-            continue  # Kafka's own topics have a guard of their own
+        # Kafka's own topics have a guard of their own: what is denied where nothing is said does not guard them twice.
+        denied = _match(topic, _beyond_standard(policy.deny) if topic in INTERNAL_TOPICS else policy.deny)
+        if denied is None and _match(topic, policy.allow) is not None:
+            continue
         why = "matches no pattern that may be deleted" if denied is None else f"matches the pattern {denied}"
         message = f"{topic} is protected: it {why}"
         yield Violation(codes.PROTECTED_TOPIC, message, _waiver("protected"), topic=topic)
+
+
+def _beyond_standard(patterns: Iterable[str]) -> Iterator[str]:
+    return (pattern for pattern in patterns if pattern not in STANDARD_DENY)
 
 
 def _match(topic: str, patterns: Iterable[str]) -> str | None:

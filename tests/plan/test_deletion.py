@@ -80,7 +80,9 @@ def test_a_topic_in_mid_move_is_refused_whatever_is_waived(state: Any) -> None: 
         (("?",), ("*",), "a", True),
         (("?",), ("*",), "aa", False),
         (("A",), ("*",), "a", False),
-        (("__*",), ("*",), "__consumer_offsets", False),
+        (("_*",), ("*",), "__consumer_offsets", False),
+        (("_*", "__*"), ("*",), "__consumer_offsets", True),
+        (("_*",), ("tmp-*",), "__consumer_offsets", True),
     ],
 )
 def test_deny_wins_over_allow(deny: tuple[str, ...], allow: tuple[str, ...], topic: str, guarded: object) -> None:
