@@ -72,7 +72,8 @@ def test_a_comment_says_first_whether_it_may_be_applied() -> None:
     tokens = MarkdownIt("commonmark", {"html": True}).enable("table").parse(comment)
     assert sum(token.type == "table_open" for token in tokens) == 3
     heading = next(token.content for token in tokens if token.type == "inline")
-    assert heading.replace("\\", "") == "kadmin: plans/a_*b|c.yaml"
+    assert heading == r"kadmin: `plans/a_*b\|c.yaml`"
+    assert examination_markdown("a`b@all", found).startswith("### kadmin: `` a`b@all ``\n"), "it calls nobody"
     refused = examination_markdown("p", examine(replace(plan, header=PlanHeader(cluster_id="x")), STATE))
     assert "would be **refused**" in refused
     assert "| 4 |" in refused
@@ -86,5 +87,11 @@ def test_a_comment_of_many_partitions_stays_short() -> None:
     assert "<summary>200 partitions</summary>" in comment
     assert "... and 150 more" in comment
     assert len(comment) < 10_000
+    short = examination_markdown("p", replace(examine(plan, state), warnings=("w",) * 200))
+    assert (short.count("**warning**"), "... and 150 more\n\n| broker" in short) == (50, True)
+    brokers = cluster({f"t-{number}": (number,) for number in range(200)})
+    moved = tuple(Reassignment(tp(f"t-{number}"), (number + 200,)) for number in range(200))
+    many = examination_markdown("p", examine(ReassignmentPlan(PlanHeader(), moved), brokers))
+    assert len(many) < 20_000
     nothing = examination_markdown("p", examine(ReassignmentPlan(PlanHeader(), ()), state))
     assert "Nothing to do." in nothing
