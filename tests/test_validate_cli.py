@@ -296,7 +296,17 @@ def test_schemas_of_ones_own_must_hold_too(tmp_path: Path) -> None:
     assert "plan.yaml:1:1: error KA012: the field metadata is missing" in done.stdout
 
 
-@pytest.mark.parametrize("text", ['{"$ref": "https://example.org/x.json"}', '{"type": 1}', "{"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"$ref": "https://example.org/x.json"}',
+        '{"type": 1}',
+        "{",
+        '{"$ref": "#"}',
+        '{"$ref": "#/$defs/a", "$defs": {"a": {"not": {"$ref": "#/$defs/a"}}}}',
+        '{"not":' * 200 + "{}" + "}" * 200,
+    ],
+)
 def test_bad_schemas_are_invalid_input(tmp_path: Path, text: str) -> None:
     (tmp_path / "topic-deletion.schema.json").write_text(text)
     (tmp_path / "plan.yaml").write_bytes(GOOD)
@@ -304,6 +314,15 @@ def test_bad_schemas_are_invalid_input(tmp_path: Path, text: str) -> None:
     assert (done.returncode, done.stdout) == (3, "")
     assert "topic-deletion.schema.json" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_schema_of_no_kind_is_not_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "topic-deletions.schema.json").write_text('{"required": ["metadata"]}')
+    (tmp_path / "plan.yaml").write_bytes(GOOD)
+    done = command("validate", tmp_path / "plan.yaml", "--schema-dir", tmp_path)
+    assert (done.status, done.out) == (3, "")
+    assert "topic-deletions.schema.json is of no kind of document" in done.err
+    assert "did you mean topic-deletion.schema.json?" in done.err
 
 
 def test_schema_list_and_show() -> None:

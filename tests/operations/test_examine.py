@@ -48,6 +48,7 @@ def test_a_policy_refuses_what_the_plan_allows_itself() -> None:
     (refusal,) = examine(replace(DELETION, allow_more_than=9), STATE, policy=Policy(deny=("a",))).refusals
     assert isinstance(refusal, InvalidInputError)
     assert "a is protected: it matches the pattern a" in refusal.message
+    assert refusal.cause == "the deletion guard KA050", "as validate --inventory calls it"
 
 
 def test_an_election_warns_of_what_cannot_be_elected() -> None:
