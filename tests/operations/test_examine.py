@@ -88,7 +88,10 @@ def test_a_comment_of_many_partitions_stays_short() -> None:
     assert "<summary>200 partitions</summary>" in comment
     assert "... and 150 more" in comment
     assert len(comment) < 10_000
-    short = examination_markdown("p", replace(examine(plan, state), warnings=("w",) * 200))
+    warned = replace(examine(plan, state), warnings=("w",) * 200)
+    assert examination_text(warned).count("warning: w") == 50
+    assert "... and 150 more (all of them with -o json)" in examination_text(warned)
+    short = examination_markdown("p", warned)
     assert (short.count("**warning**"), "... and 150 more\n\n| broker" in short) == (50, True)
     brokers = cluster({f"t-{number}": (number,) for number in range(200)})
     moved = tuple(Reassignment(tp(f"t-{number}"), (number + 200,)) for number in range(200))
