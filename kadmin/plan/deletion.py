@@ -8,6 +8,7 @@ from __future__ import annotations
 import fnmatch
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.znodes.values import escaped
 from kadmin.errors import name_some
 from kadmin.plan import codes
 from kadmin.plan.checks import INTERNAL_TOPICS, Violation, deletion_guards, unknown_names
@@ -37,6 +38,7 @@ def check_deletion(
         *_offline(plan, present, state),
         *_disabled(plan, facts),
         *_comes_back(present, facts),
+        *_unchecked(facts),
     )
 
 
@@ -94,7 +96,7 @@ def _in_use(plan: DeletionPlan, present: Iterable[str], facts: ClusterFacts) -> 
         return
     for topic in present:
         if groups := facts.consumers.get(topic):
-            message = f"consumer groups use {topic}: {name_some(groups)}"
+            message = f"consumer groups use {topic}: {name_some(map(escaped, groups))}"
             yield Violation(codes.ACTIVE_CONSUMERS, message, _waiver("active_consumers"), topic=topic)
 
 
@@ -122,6 +124,12 @@ def _comes_back(present: Iterable[str], facts: ClusterFacts) -> Iterator[Violati
         message = f"the brokers have auto.create.topics.enable=true, and {topic} is used: it will come back empty"
         hint = "stop who uses it first"
         yield Violation(codes.COMES_BACK, message, hint, topic=topic, severity="warning")
+
+
+def _unchecked(facts: ClusterFacts) -> Iterator[Violation]:
+    for what in facts.untold:
+        hint = "make sure of it yourself"
+        yield Violation(codes.GUARD_UNCHECKED, escaped(what, 1_000), hint, field=("spec", "topics"), severity="warning")
 
 
 def _waiver(name: str) -> str:
