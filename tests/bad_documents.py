@@ -204,7 +204,7 @@ BAD: dict[str, tuple[str, bytes]] = {
             "{topic: a, partition: 1, current: [1, 2], replicas: [1, 3], size_bytes: 2000}",
             "{topic: a, partition: 2, current: [1, 2], replicas: [2, 1]}",
             "{topic: a-long-name-for-a-small-payload, partition: 2, replicas: [2, 1]}",
-            before="  waves: {max_bytes: 1kB, max_payload: 60B}\n",
+            before="  waves: {max_bytes: 1kB, max_payload: 90B}\n",
         ),
     ),
     "b11-collision": (

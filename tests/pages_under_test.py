@@ -15,7 +15,6 @@ from kadmin.inventory import facts_of, state_of
 from kadmin.operations.chronicle import chronicle, progress_of
 from kadmin.operations.examine import examine
 from kadmin.operations.record import Author, Kind, OperationRecord, OperationState, OperationStatus, Step, StepKind
-from kadmin.plan.diff import assignment_of
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import (
     PlanHeader,
@@ -53,7 +52,7 @@ def large_page() -> str:
     state, facts = state_of(made), facts_of(made)
     wishes = tuple(
         Reassignment(partition, (*replicas[1:], 100 - (partition.partition * 7 + at) % 10), replicas)
-        for at, (partition, replicas) in enumerate(sorted(assignment_of(state).items()))
+        for at, (partition, replicas) in enumerate(sorted(state.assignment.items()))
     )
     limits = WaveLimits(max_payload=30_000)
     plan = ReassignmentPlan(PlanHeader("large"), wishes, ThrottleWish(ThrottleBy.RATE, 50_000_000), limits)

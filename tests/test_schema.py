@@ -303,6 +303,13 @@ def test_a_schema_of_ones_own_may_use_any_keyword(tmp_path: Path) -> None:
     assert [violation.message for violation in schemas.violations({"b": "xx"}, "x")] == ["longer than 1"]
 
 
+@pytest.mark.parametrize(("value", "one"), [(0, True), (5, False), ("x", True), (None, False)])
+def test_the_quick_test_counts_the_branches_that_hold(value: object, one: object) -> None:
+    """jsonschema's bounds are about numbers alone: a string holds against all of them."""
+    quick = compile_quick({"oneOf": [{"type": ["integer", "string"]}, {"type": "integer", "minimum": 1}]})
+    assert quick(value) is one
+
+
 @pytest.mark.parametrize(
     ("schema", "good", "bad"),
     [

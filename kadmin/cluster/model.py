@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeAlias
 
 Replicas: TypeAlias = tuple[int, ...]
@@ -125,7 +126,7 @@ class Unreadable:
     denied: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ClusterState:
     """What one reading of the cluster found, for all topics or for those that were asked for.
 
@@ -152,6 +153,15 @@ class ClusterState:
         """Return the ordered replicas of a partition, or None where topic or partition do not exist."""
         topic = self.topics.get(partition.topic)
         return None if topic is None else topic.replicas.get(partition.partition)
+
+    @cached_property
+    def assignment(self) -> Assignment:
+        """The ordered replicas of every partition that was read."""
+        return {
+            partition: topic.replicas[partition.partition]
+            for topic in self.topics.values()
+            for partition in topic.partitions()
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,9 @@ from kadmin.cluster.model import TopicPartition
 from kadmin.errors import NotCompletedError, StalePlanError, UnreachableError, name_some
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+
+    from kadmin.errors import KadminError
 
 BOOTSTRAP_S = 15.0
 QUESTION_S = 5.0
@@ -85,31 +87,44 @@ def consume_all(bootstrap: Sequence[str], partitions: Iterable[TopicPartition]) 
 
 @dataclass(frozen=True, slots=True)
 class LogDirs:
-    """The bytes on disk of every replica, by broker; `failed`: why not, of brokers with a directory that failed."""
+    """The bytes on disk of every replica, by broker; `failed`: why not, of brokers that are silent or cannot say."""
 
     sizes: Mapping[int, Mapping[TopicPartition, int]]
-    failed: Mapping[int, NotCompletedError]
+    failed: Mapping[int, KadminError]
 
 
-def describe_log_dirs(bootstrap: Sequence[str]) -> LogDirs:
-    """Return what each broker has on disk.
+def describe_log_dirs(bootstrap: Sequence[str], brokers: Iterable[int]) -> LogDirs:
+    """Return what each of the brokers has on disk, asking one after the other.
 
-    Raises UnreachableError when no broker answers, NotCompletedError for brokers before 1.1.
+    Where none of them says so, raises UnreachableError when no broker answers, NotCompletedError for brokers before
+    1.1.
     """
     with _asking(bootstrap, "describe log directories") as client:
-        described = client.describe_log_dirs()
-    return log_dirs_in(described)
+
+        def ask(broker: int) -> Mapping[str, Any]:
+            try:
+                (described,) = client.describe_log_dirs(brokers=[broker])
+            except errors.IncompatibleBrokerVersion:
+                raise
+            except errors.KafkaError as error:
+                message = f"Broker {broker} did not describe its log directories."
+                raise UnreachableError(message, cause=str(error)) from error
+            return dict(described)
+
+        return log_dirs_by(ask, brokers)
 
 
-def log_dirs_in(described: Iterable[Mapping[str, Any]]) -> LogDirs:
+def log_dirs_by(ask: Callable[[int], Mapping[str, Any]], brokers: Iterable[int]) -> LogDirs:
     """Read the answers to DescribeLogDirs as kafka-python has them; copies between directories do not count."""
     sizes: dict[int, dict[TopicPartition, int]] = {}
-    failed: dict[int, NotCompletedError] = {}
-    for each in sorted(described, key=lambda each: int(each["broker"])):
+    failed: dict[int, KadminError] = {}
+    for broker in sorted(brokers):
         try:
-            sizes[each["broker"]] = _replica_sizes(each)
-        except NotCompletedError as error:
-            failed[each["broker"]] = error
+            sizes[broker] = _replica_sizes(ask(broker))
+        except (NotCompletedError, UnreachableError) as error:
+            failed[broker] = error
+    if failed and not sizes:
+        raise next(iter(failed.values()))
     return LogDirs(sizes, failed)
 
 

@@ -1,4 +1,4 @@
-"""ZooKeeper, reached with kazoo; the only module that knows kazoo.
+"""ZooKeeper, reached with kazoo; beside `client`, the only module that knows kazoo.
 
 Goals: no call outlives its deadline; a read is repeated until then; a write is sent once, and when its fate cannot be
 seen that is said, never guessed. Every path is relative to the chroot of the connect string, which is never created.
@@ -11,23 +11,21 @@ put in front of paths here.
 
 from __future__ import annotations
 
-import logging
 import math
-import select
 import threading
 import time
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from kazoo import exceptions as zookeeper
-from kazoo.client import KazooClient
-from kazoo.handlers.threading import KazooTimeoutError, SequentialThreadingHandler
+from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.protocol import serialization
 from kazoo.protocol.states import KeeperState
 from kazoo.security import ACL, OPEN_ACL_UNSAFE, Id
 
 from kadmin.cluster import four_letter
 from kadmin.cluster.authentication import Authentication
+from kadmin.cluster.client import client_of
 from kadmin.cluster.connect import parse_connect_string
 from kadmin.cluster.model import Acl, Check, Create, Delete, MultiResult, SetData, Znode
 from kadmin.cluster.way import Way
@@ -71,7 +69,7 @@ class Store:
         """Prepare without connecting; `Store.connect` is the way in."""
         self._way = way
         self._chroot = way.connect.chroot
-        self._client = _client(way)
+        self._client = client_of(way)
         self._negotiated_s = way.session_timeout_s
         self._session_id = 0
         self._learn_negotiated_timeout()
@@ -251,24 +249,27 @@ class Store:
         end = self._way.end()
         deadline = self._way.deadline(end)
         while todo or in_flight:
-            if todo and len(in_flight) < WINDOW and (self.connected or not in_flight):
+            while todo and len(in_flight) < WINDOW and (self.connected or not in_flight):
                 self._await_connection(deadline)
                 in_flight.append((todo[0], send(paths[todo.popleft()])))
-                continue
-            index, pending = in_flight.popleft()
-            try:
-                answers[index] = pending.get(timeout=_left(deadline))
-            except zookeeper.NoNodeError:
-                pass
-            except (*_LOST, KazooTimeoutError) as lost:
-                if _left(deadline) <= 0:
-                    raise self._way.unreachable(_name(lost)) from lost
-                todo.append(index)
-                threading.Event().wait(_LOOK_S if not in_flight else 0)
-                continue
-            except zookeeper.KazooException as error:
-                raise self._refused(error, paths[index]) from error
-            deadline = self._way.deadline(end)
+            # Answers come in order. Half of them are awaited with the last of that half: to be woken for each, by
+            # kazoo's thread that then wants to go on, takes a quarter more time.
+            half = len(in_flight) // 2
+            in_flight[half][1].wait(_left(deadline))
+            for index, pending in [in_flight.popleft() for _ in range(half + 1)]:
+                try:
+                    answers[index] = pending.get(timeout=_left(deadline))
+                except zookeeper.NoNodeError:
+                    pass
+                except (*_LOST, KazooTimeoutError) as lost:
+                    if _left(deadline) <= 0:
+                        raise self._way.unreachable(_name(lost)) from lost
+                    todo.append(index)
+                    threading.Event().wait(_LOOK_S if not in_flight else 0)
+                    continue
+                except zookeeper.KazooException as error:
+                    raise self._refused(error, paths[index]) from error
+                deadline = self._way.deadline(end)
         return answers
 
     def _await_connection(self, deadline: float) -> None:
@@ -316,61 +317,6 @@ class Store:
         if isinstance(error, _FORBIDDEN):
             return self._way.forbidden(what, _name(error))
         return self._way.refused(what, _name(error))
-
-
-class _PollingHandler(SequentialThreadingHandler):  # type: ignore[misc] # kazoo ships no types
-    """kazoo's threads, with poll in place of an epoll object made and closed per call: bulk reads take half as long."""
-
-    def select(
-        self, readers: Sequence[Any], writers: Sequence[Any], _others: Sequence[Any], timeout: float | None = None
-    ) -> tuple[list[Any], list[Any], list[Any]]:
-        poll = select.poll()
-        for reader in readers:
-            poll.register(reader, select.POLLIN)
-        for writer in writers:
-            poll.register(writer, select.POLLOUT)
-        ready = {descriptor for descriptor, _ in poll.poll(None if timeout is None else timeout * 1000)}
-        return [each for each in readers if each.fileno() in ready], [e for e in writers if e.fileno() in ready], []
-
-
-def _client(way: Way) -> Any:  # noqa: ANN401 - kazoo ships no types
-    identity = way.authentication
-    options: dict[str, Any] = {}
-    if identity.tls is not None:
-        options = {
-            "use_ssl": True,
-            "ca": identity.tls.ca,
-            "certfile": identity.tls.certificate,
-            "keyfile": identity.tls.key,
-            "keyfile_password": identity.tls.key_password,
-            "check_hostname": True,
-        }
-    if identity.sasl is not None:
-        options["sasl_options"] = {
-            "mechanism": identity.sasl.mechanism,
-            "username": identity.sasl.username,
-            "password": identity.sasl.password,
-        }
-    if identity.digest is not None:
-        options["auth_data"] = {("digest", f"{identity.digest.username}:{identity.digest.password}")}
-    return KazooClient(
-        hosts=way.connect.hosts,
-        timeout=way.session_timeout_s,
-        handler=_PollingHandler(),
-        # A quorum that comes back is found within a second, not within kazoo's default of a minute.
-        connection_retry={"max_tries": -1, "delay": 0.1, "backoff": 2, "max_delay": 1.0},
-        logger=_silent_logger(),
-        **options,
-    )
-
-
-def _silent_logger() -> logging.Logger:
-    # What matters is raised; at its lower levels kazoo writes credentials and session passwords.
-    for name in ("kazoo", "kadmin.kazoo"):
-        logger = logging.getLogger(name)
-        logger.setLevel(logging.CRITICAL + 1)
-        logger.propagate = False
-    return logging.getLogger("kadmin.kazoo")
 
 
 def _fate(ops: Sequence[Op], results: Sequence[object]) -> MultiResult:

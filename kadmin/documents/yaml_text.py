@@ -48,7 +48,7 @@ def yaml_events(text: str) -> Iterator[Event]:
                     yield Kind.STOP, complaint, mark.line + 1, mark.column + 1
                     return
                 begun = True
-    except yaml.YAMLError as error:
+    except yaml.MarkedYAMLError as error:  # the one kind that is left: what its reader refuses is no text here
         yield _syntax_error(error)
 
 
@@ -111,8 +111,8 @@ def _short(text: str) -> str:
     return show(text)[1:].removesuffix('"')
 
 
-def _syntax_error(error: yaml.YAMLError) -> Event:
-    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    parts = [part for part in (getattr(error, "context", None), getattr(error, "problem", None)) if part]
-    complaint = Complaint(codes.SYNTAX, f"not well-formed YAML: {', '.join(map(_short, parts or [str(error)]))}")
-    return (Kind.STOP, complaint, mark.line + 1, mark.column + 1) if mark else (Kind.STOP, complaint, 1, 1)
+def _syntax_error(error: yaml.MarkedYAMLError) -> Event:
+    mark: Any = error.problem_mark
+    parts = [_short(part) for part in (error.context, error.problem) if part]
+    complaint = Complaint(codes.SYNTAX, f"not well-formed YAML: {', '.join(parts)}")
+    return Kind.STOP, complaint, mark.line + 1, mark.column + 1

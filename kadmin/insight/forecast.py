@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import NO_LEADER
 from kadmin.insight.whatif import Load, Placement, compare, placements_of, planned, single_losses, without
-from kadmin.plan.diff import assignment_of
 from kadmin.plan.model import DeletionPlan, ElectionPlan, ReassignmentPlan
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from kadmin.cluster.model import Assignment, ClusterState, TopicPartition
+    from kadmin.cluster.model import Assignment, ClusterState, Replicas, TopicPartition
     from kadmin.insight.whatif import SingleLoss
     from kadmin.plan.model import Plan
 
@@ -86,13 +85,13 @@ def forecast(
 ) -> Forecast:
     """Compare the cluster of now with the cluster when a plan that fits it is done."""
     sizes = {**_own_sizes(plan), **sizes}
-    held, known = assignment_of(state), placements_of(state, sizes)
+    held, known = state.assignment, placements_of(state, sizes)
     led = _Times(known, planned(plan, known, state))
     stateless = len(held) - len(known)
     if isinstance(plan, ElectionPlan):
         return replace(_gather(state, led, led, capacities, stateless), by_election=True)
-    loads = _Times(_preferred(held, sizes), _preferred(_afterwards(plan, held), sizes))
-    return _gather(state, loads, led, capacities, stateless)
+    now = _preferred(held, sizes)
+    return _gather(state, _Times(now, _changed(now, _afterwards(plan, held))), led, capacities, stateless)
 
 
 def retrospect(
@@ -105,10 +104,8 @@ def retrospect(
 
     Who led and who was in sync then is on no record: of losses only those of now are known.
     """
-    now = _preferred(assignment_of(state), sizes)
-    held = {**assignment_of(state), **{each: origin[each] for each in origin if state.replicas(each) is not None}}
-    known = placements_of(state, sizes)
-    return _gather(state, _Times(_preferred(held, sizes), now), _Times((), known), capacities, len(now) - len(known))
+    now, known = _preferred(state.assignment, sizes), placements_of(state, sizes)
+    return _gather(state, _Times(_changed(now, origin), now), _Times((), known), capacities, len(now) - len(known))
 
 
 def _own_sizes(plan: Plan) -> dict[TopicPartition, int]:
@@ -117,25 +114,30 @@ def _own_sizes(plan: Plan) -> dict[TopicPartition, int]:
 
 
 def _afterwards(plan: Plan, held: Assignment) -> Assignment:
+    """Return what the plan changes."""
     if isinstance(plan, ReassignmentPlan):
-        targets = {wish.partition: wish.target for wish in plan.reassignments}
-        return {each: targets.get(each, replicas) for each, replicas in held.items()}
+        return {wish.partition: wish.target for wish in plan.reassignments}
     gone = plan.topics if isinstance(plan, DeletionPlan) else ()
-    return {each: () if each.topic in gone else replicas for each, replicas in held.items()}
+    return {each: () for each in held if each.topic in gone}
 
 
 def _preferred(assignment: Assignment, sizes: Mapping[TopicPartition, int]) -> tuple[Placement, ...]:
+    return tuple(_led_by_first(each, replicas, sizes.get(each)) for each, replicas in assignment.items())
+
+
+def _changed(placements: Sequence[Placement], changes: Assignment) -> tuple[Placement, ...]:
     return tuple(
-        Placement(each, replicas, replicas[0] if replicas else NO_LEADER, replicas, size_bytes=sizes.get(each))
-        for each, replicas in assignment.items()
+        _led_by_first(each.partition, changes[each.partition], each.size_bytes) if each.partition in changes else each
+        for each in placements
     )
 
 
+def _led_by_first(partition: TopicPartition, replicas: Replicas, size_bytes: int | None) -> Placement:
+    return Placement(partition, replicas, replicas[0] if replicas else NO_LEADER, replicas, size_bytes=size_bytes)
+
+
 def _gather(state: ClusterState, loads: _Times, led: _Times, capacities: Mapping[int, int], stateless: int) -> Forecast:
-    every = {
-        *state.brokers,
-        *(broker for time in (loads.before, loads.after) for each in time for broker in each.replicas),
-    }
+    every = set(state.brokers).union(*(each.replicas for time in (loads.before, loads.after) for each in time))
     compared = compare(loads.before, loads.after, every, every)
     racks = {broker: state.brokers[broker].rack if broker in state.brokers else None for broker in sorted(every)}
     brokers = tuple(

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import NO_LEADER
 from kadmin.insight.tables import Table
-from kadmin.plan.diff import assignment_of
 from kadmin.plan.election import off_preferred
 from kadmin.plan.outlook import min_insync_replicas
 from kadmin.plan.progress import in_flight
@@ -68,7 +67,7 @@ class Condition(StrEnum):
 def conditions_of(state: ClusterState) -> dict[TopicPartition, tuple[Condition, ...]]:
     """Judge every partition of a state that was read with its configs; one that is as it should be has none."""
     moving = set(in_flight(state))
-    off = set(off_preferred(assignment_of(state), state))
+    off = set(off_preferred(state.assignment, state))
     limits = {name: min_insync_replicas(name, state) for name in state.topics}
     found = {}
     for topic in state.topics.values():
@@ -84,7 +83,7 @@ def conditions_of(state: ClusterState) -> dict[TopicPartition, tuple[Condition, 
 
 def broker_table(state: ClusterState, size_bytes: Mapping[int, int]) -> Table:
     """Return every broker that is registered or holds a replica; `size_bytes` on disk by broker, as far as known."""
-    held = Counter(chain.from_iterable(assignment_of(state).values()))
+    held = Counter(chain.from_iterable(state.assignment.values()))
     leaders = Counter(found.leader for found in state.states.values() if found.leader != NO_LEADER)
     out = Counter(
         broker

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import NO_LEADER
 from kadmin.cluster.znodes.values import escaped
 from kadmin.errors import StalePlanError, name_some
 from kadmin.plan.checks import other_cluster, unknown_names
-from kadmin.plan.diff import assignment_of
 from kadmin.plan.election import electable, scope_of
 from kadmin.plan.model import Elect, ElectionPlan, ReassignmentPlan
 from kadmin.plan.outlook import min_insync_replicas
@@ -140,7 +140,7 @@ def brokers_lost(state: ClusterState, brokers: Iterable[int], racks: Iterable[st
 
 def require_fitting(plan: Plan, state: ClusterState) -> None:
     """Raise StalePlanError for a plan of another cluster, or one that names what this one does not have."""
-    wrong = other_cluster(plan, state.cluster_id) or unknown_names(plan, assignment_of(state), state.brokers)
+    wrong = other_cluster(plan, state.cluster_id) or unknown_names(plan, state.assignment, state.brokers)
     if wrong:
         raise StalePlanError(
             f"The plan does not fit this cluster: {name_some(each.message for each in wrong)}.", cause=wrong[0].hint
@@ -270,15 +270,13 @@ def _lossy(was: Placement, now: Placement) -> bool:
     return now.leader != NO_LEADER and now.replicas == was.replicas and now.leader not in was.isr
 
 
-def _loads(placements: Iterable[Placement], alive: Collection[int]) -> dict[int, Load]:
-    replicas: Counter[int] = Counter()
-    leaders: Counter[int] = Counter()
+def _loads(placements: Sequence[Placement], alive: Collection[int]) -> dict[int, Load]:
+    replicas = Counter(chain.from_iterable(placement.replicas for placement in placements))
+    leaders = Counter(placement.leader for placement in placements)
     held: Counter[int] = Counter()
     led: Counter[int] = Counter()
     unknown: set[int] = set()
     for placement in placements:
-        replicas.update(placement.replicas)
-        leaders[placement.leader] += 1
         if placement.size_bytes is None:
             unknown.update(placement.replicas)
             continue

@@ -165,6 +165,8 @@ def _no_topic(value: object) -> bool:
 
 def _repeated(table: Table, columns: Columns) -> Iterator[bool]:
     keys = list(zip(*(columns[name] for name in table.key if name in columns), strict=True))
+    if len(set(keys)) == len(keys):
+        return
     seen: Counter[tuple[Any, ...]] = Counter()
     for key in keys:
         whole = not any(part is None or isinstance(part, Misread) for part in key)

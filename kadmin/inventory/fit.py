@@ -10,7 +10,6 @@ from kadmin.inventory.state import facts_of, state_of
 from kadmin.plan import checks, codes
 from kadmin.plan.checks import Violation
 from kadmin.plan.deletion import check_deletion
-from kadmin.plan.diff import assignment_of
 from kadmin.plan.election import check_election
 from kadmin.plan.model import DeletionPlan, ElectionPlan, Policy, ReassignmentPlan, RebalanceRequest, RecreationPlan
 from kadmin.plan.outlook import check_outlook
@@ -81,7 +80,7 @@ def _request(request: RebalanceRequest, clusters: Sequence[ClusterInventory]) ->
 
 def _plan(plan: Plan, cluster: ClusterInventory, policy: Policy) -> tuple[Violation, ...]:
     state, facts = state_of(cluster), facts_of(cluster)
-    assignment = assignment_of(state)
+    assignment = state.assignment
     brokers = {row.broker_id for row in cluster.brokers} | set(cluster.dead_brokers())
     match plan:
         case ReassignmentPlan():
@@ -91,7 +90,7 @@ def _plan(plan: Plan, cluster: ClusterInventory, policy: Policy) -> tuple[Violat
                 *checks.stale_currents(plan, assignment),
                 *checks.replication_factor_changes(plan, assignment),
                 *checks.fewer_racks(plan, assignment, racks),
-                *check_outlook(plan, state, assignment, facts),
+                *check_outlook(plan, state, facts),
             )
         case ElectionPlan():
             return (*checks.unknown_names(plan, assignment, brokers), *check_election(plan, state))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kadmin.errors import InvalidInputError, name_some
@@ -112,6 +113,7 @@ def _rows(row: type[Row], columns: Columns) -> defaultdict[str, list[Row]]:
     names = [name for name in columns if name != CLUSTER.name]
     count = len(columns[names[0]])
     clusters: Any = columns.get(CLUSTER.name, [SINGLE_CLUSTER] * count)
-    for cluster, *values in zip(clusters, *(columns[name] for name in names), strict=True):
-        rows[cluster].append(row(**dict(zip(names, values, strict=True))))
+    values = (columns.get(field.name, [None] * count) for field in fields(row))
+    for cluster, *cells in zip(clusters, *values, strict=True):
+        rows[cluster].append(row(*cells))
     return rows

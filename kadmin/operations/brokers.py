@@ -27,7 +27,7 @@ def log_dirs_of(state: ClusterState) -> Mapping[int, Mapping[TopicPartition, int
 
     Raises NotCompletedError or UnreachableError where they cannot be asked, or where one cannot read a directory.
     """
-    found = rpc.describe_log_dirs(_plain_listeners(state))
+    found = rpc.describe_log_dirs(_plain_listeners(state), state.brokers)
     for error in found.failed.values():
         raise error
     return found.sizes
@@ -74,7 +74,9 @@ def groups_of(state: ClusterState) -> tuple[Mapping[str, frozenset[str]], tuple[
 def held_by(state: ClusterState) -> tuple[Mapping[int, int], tuple[str, ...]]:
     """Ask for the bytes that each live broker has on its disks, and say why where they are not known."""
     questions = _Questions()
-    found = questions.ask(lambda: rpc.describe_log_dirs(_plain_listeners(state)), "bytes on disk are not known")
+    found = questions.ask(
+        lambda: rpc.describe_log_dirs(_plain_listeners(state), state.brokers), "bytes on disk are not known"
+    )
     return ({}, tuple(questions.untold)) if found is None else held_in(found)
 
 

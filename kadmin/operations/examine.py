@@ -16,7 +16,7 @@ from kadmin.plan import codes
 from kadmin.plan.checks import fewer_racks, replication_factor_changes, unknown_names
 from kadmin.plan.copying import throttle_of
 from kadmin.plan.deletion import bytes_lost
-from kadmin.plan.diff import assignment_of, diff
+from kadmin.plan.diff import diff
 from kadmin.plan.election import check_election, electable, off_preferred, scope_of
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import DeletionPlan, Elect, ElectionPlan, Policy, ReassignmentPlan, RecreationPlan
@@ -88,7 +88,7 @@ def _wrong_cluster(plan: Plan, state: ClusterState) -> tuple[KadminError, ...]:
 
 
 def _reassignment(plan: ReassignmentPlan, state: ClusterState, sizes: Mapping[TopicPartition, int]) -> Examination:
-    assignment = assignment_of(state)
+    assignment = state.assignment
     unknown = _refused(StalePlanError, "The cluster does not have", unknown_names(plan, assignment, state.brokers))
     if unknown and any(wish.partition not in assignment for wish in plan.reassignments):
         return Examination(unknown, None)
@@ -116,7 +116,7 @@ def _reassignment(plan: ReassignmentPlan, state: ClusterState, sizes: Mapping[To
 
 def _outlook(plan: ReassignmentPlan, state: ClusterState, facts: ClusterFacts) -> tuple[str, ...]:
     # A dead target is no warning: the publish itself refuses it.
-    found = check_outlook(plan, state, assignment_of(state), facts)
+    found = check_outlook(plan, state, facts)
     return tuple(violation.message for violation in found if violation.code != codes.DEAD_BROKER)
 
 
@@ -133,7 +133,7 @@ def _throttled(
 
 
 def _election(plan: ElectionPlan, state: ClusterState) -> Examination:
-    known = assignment_of(state)
+    known = state.assignment
     missing = [topic for topic in plan.topics if topic not in state.topics]
     missing_partitions = [partition for partition in plan.partitions if partition not in known]
     if missing or missing_partitions:

@@ -23,7 +23,6 @@ from kadmin.operations.lock import take
 from kadmin.operations.record import Kind, OperationRecord, OperationState
 from kadmin.operations.runner import Runner
 from kadmin.operations.throttle import record_throttle
-from kadmin.plan.diff import assignment_of
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import DeletionPlan, TopicRecipe
 
@@ -166,7 +165,7 @@ def _record(plan: Plan, work: Work, state: ClusterState, holder: Holder, now: st
     )
     if isinstance(work, ReassignmentWork):
         position = {wish.partition: index for index, wish in enumerate(work.wishes)}
-        assignment = assignment_of(state)
+        assignment = state.assignment
         return replace(
             record,
             kind=Kind.REASSIGNMENT,

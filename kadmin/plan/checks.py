@@ -14,7 +14,7 @@ from kadmin.errors import name_some
 from kadmin.plan import codes
 from kadmin.plan.model import DeletionPlan, ElectionPlan, ReassignmentPlan, ThrottleBy
 from kadmin.plan.units import format_size
-from kadmin.plan.waves import added, entry_bytes, moved_bytes
+from kadmin.plan.waves import added, bytes_alone, moved_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -232,8 +232,8 @@ def _unknown_brokers(wish: Reassignment, broker_ids: frozenset[int]) -> Iterator
 
 def _wave_limit(wish: Reassignment, plan: ReassignmentPlan) -> Violation | None:
     limits, partition = plan.limits, wish.partition
-    if (size := entry_bytes(wish)) > limits.max_payload:
-        message = f"{partition}: its entry of {size} bytes is larger than waves.max_payload {limits.max_payload}"
+    if (alone := bytes_alone(wish)) > limits.max_payload:
+        message = f"{partition}: alone it makes a payload of {alone} bytes, more than max_payload {limits.max_payload}"
         return Violation(codes.TOO_BIG_FOR_A_WAVE, message, "raise spec.waves.max_payload", partition=partition)
     if limits.max_bytes is None or wish.current is None or not added(wish):
         return None

@@ -12,7 +12,6 @@ from kadmin.cluster.znodes.values import escaped
 from kadmin.errors import name_some
 from kadmin.plan import codes
 from kadmin.plan.checks import INTERNAL_TOPICS, Violation, deletion_guards, unknown_names
-from kadmin.plan.diff import assignment_of
 from kadmin.plan.model import STANDARD_DENY
 from kadmin.plan.progress import in_flight
 
@@ -30,7 +29,7 @@ def check_deletion(
     """Return what stops a deletion on this cluster, and what is worth a warning, in the order to be heard."""
     present = [topic for topic in plan.topics if topic in state.topics]
     return (
-        *unknown_names(plan, assignment_of(state), state.brokers),
+        *unknown_names(plan, state.assignment, state.brokers),
         *deletion_guards(plan),
         *check_policy(plan, policy),
         *_moving(plan, state),

@@ -59,7 +59,7 @@ def diff(plan: ReassignmentPlan, state: ClusterState, sizes: Mapping[TopicPartit
     at_target = {Progress.DONE, Progress.SETTLED}
     pending = tuple(wish for wish in wishes if judge(wish, state, published=False) not in at_target)
     moving = {wish.partition for wish in pending}
-    held = assignment_of(state)
+    held = state.assignment
     then = {**held, **{wish.partition: wish.target for wish in pending}}
     brokers = sorted({*state.brokers, *chain.from_iterable(held.values()), *chain.from_iterable(then.values())})
     return PlanDiff(
@@ -69,15 +69,6 @@ def diff(plan: ReassignmentPlan, state: ClusterState, sizes: Mapping[TopicPartit
         before=_loads(held, brokers, sizes or {}),
         after=_loads(then, brokers, sizes or {}),
     )
-
-
-def assignment_of(state: ClusterState) -> Assignment:
-    """Return the ordered replicas of every partition that was read."""
-    return {
-        partition: topic.replicas[partition.partition]
-        for topic in state.topics.values()
-        for partition in topic.partitions()
-    }
 
 
 def _complete(wish: Reassignment, state: ClusterState, sizes: Mapping[TopicPartition, int]) -> Reassignment:

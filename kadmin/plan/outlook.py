@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from kadmin.plan import codes
@@ -22,16 +23,14 @@ MOST_LEADERS = 2
 """A broker that leads more than this many times its even share is told."""
 
 
-def check_outlook(
-    plan: ReassignmentPlan, state: ClusterState, assignment: Assignment, facts: ClusterFacts
-) -> tuple[Violation, ...]:
-    """Compare the cluster before and after the plan; `assignment` holds every partition of it."""
-    targets = {wish.partition: wish.target for wish in plan.reassignments}
-    after = {partition: targets.get(partition, replicas) for partition, replicas in assignment.items()}
+def check_outlook(plan: ReassignmentPlan, state: ClusterState, facts: ClusterFacts) -> tuple[Violation, ...]:
+    """Compare the cluster, every topic of which was read, before and after the plan."""
+    before = state.assignment
+    after = {wish.partition: wish.target for wish in plan.reassignments if wish.partition in before}
     return (
-        *_dead_targets(plan, state, assignment),
-        *_over_capacity(plan, assignment, after, facts),
-        *_crowded_leaders(plan, state, assignment, after),
+        *_dead_targets(plan, state),
+        *_over_capacity(plan, before, after, facts),
+        *_crowded_leaders(plan, state, before, after),
         *_under_min_isr(plan, state),
     )
 
@@ -46,8 +45,8 @@ def min_insync_replicas(topic: str, state: ClusterState, brokers_own: int = 1) -
     return int(wanted) if wanted.isascii() and wanted.isdigit() else 1
 
 
-def _dead_targets(plan: ReassignmentPlan, state: ClusterState, assignment: Assignment) -> Iterator[Violation]:
-    known = {broker for replicas in assignment.values() for broker in replicas}
+def _dead_targets(plan: ReassignmentPlan, state: ClusterState) -> Iterator[Violation]:
+    known = set(chain.from_iterable(state.assignment.values()))
     for wish in plan.reassignments:
         for broker in wish.target:
             if broker in known and broker not in state.brokers:
@@ -59,7 +58,13 @@ def _dead_targets(plan: ReassignmentPlan, state: ClusterState, assignment: Assig
 def _over_capacity(
     plan: ReassignmentPlan, before: Assignment, after: Assignment, facts: ClusterFacts
 ) -> Iterator[Violation]:
-    held, will_hold = _bytes(before, facts), _bytes(after, facts)
+    """`after` holds what the plan changes."""
+    if not facts.capacities:
+        return
+    held = _bytes(before, facts)
+    will_hold = held.copy()
+    will_hold.subtract(_bytes({partition: before[partition] for partition in after}, facts))
+    will_hold.update(_bytes(after, facts))
     full = {broker for broker, capacity in facts.capacities.items() if will_hold[broker] > max(capacity, held[broker])}
     for broker in sorted(full):
         capacity, wish = facts.capacities[broker], _first_that(plan, broker, new=True)
@@ -85,15 +90,15 @@ def _crowded_leaders(
 ) -> Iterator[Violation]:
     if not state.brokers:
         return
-    led, will_lead = _leaders(before), _leaders(after)
-    share = len(after) / len(state.brokers)
+    led, will_lead = _leaders(before), _leaders({**before, **after})
+    share = len(before) / len(state.brokers)
     limit = max(MOST_LEADERS * share, MOST_LEADERS)
     crowded = {broker for broker in state.brokers if will_lead[broker] > max(led[broker], limit)}
     for broker in sorted(crowded):
         wish = _first_that(plan, broker, new=False)
         if wish is not None:
             message = (
-                f"broker {broker} would be the preferred leader of {will_lead[broker]} of {len(after)} partitions, "
+                f"broker {broker} would be the preferred leader of {will_lead[broker]} of {len(before)} partitions, "
                 f"before {led[broker]}; an even share is {share:.0f}"
             )
             yield Violation(

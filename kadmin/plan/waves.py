@@ -87,9 +87,9 @@ def _take(rest: Iterable[Reassignment], count: int) -> list[Reassignment]:
     return [wish for _, wish in zip(range(count), iterator, strict=False)]
 
 
-def entry_bytes(wish: Reassignment) -> int:
-    """Return the bytes that one entry adds to a payload, its comma not counted."""
-    return len(encode_reassignment({wish.partition: wish.target})) - _FRAME_BYTES
+def bytes_alone(wish: Reassignment) -> int:
+    """Return the bytes of a payload that holds one entry alone."""
+    return len(encode_reassignment({wish.partition: wish.target}))
 
 
 @dataclass(slots=True)
@@ -109,7 +109,7 @@ class _Packing:
         """Take the wish if every limit still holds with it."""
         if len(self.taken) >= self.limits.max_partitions:
             return False
-        size = entry_bytes(wish) + (1 if self.taken else 0)
+        size = bytes_alone(wish) - _FRAME_BYTES + (1 if self.taken else 0)  # with its comma
         check = 0 if wish.partition.topic in self.topics else len(wish.partition.topic) + _CHECK_BYTES
         payload_bytes, check_bytes = self.payload_bytes + size, self.check_bytes + check
         if payload_bytes > self.limits.max_payload or payload_bytes + check_bytes > HARD_PACKET_BYTES:
@@ -137,7 +137,7 @@ class _Packing:
 
     def refusal(self, wish: Reassignment) -> InvalidInputError:
         """Say why even an empty wave cannot take this wish."""
-        alone = entry_bytes(wish) + _FRAME_BYTES
+        alone = bytes_alone(wish)
         if alone > self.limits.max_payload:
             cause = f"alone it makes a payload of {alone} bytes, more than max_payload: {self.limits.max_payload}"
         elif not self._fits_brokers(wish):

@@ -55,9 +55,11 @@ def test_what_is_produced_is_consumed_in_order(live: Sandbox) -> None:
 def test_sizes_on_disk_by_broker(live: Sandbox) -> None:
     topic = make_topic(live, {0: (1, 2), 1: (3,)})
     produce(live.bootstrap, {TopicPartition(topic, 0): [b"x" * 10_000] * 10})
-    told = describe_log_dirs(live.bootstrap)
+    told = describe_log_dirs(live.bootstrap, [1, 2, 3, 4, 99])
     sizes = told.sizes
-    assert told.failed == {}
+    assert {broker: str(error) for broker, error in told.failed.items()} == {
+        99: "Broker 99 did not describe its log directories."
+    }, "who does not answer hides no other"
     assert list(sizes) == [1, 2, 3, 4]
     held = {
         broker: {each: size for each, size in found.items() if each.topic == topic} for broker, found in sizes.items()
@@ -101,7 +103,7 @@ def test_the_oldest_brokers_take_records_but_tell_no_sizes(oldest: Sandbox) -> N
     produce(oldest.bootstrap, records)
     assert consume_all(oldest.bootstrap, records) == records
     with pytest.raises(NotCompletedError, match="too old to describe log directories") as caught:
-        describe_log_dirs(oldest.bootstrap)
+        describe_log_dirs(oldest.bootstrap, [1])
     assert "--sizes" in (caught.value.next_command or "")
     assert describe_groups(oldest.bootstrap).unseen == ()
     with pytest.raises(NotCompletedError, match="too old to describe settings"):
@@ -115,7 +117,7 @@ def test_nobody_there(monkeypatch: pytest.MonkeyPatch) -> None:
     for call in (
         lambda: produce(servers, {TopicPartition("a", 0): [b"x"]}),
         lambda: consume_all(servers, [TopicPartition("a", 0)]),
-        lambda: describe_log_dirs(servers),
+        lambda: describe_log_dirs(servers, [1, 2]),
         lambda: describe_groups(servers),
         lambda: describe_settings(servers, [1], ["delete.topic.enable"]),
     ):

@@ -19,6 +19,8 @@ from kadmin.documents import (
     parse_document,
     parse_inventory_header,
 )
+from kadmin.documents.events import Kind
+from kadmin.documents.json_text import json_events, plain_value
 from kadmin.documents.text import MOST_BYTES
 from kadmin.errors import InvalidInputError
 from kadmin.plan import codes
@@ -187,6 +189,32 @@ def test_reading_ends_at_a_number_of_keys_values_and_ends(source: str, monkeypat
     assert problems(97) == [(codes.TOO_LARGE, message, "cut it into several files")]
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("[1.5, 1e2, -0.0]", [1.5, 100.0, 0.0]), ("[1e999]", None), ("[-1e999]", None), ("[NaN]", None), ("[-0]", None)],
+)
+def test_json_with_nothing_unusual_in_it_is_read_quickly(text: str, value: object) -> None:
+    """The rest is read as events, which tell what is wrong and where."""
+    assert plain_value(text) == (value is not None, value)
+
+
+@pytest.mark.parametrize("number", ["1.5", "1e2", "1E2", "1e-2", "-12"])
+def test_numbers_beside_an_odd_one_are_what_they_are(number: str) -> None:
+    events = [event[:2] for event in json_events(f"[{number}, -0]")]
+    assert events[1] == (Kind.SCALAR, json.loads(number))
+    assert [kind for kind, _ in events] == [Kind.SEQUENCE, Kind.SCALAR, Kind.FAULT, Kind.SCALAR, Kind.END]
+
+
+@pytest.mark.parametrize(("digits", "shown"), [(40, "7" * 40), (41, f"{'7' * 40}..."), (5_000, f"{'7' * 40}...")])
+def test_a_long_number_is_shown_in_part(digits: int, shown: str) -> None:
+    """Python itself refuses to read one of more than 4,300 digits."""
+    (found,) = check_document(f'{{"kind": {"7" * digits}}}'.encode(), "plan.json")[1]
+    assert (found.code, found.message) == (
+        codes.ODD_NUMBER,
+        f"{shown} is a number that readers understand differently",
+    )
+
+
 def test_a_file_too_large_is_not_parsed() -> None:
     data = b"#" * (MOST_BYTES + 1)
     started = process_time()
@@ -212,7 +240,9 @@ def test_endless_problems_end() -> None:
     data = b"kind: TopicDeletion\nspec: {topics: [" + b"*a, " * 5000 + b"]}"
     problems = check_document(data, "plan.yaml")[1]
     assert len(problems) == 1001
-    assert codes.MORE_PROBLEMS in _codes(problems)
+    (last,) = [problem for problem in problems if problem.code == codes.MORE_PROBLEMS]
+    assert last.message == "1000 problems; nothing is read beyond here"
+    assert (last.line, last.column) == (problems[-1].line, problems[-1].column) == (2, 17 + 4 * 999)
     numbers = ", ".join("1" for _ in range(3000))
     problems = check_document(f'{{"kind": "TopicDeletion", "spec": {{"topics": [{numbers}]}}}}'.encode(), "-")[1]
     assert len(problems) == 1001

@@ -77,6 +77,9 @@ def test_an_election_of_what_another_plan_reassigns_is_a_warning_in_the_later_on
     (found,) = together(moves("t-0", "t-1", "u-0"), elects("topics: [t]"))
     assert (found.code, found.message) == (codes.ELECTED_WHILE_REASSIGNED, said)
     assert (found.hint, found.severity) == (AT_END, "warning")
+    apart = moves("t-0", "t-1").replace(", {topic: t, partition: 1", ",\n  {topic: t, partition: 1")
+    (found,) = together(elects("partitions: [{topic: t, partition: 1}]"), apart)
+    assert found.line == 3, "at the partition that meets, not at the first of its topic"
     by_partition = told(elects("partitions: [{topic: t, partition: 1}]"), moves("t-0", "t-1"))
     said = "a.yaml and this plan meet: one reassigns t-1, one elects its leader"
     assert by_partition == [("b.yaml", codes.ELECTED_WHILE_REASSIGNED, said)]

@@ -91,7 +91,7 @@ def test_f22_an_entry_that_alone_breaks_the_limit_is_refused_with_its_size(clust
     before = cluster.fingerprint()
     refused = command("apply", plan, "--yes", "-z", cluster.connect, "--timeout", "30")
     assert refused.status == 3, refused.err
-    assert re.search(r"entry of 2\d\d bytes is larger than waves.max_payload 200", refused.err)
+    assert re.search(r"a payload of 3\d\d bytes, more than max_payload 200", refused.err)
     assert cluster.fingerprint() == before
 
 

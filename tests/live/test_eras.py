@@ -238,7 +238,7 @@ def test_controller_znode(cluster: Cluster) -> None:
 
 def test_sizes_by_request(cluster: Cluster) -> None:
     try:
-        sizes = describe_log_dirs(cluster.bootstrap).sizes
+        sizes = describe_log_dirs(cluster.bootstrap, [1, 2, 3, 4]).sizes
     except NotCompletedError:
         assert seen(cluster, "sizes_by_request") == "not served"
     else:

@@ -64,9 +64,9 @@ def on_disk(broker: int, *directories: tuple[int, dict[str, int]]) -> dict[str, 
 
 
 def test_a_broker_whose_disk_failed_hides_no_other() -> None:
-    found = rpc.log_dirs_in(
-        [on_disk(2, (0, {"0": 5}), (0, {"1": 7})), on_disk(1, (0, {"0": 5}), (STORAGE_ERROR, {})), on_disk(3)]
-    )
+    answers = [on_disk(2, (0, {"0": 5}), (0, {"1": 7})), on_disk(1, (0, {"0": 5}), (STORAGE_ERROR, {})), on_disk(3)]
+    by_id = {each["broker"]: each for each in answers}
+    found = rpc.log_dirs_by(by_id.__getitem__, by_id)
     held, untold = held_in(found)
     assert held == {2: 12, 3: 0}
     assert untold == ("bytes on disk of broker 1 are not known: Broker 1 cannot read its log directory /disk1.",)

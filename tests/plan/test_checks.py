@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 
+import pytest
+
 from kadmin.cluster.model import TopicPartition
+from kadmin.errors import InvalidInputError
 from kadmin.plan import codes
 from kadmin.plan.checks import (
     check_alone,
@@ -26,6 +30,7 @@ from kadmin.plan.model import (
     WaveLimits,
 )
 from kadmin.plan.request_checks import check_request, unknown_in_request
+from kadmin.plan.waves import bytes_alone, schedule
 
 A0, A1, B0 = TopicPartition("aaa", 0), TopicPartition("aaa", 1), TopicPartition("bbb", 0)
 ASSIGNMENT = {A0: (1, 2), A1: (2, 3), B0: (3, 1)}
@@ -58,9 +63,15 @@ def test_every_unknown_name_is_listed() -> None:
     found = unknown_names(plan, ASSIGNMENT, [1, 2, 3])
     assert _codes(found) == [codes.UNKNOWN_TOPIC, codes.UNKNOWN_PARTITION, codes.UNKNOWN_BROKER, codes.UNKNOWN_BROKER]
     assert found[0].hint == "did you mean aaa?"
+    assert (found[0].message, found[0].partition) == ("aab-0: the cluster has no topic aab", TopicPartition("aab", 0))
     assert found[1].message == "aaa-9: topic aaa has 2 partitions, counted from 0"
     assert [violation.broker for violation in found[2:]] == [8, 9]
     assert found[2].hint == "its brokers are 1, 2, 3"
+
+
+def test_ten_brokers_are_named_of_many() -> None:
+    (found,) = unknown_names(_plan(Reassignment(A0, (99,))), ASSIGNMENT, range(12))
+    assert found.hint == "its brokers are 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"
 
 
 def test_unknown_names_of_elections_and_deletions() -> None:
@@ -140,8 +151,13 @@ def test_wave_limits() -> None:
     assert check_alone(fitting) == ()
     reordering = replace(limited, reassignments=(Reassignment(A0, (2, 1), (1, 2)),))
     assert check_alone(reordering) == ()
-    tiny = replace(_plan(moving), limits=WaveLimits(max_payload=10))
-    assert _codes(check_alone(tiny)) == [codes.TOO_BIG_FOR_A_WAVE]
+    for size, told in ((bytes_alone(moving) - 1, [codes.TOO_BIG_FOR_A_WAVE]), (bytes_alone(moving), [])):
+        tight = replace(_plan(moving), limits=WaveLimits(max_payload=size))
+        assert _codes(check_alone(tight)) == told
+        with nullcontext() if not told else pytest.raises(InvalidInputError):
+            schedule(tight.reassignments, tight.limits)  # what passes here can be applied
+    unknown = replace(limited, reassignments=(Reassignment(A0, (1, 3)),))
+    assert check_alone(unknown) == (), "only the cluster knows what moves"
 
 
 def test_deletion_guards() -> None:

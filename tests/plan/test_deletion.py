@@ -13,6 +13,7 @@ from states import cluster, moving, tp, with_node
 from kadmin.errors import BusyError, InvalidInputError, NotCompletedError, StalePlanError
 from kadmin.operations.guards import deletion_refusals
 from kadmin.plan import codes
+from kadmin.plan.checks import Violation
 from kadmin.plan.deletion import bytes_lost, check_deletion, check_policy
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import DeletionPlan, PlanHeader, Policy
@@ -102,9 +103,24 @@ def test_denying_more_never_frees_a_topic(deny: list[str], allow: list[str]) -> 
     assert guarded(*deny[:-1]) <= guarded(*deny)
 
 
+def test_a_topic_that_is_guarded_is_told_why() -> None:
+    policy = Policy(deny=("pay-*",), allow=("tmp-*", "pay-*"))
+    assert [each.message for each in check_policy(plan("pay-in", "orders", "tmp-1"), policy)] == [
+        "pay-in is protected: it matches the pattern pay-*",
+        "orders is protected: it matches no pattern that may be deleted",
+    ]
+
+
 def test_a_policy_bounds_what_a_plan_allows_itself() -> None:
     many = plan("a", "b", allow_more_than=100)
-    assert [each.code for each in check_policy(many, Policy(max_topics=1))] == [codes.TOO_MANY_TOPICS]
+    assert check_policy(many, Policy(max_topics=1)) == (
+        Violation(
+            codes.TOO_MANY_TOPICS,
+            "2 topics are to be deleted, and the policy lets a plan have 1",
+            "cut it into several plans",
+            field=("spec", "topics"),
+        ),
+    )
     assert check_policy(many, Policy(max_topics=2)) == ()
 
 

@@ -8,7 +8,6 @@ from states import cluster, tp, with_node
 
 from kadmin.plan import codes
 from kadmin.plan.checks import Violation
-from kadmin.plan.diff import assignment_of
 from kadmin.plan.election import check_election
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import ElectionPlan, PlanHeader, Reassignment, ReassignmentPlan, RecreationPlan, TopicRecipe
@@ -28,7 +27,7 @@ def outlook(
 ) -> list[Violation]:
     plan = ReassignmentPlan(PlanHeader(), tuple(Reassignment(tp(name), ids) for name, ids in targets.items()))
     changed = replace(STATE, **state)  # type: ignore[arg-type]  # fields of a ClusterState
-    return list(check_outlook(plan, changed, assignment_of(changed), facts or ClusterFacts()))
+    return list(check_outlook(plan, changed, facts or ClusterFacts()))
 
 
 def test_an_even_plan_leaves_nothing_to_say() -> None:
@@ -44,6 +43,11 @@ def test_a_broker_over_its_capacity(capacity: int, told: object) -> None:
     )
 
 
+def test_a_partition_of_unknown_size_counts_nothing() -> None:
+    sizes = {partition: size for partition, size in SIZES.items() if partition != tp("t-4")}
+    assert outlook({"t-1": (2, 1)}, ClusterFacts(sizes=sizes, capacities={1: 400})) == []
+
+
 def test_a_broker_that_is_full_and_gets_no_more_is_not_told() -> None:
     assert outlook({"t-0": (3, 2)}, ClusterFacts(sizes=SIZES, capacities={1: 1})) == []
 
@@ -55,6 +59,11 @@ def test_leaders_that_crowd_on_one_broker() -> None:
     (found,) = outlook({**crowd, "t-5": (1, 3)})
     assert (found.code, found.broker, found.severity) == (codes.LEADERS_CONCENTRATED, 1, "warning")
     assert "preferred leader of 5 of 8 partitions, before 2; an even share is 2" in found.message
+    assert found.partition == tp("t-1"), "the first that it is to lead"
+    (found,) = outlook({"t-6": (3, 1), **crowd, "t-5": (1, 3)})
+    assert found.partition == tp("t-1"), "not one that only gives it a copy"
+    (found,) = outlook({"t-3": (1, 4), **crowd, "t-5": (1, 3)})
+    assert found.partition == tp("t-3"), "one that it has a copy of already, too"
 
 
 def test_too_few_replicas_for_the_topics_limit() -> None:
@@ -82,7 +91,10 @@ def test_the_limit_is_the_topics_own_then_the_default(own: str | None, default: 
     key = "min.insync.replicas"
     configs = {} if own is None else {"t": {key: own}}
     defaults = {} if default is None else {key: default}
-    assert min_insync_replicas("t", replace(STATE, topic_configs=configs, broker_defaults=defaults)) == limit
+    state = replace(STATE, topic_configs=configs, broker_defaults=defaults)
+    assert min_insync_replicas("t", state) == limit
+    if own is None:
+        assert min_insync_replicas("t", state, 4) == (4 if default is None else limit), "what the brokers' files say"
 
 
 def test_an_election_warns_of_what_cannot_be_elected_and_of_what_moves() -> None:
@@ -155,6 +167,13 @@ def test_dead_brokers_of_a_recipe_are_named_once() -> None:
             field=("spec", "topics", 0, "partitions"),
         )
     ]
+
+
+def test_ten_live_brokers_are_named_of_many() -> None:
+    state = replace(STATE, brokers=dict.fromkeys(range(12), STATE.brokers[1]))
+    (found,) = check_recreation(RecreationPlan(PlanHeader(), (recipe("x", (99,)),)), state)
+    assert found.hint is not None
+    assert found.hint.endswith("alive are 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more")
 
 
 def test_a_topic_is_whole_with_every_partition_and_every_leader() -> None:

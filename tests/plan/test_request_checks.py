@@ -4,7 +4,7 @@ from states import tp
 
 from kadmin.plan import codes
 from kadmin.plan.model import FreeBytes, Pin, PlanHeader, RebalanceRequest
-from kadmin.plan.request_checks import unknown_in_request
+from kadmin.plan.request_checks import check_request, unknown_in_request
 
 REQUEST = RebalanceRequest(
     PlanHeader(),
@@ -51,3 +51,20 @@ def test_a_request_that_fits_has_nothing_to_say() -> None:
 def test_ten_brokers_are_named_of_many() -> None:
     (found,) = unknown_in_request(RebalanceRequest(PlanHeader(), drain=(99,)), {}, range(12))
     assert found.hint == "its brokers are 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"
+
+
+def test_what_leaders_only_cannot_do_is_told_field_by_field() -> None:
+    request = RebalanceRequest(
+        PlanHeader(),
+        leaders_only=True,
+        drain=(1,),
+        substitute={2: 3},
+        replication_factor={"*": 2},
+        free=FreeBytes(4, 5),
+    )
+    names = ("brokers.drain", "brokers.substitute", "replication_factor", "free")
+    found = check_request(request)
+    assert {each.code for each in found} == {codes.CONTRADICTION}
+    assert [(each.message, each.field) for each in found] == [
+        (f"leaders_only moves no data, and {name} cannot be had without", ("spec", *name.split("."))) for name in names
+    ]
