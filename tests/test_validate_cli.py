@@ -241,7 +241,7 @@ def test_facts_of_a_fleet_are_those_of_the_document_s_cluster(tmp_path: Path) ->
     (folder / "inventory.json").write_text(json.dumps(header))
     write_inventory(read_inventory(folder), folder, "csv")
     assert json.loads((folder / "inventory.json").read_text()) == header, "what was read is written again"
-    for cluster_id, found in (("eastern", []), ("western", ["KA053", "KA051"])):
+    for cluster_id, found in (("eastern", ["KA058"]), ("western", ["KA053", "KA051"])):
         (tmp_path / "plan.yaml").write_text(deletion_of(cluster_id))
         done = kadmin("validate", "plan.yaml", "--inventory", str(folder), "--format", "json", cwd=tmp_path)
         assert [problem["code"] for problem in json.loads(done.stdout)["problems"]] == found
@@ -296,7 +296,17 @@ def test_schemas_of_ones_own_must_hold_too(tmp_path: Path) -> None:
     assert "plan.yaml:1:1: error KA012: the field metadata is missing" in done.stdout
 
 
-@pytest.mark.parametrize("text", ['{"$ref": "https://example.org/x.json"}', '{"type": 1}', "{"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"$ref": "https://example.org/x.json"}',
+        '{"type": 1}',
+        "{",
+        '{"$ref": "#"}',
+        '{"$ref": "#/$defs/a", "$defs": {"a": {"not": {"$ref": "#/$defs/a"}}}}',
+        '{"not":' * 200 + "{}" + "}" * 200,
+    ],
+)
 def test_bad_schemas_are_invalid_input(tmp_path: Path, text: str) -> None:
     (tmp_path / "topic-deletion.schema.json").write_text(text)
     (tmp_path / "plan.yaml").write_bytes(GOOD)
@@ -304,6 +314,15 @@ def test_bad_schemas_are_invalid_input(tmp_path: Path, text: str) -> None:
     assert (done.returncode, done.stdout) == (3, "")
     assert "topic-deletion.schema.json" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_schema_of_no_kind_is_not_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "topic-deletions.schema.json").write_text('{"required": ["metadata"]}')
+    (tmp_path / "plan.yaml").write_bytes(GOOD)
+    done = command("validate", tmp_path / "plan.yaml", "--schema-dir", tmp_path)
+    assert (done.status, done.out) == (3, "")
+    assert "topic-deletions.schema.json is of no kind of document" in done.err
+    assert "did you mean topic-deletion.schema.json?" in done.err
 
 
 def test_schema_list_and_show() -> None:
@@ -422,6 +441,27 @@ def test_a_folder_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pyte
     assert (refused.status, "this cannot be read: Permission denied" in refused.out) == (3, True)
 
 
+def test_a_folder_is_everything_below_it(plans: Path) -> None:
+    """What a check of `plans` does not look at would pass: folders in folders, endings in capitals, links back up."""
+    (plans / "team" / "more").mkdir(parents=True)
+    (plans / "team" / "up").symlink_to("..")
+    (plans / ".venv").mkdir()
+    for name in ("team/bad.yaml", "team/more/bad.yaml", "BAD.YML", "bad.Json", ".venv/bad.yaml"):
+        (plans / name).write_bytes(b"{" + BAD["b07-partition-twice"][1])
+    answer = json.loads(kadmin("validate", "plans", "--format", "json", cwd=plans.parent).stdout)
+    found = [name for name in answer["files"] if "good" not in name and "b07" not in name and "b11" not in name]
+    assert found == ["plans/BAD.YML", "plans/bad.Json", "plans/team/bad.yaml", "plans/team/more/bad.yaml"]
+    assert {each["file"] for each in answer["problems"] if each["code"] == "KA002"} == set(found)
+
+
+def test_a_file_named_as_standard_input_is(plans: Path) -> None:
+    (plans / "-").write_bytes(BAD["b07-partition-twice"][1])
+    for names in (("./-",), ("-", "./-"), ("?",)):
+        done = kadmin("validate", *names, data=GOOD, cwd=plans)
+        assert (done.returncode, "./-:6:7: error KA020" in done.stdout) == (3, True)
+    assert kadmin("validate", "-", "-", data=GOOD, cwd=plans).stdout == "1 file: no problem\n"
+
+
 def test_a_file_reached_twice_is_one_file(plans: Path) -> None:
     (plans / "self").symlink_to(".")
     (plans / "linked.yml").symlink_to("good.yml")
@@ -466,6 +506,13 @@ def test_an_answer_never_replaces_a_document(plans: Path) -> None:
     refused = command("validate", plans, "--format", "json", "--out", plans / "link")
     assert (refused.status, "is one of the documents" in refused.err) == (64, True)
     assert (plans / "good.yml").read_bytes() == GOOD
+    (plans / "policy.yaml").write_text("kind: Policy\nspec: {}\n")
+    policy = ("--policy", plans / "policy.yaml", "--out", plans / "policy.yaml")
+    assert command("validate", plans / "good.yml", *policy).status == 64
+    folder = Path(_inventory(plans.parent / "inventory"))
+    table = ("--inventory", folder, "--out", folder / "inventory.json")
+    refused = command("validate", plans / "good.yml", *table)
+    assert (refused.status, "is in the inventory's folder" in refused.err) == (64, True)
 
 
 @pytest.mark.parametrize("output", ["human", "json", "github", "sarif", "gitlab", "junit"])

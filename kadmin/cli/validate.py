@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 from enum import StrEnum
-from glob import glob, has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
 from kadmin.cli.deadline import bounded
+from kadmin.cli.files import find_files, path_of
 from kadmin.cli.options import PolicyOption
 from kadmin.errors import InvalidInputError, NotCompletedError, UsageError
 
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     from kadmin.plan.model import Policy
     from kadmin.schema import SchemaSet
 
-STANDARD_INPUT = "-"
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
-_SUFFIXES = {".yaml", ".yml", ".json"}
 
 
 class ValidateFormat(StrEnum):
@@ -40,7 +38,8 @@ class ValidateFormat(StrEnum):
 
 
 FilesArgument: TypeAlias = Annotated[
-    list[str], typer.Argument(metavar="FILE...", help="Documents, folders of documents, globs; - reads standard input.")
+    list[str],
+    typer.Argument(metavar="FILE...", help="Documents, folders with all below them, globs; - reads standard input."),
 ]
 InventoryOption: TypeAlias = Annotated[
     Path | None,
@@ -75,8 +74,7 @@ def validate(
     known, broken = _read(inventory)
     examined = list(_examine(files, _schemas(schema_dir)))
     documents = [*examined, *broken]
-    if out is not None and any(os.path.realpath(out) == os.path.realpath(each.source) for each in documents):
-        raise UsageError(f"--out {out} is one of the documents.", next_command="give the answer a file of its own")
+    _refuse_to_replace(out, [*(document.source for document in documents), *filter(None, (policy,))], inventory)
     problems = in_order(
         [*switched(_problems(examined, rules, known), rules), *_unchecked(examined, broken, known)],
         [document.source for document in documents],
@@ -89,6 +87,17 @@ def validate(
     if output_format is ValidateFormat.GITHUB:
         _append_step_summary(documents, problems)
     return InvalidInputError.exit_code if count(problems)[0] else 0
+
+
+def _refuse_to_replace(out: Path | None, read: Sequence[str | Path], inventory: Path | None) -> None:
+    """Raise UsageError where the answer would be written over what it is about."""
+    if out is None:
+        return
+    place, advice = os.path.realpath(out), "give the answer a file of its own"
+    if any(place == os.path.realpath(name) for name in read):
+        raise UsageError(f"--out {out} is one of the documents.", next_command=advice)
+    if inventory is not None and Path(place).parent == Path(os.path.realpath(inventory)):
+        raise UsageError(f"--out {out} is in the inventory's folder.", next_command=advice)
 
 
 def _schemas(folder: Path | None) -> SchemaSet | None:
@@ -106,56 +115,15 @@ def _examine(names: Sequence[str], schemas: SchemaSet | None) -> Iterator[Checke
     from kadmin.cli.inputs import read_document
     from kadmin.documents import examine, unread
 
-    reached: set[str] = set()
-    for name, refusal in (found for given in names for found in _found(given)):
-        place = os.path.realpath(name)
-        if place in reached:  # twice, as through a link, it is one file
-            continue
-        reached.add(place)
+    for name, refusal in find_files(names):
         try:
             if refusal is not None:
                 raise refusal
-            data = read_document(Path(name))
+            data = read_document(path_of(name))
         except InvalidInputError as error:
             yield unread(name, error.cause or error.message)
         else:
             yield examine(data, name, schemas)
-
-
-def _found(name: str) -> list[tuple[str, InvalidInputError | None]]:
-    """Return the files that a name stands for, or the name itself with the reason why there are none."""
-    try:
-        return [(path, None) for path in _expand(name)]
-    except InvalidInputError as error:
-        return [(name, error)]
-    except OSError as error:  # a name too long, a folder that may not be entered
-        return [(name, InvalidInputError(f"Cannot read {name}.", cause=error.strerror))]
-
-
-def _expand(name: str) -> list[str]:
-    """Return the files that a name, folder or glob stands for, sorted.
-
-    What cannot be read is among them, so that reading it tells why; folders, and in folders pipes, are no documents.
-    """
-    if name == STANDARD_INPUT or Path(name).is_file():
-        return [name]
-    if Path(name).is_dir() and name:
-        found = [
-            path for path in map(str, Path(name).iterdir()) if Path(path).suffix in _SUFFIXES and _may_be_read(path)
-        ]
-    elif has_magic(name):
-        found = [path for path in glob(name, recursive=True) if _may_be_read(path)]  # noqa: PTH207 - absolute patterns, too
-    else:
-        return [name]
-    if not found:
-        raise InvalidInputError(
-            f"There is no document in {name}.", cause="no document is there; they end in .yaml, .yml or .json"
-        )
-    return sorted(found)
-
-
-def _may_be_read(path: str) -> bool:
-    return Path(path).is_file() or not Path(path).exists()  # a link that leads nowhere is told
 
 
 def _read(directory: Path | None) -> tuple[Inventory | None, list[Checked]]:

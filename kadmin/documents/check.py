@@ -16,6 +16,7 @@ from kadmin.documents.text import UnreadableTextError, decode, lines_of
 from kadmin.plan import codes
 from kadmin.plan.checks import check_alone
 from kadmin.plan.model import Policy, RebalanceRequest
+from kadmin.plan.patterns import check_policy_patterns
 from kadmin.plan.request_checks import check_request
 from kadmin.schema import show, validate_value
 
@@ -182,7 +183,7 @@ def _is_blind(path: Path, blind: set[Path]) -> bool:
 def _check_meaning(document: Document) -> tuple[Violation, ...]:
     if isinstance(document, RebalanceRequest):
         return check_request(document)
-    return () if isinstance(document, Policy) else check_alone(document)
+    return check_policy_patterns(document) if isinstance(document, Policy) else check_alone(document)
 
 
 def _note_of(fault: Fault) -> _Note:

@@ -52,7 +52,7 @@ def _against(document: Checked, earlier: Sequence[Checked]) -> Iterator[Violatio
 
 
 def _elections(document: Checked, earlier: Sequence[Checked]) -> Iterator[Violation]:
-    """Warn where of two plans one reassigns what the other elects by name; the later of the two says so."""
+    """Warn where of two plans one reassigns what the other elects; the later of the two says so."""
     for other in (each for each in earlier if _one_cluster(document, each)):
         for elector, mover in ((document, other), (other, document)):
             if not isinstance(elector.document, ElectionPlan):
@@ -75,7 +75,7 @@ def _meeting(met: Sequence[TopicPartition], source: str) -> Violation:
 
 def _elected_among(plan: ElectionPlan, partitions: Iterator[TopicPartition]) -> Iterator[TopicPartition]:
     topics, named = frozenset(plan.topics), frozenset(plan.partitions)
-    return (each for each in partitions if each.topic in topics or each in named)
+    return (each for each in partitions if plan.all_partitions or each.topic in topics or each in named)
 
 
 def _conflict(message: str, topic: str) -> Violation:

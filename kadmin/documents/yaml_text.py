@@ -56,7 +56,10 @@ _SECOND = Complaint(
     codes.NOT_ONE_DOCUMENT, "a second document starts here; a file holds one", "put it into a file of its own"
 )
 _DIRECTIVES = Complaint(codes.FORBIDDEN_YAML, "directives (%YAML, %TAG) are not read", "remove the line")
-_MERGE = Complaint(codes.FORBIDDEN_YAML, "<< is a merge key", "write the fields out", blind=True)
+_KEYS_OF_YAML_1_1 = {
+    "<<": Complaint(codes.FORBIDDEN_YAML, "<< is a merge key", "write the fields out", blind=True),
+    "=": Complaint(codes.FORBIDDEN_YAML, "= is the value key of YAML 1.1", 'quote it: "="', blind=True),
+}
 
 
 def _node_events(kind: Kind, event: Any, line: int, column: int) -> tuple[Event, ...]:  # noqa: ANN401 - PyYAML's events carry no common type
@@ -84,8 +87,8 @@ def _alias(event: Any, line: int, column: int) -> Iterator[Event]:  # noqa: ANN4
 
 
 def _plain_scalar(text: str) -> tuple[str | int | float | bool | None, Complaint | None]:
-    if text == "<<":
-        return text, _MERGE
+    if text in _KEYS_OF_YAML_1_1:
+        return text, _KEYS_OF_YAML_1_1[text]
     try:
         return resolve(text), None
     except OddNumberError as error:

@@ -88,6 +88,7 @@ def _decode_facts(fields: Mapping[str, Any]) -> KafkaFacts:
         reassigning=tuple(TopicPartition(**entry) for entry in fields.get("reassigning", ())),
         delete_topic_enable=fields.get("delete_topic_enable"),
         auto_create_topics_enable=fields.get("auto_create_topics_enable"),
+        untold=tuple(fields.get("untold", ())),
     )
 
 
@@ -99,5 +100,6 @@ def _encode_facts(facts: KafkaFacts) -> dict[str, Any]:
         "reassigning": [{"topic": each.topic, "partition": each.partition} for each in facts.reassigning] or None,
         "delete_topic_enable": facts.delete_topic_enable,
         "auto_create_topics_enable": facts.auto_create_topics_enable,
+        "untold": list(facts.untold) or None,
     }
     return {name: value for name, value in fields.items() if value is not None}

@@ -86,6 +86,9 @@ def state_of(cluster: ClusterInventory) -> ClusterState:
     )
 
 
+_NOTHING_TOLD = ("the inventory does not say which groups use a topic, nor whether the brokers delete topics",)
+
+
 def facts_of(cluster: ClusterInventory) -> ClusterFacts:
     """Return what guards ask for beside the state."""
     return ClusterFacts(
@@ -95,6 +98,7 @@ def facts_of(cluster: ClusterInventory) -> ClusterFacts:
         capacities={row.broker_id: row.capacity_bytes for row in cluster.brokers if row.capacity_bytes is not None},
         deletion_enabled=cluster.facts.delete_topic_enable,
         topics_create_themselves=cluster.facts.auto_create_topics_enable,
+        untold=_NOTHING_TOLD if cluster.facts == KafkaFacts() else cluster.facts.untold,
     )
 
 
@@ -136,6 +140,7 @@ def _facts(state: ClusterState, usage: ClusterFacts) -> KafkaFacts:
         reassigning=in_flight(state),
         delete_topic_enable=usage.deletion_enabled,
         auto_create_topics_enable=usage.topics_create_themselves,
+        untold=usage.untold,
     )
 
 

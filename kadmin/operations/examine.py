@@ -152,7 +152,6 @@ def _election(plan: ElectionPlan, state: ClusterState) -> Examination:
 def _deletion(plan: DeletionPlan, state: ClusterState, facts: ClusterFacts, policy: Policy) -> Examination:
     refusals, warnings = deletion_refusals(plan, state, facts, policy)
     lost = bytes_lost(plan.topics, state, facts)
-    warnings = (*warnings, *facts.untold)
     return Examination(refusals, DeletionWork(plan), targets=plan.topics, lost_bytes=lost, warnings=warnings)
 
 

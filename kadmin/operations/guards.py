@@ -45,4 +45,6 @@ def _refusal(code: str, violations: list[Violation]) -> KadminError:
     text = "; ".join(violation.message for violation in violations[:_MOST_NAMED])
     rest = len(violations) - _MOST_NAMED
     message = f"Not deleted: {text}" + (f"; and {rest} more." if rest > 0 else ".")
-    return kind(message, cause="a deletion guard", next_command=violations[0].hint or "take them out of spec.topics")
+    return kind(
+        message, cause=f"the deletion guard {code}", next_command=violations[0].hint or "take them out of spec.topics"
+    )

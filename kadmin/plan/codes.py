@@ -63,6 +63,7 @@ BEING_REASSIGNED: Final = "KA054"
 COMES_BACK: Final = "KA055"
 NOT_ELECTABLE: Final = "KA056"
 TOPIC_EXISTS: Final = "KA057"
+GUARD_UNCHECKED: Final = "KA058"
 
 MEANINGS: Final = {
     UNREADABLE: "The file cannot be read, is not UTF-8 text, or holds a character that no document may hold.",
@@ -115,4 +116,5 @@ MEANINGS: Final = {
     COMES_BACK: "A deleted topic that is still used comes back empty: the brokers create what is asked for.",
     NOT_ELECTABLE: "The preferred replica of a partition is not alive or not in sync.",
     TOPIC_EXISTS: "A recipe names a topic that is there.",
+    GUARD_UNCHECKED: "A guard of a deletion could not be checked, since nobody knows what it asks for.",
 }

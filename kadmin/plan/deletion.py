@@ -8,9 +8,11 @@ from __future__ import annotations
 import fnmatch
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.znodes.values import escaped
 from kadmin.errors import name_some
 from kadmin.plan import codes
 from kadmin.plan.checks import INTERNAL_TOPICS, Violation, deletion_guards, unknown_names
+from kadmin.plan.model import STANDARD_DENY
 from kadmin.plan.progress import in_flight
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ def check_deletion(
         *_offline(plan, present, state),
         *_disabled(plan, facts),
         *_comes_back(present, facts),
+        *_unchecked(facts),
     )
 
 
@@ -61,12 +64,17 @@ def _protected(plan: DeletionPlan, policy: Policy) -> Iterator[Violation]:
     if plan.allow_protected:
         return
     for topic in plan.topics:
-        denied = _match(topic, policy.deny)
-        if topic in INTERNAL_TOPICS or (denied is None and _match(topic, policy.allow) is not None):
-            continue  # Kafka's own topics have a guard of their own
+        # Kafka's own topics have a guard of their own: what is denied where nothing is said does not guard them twice.
+        denied = _match(topic, _beyond_standard(policy.deny) if topic in INTERNAL_TOPICS else policy.deny)
+        if denied is None and _match(topic, policy.allow) is not None:
+            continue
         why = "matches no pattern that may be deleted" if denied is None else f"matches the pattern {denied}"
         message = f"{topic} is protected: it {why}"
         yield Violation(codes.PROTECTED_TOPIC, message, _waiver("protected"), topic=topic)
+
+
+def _beyond_standard(patterns: Iterable[str]) -> Iterator[str]:
+    return (pattern for pattern in patterns if pattern not in STANDARD_DENY)
 
 
 def _match(topic: str, patterns: Iterable[str]) -> str | None:
@@ -87,7 +95,7 @@ def _in_use(plan: DeletionPlan, present: Iterable[str], facts: ClusterFacts) -> 
         return
     for topic in present:
         if groups := facts.consumers.get(topic):
-            message = f"consumer groups use {topic}: {name_some(groups)}"
+            message = f"consumer groups use {topic}: {name_some(map(escaped, groups))}"
             yield Violation(codes.ACTIVE_CONSUMERS, message, _waiver("active_consumers"), topic=topic)
 
 
@@ -115,6 +123,12 @@ def _comes_back(present: Iterable[str], facts: ClusterFacts) -> Iterator[Violati
         message = f"the brokers have auto.create.topics.enable=true, and {topic} is used: it will come back empty"
         hint = "stop who uses it first"
         yield Violation(codes.COMES_BACK, message, hint, topic=topic, severity="warning")
+
+
+def _unchecked(facts: ClusterFacts) -> Iterator[Violation]:
+    for what in facts.untold:
+        hint = "make sure of it yourself"
+        yield Violation(codes.GUARD_UNCHECKED, escaped(what, 1_000), hint, field=("spec", "topics"), severity="warning")
 
 
 def _waiver(name: str) -> str:

@@ -155,6 +155,10 @@ class Switch(StrEnum):
     ERROR = "error"
 
 
+STANDARD_DENY = ("_*",)
+"""Topics that are guarded where no policy says which."""
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """Kind `Policy`: what an organisation wants of every plan. Patterns are globs, matched against whole names.
@@ -165,7 +169,7 @@ class Policy:
 
     header: PlanHeader = field(default_factory=PlanHeader)
     codes: Mapping[str, Switch] = field(default_factory=dict)
-    deny: tuple[str, ...] = ("_*",)
+    deny: tuple[str, ...] = STANDARD_DENY
     allow: tuple[str, ...] = ("*",)
     max_topics: int | None = None
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kadmin.errors import name_some
 from kadmin.plan import codes
 from kadmin.plan.checks import Violation
+from kadmin.plan.patterns import check_request_patterns
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 def check_request(request: RebalanceRequest) -> tuple[Violation, ...]:
     """Find contradictions that need no inventory to see."""
-    return (*_pins(request), *_substitutes(request), *_leaders_only(request))
+    return (*check_request_patterns(request), *_pins(request), *_substitutes(request), *_leaders_only(request))
 
 
 def unknown_in_request(

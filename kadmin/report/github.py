@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.documents import printable
-from kadmin.report.markdown import cell
+from kadmin.report.markdown import cell, code
 from kadmin.report.problems import count, summary
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from kadmin.documents import Problem
 
 _IN_MESSAGES = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 _IN_PROPERTIES = {**_IN_MESSAGES, ":": "%3A", ",": "%2C"}
 MOST_ROWS = 1_000
-"""A step's summary may have one MiB."""
+MOST_BYTES = 1_000_000
+"""Of rows: a step's summary may have one MiB."""
 
 
 def annotation_lines(files: Sequence[str], problems: Sequence[Problem]) -> str:
@@ -30,9 +31,10 @@ def step_summary(files: Sequence[str], problems: Sequence[Problem]) -> str:
     lines = [f"### kadmin validate: {'failed' if errors else 'passed'}", "", summary(len(files), problems)]
     if problems:
         lines += ["", "| place | code | problem | hint |", "|---|---|---|---|"]
-        lines += [_row(problem) for problem in problems[:MOST_ROWS]]
-    if len(problems) > MOST_ROWS:
-        lines += ["", f"... and {len(problems) - MOST_ROWS} more"]
+        rows = list(_rows(problems[:MOST_ROWS]))
+        lines += rows
+        if len(problems) > len(rows):
+            lines += ["", f"... and {len(problems) - len(rows)} more"]
     return "\n".join(lines) + "\n"
 
 
@@ -52,9 +54,18 @@ def _escaped(text: str, escapes: dict[str, str]) -> str:
     return "".join(escapes.get(char, char) for char in text)
 
 
+def _rows(problems: Sequence[Problem]) -> Iterator[str]:
+    left = MOST_BYTES
+    for row in map(_row, problems):
+        left -= len(row.encode()) + 1
+        if left < 0:
+            return
+        yield row
+
+
 def _row(problem: Problem) -> str:
     cells = (
-        f"`{printable(problem.place)}`",
+        code(printable(problem.place)),
         f"{problem.severity} {problem.code}",
         cell(problem.message),
         cell(problem.hint or ""),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from kadmin.plan.units import format_size
@@ -14,28 +15,40 @@ if TYPE_CHECKING:
     from kadmin.plan.diff import PlanDiff
 
 MOST_ROWS = 50
+"""Of each list: a comment on GitHub may have 65,536 characters."""
 _SPECIAL = frozenset("\\`*_{}[]<>#|~&")
+_LINK = re.compile(r"(?i)(www|:)(?=\.|//)")
+_BACKTICKS = re.compile("`+")
 
 
 def examination_markdown(name: str, examination: Examination) -> str:
     """Return a comment: the verdict first, then what stops the plan, the warnings, and the change in numbers."""
-    blocks = [f"### kadmin: {cell(name)}", _verdict(examination)]
+    blocks = [f"### kadmin: {code(name)}", _verdict(examination)]
     if examination.refusals:
         rows = [[e.exit_code, cell(e.message), cell(e.next_command or "")] for e in examination.refusals]
         blocks.append(_table(["exit code", "what stops it", "next"], rows))
     if examination.warnings:
-        blocks.append("\n".join(f"- **warning**: {cell(warning)}" for warning in examination.warnings))
+        warnings = [f"- **warning**: {cell(warning)}" for warning in examination.warnings[:MOST_ROWS]]
+        blocks.append("\n".join(warnings) + _more(examination.warnings))
     if examination.change is not None and examination.change.pending:
         blocks += _change(examination.change)
     elif examination.targets:
-        names = [[cell(target)] for target in examination.targets]
+        names = [[code(target)] for target in examination.targets]
         blocks.append(_folded("what it would touch", ["name"], names))
     return "\n\n".join(blocks) + "\n"
 
 
 def cell(text: str) -> str:
     """Return text that stands in a Markdown table as it is: no markup, no links, no line breaks."""
-    return "".join(f"\\{char}" if char in _SPECIAL else char if char.isprintable() else " " for char in text)
+    plain = "".join(f"\\{char}" if char in _SPECIAL else char if char.isprintable() else " " for char in text)
+    return _LINK.sub(r"\1\\", plain)
+
+
+def code(text: str) -> str:
+    """Return a name as a code span that stands in a table, too: there GitHub links nothing and calls nobody."""
+    plain = "".join(char if char.isprintable() else " " for char in text).replace("|", "\\|")
+    fence = "`" * (1 + max(map(len, _BACKTICKS.findall(plain)), default=0))
+    return f"{fence} {plain} {fence}" if "`" in plain else f"{fence}{plain}{fence}"
 
 
 def _verdict(examination: Examination) -> str:
@@ -70,21 +83,24 @@ def _change(found: PlanDiff) -> list[str]:
         [wave.index + 1, len(wave.reassignments), len(wave.payload), _size(wave.moved_bytes)] for wave in found.waves
     ]
     partitions = [
-        [cell(str(wish.partition)), replicas(wish.current), replicas(wish.target), _size(wish.size_bytes)]
+        [code(str(wish.partition)), replicas(wish.current), replicas(wish.target), _size(wish.size_bytes)]
         for wish in found.pending
     ]
     return [
-        _table(["broker", "replicas", "preferred leaders", "bytes"], brokers),
+        _table(["broker", "replicas", "preferred leaders", "bytes"], brokers[:MOST_ROWS]) + _more(brokers),
         _folded("waves", ["wave", "partitions", "payload bytes", "bytes"], waves),
         _folded("partitions", ["partition", "current", "target", "bytes"], partitions),
     ]
 
 
 def _folded(title: str, headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    rest = len(rows) - MOST_ROWS
-    more = f"\n\n... and {rest} more" if rest > 0 else ""
-    shown = _table(headers, rows[:MOST_ROWS])
-    return f"<details><summary>{len(rows)} {title}</summary>\n\n{shown}{more}\n\n</details>"
+    shown = _table(headers, rows[:MOST_ROWS]) + _more(rows)
+    return f"<details><summary>{len(rows)} {title}</summary>\n\n{shown}\n\n</details>"
+
+
+def _more(listed: Sequence[object]) -> str:
+    rest = len(listed) - MOST_ROWS
+    return f"\n\n... and {rest} more" if rest > 0 else ""
 
 
 def _table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

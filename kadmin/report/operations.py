@@ -40,7 +40,9 @@ def examination_text(examination: Examination) -> str:
         )
     if examination.lost_bytes is not None:
         blocks.append(f"{size_text(examination.lost_bytes)} would be destroyed, all copies counted")
-    blocks += [f"warning: {warning}" for warning in examination.warnings]
+    if examination.warnings:
+        shown = "\n\n".join(f"warning: {warning}" for warning in examination.warnings[:SHOWN_ROWS])
+        blocks.append(shortened(shown, len(examination.warnings)))
     if examination.work is None and not examination.refusals:
         blocks.append("nothing to do")
     blocks += [f"apply would stop with exit code {e.exit_code}: {e.message}" for e in examination.refusals]

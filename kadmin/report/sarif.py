@@ -34,7 +34,7 @@ def sarif(files: Sequence[str], problems: Sequence[Problem]) -> str:
 
 
 def _rule(code: str) -> dict[str, Any]:
-    return {"id": code, "shortDescription": {"text": MEANINGS[code]}}
+    return {"id": code, "shortDescription": {"text": _message(MEANINGS[code])}}
 
 
 def _result(problem: Problem, rule: int, fingerprint: str) -> dict[str, Any]:
@@ -47,10 +47,15 @@ def _result(problem: Problem, rule: int, fingerprint: str) -> dict[str, Any]:
         "ruleId": problem.code,
         "ruleIndex": rule,
         "level": problem.severity,
-        "message": {"text": text},
+        "message": {"text": _message(text)},
         "locations": [{"physicalLocation": place, "logicalLocations": [{"fullyQualifiedName": problem.path}]}],
         "partialFingerprints": {"kadmin/v1": fingerprint},
     }
+
+
+def _message(text: str) -> str:
+    """Return a message without placeholders: braces that stand for themselves are doubled (SARIF 2.1.0, 3.11.5)."""
+    return text.replace("{", "{{").replace("}", "}}")
 
 
 def _uri(file: str) -> str:

@@ -63,12 +63,20 @@ class SchemaSet:
         return [] if self._quick[name](value) else list(itertools.islice(self._explained(value, name), MOST_VIOLATIONS))
 
     def check(self) -> None:
-        """Raise InvalidInputError unless every schema is one."""
+        """Raise InvalidInputError unless every schema is one, by one of kadmin's own names: others hold nothing."""
         if not self.names():
             raise InvalidInputError(
                 f"There is no schema (*{SUFFIX}) in {self.folder}.", next_command="kadmin schema export DIR"
             )
+        known = bundled().names()
         for name in self.names():
+            if name not in known:
+                close = difflib.get_close_matches(name, known, n=1)
+                raise InvalidInputError(
+                    f"The schema {self.folder / name}{SUFFIX} is of no kind of document.",
+                    cause=f"did you mean {close[0]}{SUFFIX}?" if close else None,
+                    next_command="kadmin schema list",
+                )
             _validator(self._schema(name), self.folder / f"{name}{SUFFIX}")
 
     def _explained(self, value: object, name: str) -> Iterator[SchemaViolation]:
@@ -83,6 +91,11 @@ class SchemaSet:
             raise InvalidInputError(
                 f"The schema {self.folder / name}{SUFFIX} refers to {error.ref}, which is not in it.",
                 cause="schemas are complete in themselves; nothing is fetched",
+            ) from error
+        except RecursionError as error:
+            raise InvalidInputError(
+                f"The schema {self.folder / name}{SUFFIX} has no end.",
+                cause="it is nested too deep, or refers to itself at one and the same place",
             ) from error
 
     def _schema(self, name: str) -> Schema:
@@ -107,18 +120,20 @@ def _validator(schema: Schema, path: Path) -> Validator:
     from jsonschema import Draft202012Validator, SchemaError, validators
     from referencing import Registry
 
-    foreign = next((target for target in _references(schema) if not target.startswith("#")), None)
+    try:
+        foreign = next((target for target in _references(schema) if not target.startswith("#")), None)
+        Draft202012Validator.check_schema(schema)
+    except RecursionError as error:
+        raise InvalidInputError(f"The schema {path} is nested too deep.") from error
+    except SchemaError as error:
+        raise InvalidInputError(
+            f"{path} is not a valid JSON Schema.", cause=f"{error.json_path}: {error.message}"
+        ) from error
     if foreign is not None:
         raise InvalidInputError(
             f"The schema {path} refers to {foreign}, which is not in it.",
             cause="schemas are complete in themselves; nothing is fetched",
         )
-    try:
-        Draft202012Validator.check_schema(schema)
-    except SchemaError as error:
-        raise InvalidInputError(
-            f"{path} is not a valid JSON Schema.", cause=f"{error.json_path}: {error.message}"
-        ) from error
     types = Draft202012Validator.TYPE_CHECKER.redefine_many(
         {"integer": lambda _, value: is_integer(value), "number": lambda _, value: is_number(value)}
     )

@@ -12,14 +12,16 @@ import yaml
 from bad_documents import BAD
 from document_judge import SOURCES, judge, render
 from document_strategies import documents
-from hypothesis import assume, example, given
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from kadmin.documents import dump_yaml, examine, to_value
+from kadmin.documents.events import assemble
 from kadmin.documents.problem import json_path
 from kadmin.documents.scalars import OddNumberError, resolve
+from kadmin.documents.yaml_text import yaml_events
 
 if TYPE_CHECKING:
     from kadmin.documents import Problem
@@ -90,6 +92,50 @@ TRICKY = [
     "...",
     ".",
 ]
+SOUP = [
+    *("a", "b", "no", "1", "1.5", "1e3", "12:30", "~", "null", "é", '"x"', "'y'", '""', r'"\\x41"', '"a\\\n b"'),
+    *(
+        " ",
+        "  ",
+        "\t",
+        "\n",
+        "\n  ",
+        "\n    ",
+        "\r\n",
+        "\r",
+        ":",
+        ": ",
+        ",",
+        ", ",
+        "- ",
+        "? ",
+        "[",
+        "]",
+        "{",
+        "}",
+        "#",
+        " # c",
+    ),
+    *(
+        "|",
+        ">",
+        "|-\n",
+        ">+\n",
+        "|2\n",
+        "---\n",
+        "...\n",
+        "\n  x: ",
+        "\n  y: |\n    ",
+        "- - ",
+        "\n- a: ",
+        "\\",
+        ".",
+        "<",
+        "*",
+        "&",
+        "!",
+    ),
+]
 scalars = st.one_of(
     st.sampled_from(TRICKY),
     st.text("0123456789.eE+-_xo:", min_size=1, max_size=8),
@@ -124,6 +170,32 @@ def test_every_scalar_that_is_accepted_is_the_same_in_yaml_1_2(text: str) -> Non
 def test_a_whole_document_is_the_same_in_yaml_1_2(document: Document) -> None:
     text = dump_yaml(document)
     assert keys_as_text(yaml_1_2(text)) == keys_as_text(examine(text.encode(), "plan.yaml").value)
+
+
+soup = st.lists(st.sampled_from(SOUP), min_size=1, max_size=12).map("".join)
+
+
+@settings(max_examples=300)
+@given(soup)
+@example("a: |2\n  x\n y: 1")
+@example("? a\n: - b\n  - c: 'd\n\n  e'")
+def test_whatever_is_taken_of_a_text_is_the_same_in_yaml_1_2(text: str) -> None:
+    """Not only scalars: keys, blocks, flows, folds, chomping and comments, in texts that nobody would write."""
+    reading = assemble(yaml_events(f"key: {text}"))
+    if not reading.complete or reading.faults or reading.number_keys:
+        return
+    try:
+        theirs = yaml_1_2(f"key: {text}")
+    except (YAMLError, ValueError):
+        return  # it takes no trailing tab, for one
+    assert typed(keys_as_text(reading.value)) == typed(keys_as_text(theirs))
+
+
+def typed(value: object) -> object:
+    """Keep the types apart, and the order of keys: True == 1 == 1.0."""
+    if isinstance(value, dict):
+        return [(key, typed(part)) for key, part in value.items()]
+    return list(map(typed, value)) if isinstance(value, list) else (type(value), value)
 
 
 def keys_as_text(value: object) -> object:

@@ -84,6 +84,10 @@ def test_an_election_of_what_another_plan_reassigns_is_a_warning_in_the_later_on
     said = "a.yaml and this plan meet: one reassigns t-1, one elects its leader"
     assert by_partition == [("b.yaml", codes.ELECTED_WHILE_REASSIGNED, said)]
     assert told(moves("t-0"), elects("partitions: [{topic: t, partition: 1}, {topic: u, partition: 0}]")) == []
+    said = "a.yaml and this plan meet: one reassigns t-0 and 1 more, one elects its leader"
+    assert told(moves("t-0", "u-1"), elects("all: true")) == [("b.yaml", codes.ELECTED_WHILE_REASSIGNED, said)]
+    (found,) = together(elects("all: true"), moves("t-0", "u-1"))
+    assert (found.path, found.severity) == ("$.spec.partitions[0]", "warning")
 
 
 def test_plans_of_different_clusters_do_not_meet() -> None:

@@ -48,6 +48,7 @@ def test_a_policy_refuses_what_the_plan_allows_itself() -> None:
     (refusal,) = examine(replace(DELETION, allow_more_than=9), STATE, policy=Policy(deny=("a",))).refusals
     assert isinstance(refusal, InvalidInputError)
     assert "a is protected: it matches the pattern a" in refusal.message
+    assert refusal.cause == "the deletion guard KA050", "as validate --inventory calls it"
 
 
 def test_an_election_warns_of_what_cannot_be_elected() -> None:
@@ -72,7 +73,8 @@ def test_a_comment_says_first_whether_it_may_be_applied() -> None:
     tokens = MarkdownIt("commonmark", {"html": True}).enable("table").parse(comment)
     assert sum(token.type == "table_open" for token in tokens) == 3
     heading = next(token.content for token in tokens if token.type == "inline")
-    assert heading.replace("\\", "") == "kadmin: plans/a_*b|c.yaml"
+    assert heading == r"kadmin: `plans/a_*b\|c.yaml`"
+    assert examination_markdown("a`b@all", found).startswith("### kadmin: `` a`b@all ``\n"), "it calls nobody"
     refused = examination_markdown("p", examine(replace(plan, header=PlanHeader(cluster_id="x")), STATE))
     assert "would be **refused**" in refused
     assert "| 4 |" in refused
@@ -86,5 +88,14 @@ def test_a_comment_of_many_partitions_stays_short() -> None:
     assert "<summary>200 partitions</summary>" in comment
     assert "... and 150 more" in comment
     assert len(comment) < 10_000
+    warned = replace(examine(plan, state), warnings=("w",) * 200)
+    assert examination_text(warned).count("warning: w") == 50
+    assert "... and 150 more (all of them with -o json)" in examination_text(warned)
+    short = examination_markdown("p", warned)
+    assert (short.count("**warning**"), "... and 150 more\n\n| broker" in short) == (50, True)
+    brokers = cluster({f"t-{number}": (number,) for number in range(200)})
+    moved = tuple(Reassignment(tp(f"t-{number}"), (number + 200,)) for number in range(200))
+    many = examination_markdown("p", examine(ReassignmentPlan(PlanHeader(), moved), brokers))
+    assert len(many) < 20_000
     nothing = examination_markdown("p", examine(ReassignmentPlan(PlanHeader(), ()), state))
     assert "Nothing to do." in nothing

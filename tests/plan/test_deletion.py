@@ -81,7 +81,9 @@ def test_a_topic_in_mid_move_is_refused_whatever_is_waived(state: Any) -> None: 
         (("?",), ("*",), "a", True),
         (("?",), ("*",), "aa", False),
         (("A",), ("*",), "a", False),
-        (("__*",), ("*",), "__consumer_offsets", False),
+        (("_*",), ("*",), "__consumer_offsets", False),
+        (("_*", "__*"), ("*",), "__consumer_offsets", True),
+        (("_*",), ("tmp-*",), "__consumer_offsets", True),
     ],
 )
 def test_deny_wins_over_allow(deny: tuple[str, ...], allow: tuple[str, ...], topic: str, guarded: object) -> None:
@@ -150,3 +152,14 @@ def test_a_refusal_names_a_few_of_many() -> None:
     (refusal,), _ = deletion_refusals(many, STATE, QUIET, Policy())
     assert "the cluster has no topic gone-4" in refusal.message
     assert refusal.message.endswith("; and 3 more.")
+
+
+def test_what_could_not_be_asked_is_a_warning_on_one_line() -> None:
+    """Names of groups and what brokers answer are anybody's text: no line of theirs may look like one of ours."""
+    facts = ClusterFacts(consumers={"a": ("x\n::error::y",)}, untold=("groups were not seen: \x1b[31m",))
+    found = check_deletion(plan("a"), STATE, facts, Policy())
+    assert [(each.code, each.severity) for each in found] == [
+        (codes.ACTIVE_CONSUMERS, "error"),
+        (codes.GUARD_UNCHECKED, "warning"),
+    ]
+    assert all(each.message.isprintable() for each in found)

@@ -21,6 +21,7 @@ from kadmin.plan.codes import MEANINGS
 from kadmin.report.github import annotation_lines, step_summary
 from kadmin.report.gitlab import code_quality
 from kadmin.report.junit import junit
+from kadmin.report.markdown import cell
 from kadmin.report.sarif import sarif
 
 if TYPE_CHECKING:
@@ -31,14 +32,16 @@ SARIF_SCHEMA = Draft4Validator(json.loads(OFFICIAL.read_text(encoding="utf-8")),
 WORKFLOW_COMMAND = re.compile(r"::(error|warning) file=(.*),line=([0-9]+),col=([0-9]+),title=(.*?)::(.*)")
 
 odd_text = st.text(
-    st.characters(exclude_categories=["Cc", "Cs"]) | st.sampled_from("%\n:,|`<&\"'"), min_size=1, max_size=30
+    st.characters(exclude_categories=["Cc", "Cs"]) | st.sampled_from("%\n:,|`<&\"'{}[]()@"), min_size=1, max_size=30
 )
 problems = st.lists(
     st.builds(
         Problem,
         code=st.sampled_from(sorted(MEANINGS)),
         message=odd_text,
-        file=st.sampled_from(["plans/a b.yaml", "-", "é%,:.json", "bad\udcff.yaml", "tab\there.yml"]),
+        file=st.sampled_from(
+            ["plans/a b.yaml", "-", "é%,:.json", "bad\udcff.yaml", "tab\there.yml", "a`|``<b>@all|.yml"]
+        ),
         line=st.integers(1, 10**6),
         column=st.integers(1, 10**6),
         path=st.sampled_from(["$", '$.spec["a:b,c"][0]']),
@@ -69,7 +72,9 @@ def test_sarif_is_what_its_official_schema_asks_for(found: list[Problem]) -> Non
         assert result["level"] == problem.severity
         assert place["region"] == {"startLine": problem.line, "startColumn": problem.column}
         assert unquote(place["artifactLocation"]["uri"], errors="surrogateescape") == problem.file
-        assert result["message"]["text"].startswith(problem.message)
+        text = result["message"]["text"]
+        assert not re.search(r"(?<!\{)\{(?:\{\{)*(?!\{)", text), "a placeholder, or a brace that is not escaped"
+        assert text.replace("{{", "{").replace("}}", "}").startswith(problem.message)
 
 
 def test_the_official_schema_is_no_rubber_stamp() -> None:
@@ -147,7 +152,31 @@ def test_a_step_summary_is_one_table_of_all_problems(found: list[Problem]) -> No
     tokens = MarkdownIt("commonmark").enable("table").parse(step_summary(files_of(found), found))
     assert sum(token.type == "tr_open" for token in tokens) == (len(found) + 1 if found else 0)
     inside = [token for token in tokens if token.type == "inline" for token in token.children or ()]
+    places = [token.content for token in inside if token.type == "code_inline"]
+    assert places == [clean(problem.place) for problem in found]
     assert not [token.type for token in inside if token.type in {"link_open", "html_inline", "image", "em_open"}]
+
+
+def test_a_step_summary_never_outgrows_what_github_takes() -> None:
+    found = [Problem("KA014", "m" * 300, "d/" * 2_000 + "plan.yaml", line, 1, "$") for line in range(1, 1_001)]
+    text = step_summary(["plan.yaml"], found)
+    assert len(text.encode()) < 2**20
+    (told,) = re.findall(r"\.\.\. and ([0-9]+) more", text)
+    assert text.count("KA014") + int(told) == 1_000
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("https://example.org", r"https:\//example.org"),
+        ("see www.example.org", r"see www\.example.org"),
+        ("a: b.www", "a: b.www"),
+        ("<b>", r"\<b\>"),
+    ],
+)
+def test_no_text_becomes_a_link(text: str, shown: str) -> None:
+    assert cell(text) == shown
+    assert "".join(token.content for token in MarkdownIt().parseInline(shown)[0].children or ()) == text
 
 
 @pytest.mark.parametrize("name", BAD)

@@ -71,6 +71,16 @@ def test_the_workflow_of_github_runs(checkout: Path) -> None:
     assert uploads == ["plans.sarif"]
     assert "kadmin validate: passed" in summary.read_text()
     assert "**1 partition** to reassign in 1 wave" in summary.read_text()
+    (checkout / "plans" / "team").mkdir()
+    (checkout / "plans" / "team" / "elect.json").write_text(
+        '{"kind": "PreferredReplicaElection", "spec": {"all": true}}'
+    )
+    for name in ("policy", "rebalance"):
+        (checkout / "plans" / f"{name}.yaml").write_bytes((ROOT / "plans" / f"{name}.yaml").read_bytes())
+    summary.unlink()
+    done = [shell(command, checkout, GITHUB_STEP_SUMMARY=str(summary)) for command in (commands[0], commands[2])]
+    assert [each.returncode for each in done] == [0, 0]
+    assert re.findall("### kadmin: `(.*)`", summary.read_text()) == ["plans/drain.yaml", "plans/team/elect.json"]
     (checkout / "plans" / "bad.yaml").write_text(BAD_PLAN)
     failed = shell(commands[0], checkout, GITHUB_STEP_SUMMARY=str(summary))
     assert failed.returncode == 3
@@ -104,6 +114,7 @@ def test_the_hook_of_pre_commit_runs(checkout: Path) -> None:
     (used,) = yaml.safe_load(snippet("pre-commit", "yaml"))["repos"][0]["hooks"]
     assert used["id"] == hook["id"]
     assert re.search(hook["files"], "plans/drain.yaml")
+    assert hook["require_serial"], "files in batches would not be compared"
     command = f'{hook["entry"]} "$@"'
     assert shell(command, checkout, *used["args"], "plans/drain.yaml").returncode == 0
     (checkout / "plans" / "bad.yaml").write_text(BAD_PLAN)

@@ -1,0 +1,89 @@
+"""The files that a command's FILE... stands for: names, folders with all that is below them, globs, standard input."""
+
+from __future__ import annotations
+
+import os
+from glob import glob, has_magic
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from kadmin.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+STANDARD_INPUT = "-"
+_SUFFIXES = {".yaml", ".yml", ".json"}
+
+Found: TypeAlias = tuple[str, InvalidInputError | None]
+"""The name of a file, and why it cannot be read where that is known already."""
+
+
+def find_files(names: Iterable[str]) -> Iterator[Found]:
+    """Yield each file that the names stand for once, by the first name that reaches it.
+
+    What cannot be found or entered is among them, with the reason.
+    """
+    reached: set[str] = set()
+    for name, refusal in (found for given in names for found in _found(given)):
+        place = name if name == STANDARD_INPUT else os.path.realpath(name)
+        if place not in reached:  # twice, as through a link, it is one file
+            reached.add(place)
+            yield name, refusal
+
+
+def path_of(name: str) -> Path:
+    """Return the path to read: `-` alone is standard input, `./-` is a file, which Path takes for the same."""
+    return Path(name) if name == STANDARD_INPUT else Path(name).absolute()
+
+
+def _found(name: str) -> list[Found]:
+    try:
+        return _expand(name)
+    except OSError as error:  # a name too long
+        return [(name, _unreadable(name, error))]
+
+
+def _expand(name: str) -> list[Found]:
+    """Return the files that a name, folder or glob stands for, sorted; folders and, in folders, pipes are none."""
+    if name == STANDARD_INPUT or Path(name).is_file():
+        return [(name, None)]
+    if Path(name).is_dir() and name:
+        found = list(_below(name))
+    elif has_magic(name):
+        found = [(_as_file(path), None) for path in glob(name, recursive=True) if _may_be_read(path)]  # noqa: PTH207 - absolute patterns, too
+    else:
+        return [(name, None)]
+    if not found:
+        cause = "no document is there; they end in .yaml, .yml or .json"
+        return [(name, InvalidInputError(f"There is no document in {name}.", cause=cause))]
+    return sorted(found, key=lambda each: each[0])
+
+
+def _below(name: str) -> Iterator[Found]:
+    """Yield the documents in a folder and in those below it, but for folders that are hidden (.git, .venv)."""
+    waiting, entered = [Path(name)], set()
+    while waiting:
+        folder = waiting.pop()
+        place = os.path.realpath(folder)
+        if place in entered:  # a link that leads back
+            continue
+        entered.add(place)
+        try:
+            inside = list(folder.iterdir())
+            waiting += [path for path in inside if path.is_dir() and not path.name.startswith(".")]
+            yield from ((str(path), None) for path in inside if path.suffix.lower() in _SUFFIXES and _may_be_read(path))
+        except OSError as error:  # a folder that may not be entered
+            yield str(folder), _unreadable(str(folder), error)
+
+
+def _may_be_read(path: str | Path) -> bool:
+    return Path(path).is_file() or not Path(path).exists()  # a link that leads nowhere is told
+
+
+def _as_file(path: str) -> str:
+    return os.path.join(os.curdir, path) if path == STANDARD_INPUT else path  # noqa: PTH118 - Path drops the dot
+
+
+def _unreadable(name: str, error: OSError) -> InvalidInputError:
+    return InvalidInputError(f"Cannot read {name}.", cause=error.strerror)
