@@ -74,7 +74,7 @@ def validate(
     known, broken = _read(inventory)
     examined = list(_examine(files, _schemas(schema_dir)))
     documents = [*examined, *broken]
-    _refuse_to_replace(out, [*(document.source for document in documents), *filter(None, (policy,))], inventory)
+    _refuse_to_replace(out, [document.source for document in documents], policy, inventory)
     problems = in_order(
         [*switched(_problems(examined, rules, known), rules), *_unchecked(examined, broken, known)],
         [document.source for document in documents],
@@ -89,15 +89,17 @@ def validate(
     return InvalidInputError.exit_code if count(problems)[0] else 0
 
 
-def _refuse_to_replace(out: Path | None, read: Sequence[str | Path], inventory: Path | None) -> None:
+def _refuse_to_replace(out: Path | None, names: Sequence[str], policy: Path | None, inventory: Path | None) -> None:
     """Raise UsageError where the answer would be written over what it is about."""
     if out is None:
         return
-    place, advice = os.path.realpath(out), "give the answer a file of its own"
-    if any(place == os.path.realpath(name) for name in read):
-        raise UsageError(f"--out {out} is one of the documents.", next_command=advice)
-    if inventory is not None and Path(place).parent == Path(os.path.realpath(inventory)):
-        raise UsageError(f"--out {out} is in the inventory's folder.", next_command=advice)
+    read: list[str | Path] = [*names, *filter(None, (policy,))]
+    if inventory is not None:
+        from kadmin.inventory import inventory_files
+
+        read += inventory_files(inventory)
+    if os.path.realpath(out) in map(os.path.realpath, read):
+        raise UsageError(f"--out {out} was read for this answer.", next_command="give the answer a file of its own")
 
 
 def _schemas(folder: Path | None) -> SchemaSet | None:

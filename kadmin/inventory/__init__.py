@@ -2,7 +2,7 @@
 
 from kadmin.inventory.fit import check_fit, check_named
 from kadmin.inventory.model import SINGLE_CLUSTER, BrokerRow, ClusterInventory, Inventory, KafkaFacts, PartitionRow
-from kadmin.inventory.reading import read_inventory
+from kadmin.inventory.reading import inventory_files, read_inventory
 from kadmin.inventory.state import facts_of, inventory_of, state_of
 from kadmin.inventory.writing import write_inventory
 
@@ -16,6 +16,7 @@ __all__ = [
     "check_fit",
     "check_named",
     "facts_of",
+    "inventory_files",
     "inventory_of",
     "read_inventory",
     "state_of",

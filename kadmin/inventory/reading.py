@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from kadmin.errors import InvalidInputError, name_some
 from kadmin.inventory.columns import BROKERS, CLUSTER, PARTITIONS, complaints
-from kadmin.inventory.header import read_header
+from kadmin.inventory.header import HEADER, read_header
 from kadmin.inventory.model import SINGLE_CLUSTER, BrokerRow, ClusterInventory, Inventory, KafkaFacts, PartitionRow
 from kadmin.inventory.parquet_tables import read_parquet
 from kadmin.inventory.text_tables import read_csv, read_jsonl
@@ -45,6 +45,12 @@ def read_inventory(directory: Path) -> Inventory:
         for name, cluster_id in sorted(header.clusters.items())
     }
     return Inventory(header.taken_at, clusters)
+
+
+def inventory_files(directory: Path) -> tuple[Path, ...]:
+    """Return the paths that an inventory in this folder may have."""
+    tables = (f"{table.name}.{suffix}" for table in (BROKERS, PARTITIONS) for suffix in FORMATS)
+    return tuple(directory / name for name in (HEADER, *tables))
 
 
 def refuse_unknown_clusters(directory: Path, header: Header, found: Collection[str]) -> None:
