@@ -226,7 +226,7 @@ def _unknown_brokers(wish: Reassignment, broker_ids: frozenset[int]) -> Iterator
     for broker in wish.target:
         if broker not in broker_ids:
             message = f"{wish.partition}: the cluster has no broker {broker}"
-            hint = f"its brokers are {name_some(sorted(broker_ids), most=10)}"
+            hint = f"its brokers are {name_some(sorted(broker_ids), most=10)}" if broker_ids else "none is registered"
             yield Violation(codes.UNKNOWN_BROKER, message, hint, partition=wish.partition, broker=broker)
 
 

@@ -72,6 +72,8 @@ def test_every_unknown_name_is_listed() -> None:
 def test_ten_brokers_are_named_of_many() -> None:
     (found,) = unknown_names(_plan(Reassignment(A0, (99,))), ASSIGNMENT, range(12))
     assert found.hint == "its brokers are 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"
+    (found,) = unknown_names(_plan(Reassignment(A0, (99,))), ASSIGNMENT, ())
+    assert found.hint == "none is registered"
 
 
 def test_unknown_names_of_elections_and_deletions() -> None:
