@@ -76,23 +76,31 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class PartitionState:
-    """A partition's `state` znode. `leader` is NO_LEADER (-1) where there is none; the ISR keeps its last member."""
+    """A partition's `state` znode, written at `written_ms`.
+
+    `leader` is NO_LEADER (-1) where there is none; the ISR keeps its last member.
+    """
 
     leader: int
     isr: Replicas
     leader_epoch: int
     controller_epoch: int
     version: int = 0
+    written_ms: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Controller:
-    """The `/controller` znode. `session_id` is its ephemeralOwner; `kraft_epoch` is -1 or None in ZooKeeper mode."""
+    """The `/controller` znode, made at `since_ms`: who makes it is elected.
+
+    `session_id` is its ephemeralOwner; `kraft_epoch` is -1 or None in ZooKeeper mode.
+    """
 
     broker_id: int
     session_id: int
     kraft_epoch: int | None = None
     version: int = 0
+    since_ms: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,28 +107,23 @@ def cluster_table(state: ClusterState, versions: KafkaVersions) -> Table:
     return Table.of("cluster", CLUSTER, [row], upright=True)
 
 
-def controller_table(state: ClusterState, elected_ms: int, written_ms: Mapping[TopicPartition, int]) -> Table:
-    """Return the present controller, and what is still seen of those before: the states that they wrote last.
-
-    `elected_ms` is when `/controller_epoch` was written, `written_ms` when each state was; 0 is not known.
-    """
+def controller_table(state: ClusterState) -> Table:
+    """Return the present controller, and what is still seen of those before: the states that they wrote last."""
     written: defaultdict[int, list[int]] = defaultdict(list)
-    for partition, found in state.states.items():
-        written[found.controller_epoch].append(written_ms.get(partition, 0))
+    for found in state.states.values():
+        written[found.controller_epoch].append(found.written_ms)
     epochs = {*written, state.controller_epoch}
     now: Controller | None = state.controller
 
     def row(epoch: int) -> tuple[Cell, ...]:
         times = written[epoch]
-        current = epoch == state.controller_epoch
+        if epoch != state.controller_epoch or now is None:
+            who: tuple[Cell, ...] = (False, None, None, None, None)
+        else:
+            who = (True, now.broker_id, f"{now.session_id:#x}", now.kraft_epoch, moment(now.since_ms))
         return (
             epoch,
-            *(
-                (True, now.broker_id, f"{now.session_id:#x}", now.kraft_epoch)
-                if current and now is not None
-                else (False, None, None, None)
-            ),
-            moment(elected_ms) if current else None,
+            *who,
             len(times),
             *(moment(each) for each in (min(times, default=0), max(times, default=0))),
         )

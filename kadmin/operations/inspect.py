@@ -17,7 +17,6 @@ from kadmin.cluster.znodes.consumers import (
     decode_registration,
     partition_of,
 )
-from kadmin.cluster.znodes.controller import CONTROLLER_EPOCH
 from kadmin.cluster.znodes.notifications import (
     ISR_CHANGES,
     LOG_DIR_EVENTS,
@@ -31,7 +30,6 @@ from kadmin.cluster.znodes.security import (
     LITERAL_ACLS,
     decode_acls,
 )
-from kadmin.cluster.znodes.topics import state_path
 from kadmin.errors import StalePlanError
 from kadmin.insight import facts
 from kadmin.insight.admin_nodes import entry_table, read_node
@@ -112,16 +110,6 @@ def _brokers(source: Source) -> Inspection:
 def _cluster(source: Source) -> Table:
     state = read_tolerantly(source)
     return facts.cluster_table(state, versions_of(source, state))
-
-
-def _controller(source: Source) -> Table:
-    state = read_tolerantly(source)
-    # The times of the states are in no other table: they are read for this one.
-    epoch, *nodes = source.get_many([CONTROLLER_EPOCH, *map(state_path, state.states)])
-    written = {
-        partition: 0 if node is None else node.modified_ms for partition, node in zip(state.states, nodes, strict=True)
-    }
-    return facts.controller_table(state, 0 if epoch is None else epoch.modified_ms, written)
 
 
 def _admin_entries(source: Source) -> Table:
@@ -253,7 +241,7 @@ def _text(value: object) -> str | None:
 _IN_ZOOKEEPER: Mapping[str, Callable[[Source], Table]] = {
     "topics": lambda source: topic_table(read_tolerantly(source)),
     "partitions": lambda source: partition_table(read_tolerantly(source)),
-    "controller": _controller,
+    "controller": lambda source: facts.controller_table(read_tolerantly(source)),
     "admin-entries": _admin_entries,
     "cluster": _cluster,
     "configs": _configs,

@@ -240,13 +240,10 @@ def test_controllers_of_before_are_seen_by_what_they_wrote_last(brokers: Store) 
     found = {row["epoch"]: row for row in rows(brokers, "controller")}
     written = {epoch: (row["current"], row["broker_id"], row["partition_states"]) for epoch, row in found.items()}
     assert written == {3: (True, 1, 0), 2: (False, None, 1), 1: (False, None, 7)}
-    times = {path: rows(brokers, "znode", path)[0]["modified"] for path in (state, "/controller_epoch")}
-    assert (found[3]["elected"], found[3]["last_write"]) == (times["/controller_epoch"], None)
-    assert [found[2][column] for column in ("elected", "first_write", "last_write")] == [
-        None,
-        times[state],
-        times[state],
-    ]
+    times = {path: rows(brokers, "znode", path)[0] for path in (state, "/controller")}
+    assert (found[3]["elected"], found[3]["last_write"]) == (times["/controller"]["created"], None)
+    written_at = times[state]["modified"]
+    assert [found[2][column] for column in ("elected", "first_write", "last_write")] == [None, written_at, written_at]
     (node,) = rows(brokers, "znode", "/brokers/ids/1")
     assert [row["since"] for row in rows(brokers, "brokers", "--filter", "broker_id=1")] == [node["created"]]
 

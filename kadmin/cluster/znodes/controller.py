@@ -50,6 +50,7 @@ def decode_controller(node: Znode) -> Controller:
         session_id=node.ephemeral_owner,
         kraft_epoch=None if kraft_epoch is None else integer(node.path, kraft_epoch, "kraftControllerEpoch"),
         version=node.version,
+        since_ms=node.created_ms,
     )
 
 

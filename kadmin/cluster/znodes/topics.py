@@ -79,6 +79,7 @@ def decode_state(node: Znode) -> PartitionState:
         leader_epoch=integer(node.path, value.get("leader_epoch"), "leader_epoch"),
         controller_epoch=integer(node.path, value.get("controller_epoch"), "controller_epoch"),
         version=node.version,
+        written_ms=node.modified_ms,
     )
 
 
