@@ -244,8 +244,18 @@ def _places(value: Any) -> list[tuple[Any, Any]]:  # noqa: ANN401 - any JSON val
     [{"not": {}}, {"anyOf": [{}]}, {"$ref": "#/properties/a"}, {"$ref": "urn:other"}, {"dependentRequired": {}}],
 )
 def test_the_quick_test_judges_only_what_it_knows(schema: dict[str, Any]) -> None:
-    with pytest.raises(UnsupportedSchemaError):
+    ((keyword, argument),) = schema.items()
+    with pytest.raises(UnsupportedSchemaError) as refused:
         compile_quick(schema)
+    assert str(refused.value) == (argument if keyword == "$ref" else keyword)
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted", "passed"),
+    [([1, 1], True, False), ([1, 2], True, True), ([1, 1], False, True), ("aa", True, True), (7, True, True)],
+)
+def test_the_quick_test_of_elements_that_differ(value: object, wanted: object, passed: object) -> None:
+    assert compile_quick({"uniqueItems": wanted})(value) is passed
 
 
 def _folder(tmp_path: Path, name: str, text: str) -> SchemaSet:

@@ -191,7 +191,19 @@ def test_reading_ends_at_a_number_of_keys_values_and_ends(source: str, monkeypat
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("[1.5, 1e2, -0.0]", [1.5, 100.0, 0.0]), ("[1e999]", None), ("[-1e999]", None), ("[NaN]", None), ("[-0]", None)],
+    [
+        ("[1.5, 1e2, -0.0]", [1.5, 100.0, 0.0]),
+        (f"[{10**18}, -1]", [10**18, -1]),
+        ('{"a": [{"b": ",:[{"}]}', {"a": [{"b": ",:[{"}]}),
+        ("[1e999]", None),
+        ("[-1e999]", None),
+        ("[NaN]", None),
+        ("[-0]", None),
+        (f"[{10**19}]", None),
+        ('{"a": 1, "a": 1}', None),
+        ('["\\ud800"]', None),
+        ("[" * 102 + "]" * 102, None),
+    ],
 )
 def test_json_with_nothing_unusual_in_it_is_read_quickly(text: str, value: object) -> None:
     """The rest is read as events, which tell what is wrong and where."""
@@ -213,6 +225,16 @@ def test_a_long_number_is_shown_in_part(digits: int, shown: str) -> None:
         codes.ODD_NUMBER,
         f"{shown} is a number that readers understand differently",
     )
+
+
+@pytest.mark.parametrize(("most", "quick"), [(11, False), (12, True)])
+def test_json_is_read_quickly_up_to_a_number_of_events(
+    most: int, quick: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = '{"a": [1, 2], "b": {"c": 3}}'
+    assert len(list(json_events(text))) == 12
+    monkeypatch.setattr(json_text, "MOST_EVENTS", most)
+    assert plain_value(text)[0] is quick
 
 
 def test_a_file_too_large_is_not_parsed() -> None:

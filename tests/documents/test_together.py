@@ -70,6 +70,8 @@ def test_a_topic_deleted_by_one_and_used_by_another() -> None:
     ]
     (found,) = together(deletes("t"), moves("t-0"))
     assert (found.hint, found.severity) == (HINT, "error")
+    (found,) = together(moves("t-0"), deletes("u", "t").replace(", t", ",\n  t"))
+    assert (found.line, found.hint) == (3, HINT), "at the topic that is used"
 
 
 def test_an_election_of_what_another_plan_reassigns_is_a_warning_in_the_later_one() -> None:

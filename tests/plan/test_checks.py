@@ -27,6 +27,8 @@ from kadmin.plan.model import (
     Reassignment,
     ReassignmentPlan,
     RebalanceRequest,
+    ThrottleBy,
+    ThrottleWish,
     WaveLimits,
 )
 from kadmin.plan.request_checks import check_request, unknown_in_request
@@ -160,6 +162,18 @@ def test_wave_limits() -> None:
             schedule(tight.reassignments, tight.limits)  # what passes here can be applied
     unknown = replace(limited, reassignments=(Reassignment(A0, (1, 3)),))
     assert check_alone(unknown) == (), "only the cluster knows what moves"
+
+
+def test_a_time_to_finish_in_needs_the_size_of_what_moves() -> None:
+    sized, unsized = (Reassignment(A0, (1, 3), (1, 2), size) for size in (5, None))
+    timely = replace(_plan(sized), throttle=ThrottleWish(ThrottleBy.FINISH_IN, 60))
+    assert check_alone(timely) == ()
+    (found,) = check_alone(replace(timely, reassignments=(unsized, replace(unsized, partition=B0))))
+    assert found.message == "throttle.finish_in is given, but not the size_bytes of aaa-0, bbb-0"
+    reordering, unknown = Reassignment(A0, (2, 1), (1, 2)), Reassignment(B0, (1, 3))
+    assert check_alone(replace(timely, reassignments=(reordering, unknown))) == ()
+    rated = replace(timely, reassignments=(unsized,), throttle=ThrottleWish(ThrottleBy.RATE, 60))
+    assert check_alone(rated) == ()
 
 
 def test_deletion_guards() -> None:
