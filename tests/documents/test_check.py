@@ -202,6 +202,7 @@ def test_reading_ends_at_a_number_of_keys_values_and_ends(source: str, monkeypat
         (f"[{10**19}]", None),
         ('{"a": 1, "a": 1}', None),
         ('["\\ud800"]', None),
+        ("[" * 100 + "]" * 100, json.loads("[" * 100 + "]" * 100)),
         ("[" * 102 + "]" * 102, None),
     ],
 )

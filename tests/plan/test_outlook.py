@@ -52,6 +52,12 @@ def test_a_broker_that_is_full_and_gets_no_more_is_not_told() -> None:
     assert outlook({"t-0": (3, 2)}, ClusterFacts(sizes=SIZES, capacities={1: 1})) == []
 
 
+def test_a_stale_plan_is_not_blamed_for_what_it_did_not_know() -> None:
+    """It holds broker 1 for one that has a copy already; that it is stale is told elsewhere."""
+    plan = ReassignmentPlan(PlanHeader(), (Reassignment(tp("t-1"), (2, 1), (1, 2)),))
+    assert check_outlook(plan, STATE, ClusterFacts(sizes=SIZES, capacities={1: 499})) == ()
+
+
 def test_leaders_that_crowd_on_one_broker() -> None:
     """8 partitions on 4 brokers: more than 4 on one of them are told."""
     crowd = {"t-1": (1, 2), "t-2": (1, 3)}
