@@ -171,7 +171,7 @@ def _in_sync(partition: TopicPartition, topic: Topic, state: ClusterState, min_i
     if found.leader <= NO_LEADER:
         yield Condition.OFFLINE
     number = partition.partition
-    if set(topic.replicas[number]) - set(topic.adding_replicas.get(number, ())) - set(found.isr):
+    if set(topic.replicas[number]).difference(found.isr, topic.adding_replicas.get(number, ())):
         yield Condition.UNDER_REPLICATED
     if found.leader > NO_LEADER and min_isr is not None and len(found.isr) <= min_isr:
         yield Condition.UNDER_MIN_ISR if len(found.isr) < min_isr else Condition.AT_MIN_ISR

@@ -92,7 +92,7 @@ def moment(since_1970_ms: int) -> str | None:
 def _safe(cell: Cell) -> Cell:
     if isinstance(cell, str):
         return _escaped(cell)
-    if isinstance(cell, tuple) and any(isinstance(each, str) for each in cell):
+    if isinstance(cell, tuple) and cell and isinstance(cell[0], str):  # all of them are, then
         return tuple(_escaped(str(each)) for each in cell)
     return cell
 

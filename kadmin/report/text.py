@@ -25,23 +25,17 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
     NOTHING stands for a number that is not known, too.
     """
-    cells = [[str(cell) for cell in row] for row in rows]
-    widths = [max(len(row[column]) for row in [list(headers), *cells]) for column in range(len(headers))]
-    numeric = [_numeric([row[column] for row in rows]) for column in range(len(headers))]
-
-    def line(row: Sequence[str]) -> str:
-        aligned = (
-            cell.rjust(width) if right else cell.ljust(width)
-            for cell, width, right in zip(row, widths, numeric, strict=True)
-        )
-        return "  ".join(aligned).rstrip()
-
-    return "\n".join(line(row) for row in [list(headers), *cells])
+    given = zip(*rows, strict=True) if rows else ([] for _ in headers)
+    columns = [_aligned(header, list(cells)) for header, cells in zip(headers, given, strict=True)]
+    return "\n".join("  ".join(row).rstrip() for row in zip(*columns, strict=True))
 
 
-def _numeric(cells: Sequence[object]) -> bool:
+def _aligned(header: str, cells: Sequence[object]) -> list[str]:
     known = [cell for cell in cells if cell != NOTHING]
-    return bool(known) and all(isinstance(cell, int | float) for cell in known)
+    numeric = bool(known) and all(isinstance(cell, int | float) for cell in known)
+    texts = [header, *map(str, cells)]
+    width = max(map(len, texts))
+    return [text.rjust(width) if numeric else text.ljust(width) for text in texts]
 
 
 def shortened(text: str, total: int) -> str:

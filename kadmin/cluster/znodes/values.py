@@ -69,7 +69,7 @@ def leading_json(path: str, data: bytes) -> object:
 
 def integer(path: str, value: object, what: str) -> int:
     """Return an int32; JSON's true and 1.0 are none."""
-    if isinstance(value, bool) or not isinstance(value, int):
+    if type(value) is not int:
         raise MalformedZnodeError(path, f"{what} is not an integer: {value!r}")
     if not MIN_INT32 <= value <= MAX_INT32:
         raise MalformedZnodeError(path, f"{what} is not a 32-bit integer: {value}")
@@ -87,7 +87,7 @@ def integers(path: str, value: object, what: str) -> tuple[int, ...]:
     """Return a list of ints."""
     if not isinstance(value, list):
         raise MalformedZnodeError(path, f"{what} is not a list: {value!r}")
-    return tuple(integer(path, each, what) for each in value)
+    return tuple([integer(path, each, what) for each in value])
 
 
 def mapping(path: str, value: object, what: str) -> dict[str, Any]:
