@@ -23,7 +23,10 @@ def test_a_pattern_that_matches_no_name_is_refused(pattern: str) -> None:
     (found,) = check_policy_patterns(Policy(deny=("a", pattern)))
     assert (found.code, found.field) == (codes.MALFORMED, ("spec", "deletion", "deny", 1))
     assert found.message.startswith(f"{pattern} matches no topic")
-    assert [each.field[-1] for each in check_policy_patterns(Policy(allow=(pattern,)))] == [0]
+    assert found.hint == "close the bracket, with characters in it: [ab], [0-9], [!x]"
+    assert [each.field for each in check_policy_patterns(Policy(allow=(pattern,)))] == [
+        ("spec", "deletion", "allow", 0)
+    ]
 
 
 @given(st.lists(pieces, min_size=1, max_size=4).map("".join), st.text("aZ9._-b", max_size=4))
