@@ -36,10 +36,10 @@ def preview(
 ) -> None:
     """Show who has each partition before and after a change, and how many partitions change hands."""
     from kadmin.cli.desk import open_desk
+    from kadmin.cluster.znodes.values import one_line
     from kadmin.operations.consumers import Change
     from kadmin.operations.consumers import preview as look
     from kadmin.operations.inspect import Inspection
-    from kadmin.report.text import one_line
 
     if not (add_partitions or members or lose):
         raise UsageError("Nothing changes.", next_command="add --add-partitions N, --members N or --lose MEMBER")

@@ -6,6 +6,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from kadmin.cli.files import STANDARD_INPUT
 from kadmin.errors import InvalidInputError, NotCompletedError
 
 if TYPE_CHECKING:
@@ -27,9 +28,9 @@ def read_document(path: Path) -> bytes:
 
 
 def _read(path: Path, most: int = -1) -> bytes:
-    name = "standard input" if str(path) == "-" else path
+    name = "standard input" if str(path) == STANDARD_INPUT else path
     try:
-        if str(path) != "-":
+        if str(path) != STANDARD_INPUT:
             with path.open("rb") as file:
                 return file.read(most)
         if sys.stdin is None:  # whoever started us closed it

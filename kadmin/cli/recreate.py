@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kadmin.cli.files import STANDARD_INPUT
 from kadmin.cli.operate import answer_outcome, execute
 from kadmin.cli.options import (
     LockTimeoutOption,
@@ -56,4 +57,4 @@ def _recipe(desk: Desk, name: str) -> RecreationPlan:
     from kadmin.operations.recreate import plan_recreation
 
     path = Path(name)
-    return read_recipe(path) if name == "-" or path.exists() else plan_recreation(desk, name)
+    return read_recipe(path) if name == STANDARD_INPUT or path.exists() else plan_recreation(desk, name)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, TypeAlias
 
-from kadmin.cluster.znodes.values import escaped
+from kadmin.cluster.znodes.values import escaped, one_line
 from kadmin.errors import UsageError
 
 if TYPE_CHECKING:
@@ -91,15 +91,10 @@ def moment(since_1970_ms: int) -> str | None:
 
 def _safe(cell: Cell) -> Cell:
     if isinstance(cell, str):
-        return _escaped(cell)
+        return one_line(cell)
     if isinstance(cell, tuple) and cell and isinstance(cell[0], str):  # all of them are, then
-        return tuple(_escaped(str(each)) for each in cell)
+        return tuple(one_line(str(each)) for each in cell)
     return cell
-
-
-def _escaped(text: str) -> str:
-    # Most text needs nothing, and a large cluster has much of it.
-    return text if text.isprintable() else escaped(text, len(text))
 
 
 def _rank(cell: Cell) -> tuple[int, int | str | tuple[int | str, ...]]:

@@ -49,8 +49,7 @@ def read_inventory(directory: Path) -> Inventory:
 
 def inventory_files(directory: Path) -> tuple[Path, ...]:
     """Return the paths that an inventory in this folder may have."""
-    tables = (f"{table.name}.{suffix}" for table in (BROKERS, PARTITIONS) for suffix in FORMATS)
-    return tuple(directory / name for name in (HEADER, *tables))
+    return (directory / HEADER, *_paths(directory, BROKERS), *_paths(directory, PARTITIONS))
 
 
 def refuse_unknown_clusters(directory: Path, header: Header, found: Collection[str]) -> None:
@@ -63,7 +62,7 @@ def refuse_unknown_clusters(directory: Path, header: Header, found: Collection[s
 
 def table_path(directory: Path, table: Table) -> Path:
     """Return the path of a table, whichever of the three formats it has; raises InvalidInputError unless it has one."""
-    found = [path for path in (directory / f"{table.name}.{suffix}" for suffix in FORMATS) if path.exists()]
+    found = [path for path in _paths(directory, table) if path.exists()]
     if len(found) == 1:
         return found[0]
     if found:
@@ -73,6 +72,10 @@ def table_path(directory: Path, table: Table) -> Path:
         f"{directory} holds no table {table.name} (.parquet, .csv or .jsonl).",
         next_command="kadmin snapshot -z ZK --out DIR",
     )
+
+
+def _paths(directory: Path, table: Table) -> list[Path]:
+    return [directory / f"{table.name}.{suffix}" for suffix in FORMATS]
 
 
 def refuse_columns(path: Path, table: Table, found: Collection[str]) -> None:

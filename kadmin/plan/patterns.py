@@ -24,20 +24,24 @@ _IN_NAMES = string.ascii_letters + string.digits + "._-"
 def check_policy_patterns(policy: Policy) -> tuple[Violation, ...]:
     """Refuse patterns of a policy that match nothing: somebody meant to guard something."""
     deletion = ("spec", "deletion")
-    lists = (("deny", policy.deny), ("allow", policy.allow))
-    written = (((*deletion, name, index), each) for name, patterns in lists for index, each in enumerate(patterns))
+    written = (*_listed((*deletion, "deny"), policy.deny), *_listed((*deletion, "allow"), policy.allow))
     return tuple(_futile(written))
 
 
 def check_request_patterns(request: RebalanceRequest) -> tuple[Violation, ...]:
     """Refuse patterns of a request that match nothing."""
-    lists = (("include", request.include_topics), ("exclude", request.exclude_topics))
-    written: list[tuple[Field, str]] = [
-        (("spec", "topics", name, index), each) for name, patterns in lists for index, each in enumerate(patterns)
-    ]
-    written += [(("spec", "replication_factor", each), each) for each in request.replication_factor]
-    written += [(("spec", "broker_sets", each), each) for each in request.broker_sets]
+    topics = ("spec", "topics")
+    written = (
+        *_listed((*topics, "include"), request.include_topics),
+        *_listed((*topics, "exclude"), request.exclude_topics),
+        *((("spec", "replication_factor", each), each) for each in request.replication_factor),
+        *((("spec", "broker_sets", each), each) for each in request.broker_sets),
+    )
     return tuple(_futile(written))
+
+
+def _listed(field: Field, patterns: Iterable[str]) -> Iterator[tuple[Field, str]]:
+    return (((*field, index), each) for index, each in enumerate(patterns))
 
 
 def _futile(written: Iterable[tuple[Field, str]]) -> Iterator[Violation]:

@@ -40,15 +40,19 @@ def examination_markdown(name: str, examination: Examination) -> str:
 
 def cell(text: str) -> str:
     """Return text that stands in a Markdown table as it is: no markup, no links, no line breaks."""
-    plain = "".join(f"\\{char}" if char in _SPECIAL else char if char.isprintable() else " " for char in text)
+    plain = "".join(f"\\{char}" if char in _SPECIAL else char for char in _plain(text))
     return _LINK.sub(r"\1\\", plain)
 
 
 def code(text: str) -> str:
     """Return a name as a code span that stands in a table, too: there GitHub links nothing and calls nobody."""
-    plain = "".join(char if char.isprintable() else " " for char in text).replace("|", "\\|")
+    plain = _plain(text).replace("|", "\\|")
     fence = "`" * (1 + max(map(len, _BACKTICKS.findall(plain)), default=0))
     return f"{fence} {plain} {fence}" if "`" in plain else f"{fence}{plain}{fence}"
+
+
+def _plain(text: str) -> str:
+    return "".join(char if char.isprintable() else " " for char in text)
 
 
 def _verdict(examination: Examination) -> str:

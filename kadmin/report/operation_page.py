@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.znodes.values import one_line
 from kadmin.operations.record import Kind, OperationState, StepKind
 from kadmin.plan.progress import Progress
 from kadmin.plan.units import format_rate
@@ -18,7 +19,7 @@ from kadmin.report.sections import (
     rack_section,
     worst_text,
 )
-from kadmin.report.text import UNKNOWN, about, count, duration, one_line
+from kadmin.report.text import UNKNOWN, about, count, duration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from kadmin.cluster.znodes.values import one_line
 from kadmin.plan.units import format_rate
 from kadmin.report.page import Bar, Card, Cell, Column, Notice, Page, Section, Table, Tone, number, size
 from kadmin.report.proposals import figure_rows
@@ -17,7 +18,7 @@ from kadmin.report.sections import (
     rack_section,
     worst_text,
 )
-from kadmin.report.text import UNKNOWN, about, count, duration, one_line
+from kadmin.report.text import UNKNOWN, about, count, duration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,9 +7,10 @@ import math
 import zlib
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.znodes.values import one_line
 from kadmin.plan.waves import added, moved_bytes
 from kadmin.report.page import Cell, Chart, Column, Packed, Section, Table, Tone, number, size
-from kadmin.report.text import about, count, one_line, replicas
+from kadmin.report.text import about, count, replicas
 from kadmin.report.whatif import worst
 
 if TYPE_CHECKING:

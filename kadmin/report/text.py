@@ -78,11 +78,6 @@ def change(before: object, after: object) -> str:
     return str(after) if before == after else f"{before} -> {after}"
 
 
-def one_line(text: str) -> str:
-    """Return foreign text with what is not printable escaped: names may hold anything."""
-    return text if text.isprintable() else escaped(text, len(text))
-
-
 def replicas(ids: Sequence[int] | None) -> str:
     """Return ordered replicas as `1,2,3`; nothing known is `?`."""
     return "?" if ids is None else ",".join(str(broker) for broker in ids)

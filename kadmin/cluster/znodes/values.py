@@ -39,6 +39,12 @@ def escaped(value: str | bytes | None, most: int = _MOST_SHOWN) -> str:
     return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text[:most]) + cut
 
 
+def one_line(text: str) -> str:
+    """Return foreign text whole, with what is not printable escaped: names may hold anything."""
+    # Most text needs nothing, and a large cluster has much of it.
+    return text if text.isprintable() else escaped(text, len(text))
+
+
 def decode_object(path: str, data: bytes | None) -> dict[str, Any]:
     """Decode a JSON object."""
     value = decode_json(path, data)
