@@ -86,7 +86,7 @@ bench-insight: $(READY)
 	PYTHONPATH=tests $(BIN)/python benchmarks/insight.py
 
 fuzz: $(READY)
-	PYTHONPATH=tests $(BIN)/python tests/fuzz_documents.py --seconds $(SECONDS)
+	PYTHONPATH=tests $(BIN)/python tests/support/documents/fuzz.py --seconds $(SECONDS)
 
 mutation: $(READY)
 	$(BIN)/python benchmarks/mutation.py $(MUTANTS)

@@ -19,34 +19,34 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from controller_model_eras import ERAS
-from controller_model_znodes import REASSIGN, TOPICS, reassignment_payload
-from fault_proxy import Action, Fault, FaultProxy, Side
 from kazoo.client import KazooClient
-from kill_points import Ground
-from many_partitions import reassign_many
-from races import races
-from runs_under_test import Site
-from states import cluster, tp
+from support.cluster.states import cluster, tp
+from support.controller.eras import ERAS
+from support.controller.znodes import REASSIGN, TOPICS, reassignment_payload
+from support.executor.kill_points import Ground
+from support.executor.many_partitions import reassign_many
+from support.executor.races import races
+from support.executor.runs import Site
+from support.zookeeper.fault_proxy import Action, Fault, FaultProxy, Side
 
-from kadmin.cluster.reader import read_cluster
-from kadmin.cluster.store import Store
+from kadmin.cluster.zookeeper.reader import read_cluster
+from kadmin.cluster.zookeeper.store import Store
 from kadmin.documents import dump_json
-from kadmin.operations.actions import Memory, Observed, PublishWave, ReassignmentWork
 from kadmin.operations.clock import Clock
 from kadmin.operations.decide import decide
-from kadmin.operations.journal import Journal
-from kadmin.operations.lock import Holder, take
-from kadmin.operations.publish import Publisher, next_step
-from kadmin.operations.record import Author, Kind, OperationRecord, Paths, StepKind
-from kadmin.plan.model import Elect, Reassignment
+from kadmin.operations.decide.actions import Memory, Observed, PublishWave, ReassignmentWork
+from kadmin.operations.record.record import Author, OperationKind, OperationRecord, Paths, StepKind
+from kadmin.operations.zookeeper.journal import Journal
+from kadmin.operations.zookeeper.lock import Holder, take
+from kadmin.operations.zookeeper.publish import Publisher, next_step
+from kadmin.plan.model import Elect, PartitionTarget
 from kadmin.report.text import table
 from kadmin.sandbox import Sandbox, SandboxSpec
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fault_proxy import Frame
+    from support.zookeeper.fault_proxy import Frame
 
     from kadmin.cluster.model import Replicas
 
@@ -147,14 +147,16 @@ def _pairs(store: Store, client: KazooClient) -> list[tuple[float, float]]:
     author = Author("bench", "bench", 0)
     lease = take(store, Paths(), Holder(author, "bench", "now", 10.0), Clock(), 0)
     journal = Journal(store, Paths())
-    journal.create(OperationRecord("bench", Kind.REASSIGNMENT, "{}", "sha256:0", None, "now", author, {}), lease, "now")
+    journal.create(
+        OperationRecord("bench", OperationKind.REASSIGNMENT, "{}", "sha256:0", None, "now", author, {}), lease, "now"
+    )
     publisher = Publisher(store, Paths(), "bench")
 
     def publish(target: Replicas) -> None:
         step = next_step(journal.steps("bench"), StepKind.WAVE, REASSIGN, "now")
         state = read_cluster(store, ["orders"])
         sent.append(time.perf_counter())
-        publisher.wave(PublishWave(0, (Reassignment(partition, target),)), step, state, lease)
+        publisher.wave(PublishWave(0, (PartitionTarget(partition, target),)), step, state, lease)
 
     def create(target: Replicas) -> None:
         payload = reassignment_payload({partition: target})
@@ -186,9 +188,9 @@ def _reaction(client: KazooClient, sent: list[float], send: Callable[[Replicas],
 def deciding() -> list[list[str]]:
     """Decide on a plan of PARTITIONS partitions, in the middle of its first wave and at its end."""
     names = [f"topic-{number // 100:04d}-{number % 100}" for number in range(PARTITIONS)]
-    wishes = tuple(Reassignment(tp(name), (2, 3), (1, 2)) for name in names)
-    waves = tuple(wishes[start : start + WAVE] for start in range(0, PARTITIONS, WAVE))
-    work = ReassignmentWork(waves, wishes, Elect.AT_END)
+    targets = tuple(PartitionTarget(tp(name), (2, 3), (1, 2)) for name in names)
+    waves = tuple(targets[start : start + WAVE] for start in range(0, PARTITIONS, WAVE))
+    work = ReassignmentWork(waves, targets, Elect.AT_END)
     before = Observed(cluster(dict.fromkeys(names[:WAVE], (1, 2))), ())
     after = Observed(cluster(dict.fromkeys(names, (2, 3))), ())
     rows = []

@@ -24,7 +24,7 @@ from kadmin.planner.tables import arrow_schema
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from kadmin.inventory.columns import Table
+    from kadmin.inventory.columns import InventoryTable
     from kadmin.planner.tables import ArrowTable
 
     Ints = npt.NDArray[np.int64]
@@ -105,7 +105,7 @@ def tables(size: Size, seed: int, kind: str = "") -> tuple[ArrowTable, ArrowTabl
     return _table(BROKERS, brokers, size.brokers), _table(PARTITIONS, partitions, size.partitions)
 
 
-def _table(shape: Table, columns: dict[str, Any], rows: int) -> ArrowTable:
+def _table(shape: InventoryTable, columns: dict[str, Any], rows: int) -> ArrowTable:
     schema = arrow_schema(shape)
     found = [
         pa.array(columns[field.name]).cast(field.type) if field.name in columns else pa.nulls(rows, field.type)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from run import PARTITIONS, TOPICS, kadmin, load_cluster, timed
 
-from kadmin.insight.whatif import placements_of, single_losses
+from kadmin.insight.predict.whatif import placements_of, single_losses
 from kadmin.inventory import read_inventory, state_of
 from kadmin.report.text import table
 from kadmin.sandbox import Sandbox, SandboxSpec

@@ -79,13 +79,13 @@ def tell(name: str, seed: int, ring: Peers | None) -> list[str]:
 
 def exactness(cases: int) -> str:
     """Put many small clusters to an exact solver and say how often the planner found the optimum, by family."""
-    from exact_cases import FAMILIES
+    from support.planner.exact_cases import FAMILIES
 
     return "\n".join(_exactness(family, cases // len(FAMILIES)) for family in FAMILIES)
 
 
 def _exactness(family: str, cases: int) -> str:
-    from exact_cases import exact_case, judge
+    from support.planner.exact_cases import exact_case, judge
 
     verdicts = Counter(judge(*exact_case(seed, family)) for seed in range(cases))
     solved = cases - verdicts["infeasible"]

@@ -20,9 +20,9 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from kazoo.client import KazooClient
-from znode_cluster import seed
+from support.zookeeper.znode_cluster import seed
 
-from kadmin.cluster.store import Store
+from kadmin.cluster.zookeeper.store import Store
 from kadmin.java import cache_folder, find_java
 from kadmin.sandbox import Sandbox, SandboxSpec
 

@@ -17,8 +17,8 @@ import tracemalloc
 from pathlib import Path
 from typing import NamedTuple
 
-from bad_documents import BAD
 from run import PLAN_ENTRIES, write_plan
+from support.documents.bad_documents import BAD
 
 from kadmin.documents import examine
 from kadmin.inventory import BrokerRow, ClusterInventory, Inventory, PartitionRow, write_inventory

@@ -6,10 +6,10 @@ import socket
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from document_strategies import documents
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from support.documents.strategies import documents
 
 from kadmin.documents import KINDS, to_value
 from kadmin.errors import InvalidInputError, KadminError, UsageError

@@ -141,7 +141,7 @@ GOOD: dict[str, list[dict[str, Any]]] = {
                 "reassigning": [PARTITION],
                 "delete_topic_enable": True,
                 "auto_create_topics_enable": False,
-                "untold": ["groups were not seen"],
+                "unavailable": ["groups were not seen"],
             },
             "kafka_by_cluster": {"east": {"controller": 1}},
         }

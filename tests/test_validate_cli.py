@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from bad_documents import BAD
-from cluster_under_test import command
+from support.documents.bad_documents import BAD
+from support.live.cluster import command
 
 from kadmin.errors import InvalidInputError
 from kadmin.inventory import (

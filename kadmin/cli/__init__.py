@@ -65,7 +65,7 @@ def _not_written(error: BaseException) -> int:
 
 
 def _fail(error: KadminError) -> int:
-    from kadmin.cluster.znodes.values import escaped
+    from kadmin.cluster.names import escaped
 
     # Names of files may hold anything.
     told = [escaped(line, len(line)) for each in error.lines() for line in each.split("\n")]

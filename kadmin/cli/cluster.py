@@ -23,7 +23,7 @@ from kadmin.cli.report import HtmlOption, plan_page_text, seen_in_inventory, see
 from kadmin.errors import UsageError
 
 
-class Table(StrEnum):
+class TableFormat(StrEnum):
     """The format of an inventory's two tables."""
 
     PARQUET = "parquet"
@@ -45,21 +45,21 @@ def snapshot(
     *,
     sizes: SizesOption = None,
     timeout: BoundOption = READ_TIMEOUT_S,
-    table: Annotated[Table, typer.Option("--table", help="Format of the two tables.")] = Table.PARQUET,
+    table: Annotated[TableFormat, typer.Option("--table", help="Format of the two tables.")] = TableFormat.PARQUET,
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
     """Write the inventory of a live cluster: brokers and partitions, each topic read until it stood still."""
-    from kadmin.cli.desk import open_desk
+    from kadmin.cli.context import open_context
     from kadmin.cli.inputs import read_sizes
     from kadmin.cli.output import answer
     from kadmin.inventory import write_inventory
-    from kadmin.operations.snapshot import take_snapshot
+    from kadmin.operations.reading.snapshot import take_snapshot
     from kadmin.report.answers import snapshot_answer
     from kadmin.report.operations import snapshot_text
 
     known = read_sizes(sizes) if sizes is not None else None
-    with open_desk(zookeeper, timeout_s=timeout) as desk:
-        taken = take_snapshot(desk, known)
+    with open_context(zookeeper, timeout_s=timeout) as context:
+        taken = take_snapshot(context, known)
     write_inventory(taken.inventory, out, table.value)
     answer(output, lambda: snapshot_text(taken, out), lambda: snapshot_answer(taken, out))
 
@@ -80,9 +80,9 @@ def diff(
     from kadmin.cli.inputs import read_plan, read_policy, read_sizes, write_text
     from kadmin.cli.output import answer
     from kadmin.report.answers import diff_answer
-    from kadmin.report.html import require_renderer
     from kadmin.report.markdown import examination_markdown
     from kadmin.report.operations import examination_text
+    from kadmin.report.pages.html import require_renderer
 
     if html is not None:
         require_renderer()
@@ -90,10 +90,10 @@ def diff(
     if inventory is not None:
         seen = seen_in_inventory(plan, inventory, known, rules)
     elif zookeeper is not None:
-        from kadmin.cli.desk import open_desk
+        from kadmin.cli.context import open_context
 
-        with open_desk(zookeeper, timeout_s=timeout) as desk:
-            seen = seen_live(desk, plan, known, rules, ask=html is not None)
+        with open_context(zookeeper, timeout_s=timeout) as context:
+            seen = seen_live(context, plan, known, rules, ask=html is not None)
     else:
         raise UsageError("diff needs a cluster or a snapshot.", next_command="add --zookeeper or --inventory")
     if html is not None:

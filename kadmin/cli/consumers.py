@@ -9,7 +9,7 @@ import typer
 from kadmin.cli.inspect import FilterOption, Shape, SortOption, TableFormat, TableOption
 from kadmin.cli.options import READ_TIMEOUT_S, BoundOption, PlanArgument, ZooKeeperOption
 from kadmin.errors import UsageError
-from kadmin.insight.strategy import Strategy
+from kadmin.insight.predict.strategy import Strategy
 
 consumers_app = typer.Typer(
     help="How consumers share partitions, who coordinates them, who notices a plan.", no_args_is_help=True
@@ -35,16 +35,16 @@ def preview(
     output: TableOption = TableFormat.HUMAN,
 ) -> None:
     """Show who has each partition before and after a change, and how many partitions change hands."""
-    from kadmin.cli.desk import open_desk
-    from kadmin.cluster.znodes.values import one_line
-    from kadmin.operations.consumers import Change
-    from kadmin.operations.consumers import preview as look
-    from kadmin.operations.inspect import Inspection
+    from kadmin.cli.context import open_context
+    from kadmin.cluster.names import one_line
+    from kadmin.operations.reading.consumers import Change
+    from kadmin.operations.reading.consumers import preview as look
+    from kadmin.operations.zookeeper.inspect import Inspection
 
     if not (add_partitions or members or lose):
         raise UsageError("Nothing changes.", next_command="add --add-partitions N, --members N or --lose MEMBER")
-    with open_desk(zookeeper, timeout_s=timeout) as desk:
-        found = look(desk, group, Change(add_partitions, members, lose), strategy)
+    with open_context(zookeeper, timeout_s=timeout) as context:
+        found = look(context, group, Change(add_partitions, members, lose), strategy)
     idle_threads = [one_line(thread) for thread in found.idle]
     more = {"changed": found.changed, "idle": idle_threads}
     Shape(sort or (), filters or (), output).tell(Inspection(found.table, (), more=more))
@@ -63,12 +63,12 @@ def coordinator(
     output: TableOption = TableFormat.HUMAN,
 ) -> None:
     """Show the broker that coordinates each group: the leader of its partition of __consumer_offsets."""
-    from kadmin.cli.desk import open_desk
-    from kadmin.operations.consumers import coordinators
-    from kadmin.operations.inspect import Inspection
+    from kadmin.cli.context import open_context
+    from kadmin.operations.reading.consumers import coordinators
+    from kadmin.operations.zookeeper.inspect import Inspection
 
-    with open_desk(zookeeper, timeout_s=timeout) as desk:
-        found = coordinators(desk, groups)
+    with open_context(zookeeper, timeout_s=timeout) as context:
+        found = coordinators(context, groups)
     Shape(sort or (), filters or (), output).tell(Inspection(found, ()))
 
 
@@ -83,14 +83,14 @@ def disturbed(
     output: TableOption = TableFormat.HUMAN,
 ) -> None:
     """Show the groups that read what a plan moves, or whose leaders or coordinator it changes."""
-    from kadmin.cli.desk import open_desk
+    from kadmin.cli.context import open_context
     from kadmin.cli.inputs import read_plan
-    from kadmin.operations.consumers import disturbances
+    from kadmin.operations.reading.consumers import disturbances
     from kadmin.report.text import count
 
     plan = read_plan(file)
-    with open_desk(zookeeper, timeout_s=timeout) as desk:
-        found = disturbances(desk, plan)
+    with open_context(zookeeper, timeout_s=timeout) as context:
+        found = disturbances(context, plan)
     Shape(sort or (), filters or (), output).tell(found)
     concerned = {row[:2] for row in found.table.rows}
     typer.echo(f"{count(len(concerned), 'group')} would notice this plan", err=True)

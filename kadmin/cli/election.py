@@ -31,11 +31,11 @@ def propose_election(
 
         state = state_of(read_inventory(inventory).single())
     elif zookeeper is not None:
-        from kadmin.cli.desk import open_desk
-        from kadmin.operations.snapshot import read_state
+        from kadmin.cli.context import open_context
+        from kadmin.operations.reading.snapshot import read_state
 
-        with open_desk(zookeeper, timeout_s=timeout) as desk:
-            state = read_state(desk)
+        with open_context(zookeeper, timeout_s=timeout) as context:
+            state = read_state(context)
     else:
         raise UsageError("An election needs a cluster or a snapshot.", next_command="add --zookeeper or --inventory")
     proposal = propose(state)

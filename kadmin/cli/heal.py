@@ -25,13 +25,13 @@ def heal(
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
     """Cure what keeps the controller from working: each step is shown, confirmed, and saved before it is done."""
-    from kadmin.cli.desk import bounds_of, open_desk
-    from kadmin.operations.heal import heal as run
+    from kadmin.cli.context import bounds_of, open_context
+    from kadmin.operations.zookeeper.heal import heal as run
 
     def confirm(finding: str, cure: str) -> None:
         typer.echo(f"{finding}\n  cure: {cure}", err=True)
         ask("Do it?", yes=yes)
 
-    with open_desk(zookeeper, timeout_s=timeout, story=output) as desk:
-        outcome = run(desk, bounds_of(desk, lock_timeout), confirm)
+    with open_context(zookeeper, timeout_s=timeout, story=output) as context:
+        outcome = run(context, bounds_of(context, lock_timeout), confirm)
     answer_outcome(output, outcome)

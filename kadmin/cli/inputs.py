@@ -80,7 +80,7 @@ def read_policy(path: Path | None) -> Policy:
 
 def read_sizes(path: Path | None) -> Mapping[TopicPartition, int]:
     """Read bytes per partition from the output of `kafka-log-dirs --describe`; no path gives no sizes."""
-    from kadmin.cluster.log_dirs import parse_log_dirs_json
+    from kadmin.cluster.kafka.log_dirs_file import parse_log_dirs_json
 
     return {} if path is None else parse_log_dirs_json(_read(path).decode("utf-8", errors="replace"))
 

@@ -15,8 +15,8 @@ from kadmin.errors import NotCompletedError, UnreachableError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kadmin.operations.inspect import Inspection
-    from kadmin.operations.runner import Desk
+    from kadmin.operations.execute.runner import Context
+    from kadmin.operations.zookeeper.inspect import Inspection
 
 BETWEEN_LOOKS_S = 2.0
 _CLEAR = "\x1b[2J\x1b[H"
@@ -82,13 +82,13 @@ def inspect_admin(
 ) -> None:
     """Show the three admin znodes entry by entry; CSV has the rows of admin-entries."""
     from kadmin.cli.output import answer
-    from kadmin.operations.doctor import AdminSurvey, survey_admin
-    from kadmin.operations.inspect import inspect
-    from kadmin.report.admin_nodes import admin_answer, admin_text
+    from kadmin.operations.zookeeper.doctor import AdminSurvey, survey_admin
+    from kadmin.operations.zookeeper.inspect import inspect
+    from kadmin.report.zookeeper.admin_nodes import admin_answer, admin_text
 
     if output is TableFormat.CSV:
         told = Shape((), (), output).tell
-        _show(zookeeper, lambda desk: inspect(desk, "admin-entries"), told, watch=watch, timeout_s=timeout)
+        _show(zookeeper, lambda context: inspect(context, "admin-entries"), told, watch=watch, timeout_s=timeout)
         return
 
     def tell(survey: AdminSurvey) -> None:
@@ -108,10 +108,10 @@ def _table_command(name: str, words: str) -> None:
         timeout: WatchBoundOption = None,
         output: TableOption = TableFormat.HUMAN,
     ) -> None:
-        from kadmin.operations.inspect import inspect
+        from kadmin.operations.zookeeper.inspect import inspect
 
         shape = Shape(sort or (), filters or (), output)
-        _show(zookeeper, lambda desk: inspect(desk, name), shape.tell, watch=watch, timeout_s=timeout)
+        _show(zookeeper, lambda context: inspect(context, name), shape.tell, watch=watch, timeout_s=timeout)
 
 
 for _name, _words in TABLES.items():
@@ -131,10 +131,10 @@ def inspect_tree(
     output: TableOption = TableFormat.HUMAN,
 ) -> None:
     """Show the znodes below a path: size, children, and whether their data can be decoded."""
-    from kadmin.operations.inspect import inspect_tree as read
+    from kadmin.operations.zookeeper.inspect import inspect_tree as read
 
     shape = Shape(sort or (), filters or (), output)
-    _show(zookeeper, lambda desk: read(desk, path, depth), shape.tell, watch=watch, timeout_s=timeout)
+    _show(zookeeper, lambda context: read(context, path, depth), shape.tell, watch=watch, timeout_s=timeout)
 
 
 @inspect_app.command("znode")
@@ -147,10 +147,10 @@ def inspect_znode(
     output: TableOption = TableFormat.HUMAN,
 ) -> None:
     """Show one znode: its facts, its ACL, its data as it is and decoded."""
-    from kadmin.operations.inspect import inspect_znode as read
+    from kadmin.operations.zookeeper.inspect import inspect_znode as read
 
     told = Shape((), (), output).tell
-    _show(zookeeper, lambda desk: read(desk, path), told, watch=watch, timeout_s=timeout)
+    _show(zookeeper, lambda context: read(context, path), told, watch=watch, timeout_s=timeout)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,11 +167,11 @@ class Shape:
         What brokers did not tell is for people on stderr whatever the format.
         """
         from kadmin.cli.output import answer
-        from kadmin.cluster.znodes.values import escaped
+        from kadmin.cluster.names import escaped
         from kadmin.report.tables import table_answer, table_csv, table_text, unreadable_lines
 
         table = found.table.filtered(self.conditions).sorted_by(self.keys)
-        for line in found.untold or ():
+        for line in found.unavailable or ():
             typer.echo(escaped(line), err=True)
         if self.output is TableFormat.CSV:
             typer.echo(table_csv(table))
@@ -182,28 +182,28 @@ class Shape:
         answer(
             form,
             lambda: table_text(table, found.unreadable),
-            lambda: {**table_answer(table, found.unreadable, found.untold), **found.more},
+            lambda: {**table_answer(table, found.unreadable, found.unavailable), **found.more},
         )
 
 
 def _show(
     zookeeper: str,
-    look: Callable[[Desk], _Seen],
+    look: Callable[[Context], _Seen],
     tell: Callable[[_Seen], None],
     *,
     watch: bool,
     timeout_s: float | None,
 ) -> None:
-    from kadmin.cli.desk import open_desk
+    from kadmin.cli.context import open_context
 
     bound_s = timeout_s if timeout_s is not None or watch else READ_TIMEOUT_S
-    with open_desk(zookeeper, timeout_s=bound_s) as desk:
+    with open_context(zookeeper, timeout_s=bound_s) as context:
         looks = 0
         while True:
             try:
-                found = look(desk)
+                found = look(context)
             except (NotCompletedError, UnreachableError):
-                if looks == 0 or desk.clock.now() < desk.clock.until:
+                if looks == 0 or context.clock.now() < context.clock.until:
                     raise
                 typer.echo("--timeout ended before the last look did", err=True)
                 return
@@ -211,6 +211,6 @@ def _show(
             if watch and sys.stdout.isatty():
                 typer.echo(_CLEAR, nl=False)
             tell(found)
-            if not watch or desk.clock.now() + BETWEEN_LOOKS_S >= desk.clock.until:
+            if not watch or context.clock.now() + BETWEEN_LOOKS_S >= context.clock.until:
                 return
-            desk.clock.wait(BETWEEN_LOOKS_S)
+            context.clock.wait(BETWEEN_LOOKS_S)

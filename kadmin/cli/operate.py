@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kadmin.cluster.model import TopicPartition
-    from kadmin.operations.runner import Desk
-    from kadmin.operations.service import Bounds, Outcome
+    from kadmin.operations.execute.apply import Bounds, Outcome
+    from kadmin.operations.execute.runner import Context
     from kadmin.plan.model import Plan, Policy
 
 lock_app = typer.Typer(help="The lock that keeps two runners apart.", no_args_is_help=True)
@@ -46,13 +46,13 @@ def apply(
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
     """Execute a plan on the live cluster: check, show, ask, publish wave by wave, follow, verify."""
-    from kadmin.cli.desk import bounds_of, open_desk
+    from kadmin.cli.context import bounds_of, open_context
     from kadmin.cli.inputs import read_plan, read_policy, read_sizes
 
     plan, known, rules = read_plan(file), read_sizes(sizes), read_policy(policy)
-    with open_desk(zookeeper, timeout_s=timeout, story=output) as desk:
-        bounds = bounds_of(desk, lock_timeout)
-        outcome = execute(desk, plan, known, bounds, output, policy=rules, dry_run=dry_run, yes=yes)
+    with open_context(zookeeper, timeout_s=timeout, story=output) as context:
+        bounds = bounds_of(context, lock_timeout)
+        outcome = execute(context, plan, known, bounds, output, policy=rules, dry_run=dry_run, yes=yes)
     answer_outcome(output, outcome)
 
 
@@ -64,16 +64,16 @@ def verify(
     output: OutputOption = OutputFormat.HUMAN,
 ) -> int:
     """Say per partition how far a plan is, judged by assignment and state; exit code 8 when not all is done."""
-    from kadmin.cli.desk import open_desk
+    from kadmin.cli.context import open_context
     from kadmin.cli.inputs import read_plan
     from kadmin.cli.output import answer
-    from kadmin.operations.verify import verify as judge
+    from kadmin.operations.reading.verify import verify as judge
     from kadmin.report.answers import verification_answer
     from kadmin.report.operations import verification_text
 
     plan = read_plan(file)
-    with open_desk(zookeeper, timeout_s=timeout) as desk:
-        found = judge(desk, plan)
+    with open_context(zookeeper, timeout_s=timeout) as context:
+        found = judge(context, plan)
     answer(output, lambda: verification_text(found), lambda: verification_answer(found))
     return 0 if found.done else 8
 
@@ -82,14 +82,14 @@ def status(
     zookeeper: ZooKeeperOption, *, timeout: BoundOption = READ_TIMEOUT_S, output: OutputOption = OutputFormat.HUMAN
 ) -> None:
     """Show unfinished operations, how far they are, and who runs them."""
-    from kadmin.cli.desk import open_desk
+    from kadmin.cli.context import open_context
     from kadmin.cli.output import answer
-    from kadmin.operations.verify import status as read
+    from kadmin.operations.reading.verify import status as read
     from kadmin.report.answers import status_answer
     from kadmin.report.operations import status_text
 
-    with open_desk(zookeeper, timeout_s=timeout) as desk:
-        found = read(desk)
+    with open_context(zookeeper, timeout_s=timeout) as context:
+        found = read(context)
     answer(output, lambda: status_text(found), lambda: status_answer(found))
 
 
@@ -97,19 +97,19 @@ def history(
     zookeeper: ZooKeeperOption, *, timeout: BoundOption = READ_TIMEOUT_S, output: OutputOption = OutputFormat.HUMAN
 ) -> None:
     """Show the operations on record, oldest first."""
-    from kadmin.cli.desk import open_desk
+    from kadmin.cli.context import open_context
     from kadmin.cli.output import answer
-    from kadmin.operations.verify import history as read
+    from kadmin.operations.reading.verify import history as read
     from kadmin.report.answers import history_answer
     from kadmin.report.operations import history_text
 
-    with open_desk(zookeeper, timeout_s=timeout) as desk:
-        found = read(desk)
+    with open_context(zookeeper, timeout_s=timeout) as context:
+        found = read(context)
     answer(output, lambda: history_text(found), lambda: history_answer(found))
 
 
 def execute(
-    desk: Desk,
+    context: Context,
     plan: Plan,
     sizes: Mapping[TopicPartition, int],
     bounds: Bounds,
@@ -120,16 +120,16 @@ def execute(
     yes: bool,
 ) -> Outcome:
     """Show what the plan would do, ask, and run it: apply, rollback and recreate alike."""
-    from kadmin.operations import service
+    from kadmin.operations.execute import apply as service
     from kadmin.report.operations import examination_text
 
-    preview = service.prepare(desk, plan, sizes, policy)
+    preview = service.prepare(context, plan, sizes, policy)
     if output is OutputFormat.HUMAN:
         typer.echo(examination_text(preview.examination), err=True)
     outcome = preview.settled(dry_run=dry_run)
     if outcome is None:
         _confirm(plan, yes=yes)
-        outcome = service.apply(desk, plan, sizes, bounds, policy)
+        outcome = service.apply(context, plan, sizes, bounds, policy)
     return outcome
 
 
@@ -138,14 +138,14 @@ def lock_show(
     zookeeper: ZooKeeperOption, *, timeout: BoundOption = READ_TIMEOUT_S, output: OutputOption = OutputFormat.HUMAN
 ) -> None:
     """Show who holds the lock."""
-    from kadmin.cli.desk import open_desk
+    from kadmin.cli.context import open_context
     from kadmin.cli.output import answer
-    from kadmin.operations.lock import read_holder
+    from kadmin.operations.zookeeper.lock import read_holder
     from kadmin.report.answers import lock_answer
     from kadmin.report.operations import lock_text
 
-    with open_desk(zookeeper, timeout_s=timeout) as desk:
-        found = read_holder(desk.store, desk.paths)
+    with open_context(zookeeper, timeout_s=timeout) as context:
+        found = read_holder(context.store, context.paths)
     answer(output, lambda: lock_text(found), lambda: lock_answer(found))
 
 
@@ -158,12 +158,12 @@ def lock_release(
     timeout: BoundOption = READ_TIMEOUT_S,
 ) -> None:
     """Take the lock away from a runner that is gone or must not go on; its next write fails."""
-    from kadmin.cli.desk import open_desk
-    from kadmin.operations.lock import release_by_hand
+    from kadmin.cli.context import open_context
+    from kadmin.operations.zookeeper.lock import release_by_hand
 
     ask(f"Take the lock away from the runner of operation {operation_id}?", yes=yes)
-    with open_desk(zookeeper, timeout_s=timeout) as desk:
-        holder = release_by_hand(desk.store, desk.paths, operation_id)
+    with open_context(zookeeper, timeout_s=timeout) as context:
+        holder = release_by_hand(context.store, context.paths, operation_id)
     typer.echo(f"released; it was held by {holder}")
 
 

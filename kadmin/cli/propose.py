@@ -61,7 +61,7 @@ def rebalance(
     """Propose a balanced plan from an inventory, with figures against the proven bounds."""
     from kadmin.cli.inputs import write_text
     from kadmin.cli.output import answer
-    from kadmin.report.html import require_renderer
+    from kadmin.report.pages.html import require_renderer
     from kadmin.report.proposals import proposals_text
 
     if html is not None:

@@ -19,7 +19,7 @@ from kadmin.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from kadmin.operations.runner import Desk
+    from kadmin.operations.execute.runner import Context
     from kadmin.plan.model import RecreationPlan
 
 
@@ -39,22 +39,22 @@ def recreate(
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
     """Make deleted topics again, with their assignment and configs; their records are gone."""
-    from kadmin.cli.desk import bounds_of, open_desk
+    from kadmin.cli.context import bounds_of, open_context
     from kadmin.cli.inputs import write_plan
 
-    with open_desk(zookeeper, timeout_s=timeout, story=output) as desk:
-        plan = _recipe(desk, recipe)
+    with open_context(zookeeper, timeout_s=timeout, story=output) as context:
+        plan = _recipe(context, recipe)
         if out is not None:
             write_plan(out, plan)
             typer.echo(f"{out}: {len(plan.recipes)} topics")
             return
-        outcome = execute(desk, plan, {}, bounds_of(desk, lock_timeout), output, dry_run=dry_run, yes=yes)
+        outcome = execute(context, plan, {}, bounds_of(context, lock_timeout), output, dry_run=dry_run, yes=yes)
     answer_outcome(output, outcome)
 
 
-def _recipe(desk: Desk, name: str) -> RecreationPlan:
+def _recipe(context: Context, name: str) -> RecreationPlan:
     from kadmin.cli.inputs import read_recipe
-    from kadmin.operations.recreate import plan_recreation
+    from kadmin.operations.repair.recreate import plan_recreation
 
     path = Path(name)
-    return read_recipe(path) if name == STANDARD_INPUT or path.exists() else plan_recreation(desk, name)
+    return read_recipe(path) if name == STANDARD_INPUT or path.exists() else plan_recreation(context, name)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.inventory import ClusterInventory
-    from kadmin.operations.examine import Examination
-    from kadmin.operations.runner import Desk
+    from kadmin.operations.decide.examine import Examination
+    from kadmin.operations.execute.runner import Context
     from kadmin.plan.facts import ClusterFacts
     from kadmin.plan.model import Plan, Policy
 
@@ -56,7 +56,7 @@ def report(
 ) -> None:
     """Write one HTML file that says what an operation did, or what a plan would do to a snapshot."""
     from kadmin.cli.inputs import read_sizes, write_text
-    from kadmin.report.html import require_renderer
+    from kadmin.report.pages.html import require_renderer
 
     require_renderer()
     known = read_sizes(sizes)
@@ -75,10 +75,10 @@ def report(
     elif figures is not None:
         raise UsageError("--figures goes with a plan and --inventory.", next_command="kadmin report --help")
     else:
-        from kadmin.cli.desk import open_desk
+        from kadmin.cli.context import open_context
 
-        with open_desk(zookeeper, timeout_s=READ_TIMEOUT_S if timeout is None else timeout) as desk:
-            text = _operation_text(desk, what, known)
+        with open_context(zookeeper, timeout_s=READ_TIMEOUT_S if timeout is None else timeout) as context:
+            text = _operation_text(context, what, known)
     if out is None:
         typer.echo(text, nl=False)
         return
@@ -99,29 +99,29 @@ def seen_in(
 ) -> Seen:
     """Examine a plan on one cluster of an inventory."""
     from kadmin.inventory import facts_of, state_of
-    from kadmin.operations.examine import examine
+    from kadmin.operations.decide.examine import examine
 
     state, facts = state_of(cluster), facts_of(cluster)
     facts = replace(facts, sizes={**facts.sizes, **known})
     return Seen(where, state, facts, examine(plan, state, facts, rules))
 
 
-def seen_live(desk: Desk, plan: Plan, known: Mapping[TopicPartition, int], rules: Policy, *, ask: bool) -> Seen:
+def seen_live(context: Context, plan: Plan, known: Mapping[TopicPartition, int], rules: Policy, *, ask: bool) -> Seen:
     """Examine a plan on a live cluster; `ask` the brokers for the sizes that a page shows."""
-    from kadmin.operations.service import prepare
+    from kadmin.operations.execute.apply import prepare
     from kadmin.plan.facts import ClusterFacts
 
-    preview = prepare(desk, plan, known, rules)
-    sizes, untold = _sizes(preview.state, known) if ask else (known, "")
-    where = f"the live cluster, at {desk.clock.timestamp()}{untold}"
+    preview = prepare(context, plan, known, rules)
+    sizes, unavailable = _sizes(preview.state, known) if ask else (known, "")
+    where = f"the live cluster, at {context.clock.timestamp()}{unavailable}"
     return Seen(where, preview.state, ClusterFacts(sizes=sizes), preview.examination)
 
 
 def plan_page_text(source: Path, plan: Plan, seen: Seen, figures: Mapping[str, Any] | None = None) -> str:
     """Return the page of a plan from that file."""
-    from kadmin.insight.forecast import forecast
-    from kadmin.report.html import render
-    from kadmin.report.plan_page import PlanFacts, plan_page
+    from kadmin.insight.predict.forecast import forecast
+    from kadmin.report.pages.html import render
+    from kadmin.report.pages.plan_page import PlanFacts, plan_page
 
     facts = PlanFacts(plan, str(source), seen.where, seen.state.cluster_id, figures)
     return render(plan_page(facts, seen.found, forecast(plan, seen.state, seen.facts.sizes, seen.facts.capacities)))
@@ -157,24 +157,24 @@ def _read_figures(path: Path, cluster_id: str | None) -> Mapping[str, Any]:
     raise StalePlanError(f"{path} holds no figures of cluster {cluster_id}.")
 
 
-def _operation_text(desk: Desk, operation_id: str | None, known: Mapping[TopicPartition, int]) -> str:
-    from kadmin.insight.forecast import retrospect
-    from kadmin.operations.chronicle import progress_of, read_chronicle
-    from kadmin.operations.snapshot import read_state
-    from kadmin.report.html import render
-    from kadmin.report.operation_page import operation_page
+def _operation_text(context: Context, operation_id: str | None, known: Mapping[TopicPartition, int]) -> str:
+    from kadmin.insight.predict.forecast import retrospect
+    from kadmin.operations.reading.snapshot import read_state
+    from kadmin.operations.record.timeline import progress_of, read_timeline
+    from kadmin.report.pages.html import render
+    from kadmin.report.pages.operation_page import operation_page
 
-    state = read_state(desk)
-    found = read_chronicle(desk, operation_id)
-    sizes, untold = _sizes(state, known) if found.wishes else (known, "")
+    state = read_state(context)
+    found = read_timeline(context, operation_id)
+    sizes, unavailable = _sizes(state, known) if found.targets else (known, "")
     forecast = retrospect(found.record.origin, state, sizes, {})
-    read_at = f"at {desk.clock.timestamp()}{untold}"
+    read_at = f"at {context.clock.timestamp()}{unavailable}"
     return render(operation_page(found, forecast, progress_of(found, state), read_at))
 
 
 def _sizes(state: ClusterState, known: Mapping[TopicPartition, int]) -> tuple[Mapping[TopicPartition, int], str]:
     """Return what the brokers say, `known` first, and why they could not be asked."""
-    from kadmin.operations.snapshot import ask_sizes
+    from kadmin.operations.reading.snapshot import ask_sizes
 
-    asked, untold = ask_sizes(state)
-    return {**(asked or {}), **known}, f"; brokers told no sizes: {untold}" if untold else ""
+    asked, unavailable = ask_sizes(state)
+    return {**(asked or {}), **known}, f"; brokers told no sizes: {unavailable}" if unavailable else ""

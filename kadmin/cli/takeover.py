@@ -33,15 +33,15 @@ def resume(
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
     """Take an unfinished operation over, from any machine, and bring it to its end."""
-    from kadmin.cli.desk import bounds_of, open_desk
-    from kadmin.operations import takeover
+    from kadmin.cli.context import bounds_of, open_context
+    from kadmin.operations.execute import takeover
 
-    with open_desk(zookeeper, timeout_s=timeout, story=output) as desk:
-        bounds = bounds_of(desk, lock_timeout)
-        found = takeover.find_unfinished(desk, operation_id)
+    with open_context(zookeeper, timeout_s=timeout, story=output) as context:
+        bounds = bounds_of(context, lock_timeout)
+        found = takeover.find_unfinished(context, operation_id)
         if found is not None:
             ask(f"Resume operation {found}?", yes=yes)
-        outcome = takeover.resume(desk, operation_id, bounds)
+        outcome = takeover.resume(context, operation_id, bounds)
     answer_outcome(output, outcome)
 
 
@@ -54,12 +54,12 @@ def pause(
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
     """Publish no further wave; the running one is followed to its end, and `resume` goes on."""
-    from kadmin.cli.desk import bounds_of, open_desk
-    from kadmin.operations.request import Wish
-    from kadmin.operations.takeover import stop
+    from kadmin.cli.context import bounds_of, open_context
+    from kadmin.operations.execute.takeover import stop
+    from kadmin.operations.record.request import Stop
 
-    with open_desk(zookeeper, timeout_s=timeout, story=output) as desk:
-        outcome = stop(desk, operation_id, Wish.PAUSE, bounds_of(desk, lock_timeout))
+    with open_context(zookeeper, timeout_s=timeout, story=output) as context:
+        outcome = stop(context, operation_id, Stop.PAUSE, bounds_of(context, lock_timeout))
     answer_outcome(output, outcome)
 
 
@@ -77,20 +77,20 @@ def cancel(
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
     """End an operation: publish no further wave, and follow what runs to its end, or take it back at once."""
-    from kadmin.cli.desk import bounds_of, open_desk
-    from kadmin.operations.request import Wish
-    from kadmin.operations.takeover import find_unfinished, stop
+    from kadmin.cli.context import bounds_of, open_context
+    from kadmin.operations.execute.takeover import find_unfinished, stop
+    from kadmin.operations.record.request import Stop
 
     if allow_foreign and not now:
         raise UsageError("--allow-foreign goes with --now.", next_command="kadmin cancel --help")
-    wish = Wish.CANCEL_NOW if now else Wish.CANCEL
-    with open_desk(zookeeper, timeout_s=timeout, story=output) as desk:
-        bounds = bounds_of(desk, lock_timeout)
-        found = find_unfinished(desk, operation_id)
+    kind = Stop.CANCEL_NOW if now else Stop.CANCEL
+    with open_context(zookeeper, timeout_s=timeout, story=output) as context:
+        bounds = bounds_of(context, lock_timeout)
+        found = find_unfinished(context, operation_id)
         if found is not None:
             how = "and take back what runs" if now else "and let what runs come to its end"
             ask(f"Cancel operation {found} {how}?", yes=yes)
-        outcome = stop(desk, operation_id, wish, bounds, allow_foreign=allow_foreign)
+        outcome = stop(context, operation_id, kind, bounds, allow_foreign=allow_foreign)
     answer_outcome(output, outcome)
 
 
@@ -106,13 +106,13 @@ def rollback(
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
     """Bring the partitions of an operation (the last, where none is named) back to their original order."""
-    from kadmin.cli.desk import bounds_of, open_desk
+    from kadmin.cli.context import bounds_of, open_context
     from kadmin.cli.inputs import read_sizes
-    from kadmin.operations.rollback import plan_rollback
+    from kadmin.operations.repair.rollback import plan_rollback
 
     known = read_sizes(sizes)
-    with open_desk(zookeeper, timeout_s=timeout, story=output) as desk:
-        bounds = bounds_of(desk, lock_timeout)
-        plan = plan_rollback(desk, operation_id)
-        outcome = execute(desk, plan, known, bounds, output, dry_run=dry_run, yes=yes)
+    with open_context(zookeeper, timeout_s=timeout, story=output) as context:
+        bounds = bounds_of(context, lock_timeout)
+        plan = plan_rollback(context, operation_id)
+        outcome = execute(context, plan, known, bounds, output, dry_run=dry_run, yes=yes)
     answer_outcome(output, outcome)

@@ -19,8 +19,8 @@ from kadmin.errors import InvalidInputError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kadmin.operations.runner import Desk
-    from kadmin.operations.service import Bounds
+    from kadmin.operations.execute.apply import Bounds
+    from kadmin.operations.execute.runner import Context
     from kadmin.plan.throttle import ConfigChanges
 
 throttle_app = typer.Typer(help="Replication throttles: what is set, by whom, and by hand.", no_args_is_help=True)
@@ -38,13 +38,13 @@ def show(
     zookeeper: ZooKeeperOption, *, timeout: TimeoutOption = None, output: OutputOption = OutputFormat.HUMAN
 ) -> None:
     """Show every topic and broker with a throttle, those of dead brokers and deleted topics included."""
-    from kadmin.cli.desk import open_desk
+    from kadmin.cli.context import open_context
     from kadmin.cli.output import answer
-    from kadmin.operations.throttle_audit import show as read
+    from kadmin.operations.throttles.audit import show as read
     from kadmin.report.throttles import throttles_answer, throttles_text
 
-    with open_desk(zookeeper, timeout_s=timeout) as desk:
-        found = read(desk)
+    with open_context(zookeeper, timeout_s=timeout) as context:
+        found = read(context)
     answer(output, lambda: throttles_text(found), lambda: throttles_answer(found))
 
 
@@ -53,13 +53,13 @@ def audit(
     zookeeper: ZooKeeperOption, *, timeout: TimeoutOption = None, output: OutputOption = OutputFormat.HUMAN
 ) -> None:
     """Say of every throttle whose it is: in use, left over by an operation, changed since, or on no record."""
-    from kadmin.cli.desk import open_desk
+    from kadmin.cli.context import open_context
     from kadmin.cli.output import answer
-    from kadmin.operations.throttle_audit import audit as judge
+    from kadmin.operations.throttles.audit import audit as judge
     from kadmin.report.throttles import audit_answer, audit_text
 
-    with open_desk(zookeeper, timeout_s=timeout) as desk:
-        found = judge(desk)
+    with open_context(zookeeper, timeout_s=timeout) as context:
+        found = judge(context)
     answer(output, lambda: audit_text(found), lambda: audit_answer(found))
 
 
@@ -76,13 +76,13 @@ def set_(
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
     """Throttle the partitions in flight now, or whole topics, or give brokers a rate; says what was there before."""
-    from kadmin.cli.desk import bounds_of, open_desk
-    from kadmin.operations.throttle_by_hand import Scope, plan_set
+    from kadmin.cli.context import bounds_of, open_context
+    from kadmin.operations.throttles.by_hand import Scope, plan_set
 
     wanted, scope = _rate(rate), Scope(tuple(broker or ()), tuple(topic or ()))
-    with open_desk(zookeeper, timeout_s=timeout) as desk:
-        bounds = bounds_of(desk, lock_timeout)
-        _carry_out(desk, lambda: plan_set(desk, scope, wanted), bounds, output, yes=yes)
+    with open_context(zookeeper, timeout_s=timeout) as context:
+        bounds = bounds_of(context, lock_timeout)
+        _carry_out(context, lambda: plan_set(context, scope, wanted), bounds, output, yes=yes)
 
 
 @throttle_app.command("clear")
@@ -98,28 +98,28 @@ def clear(
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
     """Take throttles off: what an operation set goes back to the value before it, all else goes."""
-    from kadmin.cli.desk import bounds_of, open_desk
-    from kadmin.operations.throttle_by_hand import Scope, plan_clear
+    from kadmin.cli.context import bounds_of, open_context
+    from kadmin.operations.throttles.by_hand import Scope, plan_clear
 
     scope = Scope(tuple(broker or ()), tuple(topic or ()))
-    with open_desk(zookeeper, timeout_s=timeout) as desk:
-        bounds = bounds_of(desk, lock_timeout)
-        _carry_out(desk, lambda: plan_clear(desk, scope, now=now), bounds, output, yes=yes)
+    with open_context(zookeeper, timeout_s=timeout) as context:
+        bounds = bounds_of(context, lock_timeout)
+        _carry_out(context, lambda: plan_clear(context, scope, now=now), bounds, output, yes=yes)
 
 
 def _carry_out(
-    desk: Desk, plan: Callable[[], ConfigChanges], bounds: Bounds, output: OutputFormat, *, yes: bool
+    context: Context, plan: Callable[[], ConfigChanges], bounds: Bounds, output: OutputFormat, *, yes: bool
 ) -> None:
     from kadmin.cli.confirm import ask
     from kadmin.cli.output import answer
-    from kadmin.operations.throttle_by_hand import Written, write_planned
+    from kadmin.operations.throttles.by_hand import Written, write_planned
     from kadmin.report.throttles import changes_text, written_answer, written_text
 
     written = Written({}, ())
     if changes := plan():
         typer.echo(changes_text(changes), err=True)
         ask("Change these?", yes=yes)
-        written = write_planned(desk, plan, bounds)
+        written = write_planned(context, plan, bounds)
     answer(output, lambda: written_text(written), lambda: written_answer(written))
 
 

@@ -68,7 +68,7 @@ def validate(
     """Say everything that is wrong with plans and requests. Exit code 0 when there is no error, else 3."""
     from kadmin.cli.inputs import read_policy, write_text
     from kadmin.documents import in_order, switched
-    from kadmin.report.problems import count
+    from kadmin.report.problems.text import count
 
     rules = read_policy(policy)
     known, broken = _read(inventory)
@@ -181,27 +181,27 @@ def _render(output_format: ValidateFormat, documents: Sequence[Checked], problem
     files = [document.source for document in documents]
     match output_format:
         case ValidateFormat.JSON:
-            from kadmin.report.problems import problems_json
+            from kadmin.report.problems.text import problems_json
 
             return problems_json(files, problems)
         case ValidateFormat.GITHUB:
-            from kadmin.report.github import annotation_lines
+            from kadmin.report.problems.github import annotation_lines
 
             return annotation_lines(files, problems)
         case ValidateFormat.SARIF:
-            from kadmin.report.sarif import sarif
+            from kadmin.report.problems.sarif import sarif
 
             return sarif(files, problems)
         case ValidateFormat.GITLAB:
-            from kadmin.report.gitlab import code_quality
+            from kadmin.report.problems.gitlab import code_quality
 
             return code_quality(problems)
         case ValidateFormat.JUNIT:
-            from kadmin.report.junit import junit
+            from kadmin.report.problems.junit import junit
 
             return junit(files, problems)
         case ValidateFormat.HUMAN:
-            from kadmin.report.problems import problems_text
+            from kadmin.report.problems.text import problems_text
 
             width = shutil.get_terminal_size((100, 24)).columns
             return problems_text({document.source: document.text for document in documents}, problems, width)
@@ -212,7 +212,7 @@ def _append_step_summary(documents: Sequence[Checked], problems: Sequence[Proble
     path = os.environ.get(STEP_SUMMARY)
     if not path:
         return
-    from kadmin.report.github import step_summary
+    from kadmin.report.problems.github import step_summary
 
     try:
         with Path(path).open("a", encoding="utf-8") as summary:

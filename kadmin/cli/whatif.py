@@ -56,7 +56,7 @@ def lose(
 ) -> None:
     """Predict the loss of brokers: who leads then, what is offline, what refuses acks=all, the load of the others."""
     from kadmin.cli.output import answer
-    from kadmin.insight.whatif import brokers_lost, placements_of, predict_loss
+    from kadmin.insight.predict.whatif import brokers_lost, placements_of, predict_loss
     from kadmin.report.whatif import loss_answer, loss_text
 
     if not broker and not rack:
@@ -84,7 +84,7 @@ def plan_(
     """Predict what a plan does to leaders and loads, and what the loss of each broker would do before and after."""
     from kadmin.cli.inputs import read_plan
     from kadmin.cli.output import answer
-    from kadmin.insight.whatif import compare, placements_of, planned, require_fitting, single_losses
+    from kadmin.insight.predict.whatif import compare, placements_of, planned, require_fitting, single_losses
     from kadmin.report.whatif import plan_answer, plan_text
 
     plan = read_plan(file)
@@ -110,17 +110,17 @@ def _read(
         return state_of(single), {**facts_of(single).sizes, **known}
     if zookeeper is None:
         raise UsageError("whatif needs a cluster or a snapshot.", next_command="add --zookeeper or --inventory")
-    from kadmin.cli.desk import open_desk
-    from kadmin.cluster.znodes.values import escaped
-    from kadmin.operations.snapshot import ask_sizes, read_state
+    from kadmin.cli.context import open_context
+    from kadmin.cluster.names import escaped
+    from kadmin.operations.reading.snapshot import ask_sizes, read_state
 
-    with open_desk(zookeeper, timeout_s=timeout_s) as desk:
-        state = read_state(desk)
+    with open_context(zookeeper, timeout_s=timeout_s) as context:
+        state = read_state(context)
         if sizes is not None:
             return state, known
-        asked, untold = ask_sizes(state)
-    if untold is not None:
-        typer.echo(f"bytes are not known: {escaped(untold)}", err=True)
+        asked, unavailable = ask_sizes(state)
+    if unavailable is not None:
+        typer.echo(f"bytes are not known: {escaped(unavailable)}", err=True)
     return state, asked or {}
 
 

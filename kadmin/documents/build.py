@@ -11,18 +11,18 @@ from kadmin.plan.model import (
     Elect,
     ElectionPlan,
     FreeBytes,
+    PartitionTarget,
     Pin,
     PlanHeader,
     Policy,
     ProposalLimits,
     Racks,
-    Reassignment,
     ReassignmentPlan,
     RebalanceRequest,
     RecreationPlan,
     Switch,
     ThrottleBy,
-    ThrottleWish,
+    ThrottleSpec,
     TopicRecipe,
     WaveLimits,
 )
@@ -97,7 +97,7 @@ def _reassignment(header: PlanHeader, spec: Mapping[str, Any], amounts: _Amounts
     return ReassignmentPlan(
         header=header,
         reassignments=tuple(
-            Reassignment(
+            PartitionTarget(
                 _partition(entry),
                 tuple(entry["replicas"]),
                 tuple(entry["current"]) if "current" in entry else None,
@@ -113,12 +113,12 @@ def _reassignment(header: PlanHeader, spec: Mapping[str, Any], amounts: _Amounts
     )
 
 
-def _throttle(throttle: Mapping[str, Any] | None, amounts: _Amounts) -> ThrottleWish | None:
+def _throttle(throttle: Mapping[str, Any] | None, amounts: _Amounts) -> ThrottleSpec | None:
     if throttle is None:
         return None
     by = next(by for by in ThrottleBy if by in throttle)
     read = amounts.duration if by is ThrottleBy.FINISH_IN else amounts.rate
-    return ThrottleWish(by, read(throttle, by, "spec", "throttle", by) or 0)
+    return ThrottleSpec(by, read(throttle, by, "spec", "throttle", by) or 0)
 
 
 def _limits(waves: Mapping[str, Any], amounts: _Amounts) -> WaveLimits:

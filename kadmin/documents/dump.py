@@ -21,7 +21,7 @@ from kadmin.plan.units import format_duration, format_percent, format_rate, form
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import TopicPartition
-    from kadmin.plan.model import Document, PlanHeader, ThrottleWish, TopicRecipe
+    from kadmin.plan.model import Document, PlanHeader, ThrottleSpec, TopicRecipe
 
 _WIDTH = 120
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*", re.ASCII)
@@ -99,21 +99,21 @@ def _reassignment(plan: ReassignmentPlan) -> dict[str, Any]:
         "partitions": [
             _present(
                 {
-                    **_partition(wish.partition),
-                    "current": None if wish.current is None else list(wish.current),
-                    "replicas": list(wish.target),
-                    "size_bytes": wish.size_bytes,
+                    **_partition(target.partition),
+                    "current": None if target.current is None else list(target.current),
+                    "replicas": list(target.replicas),
+                    "size_bytes": target.size_bytes,
                 }
             )
-            for wish in plan.reassignments
+            for target in plan.reassignments
         ],
     }
     return _present(spec)
 
 
-def _throttle(wish: ThrottleWish) -> dict[str, Any]:
-    write = format_duration if wish.by is ThrottleBy.FINISH_IN else format_rate
-    return {wish.by.value: write(wish.amount)}
+def _throttle(target: ThrottleSpec) -> dict[str, Any]:
+    write = format_duration if target.by is ThrottleBy.FINISH_IN else format_rate
+    return {target.by.value: write(target.amount)}
 
 
 def _election(plan: ElectionPlan) -> dict[str, Any]:

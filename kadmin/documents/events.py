@@ -26,7 +26,7 @@ MOST_DEPTH = 100
 MOST_FAULTS = 1_000
 
 
-class Kind(Enum):
+class EventKind(Enum):
     """What an event says."""
 
     SCALAR = 0
@@ -37,7 +37,7 @@ class Kind(Enum):
     STOP = 5
 
 
-Event: TypeAlias = tuple[Kind, Any, int, int]
+Event: TypeAlias = tuple[EventKind, Any, int, int]
 """Kind, payload, line and column. The payload is a scalar's value, or the Complaint of a FAULT or STOP.
 
 A FAULT concerns the node that follows it; a STOP ends the stream.
@@ -118,10 +118,10 @@ class _Assembly:
         """Take every event; raises _StopReadingError."""
         frames = self._frames
         for count, (kind, payload, line, column) in enumerate(events):
-            if kind is Kind.END:
+            if kind is EventKind.END:
                 frames.pop()
                 continue
-            if kind is Kind.FAULT or kind is Kind.STOP:
+            if kind is EventKind.FAULT or kind is EventKind.STOP:
                 self._complain(kind, payload, Mark(line, column))
                 continue
             if frames and (frame := frames[-1]).is_mapping and frame.key is None:
@@ -129,7 +129,7 @@ class _Assembly:
                 continue
             if self._pending:
                 self._settle((*self._path(), *self._next_step()))
-            if kind is Kind.SCALAR:
+            if kind is EventKind.SCALAR:
                 self._put(payload)
             else:
                 self._open(kind, Mark(line, column))
@@ -137,13 +137,13 @@ class _Assembly:
                 message = f"more than {MOST_EVENTS:,} keys, values and ends of lists and mappings"
                 self._stop(message, Mark(line, column), "cut it into several files")
 
-    def _open(self, kind: Kind, mark: Mark) -> None:
+    def _open(self, kind: EventKind, mark: Mark) -> None:
         if len(self._frames) >= MOST_DEPTH:
             self._stop(f"nested deeper than {MOST_DEPTH} levels", mark)
-        container: Any = {} if kind is Kind.MAPPING else []
+        container: Any = {} if kind is EventKind.MAPPING else []
         step = (*self._next_step(), "")[0]
         self._put(container)
-        self._frames.append(_Frame(container, kind is Kind.MAPPING, step))
+        self._frames.append(_Frame(container, kind is EventKind.MAPPING, step))
 
     def _put(self, value: object) -> None:
         if not self._frames:
@@ -156,8 +156,8 @@ class _Assembly:
         else:
             frame.container.append(value)
 
-    def _take_key(self, kind: Kind, payload: object, mark: Mark) -> None:
-        if kind is not Kind.SCALAR:
+    def _take_key(self, kind: EventKind, payload: object, mark: Mark) -> None:
+        if kind is not EventKind.SCALAR:
             self._add(
                 Complaint(codes.KEY_NOT_TEXT, "a key must be a string, not a list or mapping"), self._path(), mark
             )
@@ -177,8 +177,8 @@ class _Assembly:
         if key in self._frames[-1].container:
             self._add(Complaint(codes.DUPLICATE_KEY, f"the key {show(key)} stands here again"), path, mark)
 
-    def _complain(self, kind: Kind, complaint: Complaint, mark: Mark) -> None:
-        if kind is Kind.STOP:
+    def _complain(self, kind: EventKind, complaint: Complaint, mark: Mark) -> None:
+        if kind is EventKind.STOP:
             self._add(complaint, self._path(), mark)
             raise _StopReadingError
         self._pending.append((complaint, mark))
@@ -227,7 +227,7 @@ def locate(events: Iterable[Event], paths: Iterable[Path]) -> dict[Path, Place]:
             branch = branch.setdefault(step, {})
     search = _Search(wanted, missing)
     for kind, payload, line, column in events:
-        if kind is Kind.STOP or not search.take(kind, payload, line, column):
+        if kind is EventKind.STOP or not search.take(kind, payload, line, column):
             break
     return search.found
 
@@ -254,19 +254,19 @@ class _Search:
         self._branches: list[_Branch] = []
         self._skipped = 0
 
-    def take(self, kind: Kind, payload: object, line: int, column: int) -> bool:
+    def take(self, kind: EventKind, payload: object, line: int, column: int) -> bool:
         """Take one event; False when there is no use in going on."""
-        if kind is Kind.FAULT:
+        if kind is EventKind.FAULT:
             return True
         if self._skipped:
-            self._skipped += {Kind.SCALAR: 0, Kind.END: -1}.get(kind, 1)
+            self._skipped += {EventKind.SCALAR: 0, EventKind.END: -1}.get(kind, 1)
             return True
-        if kind is Kind.END:
+        if kind is EventKind.END:
             self._branches.pop()
             return bool(self._branches)
         branch = self._branches[-1] if self._branches else None
         if branch is not None and branch.is_mapping and branch.key is None:
-            if kind is not Kind.SCALAR:
+            if kind is not EventKind.SCALAR:
                 return False
             branch.key, branch.key_mark = (
                 payload if isinstance(payload, str) else json.dumps(payload),
@@ -275,7 +275,7 @@ class _Search:
             return True
         return self._take_value(kind, branch, Mark(line, column))
 
-    def _take_value(self, kind: Kind, branch: _Branch | None, mark: Mark) -> bool:
+    def _take_value(self, kind: EventKind, branch: _Branch | None, mark: Mark) -> bool:
         path: Path = ()
         wanted: dict[Any, Any] | None = self._wanted
         key_mark = mark
@@ -286,9 +286,9 @@ class _Search:
         if wanted is not None and path not in self.found:
             self.found[path] = Place(key_mark, mark)
             self._missing.discard(path)
-        elif kind is not Kind.SCALAR:
+        elif kind is not EventKind.SCALAR:
             self._skipped = 1
             return True
-        if kind is not Kind.SCALAR:
-            self._branches.append(_Branch(wanted or {}, path, kind is Kind.MAPPING))
-        return bool(self._missing) and (branch is not None or kind is not Kind.SCALAR)
+        if kind is not EventKind.SCALAR:
+            self._branches.append(_Branch(wanted or {}, path, kind is EventKind.MAPPING))
+        return bool(self._missing) and (branch is not None or kind is not EventKind.SCALAR)

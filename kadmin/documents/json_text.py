@@ -7,7 +7,7 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
-from kadmin.documents.events import MOST_DEPTH, MOST_EVENTS, Complaint, Kind
+from kadmin.documents.events import MOST_DEPTH, MOST_EVENTS, Complaint, EventKind
 from kadmin.documents.text import LineIndex
 from kadmin.plan import codes
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kadmin.documents.events import Event
 
 _TOKEN = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\]]|[^ \t\r\n{}\[\]:,"]+)')
-_STRUCTURE = {"{": Kind.MAPPING, "[": Kind.SEQUENCE, "}": Kind.END, "]": Kind.END}
+_STRUCTURE = {"{": EventKind.MAPPING, "[": EventKind.SEQUENCE, "}": EventKind.END, "]": EventKind.END}
 _WORDS = {"true": True, "false": False, "null": None}
 _MOST_DIGITS = 19
 _LONGEST_SHOWN = 40
@@ -93,7 +93,7 @@ def json_events(text: str) -> Iterator[Event]:
     error = _syntax_error(text)
     if error is not None:
         mark = lines.mark(error.pos)
-        yield Kind.STOP, Complaint(codes.SYNTAX, f"not well-formed JSON: {error.msg}"), mark.line, mark.column
+        yield EventKind.STOP, Complaint(codes.SYNTAX, f"not well-formed JSON: {error.msg}"), mark.line, mark.column
         return
     for match in _TOKEN.finditer(text):
         token = match[1]
@@ -104,8 +104,8 @@ def json_events(text: str) -> Iterator[Event]:
             continue
         value, complaint = _scalar(token)
         if complaint is not None:
-            yield Kind.FAULT, complaint, mark.line, mark.column
-        yield Kind.SCALAR, value, mark.line, mark.column
+            yield EventKind.FAULT, complaint, mark.line, mark.column
+        yield EventKind.SCALAR, value, mark.line, mark.column
 
 
 def _syntax_error(text: str) -> json.JSONDecodeError | None:

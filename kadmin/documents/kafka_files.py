@@ -18,7 +18,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from kadmin.cluster.model import TopicPartition
-from kadmin.cluster.znodes.admin import encode_election, encode_reassignment
+from kadmin.cluster.zookeeper.znodes.admin import encode_election, encode_reassignment
 from kadmin.documents.events import assemble, locate
 from kadmin.documents.explain import code_of
 from kadmin.documents.json_text import json_events, plain_value
@@ -32,8 +32,8 @@ from kadmin.plan.checks import check_alone
 from kadmin.plan.model import (
     Elect,
     ElectionPlan,
+    PartitionTarget,
     PlanHeader,
-    Reassignment,
     ReassignmentPlan,
     RebalanceRequest,
     WaveLimits,
@@ -120,8 +120,9 @@ def losses(plan: Document, *, current: bool) -> tuple[str, ...]:
             "spec.waves": plan.limits != WaveLimits(),
             "spec.elect": plan.elect is not Elect.NONE,
             "spec.allow": plan.allow_replication_factor_change or plan.allow_fewer_racks,
-            "spec.partitions[].current": not current and any(wish.current is not None for wish in plan.reassignments),
-            "spec.partitions[].size_bytes": any(wish.size_bytes is not None for wish in plan.reassignments),
+            "spec.partitions[].current": not current
+            and any(target.current is not None for target in plan.reassignments),
+            "spec.partitions[].size_bytes": any(target.size_bytes is not None for target in plan.reassignments),
         }
     return tuple(name for name, lost in found.items() if lost)
 
@@ -154,7 +155,7 @@ def dump_kafka_file(plan: Document, *, current: bool) -> str:
 def _reassignment_text(plan: ReassignmentPlan, *, current: bool) -> str:
     if not plan.reassignments:
         raise _nothing_named()
-    lists = {wish.partition: wish.current if current else wish.target for wish in plan.reassignments}
+    lists = {target.partition: target.current if current else target.replicas for target in plan.reassignments}
     unknown = [partition for partition, replicas in lists.items() if replicas is None]
     if unknown:
         raise InvalidInputError(f"The plan has no current replicas of {name_some(unknown)}.")
@@ -178,11 +179,11 @@ def _generated(text: str, headings: list[re.Match[str]], source: str) -> Reassig
     first = _Section(_blank(text[:middle]) + text[middle:end], source)
     second = _Section(_blank(text[:start]) + text[start:], source)
     now, then = _under_heading(first), _under_heading(second)
-    current = {wish.partition: wish.target for wish in now.reassignments}
-    _require_known(first, now, {wish.partition for wish in then.reassignments}, _PROPOSED)
+    current = {target.partition: target.replicas for target in now.reassignments}
+    _require_known(first, now, {target.partition for target in then.reassignments}, _PROPOSED)
     _require_known(second, then, current, _CURRENT)
-    wishes = (replace(wish, current=current[wish.partition]) for wish in then.reassignments)
-    return replace(then, reassignments=tuple(wishes))
+    targets = (replace(target, current=current[target.partition]) for target in then.reassignments)
+    return replace(then, reassignments=tuple(targets))
 
 
 def _under_heading(section: _Section) -> ReassignmentPlan:
@@ -194,9 +195,9 @@ def _under_heading(section: _Section) -> ReassignmentPlan:
 
 def _require_known(section: _Section, plan: ReassignmentPlan, others: Container[TopicPartition], heading: str) -> None:
     notes = [
-        Note(codes.CONTRADICTION, f'{wish.partition} does not stand under "{heading}"', None, ("partitions", index))
-        for index, wish in enumerate(plan.reassignments)
-        if wish.partition not in others
+        Note(codes.CONTRADICTION, f'{target.partition} does not stand under "{heading}"', None, ("partitions", index))
+        for index, target in enumerate(plan.reassignments)
+        if target.partition not in others
     ]
     if notes:
         raise section.refusal(notes)
@@ -267,7 +268,7 @@ def _reassignment(section: _Section, value: Mapping[str, Any]) -> ReassignmentPl
     if notes:
         raise section.refusal(notes)
     plan = ReassignmentPlan(
-        PlanHeader(), tuple(Reassignment(_partition(entry), tuple(entry["replicas"])) for entry in entries)
+        PlanHeader(), tuple(PartitionTarget(_partition(entry), tuple(entry["replicas"])) for entry in entries)
     )
     _require_sound(section, plan)
     return plan

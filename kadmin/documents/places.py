@@ -35,8 +35,8 @@ class PlaceFinder:
         self._partitions: defaultdict[TopicPartition, list[int]] = defaultdict(list)
         self._topics: defaultdict[str, list[Path]] = defaultdict(list)
         if isinstance(document, ReassignmentPlan):
-            self._targets = tuple(wish.target for wish in document.reassignments)
-            self._index(tuple(wish.partition for wish in document.reassignments))
+            self._targets = tuple(target.replicas for target in document.reassignments)
+            self._index(tuple(target.partition for target in document.reassignments))
         elif isinstance(document, ElectionPlan):
             self._index(document.partitions)
         if isinstance(document, DeletionPlan | ElectionPlan):

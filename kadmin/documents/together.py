@@ -92,7 +92,7 @@ def _one_cluster(one: Checked, other: Checked) -> bool:
 
 def _reassigned(checked: Checked) -> Iterator[TopicPartition]:
     if isinstance(checked.document, ReassignmentPlan):
-        yield from (wish.partition for wish in checked.document.reassignments)
+        yield from (target.partition for target in checked.document.reassignments)
 
 
 def _deleted(checked: Checked) -> tuple[str, ...]:

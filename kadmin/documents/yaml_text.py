@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from kadmin.documents.events import Complaint, Kind
+from kadmin.documents.events import Complaint, EventKind
 from kadmin.documents.scalars import OddNumberError, resolve
 from kadmin.plan import codes
 from kadmin.schema import show
@@ -23,11 +23,11 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 _KINDS = {
-    yaml.ScalarEvent: Kind.SCALAR,
-    yaml.MappingStartEvent: Kind.MAPPING,
-    yaml.SequenceStartEvent: Kind.SEQUENCE,
-    yaml.MappingEndEvent: Kind.END,
-    yaml.SequenceEndEvent: Kind.END,
+    yaml.ScalarEvent: EventKind.SCALAR,
+    yaml.MappingStartEvent: EventKind.MAPPING,
+    yaml.SequenceStartEvent: EventKind.SEQUENCE,
+    yaml.MappingEndEvent: EventKind.END,
+    yaml.SequenceEndEvent: EventKind.END,
 }
 
 
@@ -45,7 +45,7 @@ def yaml_events(text: str) -> Iterator[Event]:
             elif isinstance(event, yaml.DocumentStartEvent):
                 complaint = _SECOND if begun else _DIRECTIVES if event.version or event.tags else None
                 if complaint is not None:
-                    yield Kind.STOP, complaint, mark.line + 1, mark.column + 1
+                    yield EventKind.STOP, complaint, mark.line + 1, mark.column + 1
                     return
                 begun = True
     except yaml.MarkedYAMLError as error:  # the one kind that is left: what its reader refuses is no text here
@@ -62,12 +62,12 @@ _KEYS_OF_YAML_1_1 = {
 }
 
 
-def _node_events(kind: Kind, event: Any, line: int, column: int) -> tuple[Event, ...]:  # noqa: ANN401 - PyYAML's events carry no common type
+def _node_events(kind: EventKind, event: Any, line: int, column: int) -> tuple[Event, ...]:  # noqa: ANN401 - PyYAML's events carry no common type
     """Return the events of what is no alias. A large plan has a million of them: its time is spent here."""
-    if kind is Kind.END:
+    if kind is EventKind.END:
         return ((kind, None, line, column),)
     value = complaint = None
-    if kind is Kind.SCALAR:
+    if kind is EventKind.SCALAR:
         value = event.value
         if not event.style:  # plain is "" in C and None in Python
             value, complaint = _plain_scalar(value)
@@ -75,15 +75,15 @@ def _node_events(kind: Kind, event: Any, line: int, column: int) -> tuple[Event,
     if complaint is None and event.anchor is None and event.tag is None:
         return (node,)
     faults = [*_decorations(event), *([] if complaint is None else [complaint])]
-    return (*((Kind.FAULT, fault, line, column) for fault in faults), node)
+    return (*((EventKind.FAULT, fault, line, column) for fault in faults), node)
 
 
 def _alias(event: Any, line: int, column: int) -> Iterator[Event]:  # noqa: ANN401 - as above
     complaint = Complaint(
         codes.FORBIDDEN_YAML, f"{_short(f'*{event.anchor}')} is an alias", "write the value out", blind=True
     )
-    yield Kind.FAULT, complaint, line, column
-    yield Kind.SCALAR, f"*{event.anchor}", line, column
+    yield EventKind.FAULT, complaint, line, column
+    yield EventKind.SCALAR, f"*{event.anchor}", line, column
 
 
 def _plain_scalar(text: str) -> tuple[str | int | float | bool | None, Complaint | None]:
@@ -115,4 +115,4 @@ def _syntax_error(error: yaml.MarkedYAMLError) -> Event:
     mark: Any = error.problem_mark
     parts = [_short(part) for part in (error.context, error.problem) if part]
     complaint = Complaint(codes.SYNTAX, f"not well-formed YAML: {', '.join(parts)}")
-    return Kind.STOP, complaint, mark.line + 1, mark.column + 1
+    return EventKind.STOP, complaint, mark.line + 1, mark.column + 1

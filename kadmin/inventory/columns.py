@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kadmin.cluster.znodes.values import is_legal_topic_name
+from kadmin.cluster.names import is_legal_topic_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ MOST_INT = 2**31 - 1
 MOST_LONG = 2**63 - 1
 
 
-class Kind(StrEnum):
+class ColumnKind(StrEnum):
     """The type of a column, named as errors name it."""
 
     INT = "an integer"
@@ -41,22 +41,22 @@ class Column:
     """One column. `lowest` bounds an integer, or each integer of a list; null is allowed unless `required`."""
 
     name: str
-    kind: Kind
+    kind: ColumnKind
     required: bool = False
     lowest: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class InventoryTable:
     """One of the two tables: its columns in the order of writing, and the columns whose values are unique together."""
 
     name: str
     columns: tuple[Column, ...]
     key: tuple[str, ...]
 
-    def of_fleet(self) -> Table:
+    def of_fleet(self) -> InventoryTable:
         """Return the table with the first column that a fleet's has."""
-        return Table(self.name, (CLUSTER, *self.columns), (CLUSTER.name, *self.key))
+        return InventoryTable(self.name, (CLUSTER, *self.columns), (CLUSTER.name, *self.key))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,34 +81,34 @@ class Complaint:
         return f"{self.table}: {self.column}: {counted} {self.what} (first: row {self.first_row})"
 
 
-CLUSTER = Column("cluster", Kind.STRING, required=True)
-BROKERS = Table(
+CLUSTER = Column("cluster", ColumnKind.STRING, required=True)
+BROKERS = InventoryTable(
     "brokers",
     (
-        Column("broker_id", Kind.INT, required=True),
-        Column("rack", Kind.STRING),
-        Column("alive", Kind.BOOL),
-        Column("capacity_bytes", Kind.LONG),
+        Column("broker_id", ColumnKind.INT, required=True),
+        Column("rack", ColumnKind.STRING),
+        Column("alive", ColumnKind.BOOL),
+        Column("capacity_bytes", ColumnKind.LONG),
     ),
     ("broker_id",),
 )
-PARTITIONS = Table(
+PARTITIONS = InventoryTable(
     "partitions",
     (
-        Column("topic", Kind.STRING, required=True),
-        Column("partition", Kind.INT, required=True),
-        Column("replicas", Kind.INTS, required=True),
-        Column("leader", Kind.INT, lowest=-1),
-        Column("isr", Kind.INTS),
-        Column("size_bytes", Kind.LONG),
-        Column("bytes_in_per_s", Kind.DOUBLE),
-        Column("bytes_out_per_s", Kind.DOUBLE),
+        Column("topic", ColumnKind.STRING, required=True),
+        Column("partition", ColumnKind.INT, required=True),
+        Column("replicas", ColumnKind.INTS, required=True),
+        Column("leader", ColumnKind.INT, lowest=-1),
+        Column("isr", ColumnKind.INTS),
+        Column("size_bytes", ColumnKind.LONG),
+        Column("bytes_in_per_s", ColumnKind.DOUBLE),
+        Column("bytes_out_per_s", ColumnKind.DOUBLE),
     ),
     ("topic", "partition"),
 )
 
 
-def complaints(table: Table, columns: Columns, *, name: str) -> Iterator[Complaint]:
+def complaints(table: InventoryTable, columns: Columns, *, name: str) -> Iterator[Complaint]:
     """Find everything wrong with the values of a table; `name` is what the complaints call it."""
     for column in table.columns:
         if column.name in columns:
@@ -130,15 +130,15 @@ def _tests(column: Column) -> Iterator[tuple[str, Callable[[Any], bool]]]:
     yield f"not {column.kind.value}", lambda value: isinstance(value, Misread)
     if column.required:
         yield "null", lambda value: value is None
-    if column.kind in (Kind.INT, Kind.LONG):
+    if column.kind in (ColumnKind.INT, ColumnKind.LONG):
         bound = column.lowest
         yield ("negative" if bound == 0 else f"below {bound}"), lambda value: isinstance(value, int) and value < bound
-        most = MOST_INT if column.kind is Kind.INT else MOST_LONG
+        most = MOST_INT if column.kind is ColumnKind.INT else MOST_LONG
         yield f"above {most}", lambda value: isinstance(value, int) and value > most
-    if column.kind is Kind.DOUBLE:
+    if column.kind is ColumnKind.DOUBLE:
         yield "NaN or infinite", lambda value: isinstance(value, float) and not math.isfinite(value)
         yield "negative", lambda value: isinstance(value, float) and value < 0
-    if column.kind is Kind.INTS:
+    if column.kind is ColumnKind.INTS:
         yield from _list_tests(column)
     if column.name == "topic":
         yield "not a Kafka topic name", _no_topic
@@ -163,7 +163,7 @@ def _no_topic(value: object) -> bool:
     return isinstance(value, str) and not is_legal_topic_name(value)
 
 
-def _repeated(table: Table, columns: Columns) -> Iterator[bool]:
+def _repeated(table: InventoryTable, columns: Columns) -> Iterator[bool]:
     keys = list(zip(*(columns[name] for name in table.key if name in columns), strict=True))
     if len(set(keys)) == len(keys):
         return

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from kadmin.inventory.columns import Table
+    from kadmin.inventory.columns import InventoryTable
 
 HEADER = "inventory.json"
 
@@ -33,7 +33,7 @@ class Header:
         """Whether the tables have a `cluster` column."""
         return SINGLE_CLUSTER not in self.clusters
 
-    def shape(self, table: Table) -> Table:
+    def shape(self, table: InventoryTable) -> InventoryTable:
         """Return the table with the columns that it has under this header."""
         return table.of_fleet() if self.fleet else table
 
@@ -88,7 +88,7 @@ def _decode_facts(fields: Mapping[str, Any]) -> KafkaFacts:
         reassigning=tuple(TopicPartition(**entry) for entry in fields.get("reassigning", ())),
         delete_topic_enable=fields.get("delete_topic_enable"),
         auto_create_topics_enable=fields.get("auto_create_topics_enable"),
-        untold=tuple(fields.get("untold", ())),
+        unavailable=tuple(fields.get("unavailable", ())),
     )
 
 
@@ -100,6 +100,6 @@ def _encode_facts(facts: KafkaFacts) -> dict[str, Any]:
         "reassigning": [{"topic": each.topic, "partition": each.partition} for each in facts.reassigning] or None,
         "delete_topic_enable": facts.delete_topic_enable,
         "auto_create_topics_enable": facts.auto_create_topics_enable,
-        "untold": list(facts.untold) or None,
+        "unavailable": list(facts.unavailable) or None,
     }
     return {name: value for name, value in fields.items() if value is not None}

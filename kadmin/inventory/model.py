@@ -45,7 +45,7 @@ class KafkaFacts:
     """What `inventory.json` says of the cluster's Kafka; empty or None where nobody could tell.
 
     `consumers` maps a topic to the groups that use it; `min_insync_replicas` holds the topics' own limits.
-    `untold` says what the brokers could not be asked for, and why.
+    `unavailable` says what the brokers could not be asked for, and why.
     """
 
     min_insync_replicas: Mapping[str, int] = field(default_factory=dict)
@@ -54,7 +54,7 @@ class KafkaFacts:
     reassigning: tuple[TopicPartition, ...] = ()
     delete_topic_enable: bool | None = None
     auto_create_topics_enable: bool | None = None
-    untold: tuple[str, ...] = ()
+    unavailable: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kadmin.errors import InvalidInputError, UsageError
-from kadmin.inventory.columns import Kind, Misread
+from kadmin.inventory.columns import ColumnKind, Misread
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kadmin.inventory.columns import Columns, Table
+    from kadmin.inventory.columns import Columns, InventoryTable
 
 
-def read_parquet(path: Path, table: Table) -> dict[str, list[Any]]:
+def read_parquet(path: Path, table: InventoryTable) -> dict[str, list[Any]]:
     """Read a Parquet table; a column of another type comes back as Misread cells, its nulls kept."""
     arrow, parquet = _pyarrow()
     try:
@@ -21,7 +21,7 @@ def read_parquet(path: Path, table: Table) -> dict[str, list[Any]]:
     except arrow.ArrowInvalid as error:
         raise InvalidInputError(f"{path} is not a Parquet table.", cause=str(error)) from error
     kinds = {column.name: column.kind for column in table.columns}
-    return {name: _cells(arrow, read.column(name), kinds.get(name, Kind.STRING)) for name in read.column_names}
+    return {name: _cells(arrow, read.column(name), kinds.get(name, ColumnKind.STRING)) for name in read.column_names}
 
 
 def arrow_table(parquet: Any, path: Path) -> Any:  # noqa: ANN401 - pyarrow ships no type information
@@ -32,7 +32,7 @@ def arrow_table(parquet: Any, path: Path) -> Any:  # noqa: ANN401 - pyarrow ship
     return parquet.read_table(path) if path.is_dir() else parquet.ParquetFile(path).read()
 
 
-def write_parquet(path: Path, columns: Columns, table: Table) -> None:
+def write_parquet(path: Path, columns: Columns, table: InventoryTable) -> None:
     """Write a Parquet table: the table's columns only, in its order."""
     arrow, parquet = _pyarrow()
     types = arrow_types(arrow)
@@ -41,39 +41,39 @@ def write_parquet(path: Path, columns: Columns, table: Table) -> None:
     parquet.write_table(arrow.Table.from_arrays(arrays, schema=arrow.schema(fields)), path, compression="zstd")
 
 
-def arrow_types(arrow: Any) -> dict[Kind, Any]:  # noqa: ANN401 - pyarrow ships no type information
+def arrow_types(arrow: Any) -> dict[ColumnKind, Any]:  # noqa: ANN401 - pyarrow ships no type information
     """Return the Arrow type of each kind of column; `arrow` is the pyarrow module."""
     return {
-        Kind.INT: arrow.int32(),
-        Kind.LONG: arrow.int64(),
-        Kind.DOUBLE: arrow.float64(),
-        Kind.BOOL: arrow.bool_(),
-        Kind.STRING: arrow.string(),
-        Kind.INTS: arrow.list_(arrow.int32()),
+        ColumnKind.INT: arrow.int32(),
+        ColumnKind.LONG: arrow.int64(),
+        ColumnKind.DOUBLE: arrow.float64(),
+        ColumnKind.BOOL: arrow.bool_(),
+        ColumnKind.STRING: arrow.string(),
+        ColumnKind.INTS: arrow.list_(arrow.int32()),
     }
 
 
-def _cells(arrow: Any, column: Any, kind: Kind) -> list[Any]:  # noqa: ANN401 - pyarrow ships no type information
+def _cells(arrow: Any, column: Any, kind: ColumnKind) -> list[Any]:  # noqa: ANN401 - pyarrow ships no type information
     values: list[Any] = column.to_pylist()
     if holds(arrow.types, column.type, kind):
-        make = {Kind.INTS: tuple, Kind.DOUBLE: float}.get(kind)
+        make = {ColumnKind.INTS: tuple, ColumnKind.DOUBLE: float}.get(kind)
         return values if make is None else [None if value is None else make(value) for value in values]
     wrong = Misread(str(column.type))
     return [None if value is None else wrong for value in values]
 
 
-def holds(types: Any, found: Any, kind: Kind) -> bool:  # noqa: ANN401 - pyarrow ships no type information
+def holds(types: Any, found: Any, kind: ColumnKind) -> bool:  # noqa: ANN401 - pyarrow ships no type information
     """Whether a column of the Arrow type `found` can hold such values; `types` is the module pyarrow.types."""
     if types.is_null(found):
         return True
-    if kind is Kind.INTS:
+    if kind is ColumnKind.INTS:
         return bool(types.is_list(found) or types.is_large_list(found)) and bool(types.is_integer(found.value_type))
     tests = {
-        Kind.INT: (types.is_integer,),
-        Kind.LONG: (types.is_integer,),
-        Kind.DOUBLE: (types.is_floating, types.is_integer),
-        Kind.BOOL: (types.is_boolean,),
-        Kind.STRING: (types.is_string, types.is_large_string),
+        ColumnKind.INT: (types.is_integer,),
+        ColumnKind.LONG: (types.is_integer,),
+        ColumnKind.DOUBLE: (types.is_floating, types.is_integer),
+        ColumnKind.BOOL: (types.is_boolean,),
+        ColumnKind.STRING: (types.is_string, types.is_large_string),
     }
     return any(test(found) for test in tests[kind])
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
 
-    from kadmin.inventory.columns import Columns, Table
+    from kadmin.inventory.columns import Columns, InventoryTable
     from kadmin.inventory.header import Header
 
 FORMATS = ("parquet", "csv", "jsonl")
@@ -60,7 +60,7 @@ def refuse_unknown_clusters(directory: Path, header: Header, found: Collection[s
         )
 
 
-def table_path(directory: Path, table: Table) -> Path:
+def table_path(directory: Path, table: InventoryTable) -> Path:
     """Return the path of a table, whichever of the three formats it has; raises InvalidInputError unless it has one."""
     found = [path for path in _paths(directory, table) if path.exists()]
     if len(found) == 1:
@@ -74,11 +74,11 @@ def table_path(directory: Path, table: Table) -> Path:
     )
 
 
-def _paths(directory: Path, table: Table) -> list[Path]:
+def _paths(directory: Path, table: InventoryTable) -> list[Path]:
     return [directory / f"{table.name}.{suffix}" for suffix in FORMATS]
 
 
-def refuse_columns(path: Path, table: Table, found: Collection[str]) -> None:
+def refuse_columns(path: Path, table: InventoryTable, found: Collection[str]) -> None:
     """Refuse columns that the table does not have, and the absence of one that it needs."""
     allowed = [column.name for column in table.columns]
     if unknown := sorted(set(found) - set(allowed)):
@@ -104,7 +104,7 @@ def _read_checked(directory: Path, header: Header) -> tuple[Columns, Columns]:
     return read[0], read[1]
 
 
-def _read_columns(path: Path, table: Table) -> Columns:
+def _read_columns(path: Path, table: InventoryTable) -> Columns:
     if path.suffix == ".parquet":
         return read_parquet(path, table)
     try:

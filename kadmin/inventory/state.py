@@ -98,7 +98,7 @@ def facts_of(cluster: ClusterInventory) -> ClusterFacts:
         capacities={row.broker_id: row.capacity_bytes for row in cluster.brokers if row.capacity_bytes is not None},
         deletion_enabled=cluster.facts.delete_topic_enable,
         topics_create_themselves=cluster.facts.auto_create_topics_enable,
-        untold=_NOTHING_TOLD if cluster.facts == KafkaFacts() else cluster.facts.untold,
+        unavailable=_NOTHING_TOLD if cluster.facts == KafkaFacts() else cluster.facts.unavailable,
     )
 
 
@@ -140,7 +140,7 @@ def _facts(state: ClusterState, usage: ClusterFacts) -> KafkaFacts:
         reassigning=in_flight(state),
         delete_topic_enable=usage.deletion_enabled,
         auto_create_topics_enable=usage.topics_create_themselves,
-        untold=usage.untold,
+        unavailable=usage.unavailable,
     )
 
 

@@ -13,27 +13,27 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from kadmin.errors import InvalidInputError
-from kadmin.inventory.columns import Kind, Misread
+from kadmin.inventory.columns import ColumnKind, Misread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from kadmin.inventory.columns import Column, Columns, Table
+    from kadmin.inventory.columns import Column, Columns, InventoryTable
 
 _INTEGER = "-?[0-9]{1,19}"
 EMPTY_LIST = ";"
 CSV_CELLS = {
-    Kind.INT: re.compile(_INTEGER),
-    Kind.LONG: re.compile(_INTEGER),
-    Kind.DOUBLE: re.compile(r"-?(?:[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,4})?|[nN][aA][nN]|[iI][nN][fF])"),
-    Kind.BOOL: re.compile("[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]"),
-    Kind.INTS: re.compile(f"{EMPTY_LIST}|{_INTEGER}(?:{EMPTY_LIST}{_INTEGER})*"),
-    Kind.STRING: re.compile("(?s:.*)"),
+    ColumnKind.INT: re.compile(_INTEGER),
+    ColumnKind.LONG: re.compile(_INTEGER),
+    ColumnKind.DOUBLE: re.compile(r"-?(?:[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,4})?|[nN][aA][nN]|[iI][nN][fF])"),
+    ColumnKind.BOOL: re.compile("[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]"),
+    ColumnKind.INTS: re.compile(f"{EMPTY_LIST}|{_INTEGER}(?:{EMPTY_LIST}{_INTEGER})*"),
+    ColumnKind.STRING: re.compile("(?s:.*)"),
 }
 """What the cells of a column look like that are not empty; the grammar is one that Java's expressions have as well."""
 
 
-def read_csv(text: str, table: Table, name: str) -> dict[str, list[Any]]:
+def read_csv(text: str, table: InventoryTable, name: str) -> dict[str, list[Any]]:
     """Decode a CSV table; raises InvalidInputError where its shape is wrong, and leaves Misread cells in place."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
@@ -51,21 +51,21 @@ def read_csv(text: str, table: Table, name: str) -> dict[str, list[Any]]:
     kinds = {column.name: column.kind for column in table.columns}
     cells = zip(*body, strict=True) if body else ([] for _ in header)
     return {
-        column: [_csv_cell(cell, kinds.get(column, Kind.STRING)) for cell in values]
+        column: [_csv_cell(cell, kinds.get(column, ColumnKind.STRING)) for cell in values]
         for column, values in zip(header, cells, strict=True)
     }
 
 
-def read_jsonl(text: str, table: Table, name: str) -> dict[str, list[Any]]:
+def read_jsonl(text: str, table: InventoryTable, name: str) -> dict[str, list[Any]]:
     """Decode JSON lines; raises InvalidInputError where a line is no object, and leaves Misread cells in place."""
     kinds = {column.name: column.kind for column in table.columns}
     rows = [_json_row(line, number, name) for number, line in enumerate(_lines(text), start=1)]
     seen = dict.fromkeys(key for row in rows for key in row)
     names = list(seen) if rows else [column.name for column in table.columns]
-    return {key: [json_cell(row.get(key), kinds.get(key, Kind.STRING)) for row in rows] for key in names}
+    return {key: [json_cell(row.get(key), kinds.get(key, ColumnKind.STRING)) for row in rows] for key in names}
 
 
-def write_csv(columns: Columns, table: Table) -> str:
+def write_csv(columns: Columns, table: InventoryTable) -> str:
     """Encode a CSV table; the table's columns only, in its order."""
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
@@ -74,7 +74,7 @@ def write_csv(columns: Columns, table: Table) -> str:
     return out.getvalue()
 
 
-def write_jsonl(columns: Columns, table: Table) -> str:
+def write_jsonl(columns: Columns, table: InventoryTable) -> str:
     """Encode JSON lines; null values are left out."""
     names = [column.name for column in table.columns]
     rows = zip(*(columns[name] for name in names), strict=True)
@@ -89,17 +89,17 @@ def write_jsonl(columns: Columns, table: Table) -> str:
     )
 
 
-def json_cell(value: object, kind: Kind) -> object:
+def json_cell(value: object, kind: ColumnKind) -> object:
     """Return a decoded JSON value as its column holds it: lists as tuples, a double always as a float."""
     if value is None:
         return None
-    if kind in (Kind.INT, Kind.LONG):
+    if kind in (ColumnKind.INT, ColumnKind.LONG):
         return value if _is_int(value) else _misread(value)
-    if kind is Kind.DOUBLE:
+    if kind is ColumnKind.DOUBLE:
         return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else _misread(value)
-    if kind is Kind.BOOL:
+    if kind is ColumnKind.BOOL:
         return value if isinstance(value, bool) else _misread(value)
-    if kind is Kind.STRING:
+    if kind is ColumnKind.STRING:
         return value if isinstance(value, str) else _misread(value)
     whole = isinstance(value, list) and all(each is None or _is_int(each) for each in value)
     return tuple(value) if isinstance(value, list) and whole else _misread(value)
@@ -134,7 +134,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return keys
 
 
-def _csv_cell(cell: str, kind: Kind) -> object:
+def _csv_cell(cell: str, kind: ColumnKind) -> object:
     if not cell:
         return None
     return _DECODED[kind](cell) if CSV_CELLS[kind].fullmatch(cell) else Misread(cell)
@@ -144,21 +144,21 @@ def _csv_ints(cell: str) -> tuple[int, ...]:
     return () if cell == EMPTY_LIST else tuple(map(int, cell.split(EMPTY_LIST)))
 
 
-_DECODED: dict[Kind, Callable[[str], object]] = {
-    Kind.INT: int,
-    Kind.LONG: int,
-    Kind.DOUBLE: float,
-    Kind.BOOL: lambda cell: cell.lower() == "true",
-    Kind.STRING: str,
-    Kind.INTS: _csv_ints,
+_DECODED: dict[ColumnKind, Callable[[str], object]] = {
+    ColumnKind.INT: int,
+    ColumnKind.LONG: int,
+    ColumnKind.DOUBLE: float,
+    ColumnKind.BOOL: lambda cell: cell.lower() == "true",
+    ColumnKind.STRING: str,
+    ColumnKind.INTS: _csv_ints,
 }
 
 
 def _csv_texts(column: Column, values: Sequence[Any]) -> list[str]:
-    if column.kind is Kind.BOOL:
+    if column.kind is ColumnKind.BOOL:
         return ["" if value is None else str(value).lower() for value in values]
-    if column.kind is Kind.INTS:
+    if column.kind is ColumnKind.INTS:
         return ["" if ids is None else ";".join(map(str, ids)) or EMPTY_LIST for ids in values]
-    if column.kind is Kind.DOUBLE:
+    if column.kind is ColumnKind.DOUBLE:
         return ["" if value is None else repr(float(value)) for value in values]
     return ["" if value is None else str(value) for value in values]

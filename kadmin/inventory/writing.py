@@ -14,7 +14,7 @@ from kadmin.inventory.text_tables import write_csv, write_jsonl
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kadmin.inventory.columns import Columns, Table
+    from kadmin.inventory.columns import Columns, InventoryTable
     from kadmin.inventory.model import ClusterInventory, Inventory
 
 
@@ -45,7 +45,7 @@ def write_inventory(inventory: Inventory, directory: Path, table: str = "parquet
         raise NotCompletedError(f"Cannot write {path}.", cause=error.strerror or str(error)) from error
 
 
-def _columns(inventory: Inventory, shape: Table) -> Columns:
+def _columns(inventory: Inventory, shape: InventoryTable) -> Columns:
     named = [(name, row) for name, cluster in sorted(inventory.clusters.items()) for row in _rows(cluster, shape)]
     columns: dict[str, Any] = {
         column.name: [getattr(row, column.name) for _, row in named]
@@ -55,13 +55,13 @@ def _columns(inventory: Inventory, shape: Table) -> Columns:
     return {CLUSTER.name: [name for name, _ in named], **columns}
 
 
-def _rows(cluster: ClusterInventory, shape: Table) -> list[Any]:
+def _rows(cluster: ClusterInventory, shape: InventoryTable) -> list[Any]:
     if shape.name == BROKERS.name:
         return sorted(cluster.brokers, key=lambda row: row.broker_id)
     return sorted(cluster.partitions, key=lambda row: (row.topic, row.partition))
 
 
-def _write_table(path: Path, columns: Columns, shape: Table) -> None:
+def _write_table(path: Path, columns: Columns, shape: InventoryTable) -> None:
     if path.suffix == ".csv":
         _write_text(path, write_csv(columns, shape))
     elif path.suffix == ".jsonl":

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from kadmin.cluster.model import Assignment, Replicas, TopicPartition
-    from kadmin.plan.model import Document, Plan, Reassignment
+    from kadmin.plan.model import Document, PartitionTarget, Plan
 
 INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state"})
 """Kafka `Topic.INTERNAL_TOPICS`: its tools refuse to delete them, its controller does not."""
@@ -50,12 +50,12 @@ def check_alone(plan: Plan) -> tuple[Violation, ...]:
     """Every check that needs nothing but the plan itself."""
     if isinstance(plan, ReassignmentPlan):
         return (
-            *_repeated_partitions(wish.partition for wish in plan.reassignments),
+            *_repeated_partitions(target.partition for target in plan.reassignments),
             *no_ops(plan),
             *replication_factor_changes(plan, {}),
             *wave_limits(plan),
             *_throttle_sizes(plan),
-            *name_collisions(wish.partition.topic for wish in plan.reassignments),
+            *name_collisions(target.partition.topic for target in plan.reassignments),
         )
     if isinstance(plan, ElectionPlan):
         return (*_repeated_partitions(plan.partitions), *_repeated_topics(plan.topics))
@@ -68,13 +68,13 @@ def no_ops(plan: ReassignmentPlan) -> tuple[Violation, ...]:
     return tuple(
         Violation(
             codes.NO_OP,
-            f"{wish.partition}: target and current are both {list(wish.target)}; it is skipped",
-            partition=wish.partition,
+            f"{target.partition}: target and current are both {list(target.replicas)}; it is skipped",
+            partition=target.partition,
             field=("spec", "partitions", index, "replicas"),
             severity="warning",
         )
-        for index, wish in enumerate(plan.reassignments)
-        if wish.current == wish.target
+        for index, target in enumerate(plan.reassignments)
+        if target.current == target.replicas
     )
 
 
@@ -82,23 +82,23 @@ def replication_factor_changes(plan: ReassignmentPlan, assignment: Assignment) -
     """Refuse another number of replicas than now, unless waived. `assignment` serves where `current` is not given."""
     if plan.allow_replication_factor_change:
         return ()
-    based = ((index, wish, _base(wish, assignment)) for index, wish in enumerate(plan.reassignments))
+    based = ((index, target, _base(target, assignment)) for index, target in enumerate(plan.reassignments))
     return tuple(
         Violation(
             codes.REPLICATION_FACTOR,
-            f"{wish.partition}: replication factor {len(base)} becomes {len(wish.target)}",
+            f"{target.partition}: replication factor {len(base)} becomes {len(target.replicas)}",
             "set spec.allow.replication_factor_change: true if this is meant",
-            partition=wish.partition,
+            partition=target.partition,
             field=("spec", "partitions", index, "replicas"),
         )
-        for index, wish, base in based
-        if base is not None and len(base) != len(wish.target)
+        for index, target, base in based
+        if base is not None and len(base) != len(target.replicas)
     )
 
 
 def wave_limits(plan: ReassignmentPlan) -> tuple[Violation, ...]:
     """Find reassignments that no wave can take, and warn where `waves.max_bytes` lacks the sizes it counts."""
-    return tuple(violation for wish in plan.reassignments if (violation := _wave_limit(wish, plan)) is not None)
+    return tuple(violation for target in plan.reassignments if (violation := _wave_limit(target, plan)) is not None)
 
 
 def name_collisions(topics: Iterable[str]) -> tuple[Violation, ...]:
@@ -140,8 +140,8 @@ def unknown_names(plan: Plan, assignment: Assignment, broker_ids: Collection[int
     if isinstance(plan, ReassignmentPlan):
         return tuple(
             violation
-            for wish in plan.reassignments
-            for violation in (*directory.missing(wish.partition), *_unknown_brokers(wish, frozenset(broker_ids)))
+            for target in plan.reassignments
+            for violation in (*directory.missing(target.partition), *_unknown_brokers(target, frozenset(broker_ids)))
         )
     partitions = plan.partitions if isinstance(plan, ElectionPlan) else ()
     return (
@@ -152,16 +152,16 @@ def unknown_names(plan: Plan, assignment: Assignment, broker_ids: Collection[int
 
 def stale_currents(plan: ReassignmentPlan, assignment: Assignment) -> tuple[Violation, ...]:
     """Find partitions that are neither at the `current` that the plan was made on nor already at their target."""
-    found = ((wish, assignment.get(wish.partition)) for wish in plan.reassignments)
+    found = ((target, assignment.get(target.partition)) for target in plan.reassignments)
     return tuple(
         Violation(
             codes.STALE_CURRENT,
-            f"{wish.partition}: the plan was made on {list(wish.current)}, the cluster has {list(now)}",
+            f"{target.partition}: the plan was made on {list(target.current)}, the cluster has {list(now)}",
             "make the plan again from a new snapshot",
-            partition=wish.partition,
+            partition=target.partition,
         )
-        for wish, now in found
-        if now is not None and wish.current is not None and now not in (wish.current, wish.target)
+        for target, now in found
+        if now is not None and target.current is not None and now not in (target.current, target.replicas)
     )
 
 
@@ -172,12 +172,12 @@ def fewer_racks(
     if plan.allow_fewer_racks:
         return ()
     found = []
-    for wish in plan.reassignments:
-        now, then = _rack_count(_base(wish, assignment) or (), racks), _rack_count(wish.target, racks)
+    for target in plan.reassignments:
+        now, then = _rack_count(_base(target, assignment) or (), racks), _rack_count(target.replicas, racks)
         if now is not None and then is not None and then < now:
-            message = f"{wish.partition}: replicas on {now} racks come to {then}"
+            message = f"{target.partition}: replicas on {now} racks come to {then}"
             hint = "choose brokers of other racks, or set spec.allow.fewer_racks: true"
-            found.append(Violation(codes.FEWER_RACKS, message, hint, partition=wish.partition))
+            found.append(Violation(codes.FEWER_RACKS, message, hint, partition=target.partition))
     return tuple(found)
 
 
@@ -222,22 +222,22 @@ class _Directory:
         return self._suggestions[topic]
 
 
-def _unknown_brokers(wish: Reassignment, broker_ids: frozenset[int]) -> Iterator[Violation]:
-    for broker in wish.target:
+def _unknown_brokers(target: PartitionTarget, broker_ids: frozenset[int]) -> Iterator[Violation]:
+    for broker in target.replicas:
         if broker not in broker_ids:
-            message = f"{wish.partition}: the cluster has no broker {broker}"
+            message = f"{target.partition}: the cluster has no broker {broker}"
             hint = f"its brokers are {name_some(sorted(broker_ids), most=10)}" if broker_ids else "none is registered"
-            yield Violation(codes.UNKNOWN_BROKER, message, hint, partition=wish.partition, broker=broker)
+            yield Violation(codes.UNKNOWN_BROKER, message, hint, partition=target.partition, broker=broker)
 
 
-def _wave_limit(wish: Reassignment, plan: ReassignmentPlan) -> Violation | None:
-    limits, partition = plan.limits, wish.partition
-    if (alone := bytes_alone(wish)) > limits.max_payload:
+def _wave_limit(target: PartitionTarget, plan: ReassignmentPlan) -> Violation | None:
+    limits, partition = plan.limits, target.partition
+    if (alone := bytes_alone(target)) > limits.max_payload:
         message = f"{partition}: alone it makes a payload of {alone} bytes, more than max_payload {limits.max_payload}"
         return Violation(codes.TOO_BIG_FOR_A_WAVE, message, "raise spec.waves.max_payload", partition=partition)
-    if limits.max_bytes is None or wish.current is None or not added(wish):
+    if limits.max_bytes is None or target.current is None or not added(target):
         return None
-    moved = moved_bytes(wish)
+    moved = moved_bytes(target)
     if moved is None:
         message = f"{partition}: waves.max_bytes is given, but not this partition's size_bytes"
         hint = "add size_bytes, or give `apply` the sizes with --sizes FILE"
@@ -280,5 +280,5 @@ def _rack_count(replicas: Replicas, racks: Mapping[int, str | None]) -> int | No
     return None if not names or None in names else len(names)
 
 
-def _base(wish: Reassignment, assignment: Assignment) -> Replicas | None:
-    return wish.current if wish.current is not None else assignment.get(wish.partition)
+def _base(target: PartitionTarget, assignment: Assignment) -> Replicas | None:
+    return target.current if target.current is not None else assignment.get(target.partition)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
-    from kadmin.plan.model import Reassignment, ThrottleWish
+    from kadmin.plan.model import PartitionTarget, ThrottleSpec
     from kadmin.plan.throttle import ConfigValues
 
 LEAST_SHARE = 10
@@ -43,12 +43,12 @@ class Throttle:
 
 
 def throttle_of(
-    wish: ThrottleWish,
-    waves: Sequence[Sequence[Reassignment]],
+    target: ThrottleSpec,
+    waves: Sequence[Sequence[PartitionTarget]],
     state: ClusterState,
     inbound: Mapping[TopicPartition, float],
 ) -> Throttle | None:
-    """Return the throttle that a plan wishes for, None where its waves copy nothing.
+    """Return the throttle that a plan targets for, None where its waves copy nothing.
 
     `inbound` is what producers write to each partition, in bytes per second, as far as that was observed. Raises
     InvalidInputError for a `finish_in` without the sizes that it needs.
@@ -57,39 +57,39 @@ def throttle_of(
     if not every:
         return None
     busiest = [_busiest(wave, state) for wave in waves]
-    rate = _rate(wish, every, busiest, state, inbound)
+    rate = _rate(target, every, busiest, state, inbound)
     seconds = tuple(None if size is None else size / rate for size in busiest)
     return Throttle(rate, throttled(every, rate), seconds, _warnings(every, rate, state, inbound))
 
 
 def _rate(
-    wish: ThrottleWish,
-    every: Sequence[Reassignment],
+    target: ThrottleSpec,
+    every: Sequence[PartitionTarget],
     busiest: Sequence[float | None],
     state: ClusterState,
     inbound: Mapping[TopicPartition, float],
 ) -> int:
-    if wish.by is ThrottleBy.RATE:
-        return wish.amount
-    if wish.by is ThrottleBy.LINK_BUDGET:
-        brokers = {broker for each in every for broker in (*each.target, *(each.current or ()))}
-        left = wish.amount - math.ceil(_spoken_for(brokers, state, inbound))
-        return max(left, wish.amount // LEAST_SHARE, 1)
+    if target.by is ThrottleBy.RATE:
+        return target.amount
+    if target.by is ThrottleBy.LINK_BUDGET:
+        brokers = {broker for each in every for broker in (*each.replicas, *(each.current or ()))}
+        left = target.amount - math.ceil(_spoken_for(brokers, state, inbound))
+        return max(left, target.amount // LEAST_SHARE, 1)
     unknown = [each.partition for each in every if each.size_bytes is None]
     if unknown:
         raise InvalidInputError(
             f"spec.throttle.finish_in needs the size of every partition that is copied: {name_some(unknown)}.",
             next_command="add size_bytes to the plan, or give the sizes with --sizes FILE; or set spec.throttle.rate",
         )
-    return max(math.ceil(sum(size or 0 for size in busiest) / wish.amount), 1)
+    return max(math.ceil(sum(size or 0 for size in busiest) / target.amount), 1)
 
 
-def _busiest(wave: Iterable[Reassignment], state: ClusterState) -> float | None:
+def _busiest(wave: Iterable[PartitionTarget], state: ClusterState) -> float | None:
     """Return the most bytes that one broker sends or receives for these, None where a size is unknown."""
-    moving = [wish for wish in wave if added(wish)]
-    if any(wish.size_bytes is None for wish in moving):
+    moving = [target for target in wave if added(target)]
+    if any(target.size_bytes is None for target in moving):
         return None
-    received, sent = _flow((_leader(wish, state), added(wish), wish.size_bytes or 0) for wish in moving)
+    received, sent = _flow((_leader(target, state), added(target), target.size_bytes or 0) for target in moving)
     return max((*received.values(), *sent.values()), default=0)
 
 
@@ -106,11 +106,13 @@ def _spoken_for(brokers: Iterable[int], state: ClusterState, inbound: Mapping[To
 
 
 def _warnings(
-    moving: Sequence[Reassignment], rate: int, state: ClusterState, inbound: Mapping[TopicPartition, float]
+    moving: Sequence[PartitionTarget], rate: int, state: ClusterState, inbound: Mapping[TopicPartition, float]
 ) -> tuple[str, ...]:
     """Name the brokers whose throttled partitions, at today's inbound rate, take all that the throttle lets by."""
-    received, _ = _flow((_leader(wish, state), added(wish), inbound.get(wish.partition, 0)) for wish in moving)
-    _, sent = _flow((_leader(wish, state), _followers(wish, state), inbound.get(wish.partition, 0)) for wish in moving)
+    received, _ = _flow((_leader(target, state), added(target), inbound.get(target.partition, 0)) for target in moving)
+    _, sent = _flow(
+        (_leader(target, state), _followers(target, state), inbound.get(target.partition, 0)) for target in moving
+    )
     return tuple(
         f"broker {broker} {verb} {format_rate(round(traffic))} for the throttled partitions as it is; at a throttle of "
         f"{format_rate(rate)} their copies never catch up"
@@ -131,8 +133,8 @@ def _flow(copies: Iterable[tuple[int, Collection[int], float]]) -> tuple[dict[in
     return received, sent
 
 
-def _leader(wish: Reassignment, state: ClusterState) -> int:
-    return _leader_of(wish.partition, wish.current or wish.target, state)
+def _leader(target: PartitionTarget, state: ClusterState) -> int:
+    return _leader_of(target.partition, target.current or target.replicas, state)
 
 
 def _leader_of(partition: TopicPartition, replicas: Replicas, state: ClusterState) -> int:
@@ -140,5 +142,5 @@ def _leader_of(partition: TopicPartition, replicas: Replicas, state: ClusterStat
     return replicas[0] if found is None or found.leader == NO_LEADER else found.leader
 
 
-def _followers(wish: Reassignment, state: ClusterState) -> set[int]:
-    return {*(wish.current or ()), *wish.target} - {_leader(wish, state)}
+def _followers(target: PartitionTarget, state: ClusterState) -> set[int]:
+    return {*(target.current or ()), *target.replicas} - {_leader(target, state)}

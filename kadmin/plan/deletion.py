@@ -8,7 +8,7 @@ from __future__ import annotations
 import fnmatch
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.znodes.values import escaped
+from kadmin.cluster.names import escaped
 from kadmin.errors import name_some
 from kadmin.plan import codes
 from kadmin.plan.checks import INTERNAL_TOPICS, Violation, deletion_guards, unknown_names
@@ -126,7 +126,7 @@ def _comes_back(present: Iterable[str], facts: ClusterFacts) -> Iterator[Violati
 
 
 def _unchecked(facts: ClusterFacts) -> Iterator[Violation]:
-    for what in facts.untold:
+    for what in facts.unavailable:
         hint = "make sure of it yourself"
         yield Violation(codes.GUARD_UNCHECKED, escaped(what, 1_000), hint, field=("spec", "topics"), severity="warning")
 

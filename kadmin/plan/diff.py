@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from kadmin.cluster.model import Assignment, ClusterState, TopicPartition
-    from kadmin.plan.model import Reassignment, ReassignmentPlan
+    from kadmin.plan.model import PartitionTarget, ReassignmentPlan
     from kadmin.plan.waves import Wave
 
 
@@ -36,7 +36,7 @@ class PlanDiff:
     """
 
     waves: tuple[Wave, ...]
-    pending: tuple[Reassignment, ...]
+    pending: tuple[PartitionTarget, ...]
     settled: tuple[TopicPartition, ...]
     before: Mapping[int, BrokerLoad]
     after: Mapping[int, BrokerLoad]
@@ -44,37 +44,37 @@ class PlanDiff:
     @property
     def replicas_added(self) -> int:
         """Copies that will be made."""
-        return sum(len(added(wish)) for wish in self.pending)
+        return sum(len(added(target)) for target in self.pending)
 
     @property
     def moved_bytes(self) -> int | None:
         """Bytes that the network will carry; None where the size of a partition that moves is unknown."""
-        sizes = [moved_bytes(wish) for wish in self.pending]
+        sizes = [moved_bytes(target) for target in self.pending]
         return None if None in sizes else sum(size or 0 for size in sizes)
 
 
 def diff(plan: ReassignmentPlan, state: ClusterState, sizes: Mapping[TopicPartition, int] | None = None) -> PlanDiff:
     """Compare plan and state. `sizes` (bytes per partition) fill in where the plan gives none."""
-    wishes = [_complete(wish, state, sizes or {}) for wish in plan.reassignments]
+    targets = [_complete(target, state, sizes or {}) for target in plan.reassignments]
     at_target = {Progress.DONE, Progress.SETTLED}
-    pending = tuple(wish for wish in wishes if judge(wish, state, published=False) not in at_target)
-    moving = {wish.partition for wish in pending}
+    pending = tuple(target for target in targets if judge(target, state, published=False) not in at_target)
+    moving = {target.partition for target in pending}
     held = state.assignment
-    then = {**held, **{wish.partition: wish.target for wish in pending}}
+    then = {**held, **{target.partition: target.replicas for target in pending}}
     brokers = sorted({*state.brokers, *chain.from_iterable(held.values()), *chain.from_iterable(then.values())})
     return PlanDiff(
         waves=schedule(pending, plan.limits),
         pending=pending,
-        settled=tuple(wish.partition for wish in wishes if wish.partition not in moving),
+        settled=tuple(target.partition for target in targets if target.partition not in moving),
         before=_loads(held, brokers, sizes or {}),
         after=_loads(then, brokers, sizes or {}),
     )
 
 
-def _complete(wish: Reassignment, state: ClusterState, sizes: Mapping[TopicPartition, int]) -> Reassignment:
-    current = wish.current if wish.current is not None else state.replicas(wish.partition)
-    size = wish.size_bytes if wish.size_bytes is not None else sizes.get(wish.partition)
-    return replace(wish, current=current, size_bytes=size)
+def _complete(target: PartitionTarget, state: ClusterState, sizes: Mapping[TopicPartition, int]) -> PartitionTarget:
+    current = target.current if target.current is not None else state.replicas(target.partition)
+    size = target.size_bytes if target.size_bytes is not None else sizes.get(target.partition)
+    return replace(target, current=current, size_bytes=size)
 
 
 def _loads(

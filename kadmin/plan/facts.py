@@ -17,8 +17,8 @@ class ClusterFacts:
 
     `sizes` are bytes per partition, `capacities` bytes per broker; `inbound` is what producers write to a partition, in
     bytes per second. `consumers` maps a topic to the groups that use it. `deletion_enabled` and
-    `topics_create_themselves` are delete.topic.enable and auto.create.topics.enable of the brokers. `untold` says what
-    the brokers could not be asked for, and why.
+    `topics_create_themselves` are delete.topic.enable and auto.create.topics.enable of the brokers. `unavailable` says
+    what the brokers did not answer, and why.
     """
 
     consumers: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -27,4 +27,4 @@ class ClusterFacts:
     capacities: Mapping[int, int] = field(default_factory=dict)
     deletion_enabled: bool | None = None
     topics_create_themselves: bool | None = None
-    untold: tuple[str, ...] = ()
+    unavailable: tuple[str, ...] = ()

@@ -60,11 +60,11 @@ class PlanHeader:
 
 
 @dataclass(frozen=True, slots=True)
-class Reassignment:
-    """One partition's wish: from `current` (None: whatever `apply` reads under its lock) to `target`, both ordered."""
+class PartitionTarget:
+    """Moves one partition from `current` (None: what `apply` reads under its lock) to `replicas`, both ordered."""
 
     partition: TopicPartition
-    target: Replicas
+    replicas: Replicas
     current: Replicas | None = None
     size_bytes: int | None = None
 
@@ -80,7 +80,7 @@ class WaveLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class ThrottleWish:
+class ThrottleSpec:
     """`spec.throttle`. `amount` is in bytes per second, for `finish_in` in seconds."""
 
     by: ThrottleBy
@@ -92,8 +92,8 @@ class ReassignmentPlan:
     """Kind `PartitionReassignment`."""
 
     header: PlanHeader
-    reassignments: tuple[Reassignment, ...]
-    throttle: ThrottleWish | None = None
+    reassignments: tuple[PartitionTarget, ...]
+    throttle: ThrottleSpec | None = None
     limits: WaveLimits = field(default_factory=WaveLimits)
     elect: Elect = Elect.NONE
     allow_replication_factor_change: bool = False

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import Assignment, ClusterState, Replicas
     from kadmin.plan.facts import ClusterFacts
-    from kadmin.plan.model import Reassignment, ReassignmentPlan
+    from kadmin.plan.model import PartitionTarget, ReassignmentPlan
 
 MIN_INSYNC_REPLICAS = "min.insync.replicas"
 MOST_LEADERS = 2
@@ -26,7 +26,7 @@ MOST_LEADERS = 2
 def check_outlook(plan: ReassignmentPlan, state: ClusterState, facts: ClusterFacts) -> tuple[Violation, ...]:
     """Compare the cluster, every topic of which was read, before and after the plan."""
     before = state.assignment
-    after = {wish.partition: wish.target for wish in plan.reassignments if wish.partition in before}
+    after = {target.partition: target.replicas for target in plan.reassignments if target.partition in before}
     return (
         *_dead_targets(plan, state),
         *_over_capacity(plan, before, after, facts),
@@ -47,12 +47,12 @@ def min_insync_replicas(topic: str, state: ClusterState, brokers_own: int = 1) -
 
 def _dead_targets(plan: ReassignmentPlan, state: ClusterState) -> Iterator[Violation]:
     known = set(chain.from_iterable(state.assignment.values()))
-    for wish in plan.reassignments:
-        for broker in wish.target:
+    for target in plan.reassignments:
+        for broker in target.replicas:
             if broker in known and broker not in state.brokers:
-                message = f"{wish.partition}: broker {broker} is not alive; the controller would wait for it for ever"
+                message = f"{target.partition}: broker {broker} is not alive; the controller would wait for it for ever"
                 hint = "start it, or choose another broker"
-                yield Violation(codes.DEAD_BROKER, message, hint, partition=wish.partition, broker=broker)
+                yield Violation(codes.DEAD_BROKER, message, hint, partition=target.partition, broker=broker)
 
 
 def _over_capacity(
@@ -67,14 +67,14 @@ def _over_capacity(
     will_hold.update(_bytes(after, facts))
     full = {broker for broker, capacity in facts.capacities.items() if will_hold[broker] > max(capacity, held[broker])}
     for broker in sorted(full):
-        capacity, wish = facts.capacities[broker], _first_that(plan, broker, new=True)
-        if wish is not None:
+        capacity, target = facts.capacities[broker], _first_that(plan, broker, new=True)
+        if target is not None:
             message = (
                 f"broker {broker} would hold {format_size(will_hold[broker])}, and its capacity is "
                 f"{format_size(capacity)}"
             )
             hint = "choose brokers with room, or free some first"
-            yield Violation(codes.OVER_CAPACITY, message, hint, partition=wish.partition, broker=broker)
+            yield Violation(codes.OVER_CAPACITY, message, hint, partition=target.partition, broker=broker)
 
 
 def _bytes(assignment: Assignment, facts: ClusterFacts) -> Counter[int]:
@@ -95,8 +95,8 @@ def _crowded_leaders(
     limit = max(MOST_LEADERS * share, MOST_LEADERS)
     crowded = {broker for broker in state.brokers if will_lead[broker] > max(led[broker], limit)}
     for broker in sorted(crowded):
-        wish = _first_that(plan, broker, new=False)
-        if wish is not None:
+        target = _first_that(plan, broker, new=False)
+        if target is not None:
             message = (
                 f"broker {broker} would be the preferred leader of {will_lead[broker]} of {len(before)} partitions, "
                 f"before {led[broker]}; an even share is {share:.0f}"
@@ -105,7 +105,7 @@ def _crowded_leaders(
                 codes.LEADERS_CONCENTRATED,
                 message,
                 "put other brokers first in some of the lists",
-                partition=wish.partition,
+                partition=target.partition,
                 broker=broker,
                 severity="warning",
             )
@@ -115,21 +115,23 @@ def _leaders(assignment: Assignment) -> Counter[int]:
     return Counter(replicas[0] for replicas in assignment.values() if replicas)
 
 
-def _first_that(plan: ReassignmentPlan, broker: int, *, new: bool) -> Reassignment | None:
+def _first_that(plan: ReassignmentPlan, broker: int, *, new: bool) -> PartitionTarget | None:
     """Return the first reassignment that gives the broker a copy (`new`), or the preferred leadership."""
 
-    def given(wish: Reassignment) -> Replicas:
-        return added(wish) if new else wish.target[:1]
+    def given(target: PartitionTarget) -> Replicas:
+        return added(target) if new else target.replicas[:1]
 
-    return next((wish for wish in plan.reassignments if broker in given(wish)), None)
+    return next((target for target in plan.reassignments if broker in given(target)), None)
 
 
 def _under_min_isr(plan: ReassignmentPlan, state: ClusterState) -> Iterator[Violation]:
-    for index, wish in enumerate(plan.reassignments):
-        wanted = min_insync_replicas(wish.partition.topic, state)
-        alive = [broker for broker in wish.target if broker in state.brokers]
+    for index, target in enumerate(plan.reassignments):
+        wanted = min_insync_replicas(target.partition.topic, state)
+        alive = [broker for broker in target.replicas if broker in state.brokers]
         if len(alive) < wanted:
-            message = f"{wish.partition}: live replicas would be {len(alive)}, and its min.insync.replicas is {wanted}"
+            message = (
+                f"{target.partition}: live replicas would be {len(alive)}, and its min.insync.replicas is {wanted}"
+            )
             hint = "producers with acks=all would be refused; give it more replicas"
             field = ("spec", "partitions", index, "replicas")
-            yield Violation(codes.UNDER_MIN_ISR, message, hint, partition=wish.partition, field=field)
+            yield Violation(codes.UNDER_MIN_ISR, message, hint, partition=target.partition, field=field)

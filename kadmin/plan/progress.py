@@ -14,7 +14,7 @@ from kadmin.plan.waves import added
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState, Replicas, Topic, TopicPartition
-    from kadmin.plan.model import Reassignment
+    from kadmin.plan.model import PartitionTarget
 
 
 class Progress(StrEnum):
@@ -32,49 +32,55 @@ class Progress(StrEnum):
     """Anything else, a missing partition included."""
 
 
-def judge(wish: Reassignment, state: ClusterState, *, published: bool) -> Progress:
+def judge(target: PartitionTarget, state: ClusterState, *, published: bool) -> Progress:
     """Judge one partition; `published` says whether a step of ours that names it is on record.
 
     `published` matters up to Kafka 2.3 only, where a topic znode in mid-move holds the bare union of both lists and
     nothing else tells it from a finished increase of the replication factor.
     """
-    topic = state.topics.get(wish.partition.topic)
-    replicas = state.replicas(wish.partition)
+    topic = state.topics.get(target.partition.topic)
+    replicas = state.replicas(target.partition)
     if topic is None or replicas is None:
         return Progress.STALE
-    if named_in_node(wish, state) or _leads_to_target(wish, topic):
+    if named_in_node(target, state) or _leads_to_target(target, topic):
         return Progress.RUNNING
-    moving = wish.partition.partition in topic.adding_replicas or wish.partition.partition in topic.removing_replicas
-    if replicas == wish.target and not moving:
-        return Progress.DONE if _in_sync(wish, state) else Progress.SETTLED
-    if published and is_union(wish, replicas):
+    moving = (
+        target.partition.partition in topic.adding_replicas or target.partition.partition in topic.removing_replicas
+    )
+    if replicas == target.replicas and not moving:
+        return Progress.DONE if _in_sync(target, state) else Progress.SETTLED
+    if published and is_union(target, replicas):
         return Progress.RUNNING
-    return Progress.WAITING if replicas == wish.current and not moving else Progress.STALE
+    return Progress.WAITING if replicas == target.current and not moving else Progress.STALE
 
 
-def named_in_node(wish: Reassignment, state: ClusterState) -> bool:
+def named_in_node(target: PartitionTarget, state: ClusterState) -> bool:
     """Whether the admin node names this partition with our target."""
     node = state.admin.reassignment
-    return node is not None and node.entries is not None and node.entries.get(wish.partition) == wish.target
+    return node is not None and node.entries is not None and node.entries.get(target.partition) == target.replicas
 
 
-def is_union(wish: Reassignment, replicas: Replicas) -> bool:
+def is_union(target: PartitionTarget, replicas: Replicas) -> bool:
     """Whether `replicas` holds exactly the brokers of current and target together (a move in flight up to 2.3)."""
-    return wish.current is not None and replicas != wish.current and set(replicas) == {*wish.current, *wish.target}
+    return (
+        target.current is not None
+        and replicas != target.current
+        and set(replicas) == {*target.current, *target.replicas}
+    )
 
 
-def still_copied(wish: Reassignment, state: ClusterState) -> bool:
+def still_copied(target: PartitionTarget, state: ClusterState) -> bool:
     """Whether new replicas still copy though no node and no API reassignment names the partition.
 
     So it is with a union left behind (up to 2.3), and with a target that was reached while an added, live broker is
     not in sync.
     """
-    replicas, found = state.replicas(wish.partition), state.states.get(wish.partition)
+    replicas, found = state.replicas(target.partition), state.states.get(target.partition)
     if replicas is None or found is None:
         return False
-    if replicas != wish.target:
-        return is_union(wish, replicas)
-    return any(broker in state.brokers and broker not in found.isr for broker in added(wish))
+    if replicas != target.replicas:
+        return is_union(target, replicas)
+    return any(broker in state.brokers and broker not in found.isr for broker in added(target))
 
 
 def in_flight(state: ClusterState) -> tuple[TopicPartition, ...]:
@@ -87,15 +93,15 @@ def in_flight(state: ClusterState) -> tuple[TopicPartition, ...]:
     return tuple(sorted(named))
 
 
-def _leads_to_target(wish: Reassignment, topic: Topic) -> bool:
+def _leads_to_target(target: PartitionTarget, topic: Topic) -> bool:
     # From 2.4 on the list is the target followed by what will be removed, so taking that out gives the target in order.
-    number = wish.partition.partition
+    number = target.partition.partition
     removing = topic.removing_replicas.get(number, ())
     if not removing and number not in topic.adding_replicas:
         return False
-    return tuple(broker for broker in topic.replicas[number] if broker not in removing) == wish.target
+    return tuple(broker for broker in topic.replicas[number] if broker not in removing) == target.replicas
 
 
-def _in_sync(wish: Reassignment, state: ClusterState) -> bool:
-    found = state.states.get(wish.partition)
-    return found is not None and set(wish.target) <= set(found.isr) and found.leader in wish.target
+def _in_sync(target: PartitionTarget, state: ClusterState) -> bool:
+    found = state.states.get(target.partition)
+    return found is not None and set(target.replicas) <= set(found.isr) and found.leader in target.replicas

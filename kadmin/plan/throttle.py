@@ -19,7 +19,7 @@ from kadmin.plan.waves import added
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from kadmin.plan.model import Reassignment
+    from kadmin.plan.model import PartitionTarget
 
 LEADER_RATE = "leader.replication.throttled.rate"
 FOLLOWER_RATE = "follower.replication.throttled.rate"
@@ -67,7 +67,7 @@ class Edits:
     kept: tuple[ForeignValue, ...]
 
 
-def throttled(wishes: Iterable[Reassignment], rate: int) -> dict[str, dict[str, str]]:
+def throttled(targets: Iterable[PartitionTarget], rate: int) -> dict[str, dict[str, str]]:
     """Return what throttles these reassignments; those that copy nothing need none.
 
     Of each partition the current replicas are throttled as senders, since any of them may come to lead, the added ones
@@ -76,12 +76,14 @@ def throttled(wishes: Iterable[Reassignment], rate: int) -> dict[str, dict[str, 
     senders: dict[str, list[str]] = {}
     receivers: dict[str, list[str]] = {}
     brokers: set[int] = set()
-    for wish in wishes:
-        new, number = added(wish), wish.partition.partition
+    for target in targets:
+        new, number = added(target), target.partition.partition
         if new:
-            senders.setdefault(wish.partition.topic, []).extend(f"{number}:{broker}" for broker in wish.current or ())
-            receivers.setdefault(wish.partition.topic, []).extend(f"{number}:{broker}" for broker in new)
-            brokers.update(new, wish.current or ())
+            senders.setdefault(target.partition.topic, []).extend(
+                f"{number}:{broker}" for broker in target.current or ()
+            )
+            receivers.setdefault(target.partition.topic, []).extend(f"{number}:{broker}" for broker in new)
+            brokers.update(new, target.current or ())
     topics = {
         f"topics/{topic}": {LEADER_REPLICAS: ",".join(senders[topic]), FOLLOWER_REPLICAS: ",".join(receivers[topic])}
         for topic in senders

@@ -14,13 +14,13 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.znodes.admin import encode_reassignment
+from kadmin.cluster.zookeeper.znodes.admin import encode_reassignment
 from kadmin.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from kadmin.plan.model import Reassignment, WaveLimits
+    from kadmin.plan.model import PartitionTarget, WaveLimits
 
 LOOK_AHEAD = 2_000
 
@@ -38,58 +38,58 @@ class Wave:
     """What one publish holds. `moved_bytes` is None where a size is unknown; counters are per broker."""
 
     index: int
-    reassignments: tuple[Reassignment, ...]
+    reassignments: tuple[PartitionTarget, ...]
     payload: bytes
     moves_in: dict[int, int]
     moves_out: dict[int, int]
     moved_bytes: int | None
 
 
-def added(wish: Reassignment) -> tuple[int, ...]:
+def added(target: PartitionTarget) -> tuple[int, ...]:
     """Return the brokers that get a copy they do not have, in target order; all of them where current is unknown."""
-    return tuple(broker for broker in wish.target if broker not in (wish.current or ()))
+    return tuple(broker for broker in target.replicas if broker not in (target.current or ()))
 
 
-def removed(wish: Reassignment) -> tuple[int, ...]:
+def removed(target: PartitionTarget) -> tuple[int, ...]:
     """Return the brokers that lose their copy, in current order."""
-    return tuple(broker for broker in wish.current or () if broker not in wish.target)
+    return tuple(broker for broker in target.current or () if broker not in target.replicas)
 
 
-def moved_bytes(wish: Reassignment) -> int | None:
+def moved_bytes(target: PartitionTarget) -> int | None:
     """Return the bytes that the network carries for this partition, None where its size is unknown."""
-    copies = len(added(wish))
+    copies = len(added(target))
     if copies == 0:
         return 0
-    return None if wish.size_bytes is None else copies * wish.size_bytes
+    return None if target.size_bytes is None else copies * target.size_bytes
 
 
-def schedule(wishes: Sequence[Reassignment], limits: WaveLimits) -> tuple[Wave, ...]:
-    """Cut wishes (without no-ops) into waves.
+def schedule(targets: Sequence[PartitionTarget], limits: WaveLimits) -> tuple[Wave, ...]:
+    """Cut targets (without no-ops) into waves.
 
     Raises InvalidInputError where one entry alone breaks a limit, or `max_bytes` is given and a size is not known.
     """
     waves: list[Wave] = []
-    window: list[Reassignment] = []
-    rest = iter(wishes)
+    window: list[PartitionTarget] = []
+    rest = iter(targets)
     while True:
         window.extend(_take(rest, LOOK_AHEAD - len(window)))
         if not window:
             return tuple(waves)
         packing = _Packing(limits)
-        window = [wish for wish in window if not packing.take(wish)]
+        window = [target for target in window if not packing.take(target)]
         if not packing.taken:
             raise packing.refusal(window[0])
         waves.append(packing.wave(len(waves)))
 
 
-def _take(rest: Iterable[Reassignment], count: int) -> list[Reassignment]:
+def _take(rest: Iterable[PartitionTarget], count: int) -> list[PartitionTarget]:
     iterator = iter(rest)
-    return [wish for _, wish in zip(range(count), iterator, strict=False)]
+    return [target for _, target in zip(range(count), iterator, strict=False)]
 
 
-def bytes_alone(wish: Reassignment) -> int:
+def bytes_alone(target: PartitionTarget) -> int:
     """Return the bytes of a payload that holds one entry alone."""
-    return len(encode_reassignment({wish.partition: wish.target}))
+    return len(encode_reassignment({target.partition: target.replicas}))
 
 
 @dataclass(slots=True)
@@ -97,7 +97,7 @@ class _Packing:
     """A wave while it is being filled."""
 
     limits: WaveLimits
-    taken: list[Reassignment] = field(default_factory=list)
+    taken: list[PartitionTarget] = field(default_factory=list)
     topics: set[str] = field(default_factory=set)
     payload_bytes: int = _FRAME_BYTES
     check_bytes: int = 0
@@ -105,61 +105,61 @@ class _Packing:
     moves_in: Counter[int] = field(default_factory=Counter)
     moves_out: Counter[int] = field(default_factory=Counter)
 
-    def take(self, wish: Reassignment) -> bool:
-        """Take the wish if every limit still holds with it."""
+    def take(self, target: PartitionTarget) -> bool:
+        """Take the target if every limit still holds with it."""
         if len(self.taken) >= self.limits.max_partitions:
             return False
-        size = bytes_alone(wish) - _FRAME_BYTES + (1 if self.taken else 0)  # with its comma
-        check = 0 if wish.partition.topic in self.topics else len(wish.partition.topic) + _CHECK_BYTES
+        size = bytes_alone(target) - _FRAME_BYTES + (1 if self.taken else 0)  # with its comma
+        check = 0 if target.partition.topic in self.topics else len(target.partition.topic) + _CHECK_BYTES
         payload_bytes, check_bytes = self.payload_bytes + size, self.check_bytes + check
         if payload_bytes > self.limits.max_payload or payload_bytes + check_bytes > HARD_PACKET_BYTES:
             return False
-        if not self._fits_brokers(wish) or not self._fits_bytes(wish):
+        if not self._fits_brokers(target) or not self._fits_bytes(target):
             return False
-        self.taken.append(wish)
-        self.topics.add(wish.partition.topic)
+        self.taken.append(target)
+        self.topics.add(target.partition.topic)
         self.payload_bytes, self.check_bytes = payload_bytes, check_bytes
-        self.moved += moved_bytes(wish) or 0
-        self.moves_in.update(added(wish))
-        self.moves_out.update(removed(wish))
+        self.moved += moved_bytes(target) or 0
+        self.moves_in.update(added(target))
+        self.moves_out.update(removed(target))
         return True
 
     def wave(self, index: int) -> Wave:
-        known = [moved_bytes(wish) for wish in self.taken]
+        known = [moved_bytes(target) for target in self.taken]
         return Wave(
             index=index,
             reassignments=tuple(self.taken),
-            payload=encode_reassignment({wish.partition: wish.target for wish in self.taken}),
+            payload=encode_reassignment({target.partition: target.replicas for target in self.taken}),
             moves_in=dict(sorted(self.moves_in.items())),
             moves_out=dict(sorted(self.moves_out.items())),
             moved_bytes=None if None in known else self.moved,
         )
 
-    def refusal(self, wish: Reassignment) -> InvalidInputError:
-        """Say why even an empty wave cannot take this wish."""
-        alone = bytes_alone(wish)
+    def refusal(self, target: PartitionTarget) -> InvalidInputError:
+        """Say why even an empty wave cannot take this target."""
+        alone = bytes_alone(target)
         if alone > self.limits.max_payload:
             cause = f"alone it makes a payload of {alone} bytes, more than max_payload: {self.limits.max_payload}"
-        elif not self._fits_brokers(wish):
+        elif not self._fits_brokers(target):
             cause = f"it alone moves more than max_moves_per_broker: {self.limits.max_moves_per_broker}"
-        elif wish.size_bytes is None and added(wish):
+        elif target.size_bytes is None and added(target):
             cause = "waves.max_bytes needs the size of every partition that moves, and this one has no size_bytes"
         else:
-            cause = f"it alone moves {moved_bytes(wish)} bytes, more than max_bytes: {self.limits.max_bytes}"
+            cause = f"it alone moves {moved_bytes(target)} bytes, more than max_bytes: {self.limits.max_bytes}"
         return InvalidInputError(
-            f"{wish.partition} fits in no wave.", cause=cause, next_command="raise that limit under spec.waves"
+            f"{target.partition} fits in no wave.", cause=cause, next_command="raise that limit under spec.waves"
         )
 
-    def _fits_brokers(self, wish: Reassignment) -> bool:
+    def _fits_brokers(self, target: PartitionTarget) -> bool:
         most = self.limits.max_moves_per_broker
         if most is None:
             return True
-        return all(self.moves_in[broker] < most for broker in added(wish)) and all(
-            self.moves_out[broker] < most for broker in removed(wish)
+        return all(self.moves_in[broker] < most for broker in added(target)) and all(
+            self.moves_out[broker] < most for broker in removed(target)
         )
 
-    def _fits_bytes(self, wish: Reassignment) -> bool:
+    def _fits_bytes(self, target: PartitionTarget) -> bool:
         if self.limits.max_bytes is None:
             return True
-        size = moved_bytes(wish)
+        size = moved_bytes(target)
         return size is not None and self.moved + size <= self.limits.max_bytes

@@ -12,26 +12,26 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from kadmin.inventory.columns import Kind
+from kadmin.inventory.columns import ColumnKind
 from kadmin.inventory.reading import refuse_columns
 from kadmin.planner.tables import arrow_schema
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kadmin.inventory.columns import Table
+    from kadmin.inventory.columns import InventoryTable
     from kadmin.planner.tables import ArrowTable
 
 _PLAIN = {
-    Kind.INT: r"^-?[0-9]{1,19}$",
-    Kind.LONG: r"^-?[0-9]{1,19}$",
-    Kind.DOUBLE: r"^-?[0-9]{1,19}(\.[0-9]{1,19})?$",
-    Kind.BOOL: r"^(true|false)$",
-    Kind.INTS: r"^-?[0-9]{1,19}(;-?[0-9]{1,19})*$",
+    ColumnKind.INT: r"^-?[0-9]{1,19}$",
+    ColumnKind.LONG: r"^-?[0-9]{1,19}$",
+    ColumnKind.DOUBLE: r"^-?[0-9]{1,19}(\.[0-9]{1,19})?$",
+    ColumnKind.BOOL: r"^(true|false)$",
+    ColumnKind.INTS: r"^-?[0-9]{1,19}(;-?[0-9]{1,19})*$",
 }
 
 
-def read_plain_csv(path: Path, table: Table) -> ArrowTable | None:
+def read_plain_csv(path: Path, table: InventoryTable) -> ArrowTable | None:
     """Return a table with every column, absent ones null; None where a cell is not plain.
 
     Raises InvalidInputError for its columns' names.
@@ -56,9 +56,9 @@ def read_plain_csv(path: Path, table: Table) -> ArrowTable | None:
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
-def _converted(texts: Any, kind: Kind, wished: Any) -> Any:  # noqa: ANN401 - pyarrow ships no type information
-    if kind is Kind.STRING:
+def _converted(texts: Any, kind: ColumnKind, wished: Any) -> Any:  # noqa: ANN401 - pyarrow ships no type information
+    if kind is ColumnKind.STRING:
         return texts
     if not pc.all(pc.match_substring_regex(texts, _PLAIN[kind]), min_count=0).as_py():
         raise pa.ArrowInvalid("a cell is not plain")
-    return (pc.split_pattern(texts, ";") if kind is Kind.INTS else texts).cast(wished)
+    return (pc.split_pattern(texts, ";") if kind is ColumnKind.INTS else texts).cast(wished)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from kadmin.inventory.columns import Table
+    from kadmin.inventory.columns import InventoryTable
     from kadmin.inventory.header import Header
     from kadmin.plan.model import RebalanceRequest
     from kadmin.planner.proposal import Proposal
@@ -81,14 +81,14 @@ def _by_cluster(directory: Path, header: Header, rows: ArrowTable) -> dict[str, 
     }
 
 
-def _typed(directory: Path, shape: Table) -> ArrowTable | None:
+def _typed(directory: Path, shape: InventoryTable) -> ArrowTable | None:
     """Read a table column by column; None where only the careful reader can tell what it holds."""
     path = table_path(directory, shape)
     read = {".parquet": _parquet, ".csv": read_plain_csv}.get(path.suffix)
     return None if read is None else read(path, shape)
 
 
-def _parquet(path: Path, shape: Table) -> ArrowTable | None:
+def _parquet(path: Path, shape: InventoryTable) -> ArrowTable | None:
     schema = arrow_schema(shape)
     try:
         read = arrow_table(parquet, path)

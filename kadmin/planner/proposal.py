@@ -13,7 +13,7 @@ from kadmin import errors
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import InvalidInputError, KadminError, StalePlanError, name_some
 from kadmin.inventory import SINGLE_CLUSTER, read_inventory
-from kadmin.plan.model import Elect, PlanHeader, Reassignment, ReassignmentPlan
+from kadmin.plan.model import Elect, PartitionTarget, PlanHeader, ReassignmentPlan
 from kadmin.planner.answer import REPORT
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _proposal(
         _plan(
             request,
             header.clusters[name],
-            tuple(map(Reassignment, partitions, targets, currents, sizes)),
+            tuple(map(PartitionTarget, partitions, targets, currents, sizes)),
             taken_at=header.taken_at,
             fewer_racks=report["fewer_racks"],
         ),
@@ -136,7 +136,7 @@ def _refuse_strangers(by_cluster: Iterable[set[str]]) -> None:
 def _plan(
     request: RebalanceRequest,
     cluster_id: str | None,
-    reassignments: tuple[Reassignment, ...],
+    reassignments: tuple[PartitionTarget, ...],
     *,
     taken_at: str,
     fewer_racks: bool,
@@ -150,6 +150,8 @@ def _plan(
         ),
         reassignments,
         elect=Elect.AT_END,
-        allow_replication_factor_change=any(len(wish.target) != len(wish.current or ()) for wish in reassignments),
+        allow_replication_factor_change=any(
+            len(target.replicas) != len(target.current or ()) for target in reassignments
+        ),
         allow_fewer_racks=fewer_racks,
     )

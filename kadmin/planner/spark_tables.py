@@ -15,7 +15,7 @@ import pyarrow as pa
 from pyarrow import parquet
 from pyspark.sql import functions as f
 
-from kadmin.inventory.columns import CLUSTER, Kind
+from kadmin.inventory.columns import CLUSTER, ColumnKind
 from kadmin.inventory.model import SINGLE_CLUSTER
 from kadmin.inventory.parquet_tables import holds
 from kadmin.inventory.reading import refuse_columns, table_path
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn
     from pyspark.sql import DataFrame, SparkSession
 
-    from kadmin.inventory.columns import Column, Table
+    from kadmin.inventory.columns import Column, InventoryTable
 
 SPARK_TYPES = {
-    Kind.INT: "int",
-    Kind.LONG: "bigint",
-    Kind.DOUBLE: "double",
-    Kind.BOOL: "boolean",
-    Kind.STRING: "string",
-    Kind.INTS: "array<int>",
+    ColumnKind.INT: "int",
+    ColumnKind.LONG: "bigint",
+    ColumnKind.DOUBLE: "double",
+    ColumnKind.BOOL: "boolean",
+    ColumnKind.STRING: "string",
+    ColumnKind.INTS: "array<int>",
 }
 _FIELD = re.compile(r"(\w+): ([A-Z]+)")
 
@@ -44,7 +44,7 @@ class BadTableError(Exception):
     """A table whose types are not those of its columns."""
 
 
-def read_frame(session: SparkSession, directory: Path, table: Table) -> DataFrame:
+def read_frame(session: SparkSession, directory: Path, table: InventoryTable) -> DataFrame:
     """Return a table, with a `cluster` column in any case; raises InvalidInputError for its columns' names."""
     path = table_path(directory, table)
     frame = {".parquet": _parquet, ".csv": _csv, ".jsonl": _json_lines}[path.suffix](session, path, table)
@@ -59,7 +59,7 @@ def _typed(column: Column, frame: DataFrame) -> SparkColumn:
     return found.cast(SPARK_TYPES[column.kind]).alias(column.name)
 
 
-def _parquet(session: SparkSession, path: Path, table: Table) -> DataFrame:
+def _parquet(session: SparkSession, path: Path, table: InventoryTable) -> DataFrame:
     found = parquet.ParquetDataset(path).schema
     refuse_columns(path, table, found.names)
     present = [column for column in table.columns if column.name in found.names]
@@ -69,11 +69,13 @@ def _parquet(session: SparkSession, path: Path, table: Table) -> DataFrame:
     return session.read.schema(", ".join(read)).parquet(str(path))
 
 
-def _stored_type(found: Any, kind: Kind) -> str:  # noqa: ANN401 - pyarrow ships no type information
+def _stored_type(found: Any, kind: ColumnKind) -> str:  # noqa: ANN401 - pyarrow ships no type information
     """Return the Spark type in which a Parquet column lies: integers may be wider than the column's kind."""
-    if kind is Kind.INTS:
+    if kind is ColumnKind.INTS:
         return (
-            f"array<{_stored_type(found.value_type, Kind.INT)}>" if not pa.types.is_null(found) else SPARK_TYPES[kind]
+            f"array<{_stored_type(found.value_type, ColumnKind.INT)}>"
+            if not pa.types.is_null(found)
+            else SPARK_TYPES[kind]
         )
     if pa.types.is_integer(found):
         unsigned = pa.types.is_unsigned_integer(found)
@@ -82,7 +84,7 @@ def _stored_type(found: Any, kind: Kind) -> str:  # noqa: ANN401 - pyarrow ships
     return "float" if pa.types.is_float32(found) else SPARK_TYPES[kind]
 
 
-def _csv(session: SparkSession, path: Path, table: Table) -> DataFrame:
+def _csv(session: SparkSession, path: Path, table: InventoryTable) -> DataFrame:
     with path.open(encoding="utf-8-sig", newline="") as lines:
         names = next(csv.reader(lines), [])
     refuse_columns(path, table, names)
@@ -92,28 +94,28 @@ def _csv(session: SparkSession, path: Path, table: Table) -> DataFrame:
     return frame.select(*(_csv_column(name, kinds[name]) for name in names))
 
 
-def _csv_column(name: str, kind: Kind) -> SparkColumn:
+def _csv_column(name: str, kind: ColumnKind) -> SparkColumn:
     """Decode a column of texts; a cell that kadmin.inventory would not read fails the job."""
     text = f.nullif(f.col(name), f.lit(""))
-    if kind is Kind.STRING:
+    if kind is ColumnKind.STRING:
         return text.alias(name)
-    value = (f.split(text, EMPTY_LIST) if kind is Kind.INTS else text).cast(SPARK_TYPES[kind])
-    if kind is Kind.INTS:
+    value = (f.split(text, EMPTY_LIST) if kind is ColumnKind.INTS else text).cast(SPARK_TYPES[kind])
+    if kind is ColumnKind.INTS:
         value = f.when(text == EMPTY_LIST, f.array().cast(SPARK_TYPES[kind])).otherwise(value)
     legible = f.coalesce(f.when(is_legible(text, kind), value), f.raise_error(f.lit(f"{name}: not {kind}")))
     return f.when(text.isNotNull(), legible).alias(name)
 
 
-def is_legible(text: SparkColumn, kind: Kind) -> SparkColumn:
+def is_legible(text: SparkColumn, kind: ColumnKind) -> SparkColumn:
     """Whether kadmin.inventory would read a cell of CSV: Spark itself trims blanks and takes `+5` and `t`."""
     return text.rlike(f"^(?:{CSV_CELLS[kind].pattern})\\z")
 
 
-def _json_lines(session: SparkSession, path: Path, table: Table) -> DataFrame:
+def _json_lines(session: SparkSession, path: Path, table: InventoryTable) -> DataFrame:
     types = _json_types(session, path)
     refuse_columns(path, table, types or [column.name for column in table.columns])
     kinds = {column.name: column.kind for column in table.columns}
-    if any(kinds[name] is Kind.STRING and found not in ("STRING", "VOID") for name, found in types.items()):
+    if any(kinds[name] is ColumnKind.STRING and found not in ("STRING", "VOID") for name, found in types.items()):
         raise BadTableError
     read = ", ".join(f"{column.name} {SPARK_TYPES[column.kind]}" for column in table.columns)
     return session.read.schema(read).json(str(path), mode="FAILFAST")

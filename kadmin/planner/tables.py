@@ -13,13 +13,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kadmin.cluster.znodes.values import is_legal_topic_name
-from kadmin.inventory.columns import BROKERS, MOST_INT, PARTITIONS, Kind
+from kadmin.cluster.names import is_legal_topic_name
+from kadmin.inventory.columns import BROKERS, MOST_INT, PARTITIONS, ColumnKind
 from kadmin.inventory.parquet_tables import arrow_types
 from kadmin.planner.kernel.problem import NONE
 
 if TYPE_CHECKING:
-    from kadmin.inventory.columns import Column, Table
+    from kadmin.inventory.columns import Column, InventoryTable
     from kadmin.inventory.model import ClusterInventory
     from kadmin.planner.kernel.problem import Bools, Ints
 
@@ -49,7 +49,7 @@ class Cluster:
     size: Ints
 
 
-def arrow_schema(table: Table) -> Any:  # noqa: ANN401 - pyarrow ships no type information
+def arrow_schema(table: InventoryTable) -> Any:  # noqa: ANN401 - pyarrow ships no type information
     """Return the Arrow schema of a table."""
     types = arrow_types(pa)
     return pa.schema([(column.name, types[column.kind]) for column in table.columns])
@@ -105,7 +105,7 @@ def _columns_of(rows: tuple[Any, ...], schema: Any) -> ArrowTable:  # noqa: ANN4
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
-def _distinct_keys(read: ArrowTable, table: Table) -> int:
+def _distinct_keys(read: ArrowTable, table: InventoryTable) -> int:
     """Count the different keys of a table without null, whose numbers are below 2**31."""
     keys = np.zeros(read.num_rows, np.int64)
     for name in table.key:
@@ -122,11 +122,11 @@ def _column_sound(values: Any, column: Column) -> bool:  # noqa: ANN401 - pyarro
     if column.name == "topic":
         names = values.unique().to_pylist()
         return all(is_legal_topic_name(name) for name in names)
-    if column.kind in (Kind.INT, Kind.LONG):
+    if column.kind in (ColumnKind.INT, ColumnKind.LONG):
         return not len(values) or (pc.min(values).as_py() or 0) >= column.lowest
-    if column.kind is Kind.DOUBLE:
+    if column.kind is ColumnKind.DOUBLE:
         return bool(pc.all(pc.and_(pc.is_finite(values), pc.greater_equal(values, 0.0))).as_py() is not False)
-    return column.kind is not Kind.INTS or _lists_sound(values, column)
+    return column.kind is not ColumnKind.INTS or _lists_sound(values, column)
 
 
 def _lists_sound(values: Any, column: Column) -> bool:  # noqa: ANN401 - pyarrow ships no type information

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kadmin.errors import KadminError
-    from kadmin.operations.examine import Examination
-    from kadmin.operations.lock import Holder
-    from kadmin.operations.record import Listing
-    from kadmin.operations.service import Outcome
-    from kadmin.operations.snapshot import Snapshot
-    from kadmin.operations.verify import Status, Verification
+    from kadmin.operations.decide.examine import Examination
+    from kadmin.operations.execute.apply import Outcome
+    from kadmin.operations.reading.snapshot import Snapshot
+    from kadmin.operations.reading.verify import Status, Verification
+    from kadmin.operations.record.record import Listing
+    from kadmin.operations.zookeeper.lock import Holder
     from kadmin.plan.copying import Throttle
     from kadmin.plan.diff import BrokerLoad, PlanDiff
     from kadmin.plan.election import ElectionProposal
@@ -103,7 +103,7 @@ def snapshot_answer(taken: Snapshot, folder: Path) -> dict[str, Any]:
         "partitions": taken.partitions,
         "unsettled": list(taken.unsettled),
         "no_sizes": taken.no_sizes,
-        "untold": list(taken.untold),
+        "unavailable": list(taken.unavailable),
     }
 
 
@@ -122,13 +122,13 @@ def _change(change: PlanDiff) -> dict[str, Any]:
     return {
         "partitions": [
             {
-                "topic": wish.partition.topic,
-                "partition": wish.partition.partition,
-                "current": list(wish.current or ()),
-                "replicas": list(wish.target),
-                "size_bytes": wish.size_bytes,
+                "topic": target.partition.topic,
+                "partition": target.partition.partition,
+                "current": list(target.current or ()),
+                "replicas": list(target.replicas),
+                "size_bytes": target.size_bytes,
             }
-            for wish in change.pending
+            for target in change.pending
         ],
         "replicas_added": change.replicas_added,
         "moved_bytes": change.moved_bytes,

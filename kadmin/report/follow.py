@@ -6,14 +6,14 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from kadmin.operations.events import Opened, Progressed, Published
+from kadmin.operations.execute.events import Opened, Progressed, StepPublished
 from kadmin.plan.units import format_rate, format_size
 from kadmin.report.text import count, duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kadmin.operations.events import Event, Noted
+    from kadmin.operations.execute.events import Event, Noted
 
 _BAR = 24
 
@@ -71,10 +71,10 @@ class Follower:
             self._write(f"{_numbers(event)}\n")
 
 
-def _line(event: Opened | Published | Noted) -> str:
+def _line(event: Opened | StepPublished | Noted) -> str:
     if isinstance(event, Opened):
         return f"operation {event.operation_id} is on record"
-    if isinstance(event, Published):
+    if isinstance(event, StepPublished):
         what = {"wave": "reassignment", "cancel": "return to the original order"}.get(event.what, event.what)
         subject = "topic" if event.what in {"deletion", "creation"} else "partition"
         return f"step {event.step}: {what} of {count(event.count, subject)} published"

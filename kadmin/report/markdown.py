@@ -11,7 +11,7 @@ from kadmin.report.text import change, count, replicas
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kadmin.operations.examine import Examination
+    from kadmin.operations.decide.examine import Examination
     from kadmin.plan.diff import PlanDiff
 
 MOST_ROWS = 50
@@ -87,8 +87,8 @@ def _change(found: PlanDiff) -> list[str]:
         [wave.index + 1, len(wave.reassignments), len(wave.payload), _size(wave.moved_bytes)] for wave in found.waves
     ]
     partitions = [
-        [code(str(wish.partition)), replicas(wish.current), replicas(wish.target), _size(wish.size_bytes)]
-        for wish in found.pending
+        [code(str(target.partition)), replicas(target.current), replicas(target.replicas), _size(target.size_bytes)]
+        for target in found.pending
     ]
     return [
         _table(["broker", "replicas", "preferred leaders", "bytes"], brokers[:MOST_ROWS]) + _more(brokers),

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from kadmin.errors import name_some
-from kadmin.operations.record import Kind
+from kadmin.operations.record.record import OperationKind
 from kadmin.plan.progress import Progress
 from kadmin.plan.units import format_rate
 from kadmin.report.text import SHOWN_ROWS, change, count, duration, replicas, shortened, size_text, table
@@ -14,12 +14,12 @@ from kadmin.report.text import SHOWN_ROWS, change, count, duration, replicas, sh
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kadmin.operations.examine import Examination
-    from kadmin.operations.lock import Holder
-    from kadmin.operations.record import Listing
-    from kadmin.operations.service import Outcome
-    from kadmin.operations.snapshot import Snapshot
-    from kadmin.operations.verify import Status, Verdict, Verification
+    from kadmin.operations.decide.examine import Examination
+    from kadmin.operations.execute.apply import Outcome
+    from kadmin.operations.reading.snapshot import Snapshot
+    from kadmin.operations.reading.verify import Status, Verdict, Verification
+    from kadmin.operations.record.record import Listing
+    from kadmin.operations.zookeeper.lock import Holder
     from kadmin.plan.copying import Throttle
     from kadmin.plan.diff import PlanDiff
     from kadmin.plan.election import ElectionProposal
@@ -69,7 +69,7 @@ def status_text(status: Status) -> str:
     """Show unfinished operations and the lock."""
     lines = []
     for listing, tally in status.operations:
-        healing = listing.kind is Kind.HEAL
+        healing = listing.kind is OperationKind.HEAL
         unknown = "one step at a time" if healing else "its record was never whole"
         done = unknown if tally is None else f"{tally.done}/{tally.total} done"
         at_work = status.holder is not None and status.holder.operation_id == listing.operation_id
@@ -109,7 +109,7 @@ def snapshot_text(taken: Snapshot, folder: Path) -> str:
     lines = [line]
     if taken.no_sizes is not None:
         lines.append(f"without sizes: {taken.no_sizes}")
-    lines += taken.untold
+    lines += taken.unavailable
     if taken.unsettled:
         lines.append(f"kept changing while they were read: {name_some(taken.unsettled)}")
     return "\n".join(lines)
@@ -124,7 +124,7 @@ def election_text(proposal: ElectionProposal, path: Path) -> str:
 
 def _diff_text(found: PlanDiff, throttle: Throttle | None) -> str:
     rows = [
-        [str(w.partition), replicas(w.current), replicas(w.target), size_text(w.size_bytes)]
+        [str(w.partition), replicas(w.current), replicas(w.replicas), size_text(w.size_bytes)]
         for w in found.pending[:SHOWN_ROWS]
     ]
     waves = [

@@ -6,15 +6,15 @@ import csv
 import io
 from typing import TYPE_CHECKING, Any
 
-from kadmin.cluster.znodes.values import escaped
-from kadmin.insight.tables import text_of
+from kadmin.cluster.names import escaped
+from kadmin.insight.tables.table import text_of
 from kadmin.report.text import NOTHING, count, table, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kadmin.cluster.model import Unreadable
-    from kadmin.insight.tables import Cell, Table
+    from kadmin.insight.tables.table import Cell, Table
 
 _SHOWN_PROBLEMS = 20
 
@@ -37,10 +37,12 @@ def table_csv(found: Table) -> str:
     return out.getvalue().removesuffix("\n")
 
 
-def table_answer(found: Table, unreadable: Iterable[Unreadable], untold: Sequence[str] | None = None) -> dict[str, Any]:
+def table_answer(
+    found: Table, unreadable: Iterable[Unreadable], unavailable: Sequence[str] | None = None
+) -> dict[str, Any]:
     """Answer `inspect`: the rows under the table's name, each an object of its columns.
 
-    `untold` is what brokers did not tell; where they are not asked at all, None, it is not in the answer.
+    `unavailable` is what brokers did not tell; where they are not asked at all, None, it is not in the answer.
     """
     return {
         found.name.replace("-", "_"): [
@@ -49,7 +51,7 @@ def table_answer(found: Table, unreadable: Iterable[Unreadable], untold: Sequenc
         "unreadable": [
             {"path": escaped(each.path), "reason": escaped(each.reason), "denied": each.denied} for each in unreadable
         ],
-        **({} if untold is None else {"untold": [escaped(each) for each in untold]}),
+        **({} if unavailable is None else {"unavailable": [escaped(each) for each in unavailable]}),
     }
 
 

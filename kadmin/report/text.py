@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.znodes.values import escaped
+from kadmin.cluster.names import escaped
 from kadmin.plan.units import format_size
 
 if TYPE_CHECKING:

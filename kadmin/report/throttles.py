@@ -11,8 +11,8 @@ from kadmin.report.text import table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kadmin.operations.throttle_audit import Finding, ThrottledEntity
-    from kadmin.operations.throttle_by_hand import Written
+    from kadmin.operations.throttles.audit import AuditedThrottle, ThrottledEntity
+    from kadmin.operations.throttles.by_hand import Written
     from kadmin.plan.throttle import ConfigChanges
 
 _MOST_SHOWN = 60
@@ -38,7 +38,7 @@ def throttles_answer(found: Sequence[ThrottledEntity]) -> dict[str, Any]:
     }
 
 
-def audit_text(findings: Sequence[Finding]) -> str:
+def audit_text(findings: Sequence[AuditedThrottle]) -> str:
     """Show whose each throttle is, and what takes it off."""
     rows = [
         [each.entity, each.key, _value(each.key, each.value), each.origin, each.operation_id or "-"]
@@ -48,7 +48,7 @@ def audit_text(findings: Sequence[Finding]) -> str:
     return "\n".join([table(["entity", "throttle", "value", "whose", "operation"], rows), *commands]) if rows else _NONE
 
 
-def audit_answer(findings: Sequence[Finding]) -> dict[str, Any]:
+def audit_answer(findings: Sequence[AuditedThrottle]) -> dict[str, Any]:
     """Answer `throttle audit`."""
     return {
         "findings": [

@@ -11,7 +11,7 @@ from kadmin.report.text import SHOWN_ROWS, about, change, count, replicas, short
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kadmin.insight.whatif import LeaderChange, Load, Placement, Prediction, SingleLoss
+    from kadmin.insight.predict.whatif import LeaderChange, Load, PlacedPartition, Prediction, SingleLoss
 
 
 def loss_text(lost: Sequence[int], found: Prediction) -> str:
@@ -78,7 +78,7 @@ def _leader(broker: int) -> str:
     return "none" if broker == NO_LEADER else str(broker)
 
 
-def _refusing(refusing: Sequence[Placement]) -> list[str]:
+def _refusing(refusing: Sequence[PlacedPartition]) -> list[str]:
     rows = [[str(each.partition), replicas(each.isr), each.min_isr] for each in refusing[:SHOWN_ROWS]]
     return [shortened(table(["refuses acks=all", "ISR left", "min ISR"], rows), len(refusing))] if refusing else []
 
@@ -137,7 +137,7 @@ def _change_answer(each: LeaderChange) -> dict[str, Any]:
     }
 
 
-def _refusing_answer(each: Placement) -> dict[str, Any]:
+def _refusing_answer(each: PlacedPartition) -> dict[str, Any]:
     return {
         "topic": each.partition.topic,
         "partition": each.partition.partition,

@@ -13,10 +13,10 @@ import shutil
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Self
 
-from kadmin.cluster.connect import parse_connect_string
-from kadmin.cluster.four_letter import ask
 from kadmin.cluster.model import Create
-from kadmin.cluster.store import Store
+from kadmin.cluster.zookeeper.addresses import parse_connect_string
+from kadmin.cluster.zookeeper.four_letter import ask
+from kadmin.cluster.zookeeper.store import Store
 from kadmin.errors import BusyError, InvalidInputError, NotCompletedError
 from kadmin.java import cache_folder, find_java
 from kadmin.sandbox.jars import class_path

@@ -11,12 +11,12 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kadmin.cluster import rpc
+from kadmin.cluster.kafka import rpc
 from kadmin.cluster.model import Create, TopicPartition
-from kadmin.cluster.reader import read_cluster
-from kadmin.cluster.store import Store
-from kadmin.cluster.znodes.configs import config_path, encode_config
-from kadmin.cluster.znodes.topics import encode_topic, topic_path
+from kadmin.cluster.zookeeper.reader import read_cluster
+from kadmin.cluster.zookeeper.store import Store
+from kadmin.cluster.zookeeper.znodes.configs import config_path, encode_config
+from kadmin.cluster.zookeeper.znodes.topics import encode_topic, topic_path
 from kadmin.errors import NotCompletedError
 from kadmin.sandbox.processes import wait_until
 

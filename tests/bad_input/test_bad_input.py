@@ -11,9 +11,9 @@ import socket
 from pathlib import Path
 
 import pytest
-from bad_commands import COMMANDS
-from bad_input_page import GOLDEN_FOLDERS, PAGE, ROWS, page, shown_by
-from cluster_under_test import command
+from support.documents.bad_commands import COMMANDS
+from support.live.cluster import command
+from support.pages.bad_input import GOLDEN_FOLDERS, PAGE, ROWS, page, shown_by
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -56,5 +56,5 @@ def test_every_row_has_a_golden_file() -> None:
 
 
 def test_the_page_is_what_the_files_say() -> None:
-    """Write it anew with: python tests/bad_input_page.py"""
+    """Write it anew with: python -m support.pages.bad_input"""
     assert PAGE.read_text(encoding="utf-8") == page()

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kadmin.cluster.model import TopicPartition
-from kadmin.cluster.znodes.admin import (
+from kadmin.cluster.names import is_legal_topic_name
+from kadmin.cluster.zookeeper.znodes.admin import (
     DELETE_TOPICS,
     REASSIGN_PARTITIONS,
     decode_deletion_document,
@@ -20,7 +21,7 @@ from kadmin.cluster.znodes.admin import (
     encode_election,
     encode_reassignment,
 )
-from kadmin.cluster.znodes.values import MalformedZnodeError, is_legal_topic_name
+from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError
 from kadmin.errors import InvalidInputError
 from kadmin.schema import require_valid_payload
 

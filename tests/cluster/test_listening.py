@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from kadmin.cluster.listening import Listening, controller_listens, judge_listening, sessions, watchers
 from kadmin.cluster.model import Controller, Create, Znode
-from kadmin.cluster.store import Store
-from kadmin.cluster.znodes.controller import decode_controller
+from kadmin.cluster.zookeeper.listening import Listening, controller_listens, judge_listening, sessions, watchers
+from kadmin.cluster.zookeeper.store import Store
+from kadmin.cluster.zookeeper.znodes.controller import decode_controller
 
 PATH = "/kafka/admin/reassign_partitions"
 SESSION = 0x1000033A0A60006

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kadmin.cluster.log_dirs import parse_log_dirs_json
+from kadmin.cluster.kafka.log_dirs_file import parse_log_dirs_json
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import InvalidInputError
 

@@ -5,24 +5,24 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
-from fault_proxy import GET_DATA, Action, Fault, FaultProxy, Side
 from kazoo.client import KazooClient
 from kazoo.security import make_acl
-from recorded_znodes import CLUSTERS, OLD_CONSUMERS, recorded
+from support.zookeeper.fault_proxy import GET_DATA, Action, Fault, FaultProxy, Side
+from support.zookeeper.recorded_znodes import CLUSTERS, OLD_CONSUMERS, recorded
 
-from kadmin.cluster.connect import parse_connect_string
 from kadmin.cluster.model import Create, Delete, SetData, TopicPartition
-from kadmin.cluster.reader import consumer_groups, read_cluster, read_tolerantly, require_kafka_cluster
-from kadmin.cluster.source import Source
-from kadmin.cluster.store import Store
-from kadmin.cluster.znodes.admin import encode_election, encode_reassignment
-from kadmin.cluster.znodes.topics import encode_topic
+from kadmin.cluster.zookeeper.addresses import parse_connect_string
+from kadmin.cluster.zookeeper.reader import consumer_groups, read_cluster, read_tolerantly, require_kafka_cluster
+from kadmin.cluster.zookeeper.store import Store
+from kadmin.cluster.zookeeper.znode_reader import ZnodeReader
+from kadmin.cluster.zookeeper.znodes.admin import encode_election, encode_reassignment
+from kadmin.cluster.zookeeper.znodes.topics import encode_topic
 from kadmin.errors import NotAuthorizedError, NotCompletedError, NotZooKeeperModeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from fault_proxy import Frame
+    from support.zookeeper.fault_proxy import Frame
 
     from kadmin.cluster.model import Op
     from kadmin.sandbox import Sandbox
@@ -83,18 +83,18 @@ def test_only_the_topics_asked_for(store: Store) -> None:
 
 def test_admin_nodes(store: Store) -> None:
     load(store, "2.8.2")
-    wishes = {TopicPartition("alpha", 1): (2, 1, 0), TopicPartition("beta", 0): (0, 1)}
+    targets = {TopicPartition("alpha", 1): (2, 1, 0), TopicPartition("beta", 0): (0, 1)}
     write(
         store,
-        Create("/admin/reassign_partitions", encode_reassignment(wishes)),
+        Create("/admin/reassign_partitions", encode_reassignment(targets)),
         Create("/admin/preferred_replica_election", encode_election([TopicPartition("alpha", 2)])),
         Create("/admin/delete_topics/beta"),
         Create("/admin/delete_topics/alpha"),
     )
     admin = read_cluster(store).admin
     assert admin.reassignment is not None
-    assert (admin.reassignment.entries, admin.reassignment.version) == (wishes, 0)
-    assert admin.reassignment.data == encode_reassignment(wishes)
+    assert (admin.reassignment.entries, admin.reassignment.version) == (targets, 0)
+    assert admin.reassignment.data == encode_reassignment(targets)
     assert admin.election is not None
     assert admin.election.entries == {TopicPartition("alpha", 2): ()}
     assert admin.deletions == ("alpha", "beta")
@@ -135,7 +135,7 @@ def test_a_tolerant_reading_leaves_out_what_it_cannot_use_and_names_it(store: St
     state_of_alpha = "/brokers/topics/alpha/partitions/1/state"
     broken = ["/brokers/ids/2", "/brokers/topics/beta", state_of_alpha, "/cluster/id", "/config/topics/alpha"]
     write(store, *(SetData(path, b"broken", -1) for path in broken))
-    state = read_tolerantly(Source(store, tolerant=True))
+    state = read_tolerantly(ZnodeReader(store, tolerant=True))
     assert [(each.path, each.data, each.version, each.denied) for each in state.unreadable] == [
         (path, b"broken", 1, False) for path in sorted(broken)
     ]
@@ -154,14 +154,14 @@ def test_what_may_not_be_read_is_found_among_many(store: Store, zookeeper: Sandb
         for number in range(7):
             acl = [make_acl("auth", "", all=True)] if number in denied else None
             owner.create(f"{store.chroot}/{number}", b"x", acl=acl)
-        source = Source(store, tolerant=True)
+        source = ZnodeReader(store, tolerant=True)
         found = source.get_many([f"/{number}" for number in range(8)])
         assert [each is not None for each in found] == [number not in denied for number in range(7)] + [False]
         assert [each.path for each in source.unreadable] == [f"/{number}" for number in sorted(denied)]
         assert all(each.denied and "NoAuth" in each.reason for each in source.unreadable)
         if denied:
             with pytest.raises(NotAuthorizedError):
-                Source(store).get_many([f"/{number}" for number in range(8)])
+                ZnodeReader(store).get_many([f"/{number}" for number in range(8)])
     finally:
         owner.stop()
         owner.close()

@@ -3,13 +3,13 @@ from __future__ import annotations
 import json
 
 import pytest
-from recorded_znodes import CLUSTERS, OLD_CONSUMERS, recorded
+from support.zookeeper.recorded_znodes import CLUSTERS, OLD_CONSUMERS, recorded
 
 from kadmin.cluster.model import Broker, Controller, Endpoint, TopicPartition
-from kadmin.cluster.znodes.brokers import broker_path, decode_broker
-from kadmin.cluster.znodes.catalogue import decoder_of
-from kadmin.cluster.znodes.configs import config_path, decode_config, encode_config, encode_config_change
-from kadmin.cluster.znodes.consumers import (
+from kadmin.cluster.zookeeper.znodes.brokers import broker_path, decode_broker
+from kadmin.cluster.zookeeper.znodes.catalogue import decoder_of
+from kadmin.cluster.zookeeper.znodes.configs import config_path, decode_config, encode_config, encode_config_change
+from kadmin.cluster.zookeeper.znodes.consumers import (
     ConsumerRegistration,
     decode_offset,
     decode_owner,
@@ -18,7 +18,7 @@ from kadmin.cluster.znodes.consumers import (
     offsets_path,
     owners_path,
 )
-from kadmin.cluster.znodes.controller import (
+from kadmin.cluster.zookeeper.znodes.controller import (
     CLUSTER_ID,
     CONTROLLER,
     CONTROLLER_EPOCH,
@@ -30,8 +30,8 @@ from kadmin.cluster.znodes.controller import (
     decode_controller_epoch,
     decode_features,
 )
-from kadmin.cluster.znodes.notifications import PRODUCER_ID_BLOCK, ProducerIdBlock, decode_producer_id_block
-from kadmin.cluster.znodes.topics import decode_state, decode_topic, state_path, topic_path
+from kadmin.cluster.zookeeper.znodes.notifications import PRODUCER_ID_BLOCK, ProducerIdBlock, decode_producer_id_block
+from kadmin.cluster.zookeeper.znodes.topics import decode_state, decode_topic, state_path, topic_path
 
 REGISTRATION_VERSIONS = dict(zip(CLUSTERS, (4, 4, 4, 4, 5, 5), strict=True))
 TOPIC_VERSIONS = dict(zip(CLUSTERS, (1, 1, 1, 1, 3, 3), strict=True))

@@ -5,15 +5,15 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from live_support import wait_until
+from support.live.waiting import wait_until
 
-from kadmin.cluster import rpc
+from kadmin.cluster.kafka import rpc
+from kadmin.cluster.kafka.rpc import consume_all, describe_groups, describe_log_dirs, describe_settings, produce
 from kadmin.cluster.model import Create, TopicPartition
-from kadmin.cluster.reader import read_cluster
-from kadmin.cluster.rpc import consume_all, describe_groups, describe_log_dirs, describe_settings, produce
-from kadmin.cluster.store import Store
-from kadmin.cluster.znodes.configs import config_path, encode_config
-from kadmin.cluster.znodes.topics import encode_topic, topic_path
+from kadmin.cluster.zookeeper.reader import read_cluster
+from kadmin.cluster.zookeeper.store import Store
+from kadmin.cluster.zookeeper.znodes.configs import config_path, encode_config
+from kadmin.cluster.zookeeper.znodes.topics import encode_topic, topic_path
 from kadmin.errors import NotCompletedError, StalePlanError, UnreachableError
 from kadmin.sandbox import Sandbox, SandboxSpec
 

@@ -6,11 +6,11 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from live_support import freeze, thaw
+from support.live.waiting import freeze, thaw
 
-from kadmin.cluster.authentication import Authentication, Digest, Tls
 from kadmin.cluster.model import Acl, Check, Create, Delete, MultiResult, SetData
-from kadmin.cluster.store import MAX_PACKET_BYTES, WINDOW, Store
+from kadmin.cluster.zookeeper.authentication import Authentication, Digest, Tls
+from kadmin.cluster.zookeeper.store import MAX_PACKET_BYTES, WINDOW, Store
 from kadmin.errors import InvalidInputError, NotAuthorizedError, NotZooKeeperModeError, UnreachableError
 
 if TYPE_CHECKING:
@@ -185,8 +185,8 @@ def test_what_is_too_large_is_refused_before_it_is_sent(store: Store, size: int)
 
 def test_the_session_timeout_is_the_one_granted(zookeeper: Sandbox) -> None:
     """With a tick of 800 ms a server grants between 1.6 and 16 seconds."""
-    for wish, granted in ((0.5, 1.6), (6.0, 6.0), (60.0, 16.0)):
-        with Store.connect(zookeeper.connect_string, session_timeout_s=wish) as store:
+    for target, granted in ((0.5, 1.6), (6.0, 6.0), (60.0, 16.0)):
+        with Store.connect(zookeeper.connect_string, session_timeout_s=target) as store:
             assert store.session_timeout_s == granted
 
 

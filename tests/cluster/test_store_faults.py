@@ -6,7 +6,8 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from fault_proxy import (
+from support.live.waiting import wait_until
+from support.zookeeper.fault_proxy import (
     EXISTS,
     GET_DATA,
     MULTI,
@@ -18,11 +19,10 @@ from fault_proxy import (
     request_number,
     request_of,
 )
-from live_support import wait_until
 
-from kadmin.cluster.connect import parse_connect_string
 from kadmin.cluster.model import Create, MultiResult
-from kadmin.cluster.store import Store
+from kadmin.cluster.zookeeper.addresses import parse_connect_string
+from kadmin.cluster.zookeeper.store import Store
 from kadmin.errors import UnknownOutcomeError, UnreachableError
 
 if TYPE_CHECKING:

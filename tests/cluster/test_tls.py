@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
-from live_support import wait_until
+from support.live.waiting import wait_until
 
-from kadmin.cluster.authentication import Authentication, Tls
-from kadmin.cluster.connect import parse_connect_string
-from kadmin.cluster.four_letter import ask
 from kadmin.cluster.model import Acl, Create, MultiResult
-from kadmin.cluster.store import Store
+from kadmin.cluster.zookeeper.addresses import parse_connect_string
+from kadmin.cluster.zookeeper.authentication import Authentication, Tls
+from kadmin.cluster.zookeeper.four_letter import ask
+from kadmin.cluster.zookeeper.store import Store
 from kadmin.errors import InvalidInputError, UnreachableError
 from kadmin.java import cache_folder, find_java
 from kadmin.sandbox.jars import DEFAULT_VERSION, class_path

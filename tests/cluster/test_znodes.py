@@ -18,11 +18,11 @@ from kadmin.cluster.model import (
     TopicPartition,
     Znode,
 )
-from kadmin.cluster.znodes import configs, consumers, controller, notifications, security
-from kadmin.cluster.znodes.brokers import broker_path, decode_broker
-from kadmin.cluster.znodes.catalogue import decoder_of
-from kadmin.cluster.znodes.paths import require_element, require_path, require_topic_name
-from kadmin.cluster.znodes.topics import (
+from kadmin.cluster.zookeeper.znodes import configs, consumers, controller, notifications, security
+from kadmin.cluster.zookeeper.znodes.brokers import broker_path, decode_broker
+from kadmin.cluster.zookeeper.znodes.catalogue import decoder_of
+from kadmin.cluster.zookeeper.znodes.paths import require_element, require_path, require_topic_name
+from kadmin.cluster.zookeeper.znodes.topics import (
     decode_state,
     decode_topic,
     encode_topic,
@@ -30,7 +30,7 @@ from kadmin.cluster.znodes.topics import (
     state_path,
     topic_path,
 )
-from kadmin.cluster.znodes.values import MalformedZnodeError
+from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError
 from kadmin.errors import InvalidInputError
 
 if TYPE_CHECKING:

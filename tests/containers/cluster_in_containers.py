@@ -17,17 +17,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from cluster_under_test import Cluster
 from container_image import CONFIG, broker_image
 from kazoo.client import KazooClient
-from live_support import wait_until
+from support.live.cluster import Cluster
+from support.live.waiting import wait_until
 from testcontainers.core.container import DockerContainer
 from testcontainers.core.docker_client import DockerClient
 from testcontainers.core.network import Network
 from testcontainers.core.wait_strategies import LogMessageWaitStrategy
 
-from kadmin.cluster.connect import parse_connect_string
-from kadmin.cluster.four_letter import ask
+from kadmin.cluster.zookeeper.addresses import parse_connect_string
+from kadmin.cluster.zookeeper.four_letter import ask
 from kadmin.sandbox.jars import DEFAULT_VERSION
 from kadmin.sandbox.processes import free_ports
 from kadmin.sandbox.settings import broker_config, zookeeper_config

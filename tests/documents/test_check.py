@@ -7,7 +7,7 @@ from time import process_time
 from typing import TYPE_CHECKING
 
 import pytest
-from bad_documents import BAD
+from support.documents.bad_documents import BAD
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.documents import (
@@ -19,7 +19,7 @@ from kadmin.documents import (
     parse_document,
     parse_inventory_header,
 )
-from kadmin.documents.events import Kind
+from kadmin.documents.events import EventKind
 from kadmin.documents.json_text import json_events, plain_value
 from kadmin.documents.text import MOST_BYTES
 from kadmin.errors import InvalidInputError
@@ -33,7 +33,7 @@ from kadmin.plan.model import (
     ReassignmentPlan,
     RebalanceRequest,
     ThrottleBy,
-    ThrottleWish,
+    ThrottleSpec,
     WaveLimits,
 )
 
@@ -82,14 +82,14 @@ def test_a_whole_reassignment() -> None:
     assert problems == ()
     assert isinstance(plan, ReassignmentPlan)
     assert (plan.header.name, plan.header.cluster_id) == ("drain-broker-3", "kHD57VOWjTBKdUaz6n7K6n")
-    assert plan.throttle == ThrottleWish(ThrottleBy.RATE, 50_000_000)
+    assert plan.throttle == ThrottleSpec(ThrottleBy.RATE, 50_000_000)
     assert plan.limits == WaveLimits(500, 100, 500 * 10**9, 65536)
     assert plan.elect is Elect.AT_END
     assert plan.allow_replication_factor_change
     assert plan.allow_fewer_racks
-    (wish,) = plan.reassignments
-    assert (wish.partition, wish.current, wish.target) == (TopicPartition("orders", 0), (1, 2, 3), (1, 2, 4))
-    assert wish.size_bytes == 2**20
+    (target,) = plan.reassignments
+    assert (target.partition, target.current, target.replicas) == (TopicPartition("orders", 0), (1, 2, 3), (1, 2, 4))
+    assert target.size_bytes == 2**20
 
 
 def test_a_whole_request() -> None:
@@ -214,8 +214,14 @@ def test_json_with_nothing_unusual_in_it_is_read_quickly(text: str, value: objec
 @pytest.mark.parametrize("number", ["1.5", "1e2", "1E2", "1e-2", "-12"])
 def test_numbers_beside_an_odd_one_are_what_they_are(number: str) -> None:
     events = [event[:2] for event in json_events(f"[{number}, -0]")]
-    assert events[1] == (Kind.SCALAR, json.loads(number))
-    assert [kind for kind, _ in events] == [Kind.SEQUENCE, Kind.SCALAR, Kind.FAULT, Kind.SCALAR, Kind.END]
+    assert events[1] == (EventKind.SCALAR, json.loads(number))
+    assert [kind for kind, _ in events] == [
+        EventKind.SEQUENCE,
+        EventKind.SCALAR,
+        EventKind.FAULT,
+        EventKind.SCALAR,
+        EventKind.END,
+    ]
 
 
 @pytest.mark.parametrize(("digits", "shown"), [(40, "7" * 40), (41, f"{'7' * 40}..."), (5_000, f"{'7' * 40}...")])

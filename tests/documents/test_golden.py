@@ -9,11 +9,11 @@ import os
 from pathlib import Path
 
 import pytest
-from bad_documents import BAD
+from support.documents.bad_documents import BAD
 
 from kadmin.documents import examine
 from kadmin.plan.codes import MEANINGS
-from kadmin.report.problems import problems_text
+from kadmin.report.problems.text import problems_text
 
 GOLDEN = Path(__file__).parent / "golden"
 WARNINGS_ONLY = {"b11-collision", "b08-throttle-sizes"}

@@ -4,9 +4,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from document_strategies import deletion_plans, election_plans, reassignment_plans, rebalance_requests, topics
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.documents.strategies import deletion_plans, election_plans, reassignment_plans, rebalance_requests, topics
 
 from kadmin.cli import run
 from kadmin.cluster.model import TopicPartition
@@ -16,12 +16,12 @@ from kadmin.errors import InvalidInputError
 from kadmin.plan.model import (
     Elect,
     ElectionPlan,
+    PartitionTarget,
     PlanHeader,
-    Reassignment,
     ReassignmentPlan,
     RebalanceRequest,
     ThrottleBy,
-    ThrottleWish,
+    ThrottleSpec,
     WaveLimits,
 )
 
@@ -94,7 +94,7 @@ def test_an_election_file_comes_back_with_its_version_written_out(named: list[tu
 def test_a_plan_comes_back_but_for_what_losses_names(plan: ReassignmentPlan) -> None:
     """plan(kafka(x)) == x where losses(x) is empty; otherwise x less the fields named."""
     found = parse_kafka_file(dump_kafka_file(plan, current=False).encode(), "moves.json")
-    bare = ReassignmentPlan(PlanHeader(), tuple(Reassignment(w.partition, w.target) for w in plan.reassignments))
+    bare = ReassignmentPlan(PlanHeader(), tuple(PartitionTarget(w.partition, w.replicas) for w in plan.reassignments))
     assert found == bare
     assert (losses(plan, current=False) == ()) == (plan == bare)
 
@@ -139,8 +139,8 @@ def test_the_output_of_generate_fills_current(before: str, line_end: str) -> Non
     plan = parse_kafka_file((before + GENERATED).replace("\n", line_end).encode(), "-")
     assert isinstance(plan, ReassignmentPlan)
     assert plan.reassignments == (
-        Reassignment(TopicPartition("foo", 1), (4, 1), (2, 3)),
-        Reassignment(TopicPartition("foo", 0), (3, 4), (1, 2)),
+        PartitionTarget(TopicPartition("foo", 1), (4, 1), (2, 3)),
+        PartitionTarget(TopicPartition("foo", 0), (3, 4), (1, 2)),
     )
     assert losses(plan, current=False) == ("spec.partitions[].current",)
     assert losses(plan, current=True) == ()
@@ -255,11 +255,11 @@ def test_a_surrogate_pair_in_an_escape_is_a_character_and_no_topic() -> None:
 
 
 def test_each_field_that_the_file_cannot_hold_is_named() -> None:
-    wish = Reassignment(TopicPartition("foo", 0), (1, 2), (2, 1), 5)
+    target = PartitionTarget(TopicPartition("foo", 0), (1, 2), (2, 1), 5)
     plan = ReassignmentPlan(
         PlanHeader(name="x"),
-        (wish,),
-        throttle=ThrottleWish(ThrottleBy.RATE, 5),
+        (target,),
+        throttle=ThrottleSpec(ThrottleBy.RATE, 5),
         limits=WaveLimits(max_partitions=1),
         elect=Elect.AT_END,
         allow_fewer_racks=True,
@@ -271,12 +271,12 @@ def test_each_field_that_the_file_cannot_hold_is_named() -> None:
 
 
 def test_the_way_back_needs_every_current_list() -> None:
-    wishes = (
-        Reassignment(TopicPartition("foo", 0), (1, 2), (2, 3)),
-        Reassignment(TopicPartition("foo", 1), (1, 2)),
+    targets = (
+        PartitionTarget(TopicPartition("foo", 0), (1, 2), (2, 3)),
+        PartitionTarget(TopicPartition("foo", 1), (1, 2)),
     )
     with pytest.raises(InvalidInputError, match=r"no current replicas of foo-1\."):
-        dump_kafka_file(ReassignmentPlan(PlanHeader(), wishes), current=True)
+        dump_kafka_file(ReassignmentPlan(PlanHeader(), targets), current=True)
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from bad_documents import BAD
-from document_judge import SOURCES, judge, render
-from document_strategies import documents
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
+from support.documents.bad_documents import BAD
+from support.documents.judge import SOURCES, judge, render
+from support.documents.strategies import documents
 
 from kadmin.documents import dump_yaml, examine, to_value
 from kadmin.documents.events import assemble

@@ -4,9 +4,9 @@ import json
 from typing import TYPE_CHECKING
 
 import yaml
-from document_strategies import documents, topics
 from hypothesis import example, given
 from hypothesis import strategies as st
+from support.documents.strategies import documents, topics
 
 from kadmin.documents import check_document, dump_json, dump_yaml, plan_digest, to_value
 from kadmin.documents.scalars import OddNumberError, resolve

@@ -3,10 +3,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from fault_proxy import FaultProxy
-from stand_in import StandIn
+from support.controller.simple_controller import StandIn
+from support.zookeeper.fault_proxy import FaultProxy
 
-from kadmin.cluster.connect import parse_connect_string
+from kadmin.cluster.zookeeper.addresses import parse_connect_string
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

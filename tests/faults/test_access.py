@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from cluster_under_test import command, document, reassignment
 from kazoo.security import ACL, Id, make_acl, make_digest_acl
-from stand_in import IDENTITY
+from support.controller.simple_controller import IDENTITY
+from support.live.cluster import command, document, reassignment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from stand_in import StandIn
+    from support.controller.simple_controller import StandIn
 
 pytestmark = pytest.mark.zookeeper
 

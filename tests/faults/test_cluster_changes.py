@@ -7,16 +7,16 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from cluster_under_test import command, deletion, document, election, reassignment
-from fault_proxy import MULTI, PUBLISH, Action, Fault
-from stand_in import CLUSTER_ID, Manner
+from support.controller.simple_controller import CLUSTER_ID, Manner
+from support.live.cluster import command, deletion, document, election, reassignment
+from support.zookeeper.fault_proxy import MULTI, PUBLISH, Action, Fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from fault_proxy import FaultProxy
-    from stand_in import StandIn
+    from support.controller.simple_controller import StandIn
+    from support.zookeeper.fault_proxy import FaultProxy
 
 pytestmark = pytest.mark.zookeeper
 

@@ -11,28 +11,28 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 import pytest
-from cluster_under_test import command, document, reassignment
-from ensemble import LAGGARD, Ensemble
-from fault_proxy import MULTI, PUBLISH, SYNC, Action, Fault, FaultProxy, reply_of
 from kazoo.client import KazooClient
-from live_support import wait_until
-from stand_in import Manner, StandIn
+from support.controller.simple_controller import Manner, StandIn
+from support.live.cluster import command, document, reassignment
+from support.live.waiting import wait_until
+from support.zookeeper.ensemble import LAGGARD, Ensemble
+from support.zookeeper.fault_proxy import MULTI, PUBLISH, SYNC, Action, Fault, FaultProxy, reply_of
 
-from kadmin.cluster.connect import parse_connect_string
 from kadmin.cluster.model import Create
-from kadmin.cluster.store import Store
-from kadmin.cluster.znodes.topics import encode_topic
+from kadmin.cluster.zookeeper.addresses import parse_connect_string
+from kadmin.cluster.zookeeper.store import Store
+from kadmin.cluster.zookeeper.znodes.topics import encode_topic
 from kadmin.documents import parse_document
-from kadmin.operations import service
 from kadmin.operations.clock import Clock
-from kadmin.operations.record import Paths
-from kadmin.operations.runner import Desk
+from kadmin.operations.execute import apply as service
+from kadmin.operations.execute.runner import Context
+from kadmin.operations.record.record import Paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from kadmin.operations.events import Event
+    from kadmin.operations.execute.events import Event
 
 pytestmark = [pytest.mark.zookeeper, pytest.mark.xdist_group("ensemble")]
 
@@ -107,8 +107,8 @@ def test_a_leader_killed_is_replaced_and_the_plan_goes_on(
 def run(cluster: StandIn, plan: Path, tell: Callable[[Event], None], until: float) -> service.Outcome:
     """Apply a plan with calls that give up after CALL_S in place of 15 s."""
     with Store.connect(cluster.connect, timeout_s=CALL_S, session_timeout_s=4.0, until=until) as store:
-        desk = Desk(store, Paths(), Clock(until), tell)
-        return service.apply(desk, parse_document(plan.read_bytes(), "plan"), {}, service.Bounds(until, 0))  # type: ignore[arg-type] # a plan
+        context = Context(store, Paths(), Clock(until), tell)
+        return service.apply(context, parse_document(plan.read_bytes(), "plan"), {}, service.Bounds(until, 0))  # type: ignore[arg-type] # a plan
 
 
 def test_f10_a_quorum_that_is_lost_and_comes_back_is_waited_for(

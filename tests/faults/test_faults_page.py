@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from faults_page import OWED, PAGE, ROWS, page, shown_by
+from support.pages.faults import OWED, PAGE, ROWS, page, shown_by
 
 
 def test_every_fault_has_a_test() -> None:
@@ -11,5 +11,5 @@ def test_every_fault_has_a_test() -> None:
 
 
 def test_the_page_is_what_the_tests_say() -> None:
-    """Write it anew with: python tests/faults_page.py"""
+    """Write it anew with: python -m support.pages.faults"""
     assert PAGE.read_text(encoding="utf-8") == page()

@@ -11,15 +11,15 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
-from cluster_under_test import command, document, reassignment
-from live_support import wait_until
-from stand_in import CLUSTER_ID, Manner
+from support.controller.simple_controller import CLUSTER_ID, Manner
+from support.live.cluster import command, document, reassignment
+from support.live.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from stand_in import StandIn
+    from support.controller.simple_controller import StandIn
 
 pytestmark = pytest.mark.zookeeper
 

@@ -8,22 +8,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
-from cluster_under_test import command, document, reassignment
-from fault_proxy import MULTI, PUBLISH, Action, Fault, Side, reply_to, request_with
-from live_support import freeze, thaw, wait_until
-from stand_in import Manner
+from support.controller.simple_controller import Manner
+from support.live.cluster import command, document, reassignment
+from support.live.waiting import freeze, thaw, wait_until
+from support.zookeeper.fault_proxy import MULTI, PUBLISH, Action, Fault, Side, reply_to, request_with
 
-from kadmin.cluster.store import Store
+from kadmin.cluster.zookeeper.store import Store
 from kadmin.operations.clock import Clock
-from kadmin.operations.lock import Holder, take
-from kadmin.operations.record import Author, Paths
+from kadmin.operations.record.record import Author, Paths
+from kadmin.operations.zookeeper.lock import Holder, take
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from fault_proxy import FaultProxy, Frame
-    from stand_in import StandIn
+    from support.controller.simple_controller import StandIn
+    from support.zookeeper.fault_proxy import FaultProxy, Frame
 
     from kadmin.sandbox import Sandbox
 

@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from cluster_under_test import command, document, reassignment
-from fault_proxy import EXISTS, MULTI, PUBLISH, Action, Fault, request_of, request_with
-from live_support import wait_until
-from stand_in import Manner
+from support.controller.simple_controller import Manner
+from support.live.cluster import command, document, reassignment
+from support.live.waiting import wait_until
+from support.zookeeper.fault_proxy import EXISTS, MULTI, PUBLISH, Action, Fault, request_of, request_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from fault_proxy import FaultProxy, Frame
-    from stand_in import StandIn
+    from support.controller.simple_controller import StandIn
+    from support.zookeeper.fault_proxy import FaultProxy, Frame
 
 pytestmark = pytest.mark.zookeeper
 

@@ -9,13 +9,13 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from cluster_under_test import command, document, reassignment
-from fault_proxy import MULTI, PUBLISH
-from live_support import wait_until
-from stand_in import StandIn
+from support.controller.simple_controller import StandIn
+from support.live.cluster import command, document, reassignment
+from support.live.waiting import wait_until
+from support.zookeeper.fault_proxy import MULTI, PUBLISH
 
-from kadmin.cluster.connect import parse_connect_string
-from kadmin.cluster.four_letter import ask
+from kadmin.cluster.zookeeper.addresses import parse_connect_string
+from kadmin.cluster.zookeeper.four_letter import ask
 from kadmin.java import cache_folder, find_java
 from kadmin.sandbox.jars import DEFAULT_VERSION, class_path
 from kadmin.sandbox.processes import free_ports, start
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from fault_proxy import FaultProxy
+    from support.zookeeper.fault_proxy import FaultProxy
 
 pytestmark = pytest.mark.zookeeper
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import typer
-from cluster_under_test import command, document, reassignment
-from stand_in import Manner
+from support.controller.simple_controller import Manner
+from support.live.cluster import command, document, reassignment
 from typer.core import TyperGroup
 from typer.main import get_command
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from stand_in import StandIn
+    from support.controller.simple_controller import StandIn
 
 HOUR_S = 3600.0
 SLACK_S = 20.0

@@ -16,7 +16,7 @@ from py4j.java_gateway import (  # type: ignore[import-untyped]
     launch_gateway,
 )
 
-from kadmin.insight.consumers import range_shares, round_robin_shares, sticky_shares
+from kadmin.insight.predict.consumers import range_shares, round_robin_shares, sticky_shares
 from kadmin.java import cache_folder, find_java
 from kadmin.sandbox.jars import class_path
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kadmin.cluster.model import TopicPartition
-    from kadmin.insight.consumers import Shares
+    from kadmin.insight.predict.consumers import Shares
 
 GROUPS = 200
 TOPICS = ("a", "bb", "c-3", "d.d")

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from states import tp
+from support.cluster.states import tp
 
 from kadmin.errors import InfeasibleError
-from kadmin.insight.consumers import (
+from kadmin.insight.predict.consumers import (
     changed_hands,
     coordinating_partition,
     range_shares,
@@ -20,12 +20,12 @@ from kadmin.insight.consumers import (
     shares,
     sticky_shares,
 )
-from kadmin.insight.strategy import Strategy
+from kadmin.insight.predict.strategy import Strategy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from kadmin.insight.consumers import Shares
+    from kadmin.insight.predict.consumers import Shares
 
 # Random groups, and what RangeAssignor and RoundRobinAssignor of the 2.8.2 clients made of them.
 RECORDED = json.loads((Path(__file__).parent / "recorded" / "assignors-2.8.2.json").read_text(encoding="utf-8"))

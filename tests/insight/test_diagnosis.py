@@ -7,25 +7,25 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from states import cluster, moving, tp, with_node
+from support.cluster.states import cluster, moving, tp, with_node
 
 from kadmin.cluster.model import Acl, Controller, Topic, Unreadable, Znode
-from kadmin.cluster.znodes.admin import (
+from kadmin.cluster.zookeeper.znodes.admin import (
     ADMIN,
     PREFERRED_REPLICA_ELECTION,
     REASSIGN_PARTITIONS,
     encode_election,
     encode_reassignment,
 )
-from kadmin.insight.diagnosis import diagnose, unchecked
-from kadmin.insight.evidence import AdminLook, ControllerSample, Evidence, LockHeld, OpenOperation
-from kadmin.insight.finding import Trouble
-from kadmin.insight.topic_troubles import string_ids
-from kadmin.insight.versions import KafkaVersions
+from kadmin.insight.diagnosis.finding import Trouble
+from kadmin.insight.diagnosis.zookeeper.diagnose import diagnose, unchecked
+from kadmin.insight.diagnosis.zookeeper.evidence import AdminLook, ControllerSample, Evidence, LockHeld, OpenOperation
+from kadmin.insight.diagnosis.zookeeper.topic_troubles import string_ids
+from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
-    from kadmin.insight.finding import Finding
+    from kadmin.insight.diagnosis.finding import Finding
 
 STATE = cluster({"foo-0": (1, 2), "foo-1": (2, 3)})
 STEADY = (ControllerSample(5, Controller(1, 7)),) * 2

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from states import cluster, tp
+from support.cluster.states import cluster, tp
 
-from kadmin.insight.consumers import OFFSETS, coordinating_partition
-from kadmin.insight.disturbance import DISTURBANCES, Group, OffsetsIn, changed, disturbed
-from kadmin.insight.whatif import placements_of, planned
-from kadmin.plan.model import DeletionPlan, Elect, ElectionPlan, PlanHeader, Reassignment, ReassignmentPlan
+from kadmin.insight.predict.consumers import OFFSETS, coordinating_partition
+from kadmin.insight.predict.disturbance import DISTURBANCES, Group, OffsetsIn, changed, disturbed
+from kadmin.insight.predict.whatif import placements_of, planned
+from kadmin.plan.model import DeletionPlan, Elect, ElectionPlan, PartitionTarget, PlanHeader, ReassignmentPlan
 
 NUMBER = coordinating_partition("readers", 3)
 OTHER = (NUMBER + 1) % 3
@@ -30,7 +30,7 @@ GROUPS = [
 
 def reassigned(name: str, *target: int, elect: Elect = Elect.NONE) -> ReassignmentPlan:
     partition = tp(name)
-    return ReassignmentPlan(PlanHeader(), (Reassignment(partition, target),), elect=elect)
+    return ReassignmentPlan(PlanHeader(), (PartitionTarget(partition, target),), elect=elect)
 
 
 @pytest.mark.parametrize(

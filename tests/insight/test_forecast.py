@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from states import cluster, tp
+from support.cluster.states import cluster, tp
 
-from kadmin.insight.forecast import forecast, retrospect
-from kadmin.insight.whatif import Load
-from kadmin.plan.model import DeletionPlan, Elect, ElectionPlan, PlanHeader, Reassignment, ReassignmentPlan
+from kadmin.insight.predict.forecast import forecast, retrospect
+from kadmin.insight.predict.whatif import Load
+from kadmin.plan.model import DeletionPlan, Elect, ElectionPlan, PartitionTarget, PlanHeader, ReassignmentPlan
 
 STATE = cluster({"orders-0": (1, 2), "orders-1": (2, 4)}, states={"orders-1": (4, (4, 2))})
 SIZES = {tp("orders-0"): 100, tp("orders-1"): 20}
 
 
 def plan(target: tuple[int, ...], *, elect: Elect = Elect.NONE) -> ReassignmentPlan:
-    return ReassignmentPlan(PlanHeader(), (Reassignment(tp("orders-0"), target, (1, 2)),), elect=elect)
+    return ReassignmentPlan(PlanHeader(), (PartitionTarget(tp("orders-0"), target, (1, 2)),), elect=elect)
 
 
 def test_loads_count_preferred_leaders_whoever_leads_now() -> None:

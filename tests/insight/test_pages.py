@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 
 from kadmin.cli.inspect import TABLES as COMMANDS
-from kadmin.insight import admin_nodes, consumers, disturbance, facts, old_consumers, partitions
+from kadmin.insight.diagnosis.zookeeper import admin_nodes
+from kadmin.insight.predict import consumers, disturbance
+from kadmin.insight.tables import partitions
+from kadmin.insight.tables.zookeeper import old_consumers
+from kadmin.insight.tables.zookeeper import znodes as facts
 
 DOCS = Path(__file__).parents[2] / "docs"
 TABLES = {
@@ -50,7 +54,7 @@ def test_a_table_of_one_row_is_shown_column_by_column() -> None:
 
 def test_the_page_names_the_column_of_every_condition() -> None:
     text = (DOCS / "inspect.md").read_text(encoding="utf-8")
-    counted = [condition.value.replace("-", "_") for condition in partitions.Condition]
+    counted = [condition.value.replace("-", "_") for condition in partitions.PartitionCondition]
     assert set(counted) < set(partitions.TOPICS)
     assert [column for column in counted if f"`{column}`" not in text] == []
 

@@ -6,13 +6,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from states import cluster, moving, tp, with_node
+from support.cluster.states import cluster, moving, tp, with_node
 
-from kadmin.insight.partitions import Condition, broker_table, conditions_of, partition_table, topic_table
+from kadmin.insight.tables.partitions import (
+    PartitionCondition,
+    broker_table,
+    conditions_of,
+    partition_table,
+    topic_table,
+)
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState, Replicas
-    from kadmin.insight.tables import Cell, Table
+    from kadmin.insight.tables.table import Cell, Table
 
 
 def limited(state: ClusterState, limit: str) -> ClusterState:
@@ -24,14 +30,19 @@ def limited(state: ClusterState, limit: str) -> ClusterState:
     [
         (1, (1, 2, 3), "1", set()),
         (1, (3, 1, 2), "2", set()),
-        (1, (1, 2), "1", {Condition.UNDER_REPLICATED}),
-        (1, (1, 2), "2", {Condition.UNDER_REPLICATED, Condition.AT_MIN_ISR}),
-        (1, (1,), "2", {Condition.UNDER_REPLICATED, Condition.UNDER_MIN_ISR}),
-        (2, (1, 2, 3), "nonsense", {Condition.NOT_PREFERRED}),
-        (-1, (3,), "2", {Condition.OFFLINE, Condition.UNDER_REPLICATED, Condition.NOT_PREFERRED}),
+        (1, (1, 2), "1", {PartitionCondition.UNDER_REPLICATED}),
+        (1, (1, 2), "2", {PartitionCondition.UNDER_REPLICATED, PartitionCondition.AT_MIN_ISR}),
+        (1, (1,), "2", {PartitionCondition.UNDER_REPLICATED, PartitionCondition.UNDER_MIN_ISR}),
+        (2, (1, 2, 3), "nonsense", {PartitionCondition.NOT_PREFERRED}),
+        (
+            -1,
+            (3,),
+            "2",
+            {PartitionCondition.OFFLINE, PartitionCondition.UNDER_REPLICATED, PartitionCondition.NOT_PREFERRED},
+        ),
     ],
 )
-def test_conditions(leader: int, isr: Replicas, min_isr: str, expected: set[Condition]) -> None:
+def test_conditions(leader: int, isr: Replicas, min_isr: str, expected: set[PartitionCondition]) -> None:
     state = limited(cluster({"a-0": (1, 2, 3)}, states={"a-0": (leader, isr)}), min_isr)
     assert set(conditions_of(state)[tp("a-0")]) == expected
 
@@ -39,16 +50,16 @@ def test_conditions(leader: int, isr: Replicas, min_isr: str, expected: set[Cond
 def test_a_replica_that_is_being_added_is_not_missed() -> None:
     """Kafka 2.5 and later (KIP-352): a reassignment alone makes no partition under-replicated."""
     state = cluster({"a-0": (4, 1, 2)}, states={"a-0": (1, (1, 2))})
-    assert Condition.UNDER_REPLICATED in conditions_of(state)[tp("a-0")]
+    assert PartitionCondition.UNDER_REPLICATED in conditions_of(state)[tp("a-0")]
     moved = moving(state, "a-0", adding=(4,))
-    assert set(conditions_of(moved)[tp("a-0")]) == {Condition.NOT_PREFERRED, Condition.MOVING}
+    assert set(conditions_of(moved)[tp("a-0")]) == {PartitionCondition.NOT_PREFERRED, PartitionCondition.MOVING}
 
 
 def test_a_partition_of_the_admin_node_is_moving() -> None:
     state = with_node(cluster({"a-0": (1, 2), "b-0": (2, 1)}), {"b-0": (2, 3)})
     assert {str(p): set(found) for p, found in conditions_of(state).items()} == {
         "a-0": set(),
-        "b-0": {Condition.MOVING},
+        "b-0": {PartitionCondition.MOVING},
     }
 
 

@@ -7,14 +7,14 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from states import cluster, moving, tp
+from support.cluster.states import cluster, moving, tp
 
 from kadmin.cluster.model import Znode
-from kadmin.cluster.znodes.admin import PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS, encode_reassignment
-from kadmin.insight.admin_nodes import Motion, read_node
-from kadmin.insight.admin_troubles import worst_effect
-from kadmin.insight.effects import Effect, Flaw, effects
-from kadmin.insight.versions import KafkaVersions
+from kadmin.cluster.zookeeper.znodes.admin import PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS, encode_reassignment
+from kadmin.insight.diagnosis.zookeeper.admin_nodes import Motion, read_node
+from kadmin.insight.diagnosis.zookeeper.admin_troubles import worst_effect
+from kadmin.insight.diagnosis.zookeeper.effects import Effect, Flaw, effects
+from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
 
 STATE = cluster({"foo-0": (1, 2), "foo-1": (2, 3)})
 O, I, P = Effect.OBEYED, Effect.IGNORED, Effect.POISON  # noqa: E741 - columns of a table

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kadmin.errors import UsageError
-from kadmin.insight.tables import Table
+from kadmin.insight.tables.table import Table
 from kadmin.report.tables import table_csv, table_text
 
 if TYPE_CHECKING:
-    from kadmin.insight.tables import Cell
+    from kadmin.insight.tables.table import Cell
 
 TABLE = Table.of(
     "things",

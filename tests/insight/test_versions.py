@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from recorded_znodes import CLUSTERS, recorded
-from states import cluster
+from support.cluster.states import cluster
+from support.zookeeper.recorded_znodes import CLUSTERS, recorded
 
 from kadmin.cluster.model import Controller, Topic
-from kadmin.cluster.znodes.brokers import broker_path, decode_broker
-from kadmin.cluster.znodes.controller import CONTROLLER, decode_controller
-from kadmin.cluster.znodes.topics import decode_topic, topic_path
-from kadmin.insight.versions import TELLING_PATHS, KafkaVersions, infer_versions
+from kadmin.cluster.zookeeper.znodes.brokers import broker_path, decode_broker
+from kadmin.cluster.zookeeper.znodes.controller import CONTROLLER, decode_controller
+from kadmin.cluster.zookeeper.znodes.topics import decode_topic, topic_path
+from kadmin.insight.diagnosis.zookeeper.versions import TELLING_PATHS, KafkaVersions, infer_versions
 
 STATE = replace(cluster({}, brokers={}), controller=None)
 EXPECTED = {

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from states import cluster, tp
+from support.cluster.states import cluster, tp
 
 from kadmin.cluster.model import NO_LEADER, AdminState
-from kadmin.insight.whatif import (
+from kadmin.insight.predict.whatif import (
     Load,
-    Placement,
+    PlacedPartition,
     compare,
     placements_of,
     planned,
@@ -21,7 +21,7 @@ from kadmin.insight.whatif import (
     single_losses,
     without,
 )
-from kadmin.plan.model import DeletionPlan, Elect, ElectionPlan, PlanHeader, Reassignment, ReassignmentPlan
+from kadmin.plan.model import DeletionPlan, Elect, ElectionPlan, PartitionTarget, PlanHeader, ReassignmentPlan
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import Replicas
@@ -47,7 +47,7 @@ ALIVE = frozenset({1, 2, 3, 4})
 def test_who_leads_next(
     *, leader: int, isr: Replicas, lost: set[int], unclean: bool, expected: tuple[int, Replicas]
 ) -> None:
-    placement = Placement(tp("a-0"), (1, 2, 3), leader, isr, unclean=unclean)
+    placement = PlacedPartition(tp("a-0"), (1, 2, 3), leader, isr, unclean=unclean)
     found = without(placement, ALIVE - lost)
     assert (found.leader, found.isr) == expected
 
@@ -81,7 +81,7 @@ def test_the_brokers_own_minimum_counts_where_zookeeper_has_none() -> None:
 
 
 def reassign(targets: dict[str, Replicas], elect: Elect = Elect.NONE) -> ReassignmentPlan:
-    return ReassignmentPlan(PlanHeader(), tuple(Reassignment(tp(n), r) for n, r in targets.items()), elect=elect)
+    return ReassignmentPlan(PlanHeader(), tuple(PartitionTarget(tp(n), r) for n, r in targets.items()), elect=elect)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_elections_and_deletions() -> None:
 
 
 @st.composite
-def placements(draw: st.DrawFn) -> list[Placement]:
+def placements(draw: st.DrawFn) -> list[PlacedPartition]:
     """Clusters of brokers 1 to 4, any of whose partitions may be short of replicas, or offline."""
     found = []
     for number in range(draw(st.integers(1, 8))):
@@ -126,7 +126,7 @@ def placements(draw: st.DrawFn) -> list[Placement]:
         isr = draw(st.permutations(replicas))[: draw(st.integers(1, len(replicas)))]
         leader = draw(st.sampled_from(isr))
         minimum, unclean = draw(st.integers(1, 3)), draw(st.booleans())
-        found.append(Placement(tp(f"a-{number}"), replicas, leader, tuple(isr), minimum, unclean, number))
+        found.append(PlacedPartition(tp(f"a-{number}"), replicas, leader, tuple(isr), minimum, unclean, number))
     return found
 
 
@@ -134,7 +134,9 @@ losses = st.lists(st.sampled_from(sorted(ALIVE)), unique=True)
 
 
 @given(placements(), losses)
-def test_leaders_live_and_are_replicas_and_none_is_without_reason(before: list[Placement], lost: list[int]) -> None:
+def test_leaders_live_and_are_replicas_and_none_is_without_reason(
+    before: list[PlacedPartition], lost: list[int]
+) -> None:
     """A partition is offline only where no live replica may lead; every leader is alive, a replica, and in the ISR."""
     left = ALIVE - set(lost)
     for was in before:
@@ -148,7 +150,9 @@ def test_leaders_live_and_are_replicas_and_none_is_without_reason(before: list[P
 
 
 @given(placements(), losses)
-def test_brokers_lost_one_after_the_other_leave_the_same_leaders(before: list[Placement], lost: list[int]) -> None:
+def test_brokers_lost_one_after_the_other_leave_the_same_leaders(
+    before: list[PlacedPartition], lost: list[int]
+) -> None:
     """What is said of several brokers at once holds for any order in which they go, but for unclean elections."""
     for was in (replace(each, unclean=False) for each in before):
         step, left = was, set(ALIVE)
@@ -161,12 +165,12 @@ def test_brokers_lost_one_after_the_other_leave_the_same_leaders(before: list[Pl
 
 
 def test_a_leader_outside_its_isr_can_be_lost_too() -> None:
-    placement = Placement(tp("a-0"), (1, 2), 1, (2,))
+    placement = PlacedPartition(tp("a-0"), (1, 2), 1, (2,))
     assert single_losses([placement], ALIVE)[1].leader_changes == 1
 
 
 @given(placements())
-def test_single_losses_are_what_each_loss_predicts(before: list[Placement]) -> None:
+def test_single_losses_are_what_each_loss_predicts(before: list[PlacedPartition]) -> None:
     for broker, found in single_losses(before, ALIVE).items():
         alone = predict_loss(before, ALIVE, {broker})
         assert found.leader_changes == len(alone.changes)

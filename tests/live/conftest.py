@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from cluster_under_test import Cluster
+from support.live.cluster import Cluster
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,28 +7,28 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
-from cluster_under_test import REASSIGN, UNREGISTERED, document, reassignment
-from fault_proxy import MULTI, Action, Fault, FaultProxy, Side
-from live_support import wait_until
+from support.eras.claims import claim
+from support.live.cluster import REASSIGN, UNREGISTERED, document, reassignment
+from support.live.waiting import wait_until
+from support.zookeeper.fault_proxy import MULTI, Action, Fault, FaultProxy, Side
 
-from kadmin.cluster.eras import claim
+from kadmin.cluster.kafka.rpc import produce
 from kadmin.cluster.model import TopicPartition
-from kadmin.cluster.rpc import produce
-from kadmin.cluster.store import Store
+from kadmin.cluster.zookeeper.store import Store
 from kadmin.errors import BusyError, KadminError, NotCompletedError
 from kadmin.operations.clock import Clock
-from kadmin.operations.holding import give_back, new_holder
-from kadmin.operations.lock import take
-from kadmin.operations.record import OperationState, OperationStatus, Paths, StepKind
-from kadmin.operations.runner import Desk
-from kadmin.operations.supersede import cancel_now
+from kadmin.operations.execute.cancel_now import cancel_now
+from kadmin.operations.execute.holding import give_back, new_holder
+from kadmin.operations.execute.runner import Context
+from kadmin.operations.record.record import OperationState, OperationStatus, Paths, StepKind
+from kadmin.operations.zookeeper.lock import take
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from cluster_under_test import Cluster
-    from fault_proxy import Frame
+    from support.live.cluster import Cluster
+    from support.zookeeper.fault_proxy import Frame
 
 pytestmark = [pytest.mark.live, pytest.mark.executor]
 
@@ -40,15 +40,15 @@ def cancel(cluster: Cluster, operation_id: str, *, allow_foreign: bool = False, 
     """Cancel as the command does: under the lock, which is free."""
     clock = Clock()
     with Store.connect(connect or cluster.connect) as store:
-        desk = Desk(store, Paths(), clock, lambda _: None)
-        lease = take(store, desk.paths, new_holder(desk, operation_id, clock.timestamp()), clock, 20)
+        context = Context(store, Paths(), clock, lambda _: None)
+        lease = take(store, context.paths, new_holder(context, operation_id, clock.timestamp()), clock, 20)
         try:
-            record = desk.journal.record(operation_id)
-            message = cancel_now(desk, record, lease, allow_foreign=allow_foreign, deadline=clock.now() + 120)
-            desk.journal.set_status(operation_id, OperationStatus(OperationState.CANCELLED, "now", message), lease)
+            record = context.journal.record(operation_id)
+            message = cancel_now(context, record, lease, allow_foreign=allow_foreign, deadline=clock.now() + 120)
+            context.journal.set_status(operation_id, OperationStatus(OperationState.CANCELLED, "now", message), lease)
             return message
         finally:
-            give_back(desk, lease)
+            give_back(context, lease)
 
 
 @contextmanager

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
-from cluster_under_test import document, reassignment
-from live_support import wait_until
+from support.live.cluster import document, reassignment
+from support.live.waiting import wait_until
 
 from kadmin.cluster.model import TopicPartition
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from cluster_under_test import Cluster
+    from support.live.cluster import Cluster
 
 pytestmark = pytest.mark.live
 
@@ -106,7 +106,7 @@ def test_cancel_publishes_no_further_wave_and_rollback_restores_the_original_ord
     with run.in_its_first_wave() as runner:
         cancelled = cluster.kadmin("cancel", run.operation, "--yes")
         assert cancelled.status == 0, cancelled.err
-        assert cluster.kadmin("pause").status == 0, "the stronger wish stands"
+        assert cluster.kadmin("pause").status == 0, "the stronger target stands"
     _, story = runner.communicate(timeout=60)
     assert runner.returncode == 8, story.decode()
     assert b"cancelled" in story
@@ -144,17 +144,17 @@ def test_cancel_now_takes_back_what_runs(cluster: Cluster, run: Run) -> None:
     cluster.wait_for_controller()
 
 
-@pytest.mark.parametrize(("wish", "state"), [("pause", "paused"), ("cancel", "cancelled")])
-def test_without_a_runner_it_is_done_here(cluster: Cluster, run: Run, wish: str, state: str) -> None:
+@pytest.mark.parametrize(("target", "state"), [("pause", "paused"), ("cancel", "cancelled")])
+def test_without_a_runner_it_is_done_here(cluster: Cluster, run: Run, target: str, state: str) -> None:
     with run.in_its_first_wave() as runner:
         runner.send_signal(signal.SIGKILL)
         runner.communicate()
-    stopped = cluster.kadmin(wish, *(["--yes"] if wish == "cancel" else []))
+    stopped = cluster.kadmin(target, *(["--yes"] if target == "cancel" else []))
     assert stopped.status == 0, stopped.err
     assert state_of(cluster, run.operation) == state
     assert orders(cluster, run.topic) == [(2, 3), (1, 2), (1, 2)]
     assert cluster.kadmin("lock", "show").out.strip() == "nobody holds the lock"
-    if wish == "pause":
+    if target == "pause":
         assert cluster.kadmin("cancel", "--yes").status == 0
         assert state_of(cluster, run.operation) == "cancelled"
 

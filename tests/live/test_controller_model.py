@@ -10,18 +10,18 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from controller_model_eras import ERAS
-from controller_model_scenarios import SCENARIOS, SHORT
-from controller_model_znodes import ELECTION, REASSIGN
-from controller_sides import LiveSide, ModelSide, histories
 from kazoo.client import KazooClient
-from live_support import wait_until
-from transaction_log import TransactionLog
+from support.controller.eras import ERAS
+from support.controller.live_or_model import LiveSide, ModelSide, histories
+from support.controller.scenarios import SCENARIOS, SHORT
+from support.controller.znodes import ELECTION, REASSIGN
+from support.live.waiting import wait_until
+from support.zookeeper.transaction_log import TransactionLog
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cluster_under_test import Cluster
+    from support.live.cluster import Cluster
 
     from kadmin.sandbox import Sandbox
 

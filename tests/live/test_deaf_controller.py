@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from cluster_under_test import REASSIGN, Cluster, document, election, reassignment
+from support.eras.claims import claim
+from support.live.cluster import REASSIGN, Cluster, document, election, reassignment
 
-from kadmin.cluster.eras import claim
 from kadmin.sandbox import Sandbox, SandboxSpec
 
 if TYPE_CHECKING:

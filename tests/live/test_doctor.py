@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from cluster_under_test import REASSIGN, UNREGISTERED, Cluster, document, reassignment
-from live_support import wait_until
+from support.eras.claims import claim
+from support.live.cluster import REASSIGN, UNREGISTERED, Cluster, document, reassignment
+from support.live.waiting import wait_until
 
-from kadmin.cluster.eras import claim
 from kadmin.sandbox import Sandbox, SandboxSpec
 from kadmin.schema import validate_value
 

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
-from cluster_under_test import Cluster, deletion, document, election, reassignment
 from kafka import KafkaConsumer
 from kafka import TopicPartition as KafkaTopicPartition
 from kafka.structs import OffsetAndMetadata
-from live_support import wait_until
+from support.live.cluster import Cluster, deletion, document, election, reassignment
+from support.live.waiting import wait_until
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.sandbox import Sandbox, SandboxSpec

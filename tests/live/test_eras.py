@@ -1,4 +1,4 @@
-"""Each claim of kadmin/cluster/eras.py, on the live brokers of every version under test."""
+"""Each claim of tests/support/eras/claims.py, on the live brokers of every version under test."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
-from cluster_under_test import REASSIGN, UNREGISTERED
 from kafka import KafkaAdminClient
 from kafka import TopicPartition as KafkaTopicPartition
-from live_support import wait_until
+from support.eras.claims import CLAIMS, VERSIONS, claim
+from support.live.cluster import REASSIGN, UNREGISTERED
+from support.live.waiting import wait_until
 
-from kadmin.cluster.eras import CLAIMS, VERSIONS, claim
+from kadmin.cluster.kafka.rpc import describe_log_dirs, produce
 from kadmin.cluster.model import NO_LEADER, TopicPartition
-from kadmin.cluster.rpc import describe_log_dirs, produce
 from kadmin.errors import NotCompletedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from cluster_under_test import Cluster
+    from support.live.cluster import Cluster
 
 pytestmark = [pytest.mark.live, pytest.mark.eras]
 

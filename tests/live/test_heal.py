@@ -7,24 +7,24 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
-from cluster_under_test import REASSIGN, Cluster, document, reassignment
-from fault_proxy import MULTI, Action, Fault, FaultProxy, Side
-from live_support import wait_until
+from support.eras.claims import claim
+from support.live.cluster import REASSIGN, Cluster, document, reassignment
+from support.live.waiting import wait_until
+from support.zookeeper.fault_proxy import MULTI, Action, Fault, FaultProxy, Side
 
-from kadmin.cluster.eras import claim
 from kadmin.cluster.model import TopicPartition
-from kadmin.operations.probe import probe_payload
-from kadmin.operations.record import Kind, OperationState, StepKind
+from kadmin.operations.record.record import OperationKind, OperationState, StepKind
+from kadmin.operations.zookeeper.probe import probe_payload
 from kadmin.sandbox import Sandbox, SandboxSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from cluster_under_test import Answer
-    from fault_proxy import Frame
+    from support.live.cluster import Answer
+    from support.zookeeper.fault_proxy import Frame
 
-    from kadmin.operations.record import Step
+    from kadmin.operations.record.record import Step
 
 pytestmark = [pytest.mark.live, pytest.mark.executor]
 
@@ -48,7 +48,7 @@ def can_be_deaf(cluster: Cluster) -> bool:
 
 def cures(cluster: Cluster) -> Sequence[Step]:
     """The steps of the latest heal."""
-    heals = [listing for listing in cluster.history() if listing.kind is Kind.HEAL]
+    heals = [listing for listing in cluster.history() if listing.kind is OperationKind.HEAL]
     assert heals[-1].status.state is OperationState.COMPLETED
     return [step for step in cluster.steps(heals[-1].operation_id) if step.kind is StepKind.CURE]
 

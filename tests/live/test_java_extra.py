@@ -9,8 +9,8 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from support.eras.claims import VERSIONS
 
-from kadmin.cluster.eras import VERSIONS
 from kadmin.sandbox import Sandbox, SandboxSpec
 
 if TYPE_CHECKING:

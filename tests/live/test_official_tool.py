@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
-from cluster_under_test import document, reassignment
-from live_support import wait_until
+from support.live.cluster import document, reassignment
+from support.live.waiting import wait_until
 
 from kadmin.java import cache_folder, find_java
 from kadmin.sandbox.jars import class_path
@@ -18,7 +18,7 @@ from kadmin.sandbox.jars import class_path
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cluster_under_test import Cluster
+    from support.live.cluster import Cluster
 
 pytestmark = pytest.mark.live
 
@@ -64,14 +64,17 @@ def test_the_official_tool_finds_complete_what_kadmin_applied(
     assert cluster.kadmin("convert", plan, "--to", "kafka", "--lossy", "--current", "--out", back).status == 0
 
     before = tool.run("--reassignment-json-file", back, "--verify")
-    assert [f"Reassignment of partition {topic}-{number} is complete." in before for number in (0, 1)] == [True, True]
+    assert [f"PartitionTarget of partition {topic}-{number} is complete." in before for number in (0, 1)] == [
+        True,
+        True,
+    ]
     assert f"{topic}-0 is complete." not in tool.run("--reassignment-json-file", moves, "--verify")
 
     applied = cluster.kadmin("apply", plan, "--yes")
     assert applied.status == 0, applied.err
     said = tool.run("--reassignment-json-file", moves, "--verify")
     for number in (0, 1):
-        assert f"Reassignment of partition {topic}-{number} is complete." in said
+        assert f"PartitionTarget of partition {topic}-{number} is complete." in said
 
 
 def test_kadmin_finds_done_what_the_official_tool_executed(

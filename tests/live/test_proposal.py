@@ -6,9 +6,9 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from cluster_under_test import Cluster, command, document
+from support.eras.claims import claim
+from support.live.cluster import Cluster, command, document
 
-from kadmin.cluster.eras import claim
 from kadmin.sandbox import Sandbox, SandboxSpec
 
 if TYPE_CHECKING:

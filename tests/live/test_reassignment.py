@@ -6,14 +6,14 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from cluster_under_test import document, reassignment
+from support.live.cluster import document, reassignment
 
 from kadmin.cluster.model import TopicPartition
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cluster_under_test import Cluster
+    from support.live.cluster import Cluster
 
 pytestmark = pytest.mark.live
 

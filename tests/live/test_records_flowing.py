@@ -7,16 +7,16 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from cluster_under_test import document, reassignment
-from live_support import wait_until
-from records_flowing import RecordsFlowing
+from support.live.cluster import document, reassignment
+from support.live.records import RecordsFlowing
+from support.live.waiting import wait_until
 
 from kadmin.cluster.model import TopicPartition
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cluster_under_test import Cluster
+    from support.live.cluster import Cluster
 
     from kadmin.sandbox import Sandbox
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 import yaml
-from cluster_under_test import deletion, document
+from support.live.cluster import deletion, document
 
+from kadmin.cluster.kafka.rpc import consume_all, produce
 from kadmin.cluster.model import TopicPartition
-from kadmin.cluster.rpc import consume_all, produce
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cluster_under_test import Cluster
+    from support.live.cluster import Cluster
 
 pytestmark = pytest.mark.live
 

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
-from cluster_under_test import document, reassignment
-from fault_proxy import MULTI, PUBLISH, Action, Fault, FaultProxy, reply_to
-from live_support import wait_until
+from support.live.cluster import document, reassignment
+from support.live.waiting import wait_until
+from support.zookeeper.fault_proxy import MULTI, PUBLISH, Action, Fault, FaultProxy, reply_to
 
 from kadmin.cluster.model import TopicPartition
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from cluster_under_test import Cluster
+    from support.live.cluster import Cluster
 
 pytestmark = pytest.mark.live
 
@@ -173,10 +173,10 @@ def test_f28_a_signal_stops_at_a_safe_point_with_the_record_whole(cluster: Clust
 
 
 def test_a_held_lock_is_named_and_released_by_hand(cluster: Cluster, tmp_path: Path) -> None:
-    from kadmin.cluster.store import Store
+    from kadmin.cluster.zookeeper.store import Store
     from kadmin.operations.clock import Clock
-    from kadmin.operations.lock import Holder, take
-    from kadmin.operations.record import Author, Paths
+    from kadmin.operations.record.record import Author, Paths
+    from kadmin.operations.zookeeper.lock import Holder, take
 
     topic = cluster.create_topic({0: [1, 2]})
     plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]}))

@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from cluster_under_test import UNREGISTERED, document, reassignment
-from live_support import wait_until
+from support.live.cluster import UNREGISTERED, document, reassignment
+from support.live.waiting import wait_until
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.schema import validate_value
@@ -15,7 +15,7 @@ from kadmin.schema import validate_value
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cluster_under_test import Cluster
+    from support.live.cluster import Cluster
 
 pytestmark = pytest.mark.live
 

@@ -6,13 +6,13 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from live_support import wait_until
+from support.live.waiting import wait_until
 
 from kadmin.cluster.model import NO_LEADER
 from kadmin.schema import validate_value
 
 if TYPE_CHECKING:
-    from cluster_under_test import Cluster
+    from support.live.cluster import Cluster
 
 pytestmark = pytest.mark.live
 

@@ -3,10 +3,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from runs_under_test import Site
+from support.executor.runs import Site
 
 from kadmin.cluster.model import Create
-from kadmin.cluster.store import Store
+from kadmin.cluster.zookeeper.store import Store
 from kadmin.sandbox import Sandbox, SandboxSpec
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from states import cluster, tp
+from support.cluster.states import cluster, tp
 
-from kadmin.cluster import rpc
+from kadmin.cluster.kafka import rpc
 from kadmin.cluster.model import Endpoint
-from kadmin.cluster.store import Store
-from kadmin.operations.brokers import held_in, switch, usage_of
+from kadmin.cluster.zookeeper.store import Store
+from kadmin.operations.reading.brokers import held_in, switch, usage_of
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
@@ -67,9 +67,9 @@ def test_a_broker_whose_disk_failed_hides_no_other() -> None:
     answers = [on_disk(2, (0, {"0": 5}), (0, {"1": 7})), on_disk(1, (0, {"0": 5}), (STORAGE_ERROR, {})), on_disk(3)]
     by_id = {each["broker"]: each for each in answers}
     found = rpc.log_dirs_by(by_id.__getitem__, by_id)
-    held, untold = held_in(found)
+    held, unavailable = held_in(found)
     assert held == {2: 12, 3: 0}
-    assert untold == ("bytes on disk of broker 1 are not known: Broker 1 cannot read its log directory /disk1.",)
+    assert unavailable == ("bytes on disk of broker 1 are not known: Broker 1 cannot read its log directory /disk1.",)
     assert found.failed[1].cause == "KafkaStorage"
 
 
@@ -81,12 +81,12 @@ def test_what_brokers_do_not_tell_is_said_with_its_reason(chroot: str, monkeypat
         silent = usage_of(store, listening("PLAINTEXT"), ["a"], None)
         closed = usage_of(store, listening("SSL"), ["a"], {tp("a-0"): 5})
     assert (silent.consumers, silent.deletion_enabled, silent.topics_create_themselves) == ({"a": ()}, None, None)
-    begins = [each.partition(": ")[0] for each in silent.untold]
+    begins = [each.partition(": ")[0] for each in silent.unavailable]
     assert begins == [
         "groups that keep their offsets in Kafka were not seen",
         "delete.topic.enable of the brokers is not known (before 1.0 it is off where nobody set it)",
         "how many bytes are lost is not known",
     ]
-    assert all("127.0.0.1:1" in each for each in silent.untold)
+    assert all("127.0.0.1:1" in each for each in silent.unavailable)
     assert closed.sizes == {tp("a-0"): 5}
-    assert [each.rpartition(": ")[2] for each in closed.untold] == ["no broker has a PLAINTEXT listener"] * 2
+    assert [each.rpartition(": ")[2] for each in closed.unavailable] == ["no broker has a PLAINTEXT listener"] * 2

@@ -9,12 +9,12 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from cluster_under_test import command, document, reassignment
-from recorded_znodes import OLD_CONSUMERS, load, recorded, write
+from support.live.cluster import command, document, reassignment
+from support.zookeeper.recorded_znodes import OLD_CONSUMERS, load, recorded, write
 
-from kadmin.cluster import rpc
+from kadmin.cluster.kafka import rpc
 from kadmin.cluster.model import Create, Delete
-from kadmin.cluster.store import Store
+from kadmin.cluster.zookeeper.store import Store
 from kadmin.schema import validate_value
 
 if TYPE_CHECKING:
@@ -124,8 +124,10 @@ def test_who_reads_what_a_plan_moves_is_disturbed(readers: tuple[Store, dict[int
     assert answer.status == 0, answer.err
     value = json.loads(answer.out)
     assert validate_value(value, "answers/consumers-disturbed") == [], answer.out
-    assert value["untold"][0].startswith("groups that keep their offsets in Kafka were not seen"), "nobody runs them"
-    assert value["untold"][0] in answer.err
+    assert value["unavailable"][0].startswith("groups that keep their offsets in Kafka were not seen"), (
+        "nobody runs them"
+    )
+    assert value["unavailable"][0] in answer.err
     seen = itemgetter("group", "offsets_in", "role", "topic", "partition", "moves", "leader", "new_leader")
     assert [seen(row) for row in value["disturbances"]] == [(GROUP, "zookeeper", "reads", "t5", 0, True, 1, 2)]
     assert "1 group would notice this plan" in answer.err

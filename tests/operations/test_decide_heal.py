@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from states import cluster, tp, with_node
+from support.cluster.states import cluster, tp, with_node
 
 from kadmin.cluster.model import Znode
-from kadmin.insight.finding import Finding, Trouble
-from kadmin.operations.decide.heal import Patient, Write, next_cure, unhealed
+from kadmin.insight.diagnosis.finding import Finding, Trouble
+from kadmin.operations.zookeeper.repair_steps import Patient, Write, next_cure, unhealed
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from kadmin.cluster.model import ClusterState
-    from kadmin.operations.decide.heal import Cure
+    from kadmin.operations.zookeeper.repair_steps import Cure
 
 NODE = "/admin/reassign_partitions"
 ELECTION = "/admin/preferred_replica_election"

@@ -4,10 +4,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from states import cluster, tp, with_node
+from support.cluster.states import cluster, tp, with_node
 
 from kadmin.errors import BusyError, NotCompletedError
-from kadmin.operations.actions import (
+from kadmin.operations.decide import decide
+from kadmin.operations.decide.actions import (
     AskListening,
     DeletionWork,
     ElectionWork,
@@ -18,13 +19,12 @@ from kadmin.operations.actions import (
     PublishElection,
     Wait,
 )
-from kadmin.operations.decide import decide
-from kadmin.operations.record import OperationState, Step, StepKind
+from kadmin.operations.record.record import OperationState, Step, StepKind
 from kadmin.plan.model import DeletionLayout, DeletionPlan, PlanHeader
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
-    from kadmin.operations.actions import Action
+    from kadmin.operations.decide.actions import Action
 
 ELECTION = "/admin/preferred_replica_election"
 HEARD = Memory(epoch=1, listening=frozenset({ELECTION}))

@@ -4,10 +4,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from states import cluster, moving, tp, with_node
+from support.cluster.states import cluster, moving, tp, with_node
 
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError
-from kadmin.operations.actions import (
+from kadmin.operations.decide import decide, remember
+from kadmin.operations.decide.actions import (
     Advance,
     AskHealth,
     AskListening,
@@ -20,19 +21,18 @@ from kadmin.operations.actions import (
     ReassignmentWork,
     Wait,
 )
-from kadmin.operations.decide import decide, remember
-from kadmin.operations.record import OperationState, Step, StepKind
-from kadmin.plan.model import Elect, Reassignment
+from kadmin.operations.record.record import OperationState, Step, StepKind
+from kadmin.plan.model import Elect, PartitionTarget
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
     from kadmin.errors import KadminError
-    from kadmin.operations.actions import Action
+    from kadmin.operations.decide.actions import Action
 
 NODE = "/admin/reassign_partitions"
 ELECTION = "/admin/preferred_replica_election"
-A = Reassignment(tp("a-0"), (1, 4), (1, 2))
-B = Reassignment(tp("b-0"), (2, 3), (2, 1))
+A = PartitionTarget(tp("a-0"), (1, 4), (1, 2))
+B = PartitionTarget(tp("b-0"), (2, 3), (2, 1))
 WORK = ReassignmentWork(((A,), (B,)), (A, B), Elect.NONE)
 START = {"a-0": (1, 2), "b-0": (2, 1)}
 WAVE_1 = Step(1, StepKind.WAVE, NODE, "now", wave=0)

@@ -4,20 +4,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from states import cluster
+from support.cluster.states import cluster
 
 from kadmin.errors import BusyError, NotCompletedError
-from kadmin.operations.actions import Finish, Memory, Observed, PublishTopic, RecreationWork, Wait
 from kadmin.operations.decide import decide
-from kadmin.operations.progress import left_to_do, tally, topics_of
-from kadmin.operations.record import OperationState, Step, StepKind
-from kadmin.operations.request import Request, Wish
+from kadmin.operations.decide.actions import Finish, Memory, Observed, PublishTopic, RecreationWork, Wait
+from kadmin.operations.execute.progress import left_to_do, tally, topics_of
+from kadmin.operations.record.record import OperationState, Step, StepKind
+from kadmin.operations.record.request import Stop, StopRequest
 from kadmin.plan.model import PlanHeader, RecreationPlan, TopicRecipe
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
     from kadmin.errors import KadminError
-    from kadmin.operations.actions import Action
+    from kadmin.operations.decide.actions import Action
 
 FIRST, SECOND = (TopicRecipe(topic, {0: (1, 2)}, {"a": "b"}) for topic in ("first", "second"))
 WORK = RecreationWork(RecreationPlan(PlanHeader(), (FIRST, SECOND)))
@@ -74,10 +74,10 @@ def test_a_cluster_that_keeps_changing_ends_it() -> None:
 
 
 def test_a_pause_lets_what_was_made_get_its_leaders() -> None:
-    wish = Request(Wish.PAUSE, "somebody", "now")
-    made = decide(WORK, Observed(LEADERLESS, STEPS, wish), Memory(epoch=1), 0.0)
+    request = StopRequest(Stop.PAUSE, "somebody", "now")
+    made = decide(WORK, Observed(LEADERLESS, STEPS, request), Memory(epoch=1), 0.0)
     assert isinstance(made, Wait)
-    before = decide(WORK, Observed(NONE, (), wish), Memory(epoch=1), 0.0)
+    before = decide(WORK, Observed(NONE, (), request), Memory(epoch=1), 0.0)
     assert isinstance(before, Finish)
     assert before.state is OperationState.PAUSED
 

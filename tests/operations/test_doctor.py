@@ -8,18 +8,18 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from cluster_under_test import command
 from kazoo.client import KazooClient
 from kazoo.security import make_acl
-from recorded_znodes import CLUSTERS, load, write
+from support.live.cluster import command
+from support.zookeeper.recorded_znodes import CLUSTERS, load, write
 
 from kadmin.cluster.model import Create, Delete, SetData
-from kadmin.cluster.store import Store
+from kadmin.cluster.zookeeper.store import Store
 from kadmin.errors import StoppedError
 from kadmin.operations.clock import Clock
-from kadmin.operations.doctor import gather
-from kadmin.operations.record import Paths
-from kadmin.operations.runner import Desk
+from kadmin.operations.execute.runner import Context
+from kadmin.operations.record.record import Paths
+from kadmin.operations.zookeeper.doctor import gather
 from kadmin.schema import validate_value
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def test_looks_that_a_signal_cut_short_prove_nothing(brokers: Store) -> None:
     clock.careful = True  # as under a lock
     clock.interrupt(signal.SIGINT)
     with pytest.raises(StoppedError) as stopped:
-        gather(Desk(brokers, Paths(), clock, lambda _: None))
+        gather(Context(brokers, Paths(), clock, lambda _: None))
     assert stopped.value.exit_status == 130
 
 

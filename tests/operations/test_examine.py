@@ -6,18 +6,18 @@ import json
 from dataclasses import replace
 
 from markdown_it import MarkdownIt
-from states import cluster, tp
+from support.cluster.states import cluster, tp
 
 from kadmin.errors import BusyError, InvalidInputError, StalePlanError
-from kadmin.operations.actions import RecreationWork
-from kadmin.operations.examine import examine
+from kadmin.operations.decide.actions import RecreationWork
+from kadmin.operations.decide.examine import examine
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import (
     DeletionPlan,
     ElectionPlan,
+    PartitionTarget,
     PlanHeader,
     Policy,
-    Reassignment,
     ReassignmentPlan,
     RecreationPlan,
     TopicRecipe,
@@ -66,7 +66,7 @@ def test_a_recreation_is_refused_by_the_exit_codes_of_each_reason() -> None:
 
 
 def test_a_comment_says_first_whether_it_may_be_applied() -> None:
-    plan = ReassignmentPlan(PlanHeader(), (Reassignment(tp("a-0"), (3, 2)),))
+    plan = ReassignmentPlan(PlanHeader(), (PartitionTarget(tp("a-0"), (3, 2)),))
     found = examine(plan, STATE, ClusterFacts(sizes=SIZES))
     comment = examination_markdown("plans/a_*b|c.yaml", found)
     assert "**1 partition** to reassign in 1 wave, 1 replica to copy, 1kB." in comment
@@ -83,7 +83,7 @@ def test_a_comment_says_first_whether_it_may_be_applied() -> None:
 def test_a_comment_of_many_partitions_stays_short() -> None:
     names = [f"t-{number}" for number in range(200)]
     state = cluster(dict.fromkeys(names, (1, 2)))
-    plan = ReassignmentPlan(PlanHeader(), tuple(Reassignment(tp(name), (2, 1)) for name in names))
+    plan = ReassignmentPlan(PlanHeader(), tuple(PartitionTarget(tp(name), (2, 1)) for name in names))
     comment = examination_markdown("p", examine(plan, state))
     assert "<summary>200 partitions</summary>" in comment
     assert "... and 150 more" in comment
@@ -94,7 +94,7 @@ def test_a_comment_of_many_partitions_stays_short() -> None:
     short = examination_markdown("p", warned)
     assert (short.count("**warning**"), "... and 150 more\n\n| broker" in short) == (50, True)
     brokers = cluster({f"t-{number}": (number,) for number in range(200)})
-    moved = tuple(Reassignment(tp(f"t-{number}"), (number + 200,)) for number in range(200))
+    moved = tuple(PartitionTarget(tp(f"t-{number}"), (number + 200,)) for number in range(200))
     many = examination_markdown("p", examine(ReassignmentPlan(PlanHeader(), moved), brokers))
     assert len(many) < 20_000
     nothing = examination_markdown("p", examine(ReassignmentPlan(PlanHeader(), ()), state))

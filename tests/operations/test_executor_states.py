@@ -10,9 +10,6 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
-from controller_model_eras import ERAS
-from controller_model_znodes import ELECTION, REASSIGN, reassignment_payload
-from fault_proxy import MULTI, Action, Fault, reply_of
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -23,28 +20,31 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from runs_under_test import Practice, apply, clear_throttles, resume, rollback, stop
+from support.controller.eras import ERAS
+from support.controller.znodes import ELECTION, REASSIGN, reassignment_payload
+from support.executor.runs import Practice, apply, clear_throttles, resume, rollback, stop
+from support.zookeeper.fault_proxy import MULTI, Action, Fault, reply_of
 
 from kadmin.cluster.model import TopicPartition
-from kadmin.operations.actions import ReassignmentWork
-from kadmin.operations.record import OperationState, Paths
-from kadmin.operations.request import Request, Wish
-from kadmin.operations.throttle_by_hand import Scope
-from kadmin.operations.work import work_of
+from kadmin.operations.decide.actions import ReassignmentWork
+from kadmin.operations.record.record import OperationState, Paths
+from kadmin.operations.record.request import Stop, StopRequest
+from kadmin.operations.record.work import work_of
+from kadmin.operations.throttles.by_hand import Scope
 from kadmin.plan.model import (
     Elect,
+    PartitionTarget,
     PlanHeader,
-    Reassignment,
     ReassignmentPlan,
     ThrottleBy,
-    ThrottleWish,
+    ThrottleSpec,
     WaveLimits,
 )
 
 if TYPE_CHECKING:
-    from controller_model_eras import Era
-    from controller_model_znodes import Assigned
-    from runs_under_test import Command, Process, Run, Site
+    from support.controller.eras import Era
+    from support.controller.znodes import Assigned
+    from support.executor.runs import Command, Process, Run, Site
 
     from kadmin.cluster.model import Replicas
 
@@ -56,7 +56,7 @@ PARTITIONS = tuple(TopicPartition(TOPIC, number) for number in range(3))
 BROKERS = (1, 2, 3, 4)
 FEWEST_BROKERS = 2
 OLD_CONFIG = b'{"version":1,"config":{"follower.replication.throttled.rate":"7"}}'
-THROTTLES = (None, ThrottleWish(ThrottleBy.RATE, 10_000_000))
+THROTTLES = (None, ThrottleSpec(ThrottleBy.RATE, 10_000_000))
 PATIENCE_S = 30.0
 MOST_TICKS = 60
 running = precondition(lambda self: self.walk is not None)
@@ -127,13 +127,13 @@ class ExecutorStates(RuleBasedStateMachine):
 
     @idle
     @rule(data=st.data(), elect=st.sampled_from(Elect), size=st.integers(1, 2), throttle=st.sampled_from(THROTTLES))
-    def apply(self, data: st.DataObject, elect: Elect, size: int, throttle: ThrottleWish | None) -> None:
+    def apply(self, data: st.DataObject, elect: Elect, size: int, throttle: ThrottleSpec | None) -> None:
         chosen = data.draw(st.lists(st.sampled_from(PARTITIONS), min_size=1, unique=True))
         target = st.permutations(BROKERS).flatmap(lambda ids: st.integers(1, 3).map(lambda count: tuple(ids[:count])))
-        wishes = tuple(Reassignment(partition, data.draw(target)) for partition in chosen)
+        targets = tuple(PartitionTarget(partition, data.draw(target)) for partition in chosen)
         limits = WaveLimits(max_partitions=size)
         plan = ReassignmentPlan(
-            PlanHeader(), wishes, throttle, limits, elect, allow_replication_factor_change=True, allow_fewer_racks=True
+            PlanHeader(), targets, throttle, limits, elect, allow_replication_factor_change=True, allow_fewer_racks=True
         )
         self._start(apply(plan))
 
@@ -143,9 +143,9 @@ class ExecutorStates(RuleBasedStateMachine):
         self._start(resume(PATIENCE_S))
 
     @idle
-    @rule(wish=st.sampled_from(Wish), allow_foreign=st.booleans())
-    def stop(self, wish: Wish, allow_foreign: bool) -> None:  # noqa: FBT001 - hypothesis draws it
-        self._start(stop(wish, allow_foreign=allow_foreign, lock_timeout_s=PATIENCE_S))
+    @rule(kind=st.sampled_from(Stop), allow_foreign=st.booleans())
+    def stop(self, kind: Stop, allow_foreign: bool) -> None:  # noqa: FBT001 - hypothesis draws it
+        self._start(stop(kind, allow_foreign=allow_foreign, lock_timeout_s=PATIENCE_S))
 
     @idle
     @rule()
@@ -153,10 +153,10 @@ class ExecutorStates(RuleBasedStateMachine):
         self._start(rollback())
 
     @running
-    @rule(wish=st.sampled_from(Wish), allow_foreign=st.booleans())
-    def ask_the_runner(self, wish: Wish, allow_foreign: bool) -> None:  # noqa: FBT001 - hypothesis draws it
+    @rule(kind=st.sampled_from(Stop), allow_foreign=st.booleans())
+    def ask_the_runner(self, kind: Stop, allow_foreign: bool) -> None:  # noqa: FBT001 - hypothesis draws it
         """What pause and cancel write, from elsewhere, where a runner is at work."""
-        self.practice.ask(Request(wish, "somebody", "now", allow_foreign))
+        self.practice.ask(StopRequest(kind, "somebody", "now", allow_foreign))
 
     @running
     @rule(ticks=st.integers(1, 4), skip_s=st.sampled_from([0.0, 0.0, 0.0, 11.0, 31.0]))
@@ -329,12 +329,12 @@ class ExecutorStates(RuleBasedStateMachine):
         record = self.practice.journal.record(run.outcome.operation_id)
         work = work_of(record)
         assert isinstance(work, ReassignmentWork)
-        for wish in work.wishes:
-            assigned, state = self._assigned(wish.partition), self.model.state(wish.partition)
-            assert assigned.replicas == wish.target
+        for target in work.targets:
+            assigned, state = self._assigned(target.partition), self.model.state(target.partition)
+            assert assigned.replicas == target.replicas
             assert not assigned.moving
-            assert set(wish.target) <= set(state.isr)
-            assert state.leader in wish.target
+            assert set(target.replicas) <= set(state.isr)
+            assert state.leader in target.replicas
 
     def _assigned(self, partition: TopicPartition) -> Assigned:
         return self.model.assigned(partition.topic)[partition]

@@ -9,13 +9,13 @@ import pytest
 from kadmin.cluster.model import Create, Delete, SetData, Znode
 from kadmin.errors import NotCompletedError, StoppedError
 from kadmin.operations.clock import Clock
-from kadmin.operations.decide.failover import STILL_S, Succession, not_yet, poisoned
-from kadmin.operations.failover import PATIENCE_S, Bump, Failover, await_successor, look
-from kadmin.operations.record import Paths
-from kadmin.operations.runner import Desk
+from kadmin.operations.execute.runner import Context
+from kadmin.operations.record.record import Paths
+from kadmin.operations.zookeeper.failover import PATIENCE_S, ControllerMove, Failover, await_successor, look
+from kadmin.operations.zookeeper.succession import STILL_S, Succession, not_yet, poisoned
 
 if TYPE_CHECKING:
-    from kadmin.cluster.store import Store
+    from kadmin.cluster.zookeeper.store import Store
 
 NODE = "/admin/reassign_partitions"
 ELECTION = "/admin/preferred_replica_election"
@@ -77,68 +77,70 @@ def test_what_no_new_controller_could_read(path: str, data: bytes | None, *, poi
 
 
 @pytest.fixture
-def desk(store: Store) -> Desk:
+def context(store: Store) -> Context:
     """A cluster of one broker whose session is ours, with a controller; nobody watches it."""
     paths = ("/brokers", "/brokers/ids", "/brokers/topics")
     store.multi([Create(path, b"") for path in paths])
     store.multi([Create("/brokers/ids/1", b"{}", ephemeral=True), Create("/controller", b"{}", ephemeral=True)])
     store.multi([Create("/controller_epoch", b"1")])
-    return Desk(store, Paths(), Watch(), lambda _: None)
+    return Context(store, Paths(), Watch(), lambda _: None)
 
 
 @pytest.mark.zookeeper
-def test_a_broker_that_does_not_watch_is_waited_for_and_named(desk: Desk) -> None:
-    failover = Failover(desk)
-    assert look(desk.store).brokers == {1: desk.store.session_id}
+def test_a_broker_that_does_not_watch_is_waited_for_and_named(context: Context) -> None:
+    failover = Failover(context)
+    assert look(context.store).brokers == {1: context.store.session_id}
     assert "1" in str(failover.ask())
-    desk.clock.wait(PATIENCE_S + 1)
+    context.clock.wait(PATIENCE_S + 1)
     with pytest.raises(NotCompletedError, match="not every broker watches"):
         failover.ask()
 
 
 @pytest.mark.zookeeper
-def test_where_zookeeper_does_not_tell_everything_must_stand_still(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(type(desk.store), "four_letter_words", lambda *_: {"server": None})
-    failover = Failover(desk)
+def test_where_zookeeper_does_not_tell_everything_must_stand_still(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(type(context.store), "four_letter_words", lambda *_: {"server": None})
+    failover = Failover(context)
     assert isinstance(failover.ask(), str)
-    desk.clock.wait(STILL_S - 1)
-    desk.store.multi([SetData("/controller_epoch", b"2", -1)])
+    context.clock.wait(STILL_S - 1)
+    context.store.multi([SetData("/controller_epoch", b"2", -1)])
     assert isinstance(failover.ask(), str), "it moved, so the time begins anew"
-    desk.clock.wait(STILL_S)
-    assert failover.ask() == Bump(epoch_version=1, controller_version=0)
+    context.clock.wait(STILL_S)
+    assert failover.ask() == ControllerMove(epoch_version=1, controller_version=0)
 
 
 @pytest.mark.zookeeper
 def test_never_over_a_node_that_the_next_one_could_not_read_unless_it_goes_with_it(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(type(desk.store), "four_letter_words", lambda *_: {"server": None})
-    desk.store.multi([Create(NODE, b'{"version":1}'), Create("/brokers/topics/a", b'{"partitions":{"0":["1"]}}')])
-    failover = Failover(desk)
+    monkeypatch.setattr(type(context.store), "four_letter_words", lambda *_: {"server": None})
+    context.store.multi([Create(NODE, b'{"version":1}'), Create("/brokers/topics/a", b'{"partitions":{"0":["1"]}}')])
+    failover = Failover(context)
     failover.ask()
-    desk.clock.wait(STILL_S)
+    context.clock.wait(STILL_S)
     with pytest.raises(NotCompletedError, match="could not read"):
         failover.ask([NODE])
-    assert isinstance(failover.ask([NODE, "/brokers/topics/a"]), Bump)
+    assert isinstance(failover.ask([NODE, "/brokers/topics/a"]), ControllerMove)
 
 
 @pytest.mark.zookeeper
-def test_a_move_holds_only_for_the_controller_that_was_seen(desk: Desk) -> None:
-    bump = Bump(epoch_version=0, controller_version=0)
-    desk.store.multi([SetData("/controller_epoch", b"2", -1)])
-    assert not desk.store.multi(bump.ops()).committed
-    assert desk.store.exists("/controller") is not None
+def test_a_move_holds_only_for_the_controller_that_was_seen(context: Context) -> None:
+    bump = ControllerMove(epoch_version=0, controller_version=0)
+    context.store.multi([SetData("/controller_epoch", b"2", -1)])
+    assert not context.store.multi(bump.ops()).committed
+    assert context.store.exists("/controller") is not None
 
 
 @pytest.mark.zookeeper
-def test_a_successor_is_waited_for(desk: Desk) -> None:
-    desk.store.multi([Delete("/controller", -1)])
+def test_a_successor_is_waited_for(context: Context) -> None:
+    context.store.multi([Delete("/controller", -1)])
     with pytest.raises(NotCompletedError, match="no broker has become"):
-        await_successor(desk, 0, None)
-    assert desk.clock.now() >= 30
-    desk.store.multi([SetData("/controller_epoch", b"2", -1), Create("/controller", b"{}", ephemeral=True)])
-    await_successor(desk, 0, None)
-    desk.clock.careful = True
-    desk.clock.interrupt(15)
+        await_successor(context, 0, None)
+    assert context.clock.now() >= 30
+    context.store.multi([SetData("/controller_epoch", b"2", -1), Create("/controller", b"{}", ephemeral=True)])
+    await_successor(context, 0, None)
+    context.clock.careful = True
+    context.clock.interrupt(15)
     with pytest.raises(StoppedError):
-        await_successor(desk, 1, None)
+        await_successor(context, 1, None)

@@ -6,17 +6,17 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from cluster_under_test import command
 from kazoo.client import KazooClient
+from support.live.cluster import command
 
 from kadmin.cluster.model import Create
 from kadmin.errors import InvalidInputError, KadminError, UsageError
 from kadmin.operations.clock import Clock
-from kadmin.operations.heal import heal
-from kadmin.operations.holding import new_holder
-from kadmin.operations.lock import release, take
-from kadmin.operations.record import (
-    Kind,
+from kadmin.operations.execute.apply import Bounds
+from kadmin.operations.execute.holding import new_holder
+from kadmin.operations.execute.runner import Context
+from kadmin.operations.record.record import (
+    OperationKind,
     OperationRecord,
     OperationState,
     Paths,
@@ -26,14 +26,14 @@ from kadmin.operations.record import (
     decode_step,
     encode_step,
 )
-from kadmin.operations.runner import Desk
-from kadmin.operations.service import Bounds
-from kadmin.operations.work import work_of
+from kadmin.operations.record.work import work_of
+from kadmin.operations.zookeeper.heal import heal
+from kadmin.operations.zookeeper.lock import release, take
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kadmin.cluster.store import Store
+    from kadmin.cluster.zookeeper.store import Store
 
 WITHOUT_END = Bounds(None, 0)
 
@@ -46,7 +46,7 @@ def test_a_step_keeps_what_it_replaced_byte_for_byte() -> None:
 
 
 @pytest.fixture
-def desk(store: Store) -> Iterator[Desk]:
+def context(store: Store) -> Iterator[Context]:
     """A cluster of one broker, which is no controller."""
     topics = b'{"version":1,"partitions":{"0":[1]}}'
     for path in ("/brokers", "/brokers/ids", "/brokers/topics", "/config", "/admin/delete_topics"):
@@ -65,7 +65,7 @@ def desk(store: Store) -> Iterator[Desk]:
             broker.exists("/controller", watch=elect)
 
     broker.exists("/controller", watch=elect)
-    yield Desk(store, Paths(), Clock(), lambda _: None)
+    yield Context(store, Paths(), Clock(), lambda _: None)
     broker.stop()
     broker.close()
 
@@ -75,48 +75,48 @@ def agree(_finding: str, _cure: str) -> None:
 
 
 @pytest.mark.zookeeper
-def test_without_a_controller_it_stands_in_and_steps_down(desk: Desk) -> None:
+def test_without_a_controller_it_stands_in_and_steps_down(context: Context) -> None:
     """The record tells what was done; what is not healed by that (here nobody watches) is not claimed."""
     with pytest.raises(KadminError):
-        heal(desk, Bounds(desk.clock.now() + 12, 0), agree)
-    assert json.loads((desk.store.get("/controller") or Create("")).data or b"{}")["brokerid"] == 1
-    (listing,) = desk.journal.listings()
-    assert listing.kind is Kind.HEAL
-    (step, *_) = desk.journal.steps(listing.operation_id)
+        heal(context, Bounds(context.clock.now() + 12, 0), agree)
+    assert json.loads((context.store.get("/controller") or Create("")).data or b"{}")["brokerid"] == 1
+    (listing,) = context.journal.listings()
+    assert listing.kind is OperationKind.HEAL
+    (step, *_) = context.journal.steps(listing.operation_id)
     assert (step.kind, step.path) == (StepKind.CURE, "/controller")
 
 
 @pytest.mark.zookeeper
-def test_who_declines_leaves_everything_as_it_is(desk: Desk) -> None:
+def test_who_declines_leaves_everything_as_it_is(context: Context) -> None:
     def decline(_finding: str, _cure: str) -> None:
         raise UsageError("Not confirmed; nothing was changed.")
 
     with pytest.raises(UsageError, match="nothing was changed"):
-        heal(desk, WITHOUT_END, decline)
-    assert desk.store.exists("/kadmin") is None
+        heal(context, WITHOUT_END, decline)
+    assert context.store.exists("/kadmin") is None
 
 
 @pytest.mark.zookeeper
-def test_a_heal_that_died_is_named_and_taken_over(desk: Desk) -> None:
-    record = heal_record(desk, "20261121T000000Z-abc")
+def test_a_heal_that_died_is_named_and_taken_over(context: Context) -> None:
+    record = heal_record(context, "20261121T000000Z-abc")
     for arguments in (("status",), ("history",)):
-        shown = command(*arguments, "-z", desk.store.connect_string)
+        shown = command(*arguments, "-z", context.store.connect_string)
         assert shown.status == 0, shown.err
-    assert "kadmin heal" in command("status", "-z", desk.store.connect_string).out
+    assert "kadmin heal" in command("status", "-z", context.store.connect_string).out
     with pytest.raises(InvalidInputError, match="heals the cluster"):
         work_of(record)
     with pytest.raises(KadminError):
-        heal(desk, Bounds(desk.clock.now() + 5, 0), agree)
-    (listing,) = desk.journal.listings()
+        heal(context, Bounds(context.clock.now() + 5, 0), agree)
+    (listing,) = context.journal.listings()
     assert listing.operation_id == record.operation_id
     assert listing.status.state is OperationState.FAILED
 
 
-def heal_record(desk: Desk, operation_id: str) -> OperationRecord:
+def heal_record(context: Context, operation_id: str) -> OperationRecord:
     """Leave a heal unfinished, as one that was killed."""
-    holder = new_holder(desk, operation_id, "now")
-    lease = take(desk.store, desk.paths, holder, desk.clock, 0)
-    record = OperationRecord(operation_id, Kind.HEAL, "{}", "sha256:0", None, "now", holder.author, {})
-    desk.journal.create(record, lease, "now")
-    release(desk.store, desk.paths, lease)
+    holder = new_holder(context, operation_id, "now")
+    lease = take(context.store, context.paths, holder, context.clock, 0)
+    record = OperationRecord(operation_id, OperationKind.HEAL, "{}", "sha256:0", None, "now", holder.author, {})
+    context.journal.create(record, lease, "now")
+    release(context.store, context.paths, lease)
     return record

@@ -13,21 +13,21 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from cluster_under_test import command
 from kazoo.client import KazooClient
 from kazoo.security import make_acl
-from live_support import wait_until
-from recorded_znodes import CLUSTERS, OLD_CONSUMERS, load, write
+from support.live.cluster import command
+from support.live.waiting import wait_until
+from support.zookeeper.recorded_znodes import CLUSTERS, OLD_CONSUMERS, load, write
 
 from kadmin.cli.inspect import TABLES
-from kadmin.cluster import rpc
+from kadmin.cluster.kafka import rpc
 from kadmin.cluster.model import Create, Delete, SetData
-from kadmin.cluster.store import Store
+from kadmin.cluster.zookeeper.store import Store
 from kadmin.operations.clock import Clock
-from kadmin.operations.inspect import TABLES as READ
-from kadmin.operations.inspect import inspect, inspect_tree, inspect_znode
-from kadmin.operations.record import Paths
-from kadmin.operations.runner import Desk
+from kadmin.operations.execute.runner import Context
+from kadmin.operations.record.record import Paths
+from kadmin.operations.zookeeper.inspect import TABLES as READ
+from kadmin.operations.zookeeper.inspect import inspect, inspect_tree, inspect_znode
 from kadmin.report.tables import table_answer, table_csv, table_text
 from kadmin.schema import validate_value
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from kadmin.operations.inspect import Inspection
+    from kadmin.operations.zookeeper.inspect import Inspection
     from kadmin.sandbox import Sandbox
 
 pytestmark = pytest.mark.zookeeper
@@ -78,19 +78,19 @@ def rows(store: Store, *arguments: str) -> list[dict[str, Any]]:
 
 def look(store: Store, arguments: list[str]) -> Inspection:
     """Read a table without a command line around it."""
-    desk = Desk(store, Paths(), Clock(), lambda _: None)
+    context = Context(store, Paths(), Clock(), lambda _: None)
     match arguments:
         case ["tree", *_]:
-            return inspect_tree(desk, "/", 9)
+            return inspect_tree(context, "/", 9)
         case ["znode", path]:
-            return inspect_znode(desk, path)
-    return inspect(desk, arguments[0])
+            return inspect_znode(context, path)
+    return inspect(context, arguments[0])
 
 
 def read(store: Store, *arguments: str) -> list[dict[str, Any]]:
     """Read a table where everything can be read, and hold it against its schema."""
     found = look(store, list(arguments))
-    value = table_answer(found.table, found.unreadable, found.untold)
+    value = table_answer(found.table, found.unreadable, found.unavailable)
     assert validate_value(value, f"answers/inspect-{arguments[0]}") == [], value
     assert value["unreadable"] == []
     listed: list[dict[str, Any]] = value[arguments[0].replace("-", "_")]
@@ -160,7 +160,7 @@ def test_owners_that_cannot_be_right(brokers: Store) -> None:
 def test_bytes_that_no_broker_tells_are_not_known(brokers: Store) -> None:
     value = asked(brokers, "brokers")
     assert {row["size_bytes"] for row in value["brokers"]} == {None}
-    assert [each.partition(":")[0] for each in value["untold"]] == ["bytes on disk are not known"]
+    assert [each.partition(":")[0] for each in value["unavailable"]] == ["bytes on disk are not known"]
     human = command("inspect", "brokers", "-z", brokers.connect_string)
     assert "bytes on disk are not known" in human.err
     assert "bytes on disk" not in human.out
@@ -305,8 +305,8 @@ def test_a_credential_where_it_does_not_belong_is_not_quoted(brokers: Store) -> 
 
 
 def test_entries_of_the_admin_znodes(brokers: Store) -> None:
-    wishes = [{"topic": topic, "partition": 1, "replicas": [2, 1]} for topic in ("alpha", "no")]
-    moved = json.dumps({"version": 1, "partitions": wishes}).encode()
+    targets = [{"topic": topic, "partition": 1, "replicas": [2, 1]} for topic in ("alpha", "no")]
+    moved = json.dumps({"version": 1, "partitions": targets}).encode()
     election, deleted = "/admin/preferred_replica_election", "/admin/delete_topics/beta"
     nodes = [("/admin/reassign_partitions", moved), (election, b"{"), (deleted, b"")]
     assert brokers.multi([Create(path, data) for path, data in nodes]).committed

@@ -7,12 +7,10 @@ import pytest
 from kadmin.cluster.model import Create, SetData, TopicPartition
 from kadmin.errors import InvalidInputError, NotCompletedError
 from kadmin.operations.clock import Clock
-from kadmin.operations.journal import Journal
-from kadmin.operations.lock import Holder, take
-from kadmin.operations.record import (
+from kadmin.operations.record.record import (
     CHUNK_BYTES,
     Author,
-    Kind,
+    OperationKind,
     OperationRecord,
     OperationState,
     OperationStatus,
@@ -21,10 +19,12 @@ from kadmin.operations.record import (
     StepKind,
     encode_step,
 )
+from kadmin.operations.zookeeper.journal import Journal
+from kadmin.operations.zookeeper.lock import Holder, take
 
 if TYPE_CHECKING:
-    from kadmin.cluster.store import Store
-    from kadmin.operations.lock import Lease
+    from kadmin.cluster.zookeeper.store import Store
+    from kadmin.operations.zookeeper.lock import Lease
 
 pytestmark = pytest.mark.zookeeper
 
@@ -40,7 +40,7 @@ def lease(store: Store) -> Lease:
 def record(operation_id: str, partitions: int = 3) -> OperationRecord:
     origin = {TopicPartition(f"t-{n * 7919 % 100_003}", n): (n % 7, n % 11 + 7) for n in range(partitions)}
     return OperationRecord(
-        operation_id, Kind.REASSIGNMENT, "{}", "sha256:0", "id", "now", AUTHOR, origin, ((0, 1), (2,))
+        operation_id, OperationKind.REASSIGNMENT, "{}", "sha256:0", "id", "now", AUTHOR, origin, ((0, 1), (2,))
     )
 
 

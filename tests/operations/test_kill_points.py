@@ -15,10 +15,10 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from controller_model_eras import ERAS
-from fault_proxy import Action, Fault, FaultProxy
-from kill_points import Ground
-from live_support import wait_until
+from support.controller.eras import ERAS
+from support.executor.kill_points import Ground
+from support.live.waiting import wait_until
+from support.zookeeper.fault_proxy import Action, Fault, FaultProxy
 
 from kadmin.documents import dump_json
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from runs_under_test import KillPoint, Site
+    from support.executor.runs import KillPoint, Site
 
 pytestmark = pytest.mark.zookeeper
 

@@ -5,15 +5,22 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kadmin.cluster.model import Create, SetData
-from kadmin.cluster.store import Store
+from kadmin.cluster.zookeeper.store import Store
 from kadmin.errors import BusyError, InvalidInputError
 from kadmin.operations.clock import Clock
-from kadmin.operations.journal import Journal, LostLockError
-from kadmin.operations.lock import Holder, read_holder, release, release_by_hand, take
-from kadmin.operations.record import Author, Kind, OperationRecord, OperationState, OperationStatus, Paths
+from kadmin.operations.record.record import (
+    Author,
+    OperationKind,
+    OperationRecord,
+    OperationState,
+    OperationStatus,
+    Paths,
+)
+from kadmin.operations.zookeeper.journal import Journal, LostLockError
+from kadmin.operations.zookeeper.lock import Holder, read_holder, release, release_by_hand, take
 
 if TYPE_CHECKING:
-    from kadmin.operations.lock import Lease
+    from kadmin.operations.zookeeper.lock import Lease
 
 pytestmark = pytest.mark.zookeeper
 
@@ -29,7 +36,9 @@ def grab(store: Store, operation_id: str = "op-1", wait_s: float = 0) -> Lease:
 
 
 def record(operation_id: str) -> OperationRecord:
-    return OperationRecord(operation_id, Kind.ELECTION, "{}", "sha256:0", None, "now", Author("ann", "host-a", 7), {})
+    return OperationRecord(
+        operation_id, OperationKind.ELECTION, "{}", "sha256:0", None, "now", Author("ann", "host-a", 7), {}
+    )
 
 
 def test_taking_makes_the_lock_ephemeral_and_moves_the_fence(store: Store) -> None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from many_partitions import WAVE, reassign_many
+from support.executor.many_partitions import WAVE, reassign_many
 
 if TYPE_CHECKING:
-    from runs_under_test import Site
+    from support.executor.runs import Site
 
 pytestmark = [pytest.mark.zookeeper, pytest.mark.executor]
 

@@ -5,22 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from controller_model_eras import ERAS
-from controller_model_znodes import REASSIGN
-from fault_proxy import MULTI, Action, Fault, Side
-from races import ORIGIN, TARGETS, plan_of, published, races
-from runs_under_test import Practice, apply, resume
+from support.controller.eras import ERAS
+from support.controller.znodes import REASSIGN
+from support.executor.races import ORIGIN, TARGETS, plan_of, published, races
+from support.executor.runs import Practice, apply, resume
+from support.zookeeper.fault_proxy import MULTI, Action, Fault, Side
 
-from kadmin.cluster.store import Store
+from kadmin.cluster.zookeeper.store import Store
 from kadmin.operations.clock import Clock
-from kadmin.operations.lock import Holder, read_holder, release, release_by_hand, take
-from kadmin.operations.record import Author, Paths
+from kadmin.operations.record.record import Author, Paths
+from kadmin.operations.zookeeper.lock import Holder, read_holder, release, release_by_hand, take
 
 if TYPE_CHECKING:
-    from fault_proxy import Frame
-    from runs_under_test import Site
+    from support.executor.runs import Site
+    from support.zookeeper.fault_proxy import Frame
 
-    from kadmin.operations.lock import Lease
+    from kadmin.operations.zookeeper.lock import Lease
 
 pytestmark = pytest.mark.zookeeper
 

@@ -5,13 +5,13 @@ import zlib
 
 from hypothesis import given
 from hypothesis import strategies as st
-from states import tp
+from support.cluster.states import tp
 
 from kadmin.cluster.model import TopicPartition
-from kadmin.operations.record import (
+from kadmin.operations.record.record import (
     CHUNK_BYTES,
     Author,
-    Kind,
+    OperationKind,
     OperationRecord,
     OperationState,
     OperationStatus,
@@ -35,7 +35,7 @@ replicas = st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=5, unique=Tr
 records = st.builds(
     OperationRecord,
     operation_id=st.just("20261121T080000-abcdef"),
-    kind=st.sampled_from(Kind),
+    kind=st.sampled_from(OperationKind),
     plan_text=st.text(max_size=200),
     plan_digest=st.text("0123456789abcdef", min_size=64, max_size=64),
     cluster_id=st.none() | st.text(max_size=22),
@@ -74,7 +74,7 @@ def test_a_record_survives_the_round_trip(record: OperationRecord) -> None:
 
 
 def test_a_record_from_before_throttles_is_read_as_one_without() -> None:
-    record = OperationRecord("id", Kind.ELECTION, "{}", "sha256:0", None, "now", Author("u", "h", 1), {})
+    record = OperationRecord("id", OperationKind.ELECTION, "{}", "sha256:0", None, "now", Author("u", "h", 1), {})
     value = json.loads(zlib.decompress(b"".join(encode_record(record))))
     del value["throttle"]
     assert decode_record((zlib.compress(json.dumps(value).encode()),), "id") == record
@@ -83,7 +83,7 @@ def test_a_record_from_before_throttles_is_read_as_one_without() -> None:
 def test_no_chunk_passes_the_payload_cap() -> None:
     origin = {TopicPartition(f"topic-{n * 7919 % 100_003}", n): (n % 97, n % 89 + 97) for n in range(60_000)}
     record = OperationRecord(
-        "id", Kind.REASSIGNMENT, "{}", "sha256:0", None, "now", Author("u", "h", 1), origin, ((0,),)
+        "id", OperationKind.REASSIGNMENT, "{}", "sha256:0", None, "now", Author("u", "h", 1), origin, ((0,),)
     )
     chunks = encode_record(record)
     assert len(chunks) > 1
@@ -99,13 +99,17 @@ def test_a_step_survives_the_round_trip(kind: StepKind, named: list[TopicPartiti
 
 def test_a_status_changes_without_touching_what_a_listing_shows() -> None:
     record = OperationRecord(
-        "id", Kind.ELECTION, "{}", "sha256:1", None, "then", Author("ann", "h1", 7), {tp("a-0"): (1,)}
+        "id", OperationKind.ELECTION, "{}", "sha256:1", None, "then", Author("ann", "h1", 7), {tp("a-0"): (1,)}
     )
     data = encode_status(OperationStatus(OperationState.PREPARING, "then"), record)
     changed = restate(data, OperationStatus(OperationState.COMPLETED, "later", "2 partitions"))
     assert decode_status(changed) == OperationStatus(OperationState.COMPLETED, "later", "2 partitions")
     listing = decode_listing("id", changed)
-    assert (listing.kind, listing.plan_digest, listing.author) == (Kind.ELECTION, "sha256:1", Author("ann", "h1", 7))
+    assert (listing.kind, listing.plan_digest, listing.author) == (
+        OperationKind.ELECTION,
+        "sha256:1",
+        Author("ann", "h1", 7),
+    )
 
 
 def test_preparing_running_and_paused_are_unfinished() -> None:

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from cluster_under_test import command, deletion, document
-from fault_proxy import MULTI, Action, Fault, FaultProxy
-from stand_in import CLUSTER_ID, Manner, StandIn
+from support.controller.simple_controller import CLUSTER_ID, Manner, StandIn
+from support.live.cluster import command, deletion, document
+from support.zookeeper.fault_proxy import MULTI, Action, Fault, FaultProxy
 
-from kadmin.cluster.connect import parse_connect_string
+from kadmin.cluster.zookeeper.addresses import parse_connect_string
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from cluster_under_test import Answer
+    from support.live.cluster import Answer
 
 pytestmark = pytest.mark.zookeeper
 

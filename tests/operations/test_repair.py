@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kadmin.cluster.model import Znode
-from kadmin.operations.decide.repair import repair_topic
+from kadmin.operations.zookeeper.topic_repair import repair_topic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,43 +8,43 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from cluster_under_test import command, document, reassignment
-from fault_proxy import MULTI, Action, Fault, FaultProxy, Side
-from states import tp
-from znode_cluster import config, configure, notified, reassigned, reassigning, seed
+from support.cluster.states import tp
+from support.live.cluster import command, document, reassignment
+from support.zookeeper.fault_proxy import MULTI, Action, Fault, FaultProxy, Side
+from support.zookeeper.znode_cluster import config, configure, notified, reassigned, reassigning, seed
 
 from kadmin.cluster.model import Create, Delete, SetData
-from kadmin.cluster.reader import read_cluster
-from kadmin.cluster.store import Store
+from kadmin.cluster.zookeeper.reader import read_cluster
+from kadmin.cluster.zookeeper.store import Store
 from kadmin.errors import BusyError, KadminError, NotCompletedError
-from kadmin.insight.cluster_troubles import MANY_CONFIG_CHANGES
-from kadmin.operations import events
-from kadmin.operations.actions import ReassignmentWork
+from kadmin.insight.diagnosis.zookeeper.cluster_troubles import MANY_CONFIG_CHANGES
 from kadmin.operations.clock import Clock
-from kadmin.operations.configs import PER_MINUTE
-from kadmin.operations.journal import LostLockError
-from kadmin.operations.lock import Holder, release_by_hand, take
-from kadmin.operations.record import Author, Kind, OperationRecord, Paths, Step, StepKind, encode_step
-from kadmin.operations.runner import Desk
-from kadmin.operations.throttle import Throttling, record_throttle
+from kadmin.operations.decide.actions import ReassignmentWork
+from kadmin.operations.execute import events
+from kadmin.operations.execute.runner import Context
+from kadmin.operations.record.record import Author, OperationKind, OperationRecord, Paths, Step, StepKind, encode_step
+from kadmin.operations.throttles.operation import Throttling, record_throttle
+from kadmin.operations.zookeeper.configs import PER_MINUTE
+from kadmin.operations.zookeeper.journal import LostLockError
+from kadmin.operations.zookeeper.lock import Holder, release_by_hand, take
 from kadmin.plan.copying import throttle_of
-from kadmin.plan.model import Elect, Reassignment, ThrottleBy, ThrottleWish
+from kadmin.plan.model import Elect, PartitionTarget, ThrottleBy, ThrottleSpec
 from kadmin.plan.throttle import FOLLOWER_RATE, FOLLOWER_REPLICAS, LEADER_RATE, LEADER_REPLICAS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from fault_proxy import Frame
+    from support.zookeeper.fault_proxy import Frame
 
-    from kadmin.operations.lock import Lease
+    from kadmin.operations.zookeeper.lock import Lease
 
 pytestmark = pytest.mark.zookeeper
 
 PATHS = Paths()
 LOCKED = Holder(Author("ann", "host-a", 7), "op", "now", 10.0)
 OFF = "kadmin resume op"
-RATE = ThrottleWish(ThrottleBy.RATE, 5000)
+RATE = ThrottleSpec(ThrottleBy.RATE, 5000)
 RATES = {LEADER_RATE: "5000", FOLLOWER_RATE: "5000"}
 ENTITIES = ["brokers/1", "brokers/2", "brokers/3", "topics/a"]
 BEFORE = {
@@ -61,24 +61,24 @@ class Told(list[str]):
         self.append(event.text)
 
 
-def wishes(topics: Sequence[str] = ("a",)) -> tuple[Reassignment, ...]:
-    return tuple(Reassignment(tp(f"{topic}-0"), (1, 3), (1, 2)) for topic in topics)
+def targets(topics: Sequence[str] = ("a",)) -> tuple[PartitionTarget, ...]:
+    return tuple(PartitionTarget(tp(f"{topic}-0"), (1, 3), (1, 2)) for topic in topics)
 
 
-def recorded(store: Store, wished: Sequence[Reassignment]) -> OperationRecord:
+def recorded(store: Store, wished: Sequence[PartitionTarget]) -> OperationRecord:
     throttle = throttle_of(RATE, [wished], read_cluster(store), {})
-    record = OperationRecord("op", Kind.REASSIGNMENT, "{}", "sha256:0", "id", "now", LOCKED.author, {})
+    record = OperationRecord("op", OperationKind.REASSIGNMENT, "{}", "sha256:0", "id", "now", LOCKED.author, {})
     return replace(record, throttle=record_throttle(store, throttle))
 
 
 def throttling(
     store: Store, record: OperationRecord, told: Told | None = None, clock: Clock | None = None
 ) -> Throttling:
-    wished = wishes(
+    wished = targets(
         sorted({e.partition("/")[2] for e in record.throttle.changes if "topics/" in e}) if record.throttle else ()
     )
-    desk = Desk(store, PATHS, clock or Clock(), Told() if told is None else told)
-    return Throttling(desk, record, ReassignmentWork((wished,), wished, Elect.NONE))
+    context = Context(store, PATHS, clock or Clock(), Told() if told is None else told)
+    return Throttling(context, record, ReassignmentWork((wished,), wished, Elect.NONE))
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def through_a_proxy(chroot: str) -> Iterator[tuple[FaultProxy, str]]:
 
 def test_on_and_off_again_is_what_it_was_and_each_entity_is_notified_once_each_way(store: Store, lease: Lease) -> None:
     """Also where /config/brokers does not exist yet, as on 0.10.2."""
-    told, record = Told(), recorded(store, wishes())
+    told, record = Told(), recorded(store, targets())
     throttle = throttling(store, record, told)
     throttle.set_up(lease, None)
     assert configs(store) == {
@@ -135,7 +135,7 @@ def test_on_and_off_again_is_what_it_was_and_each_entity_is_notified_once_each_w
 
 def test_fields_that_kafka_may_add_one_day_are_kept(store: Store, lease: Lease) -> None:
     store.multi([SetData("/config/topics/a", b'{"version":1,"later":[1],"config":{"b":"1"}}', -1)])
-    throttle = throttling(store, recorded(store, wishes()))
+    throttle = throttling(store, recorded(store, targets()))
     throttle.set_up(lease, None)
     throttle.take_down(lease, OFF)
     node = store.get("/config/topics/a")
@@ -144,7 +144,7 @@ def test_fields_that_kafka_may_add_one_day_are_kept(store: Store, lease: Lease) 
 
 
 def test_after_a_crash_what_is_ours_already_is_not_written_again(store: Store, lease: Lease) -> None:
-    record = recorded(store, wishes())
+    record = recorded(store, targets())
     throttling(store, record).set_up(lease, None)
     throttling(store, record).set_up(lease, None)
     assert notified(store) == ENTITIES
@@ -155,13 +155,13 @@ def test_after_a_crash_what_is_ours_already_is_not_written_again(store: Store, l
 
 
 def test_killed_between_the_record_and_the_throttle_there_is_nothing_to_take_off(store: Store, lease: Lease) -> None:
-    throttling(store, recorded(store, wishes())).take_down(lease, OFF)
+    throttling(store, recorded(store, targets())).take_down(lease, OFF)
     assert configs(store) == BEFORE
     assert notified(store) == []
 
 
 def test_a_value_changed_since_the_record_stops_before_anything_is_written(store: Store, lease: Lease) -> None:
-    record = recorded(store, wishes())
+    record = recorded(store, targets())
     configure(store, "brokers/2", {LEADER_RATE: "123"})
     before = configs(store)
     with pytest.raises(BusyError, match=r"brokers/2 leader\.replication\.throttled\.rate = 123"):
@@ -172,7 +172,7 @@ def test_a_value_changed_since_the_record_stops_before_anything_is_written(store
 
 def test_an_edit_while_copies_run_is_kept_and_told_by_resume_and_at_the_end(store: Store, lease: Lease) -> None:
     """F39: the operator's edit is kept and reported."""
-    record, told = recorded(store, wishes()), Told()
+    record, told = recorded(store, targets()), Told()
     throttling(store, record).set_up(lease, None)
     store.multi([Create(PATHS.operation("op"), b""), Create(PATHS.steps("op"), b"")])
     store.multi([Create(PATHS.step("op", 1), encode_step(Step(1, StepKind.WAVE, "/admin/x", "now", wave=0)))])
@@ -194,7 +194,7 @@ def test_an_edit_while_copies_run_is_kept_and_told_by_resume_and_at_the_end(stor
 @pytest.mark.parametrize("in_isr", [True, False])
 def test_it_stays_while_anything_of_the_operation_is_in_flight(store: Store, lease: Lease, in_isr: bool) -> None:  # noqa: FBT001 - a row
     """F39: as seen on the cluster; a target that was reached with a new replica still out of sync copies, too."""
-    told, throttle = Told(), throttling(store, recorded(store, wishes()))
+    told, throttle = Told(), throttling(store, recorded(store, targets()))
     throttle.set_up(lease, None)
     if in_isr:
         reassigning(store, "a", (1, 3, 2), (3,))
@@ -220,7 +220,7 @@ def test_a_lost_request_or_reply_is_resolved_and_nobody_is_notified_twice(
 ) -> None:
     del lease
     release_by_hand(store, PATHS, "op")
-    record = recorded(store, wishes())
+    record = recorded(store, targets())
     with through_a_proxy(chroot) as (proxy, connect), Store.connect(connect) as cut:
         lease = take(cut, PATHS, LOCKED, Clock(), 0)
         throttle = throttling(cut, record)
@@ -250,7 +250,7 @@ def test_killed_at_any_write_another_machine_restores_every_value(
     """F27: throttles are restored, whichever config write the runner died at."""
     del lease
     release_by_hand(store, PATHS, "op")
-    record, seen = recorded(store, wishes()), 0
+    record, seen = recorded(store, targets()), 0
     matches = writes_configs(side)
 
     def the_nth(frame: Frame) -> bool:
@@ -278,7 +278,7 @@ def test_an_edit_in_the_very_moment_of_our_write_is_seen(store: Store, lease: Le
     """Kafka's own tools check no version: an edit between our read and our write would be lost with them."""
     del lease
     release_by_hand(store, PATHS, "op")
-    record = recorded(store, wishes())
+    record = recorded(store, targets())
     with through_a_proxy(chroot) as (proxy, connect), Store.connect(connect) as behind:
         lease = take(behind, PATHS, LOCKED, Clock(), 0)
         throttle = throttling(behind, record)
@@ -295,7 +295,7 @@ def test_an_edit_in_the_very_moment_of_our_write_is_seen(store: Store, lease: Le
 def test_without_the_lock_nothing_is_written_and_it_is_said_to_stay(store: Store, lease: Lease, chroot: str) -> None:
     """F38: the lock released by hand."""
     told = Told()
-    throttle = throttling(store, recorded(store, wishes()), told)
+    throttle = throttling(store, recorded(store, targets()), told)
     throttle.set_up(lease, None)
     with Store.connect(chroot) as other:
         release_by_hand(other, PATHS, "op")
@@ -309,7 +309,7 @@ def test_without_the_lock_nothing_is_written_and_it_is_said_to_stay(store: Store
 
 
 def test_the_configs_of_a_deleted_topic_are_not_made_again(store: Store, lease: Lease) -> None:
-    record = recorded(store, wishes())
+    record = recorded(store, targets())
     gone = ["/partitions/0/state", "/partitions/0", "/partitions", ""]
     store.multi([Delete(f"/brokers/topics/a{below}", -1) for below in gone] + [Delete("/config/topics/a", -1)])
     throttle = throttling(store, record)
@@ -358,7 +358,7 @@ def test_no_more_than_a_thousand_notifications_a_minute(store: Store) -> None:
     topics = [f"t{number:04d}" for number in range(PER_MINUTE + 100)]
     seed(store, {topic: {0: (1, 2)} for topic in topics})
     lease = take(store, PATHS, LOCKED, Clock(), 0)
-    record = recorded(store, wishes(topics))
+    record = recorded(store, targets(topics))
     clock = Hours()
     with pytest.raises(NotCompletedError, match="deadline"):
         throttling(store, record, clock=clock).set_up(lease, deadline=59.0)
@@ -374,7 +374,7 @@ def test_no_more_than_a_thousand_notifications_a_minute(store: Store) -> None:
 
 def test_with_ten_thousand_notifications_waiting_none_is_added(store: Store, lease: Lease) -> None:
     told = Told()
-    set_before = throttling(store, recorded(store, wishes()), told)
+    set_before = throttling(store, recorded(store, targets()), told)
     set_before.set_up(lease, None)
     before = configs(store)
     for _ in range(MANY_CONFIG_CHANGES // 1000):
@@ -392,7 +392,7 @@ def test_large_configs_go_in_groups_that_fit_a_packet(store: Store) -> None:
     for topic in topics:
         configure(store, f"topics/{topic}", {"x": topic * 300_000})
     lease = take(store, PATHS, LOCKED, Clock(), 0)
-    throttle = throttling(store, recorded(store, wishes(topics)))
+    throttle = throttling(store, recorded(store, targets(topics)))
     throttle.set_up(lease, None)
     assert [config(store, f"topics/{topic}")[FOLLOWER_REPLICAS] for topic in topics] == ["0:3"] * 3
     throttle.take_down(lease, OFF)
@@ -405,7 +405,7 @@ def test_an_entity_that_never_stands_still_is_named(store: Store, lease: Lease, 
     edits = iter(range(100))
     with through_a_proxy(chroot) as (proxy, connect), Store.connect(connect) as behind:
         lease = take(behind, PATHS, LOCKED, Clock(), 0)
-        throttle = throttling(behind, recorded(store, wishes()))
+        throttle = throttling(behind, recorded(store, targets()))
 
         def edit() -> None:
             configure(store, "topics/a", {LEADER_REPLICAS: "7:7", "x": str(next(edits))})

@@ -22,13 +22,13 @@ from kadmin.plan.model import (
     DeletionPlan,
     ElectionPlan,
     FreeBytes,
+    PartitionTarget,
     Pin,
     PlanHeader,
-    Reassignment,
     ReassignmentPlan,
     RebalanceRequest,
     ThrottleBy,
-    ThrottleWish,
+    ThrottleSpec,
     WaveLimits,
 )
 from kadmin.plan.request_checks import check_request, unknown_in_request
@@ -39,8 +39,8 @@ ASSIGNMENT = {A0: (1, 2), A1: (2, 3), B0: (3, 1)}
 RACKS = {1: "r1", 2: "r2", 3: "r2", 4: None}
 
 
-def _plan(*wishes: Reassignment) -> ReassignmentPlan:
-    return ReassignmentPlan(PlanHeader(), wishes)
+def _plan(*targets: PartitionTarget) -> ReassignmentPlan:
+    return ReassignmentPlan(PlanHeader(), targets)
 
 
 def _codes(violations: object) -> list[str]:
@@ -49,7 +49,7 @@ def _codes(violations: object) -> list[str]:
 
 
 def test_a_good_plan_has_no_violations() -> None:
-    plan = _plan(Reassignment(A0, (1, 3), (1, 2)), Reassignment(B0, (1, 3)))
+    plan = _plan(PartitionTarget(A0, (1, 3), (1, 2)), PartitionTarget(B0, (1, 3)))
     assert check_alone(plan) == ()
     assert unknown_names(plan, ASSIGNMENT, RACKS) == ()
     assert stale_currents(plan, ASSIGNMENT) == ()
@@ -58,9 +58,9 @@ def test_a_good_plan_has_no_violations() -> None:
 
 def test_every_unknown_name_is_listed() -> None:
     plan = _plan(
-        Reassignment(TopicPartition("aab", 0), (1, 2)),
-        Reassignment(TopicPartition("aaa", 9), (1, 2)),
-        Reassignment(A0, (1, 8, 9)),
+        PartitionTarget(TopicPartition("aab", 0), (1, 2)),
+        PartitionTarget(TopicPartition("aaa", 9), (1, 2)),
+        PartitionTarget(A0, (1, 8, 9)),
     )
     found = unknown_names(plan, ASSIGNMENT, [1, 2, 3])
     assert _codes(found) == [codes.UNKNOWN_TOPIC, codes.UNKNOWN_PARTITION, codes.UNKNOWN_BROKER, codes.UNKNOWN_BROKER]
@@ -72,9 +72,9 @@ def test_every_unknown_name_is_listed() -> None:
 
 
 def test_ten_brokers_are_named_of_many() -> None:
-    (found,) = unknown_names(_plan(Reassignment(A0, (99,))), ASSIGNMENT, range(12))
+    (found,) = unknown_names(_plan(PartitionTarget(A0, (99,))), ASSIGNMENT, range(12))
     assert found.hint == "its brokers are 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"
-    (found,) = unknown_names(_plan(Reassignment(A0, (99,))), ASSIGNMENT, ())
+    (found,) = unknown_names(_plan(PartitionTarget(A0, (99,))), ASSIGNMENT, ())
     assert found.hint == "none is registered"
 
 
@@ -95,39 +95,39 @@ def test_a_wholly_foreign_plan_gets_few_guesses() -> None:
 
 def test_stale_means_neither_current_nor_target() -> None:
     at_current, at_target, moved_on = (
-        Reassignment(A0, (1, 3), (1, 2)),
-        Reassignment(A1, (2, 3), (3, 4)),
-        Reassignment(B0, (1, 2), (2, 3)),
+        PartitionTarget(A0, (1, 3), (1, 2)),
+        PartitionTarget(A1, (2, 3), (3, 4)),
+        PartitionTarget(B0, (1, 2), (2, 3)),
     )
     found = stale_currents(_plan(at_current, at_target, moved_on), ASSIGNMENT)
     assert [violation.partition for violation in found] == [B0]
     assert found[0].message == "bbb-0: the plan was made on [2, 3], the cluster has [3, 1]"
-    assert stale_currents(_plan(Reassignment(TopicPartition("new", 0), (1,), (2,))), ASSIGNMENT) == ()
+    assert stale_currents(_plan(PartitionTarget(TopicPartition("new", 0), (1,), (2,))), ASSIGNMENT) == ()
 
 
 def test_the_order_of_replicas_counts() -> None:
-    assert stale_currents(_plan(Reassignment(A0, (1, 3), (2, 1))), ASSIGNMENT)
+    assert stale_currents(_plan(PartitionTarget(A0, (1, 3), (2, 1))), ASSIGNMENT)
 
 
 def test_replication_factor_by_current_or_assignment() -> None:
-    plan = _plan(Reassignment(A0, (1, 2, 3), (1, 2)), Reassignment(A1, (1,)), Reassignment(B0, (1, 2)))
+    plan = _plan(PartitionTarget(A0, (1, 2, 3), (1, 2)), PartitionTarget(A1, (1,)), PartitionTarget(B0, (1, 2)))
     assert [violation.partition for violation in replication_factor_changes(plan, {})] == [A0]
     assert [violation.partition for violation in replication_factor_changes(plan, ASSIGNMENT)] == [A0, A1]
     assert replication_factor_changes(replace(plan, allow_replication_factor_change=True), ASSIGNMENT) == ()
 
 
 def test_fewer_racks() -> None:
-    plan = _plan(Reassignment(A0, (2, 3)), Reassignment(A1, (3, 2)), Reassignment(B0, (3, 4)))
+    plan = _plan(PartitionTarget(A0, (2, 3)), PartitionTarget(A1, (3, 2)), PartitionTarget(B0, (3, 4)))
     found = fewer_racks(plan, ASSIGNMENT, RACKS)
     assert [violation.partition for violation in found] == [A0]  # B0 has a broker of unknown rack
     assert found[0].message == "aaa-0: replicas on 2 racks come to 1"
     assert fewer_racks(plan, ASSIGNMENT, {**RACKS, 1: None}) == (), "where a rack is unknown nothing is claimed"
     assert fewer_racks(replace(plan, allow_fewer_racks=True), ASSIGNMENT, RACKS) == ()
-    assert fewer_racks(_plan(Reassignment(TopicPartition("new", 0), (1,))), ASSIGNMENT, RACKS) == ()
+    assert fewer_racks(_plan(PartitionTarget(TopicPartition("new", 0), (1,))), ASSIGNMENT, RACKS) == ()
 
 
 def test_no_ops_are_warnings() -> None:
-    (violation,) = no_ops(_plan(Reassignment(A0, (1, 2), (1, 2)), Reassignment(A1, (2, 3), (3, 2))))
+    (violation,) = no_ops(_plan(PartitionTarget(A0, (1, 2), (1, 2)), PartitionTarget(A1, (2, 3), (3, 2))))
     assert (violation.partition, violation.severity) == (A0, "warning")
 
 
@@ -138,7 +138,7 @@ def test_collisions_are_warnings() -> None:
 
 
 def test_duplicates_within_one_plan() -> None:
-    plan = _plan(Reassignment(A0, (1, 2)), Reassignment(A0, (2, 1)))
+    plan = _plan(PartitionTarget(A0, (1, 2)), PartitionTarget(A0, (2, 1)))
     assert _codes(check_alone(plan)) == [codes.DUPLICATE_PARTITION]
     assert _codes(check_alone(ElectionPlan(PlanHeader(), partitions=(A0, A0)))) == [codes.DUPLICATE_PARTITION]
     assert _codes(check_alone(ElectionPlan(PlanHeader(), topics=("a", "a")))) == [codes.DUPLICATE_ENTRY]
@@ -146,33 +146,33 @@ def test_duplicates_within_one_plan() -> None:
 
 
 def test_wave_limits() -> None:
-    moving = Reassignment(A0, (1, 3), (1, 2))
+    moving = PartitionTarget(A0, (1, 3), (1, 2))
     limited = replace(_plan(moving), limits=WaveLimits(max_bytes=100))
     assert _codes(check_alone(limited)) == [codes.SIZE_UNKNOWN]
     sized = replace(limited, reassignments=(replace(moving, size_bytes=101),))
     assert _codes(check_alone(sized)) == [codes.TOO_BIG_FOR_A_WAVE]
     fitting = replace(limited, reassignments=(replace(moving, size_bytes=100),))
     assert check_alone(fitting) == ()
-    reordering = replace(limited, reassignments=(Reassignment(A0, (2, 1), (1, 2)),))
+    reordering = replace(limited, reassignments=(PartitionTarget(A0, (2, 1), (1, 2)),))
     assert check_alone(reordering) == ()
     for size, told in ((bytes_alone(moving) - 1, [codes.TOO_BIG_FOR_A_WAVE]), (bytes_alone(moving), [])):
         tight = replace(_plan(moving), limits=WaveLimits(max_payload=size))
         assert _codes(check_alone(tight)) == told
         with nullcontext() if not told else pytest.raises(InvalidInputError):
             schedule(tight.reassignments, tight.limits)  # what passes here can be applied
-    unknown = replace(limited, reassignments=(Reassignment(A0, (1, 3)),))
+    unknown = replace(limited, reassignments=(PartitionTarget(A0, (1, 3)),))
     assert check_alone(unknown) == (), "only the cluster knows what moves"
 
 
 def test_a_time_to_finish_in_needs_the_size_of_what_moves() -> None:
-    sized, unsized = (Reassignment(A0, (1, 3), (1, 2), size) for size in (5, None))
-    timely = replace(_plan(sized), throttle=ThrottleWish(ThrottleBy.FINISH_IN, 60))
+    sized, unsized = (PartitionTarget(A0, (1, 3), (1, 2), size) for size in (5, None))
+    timely = replace(_plan(sized), throttle=ThrottleSpec(ThrottleBy.FINISH_IN, 60))
     assert check_alone(timely) == ()
     (found,) = check_alone(replace(timely, reassignments=(unsized, replace(unsized, partition=B0))))
     assert found.message == "throttle.finish_in is given, but not the size_bytes of aaa-0, bbb-0"
-    reordering, unknown = Reassignment(A0, (2, 1), (1, 2)), Reassignment(B0, (1, 3))
+    reordering, unknown = PartitionTarget(A0, (2, 1), (1, 2)), PartitionTarget(B0, (1, 3))
     assert check_alone(replace(timely, reassignments=(reordering, unknown))) == ()
-    rated = replace(timely, reassignments=(unsized,), throttle=ThrottleWish(ThrottleBy.RATE, 60))
+    rated = replace(timely, reassignments=(unsized,), throttle=ThrottleSpec(ThrottleBy.RATE, 60))
     assert check_alone(rated) == ()
 
 

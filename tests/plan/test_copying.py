@@ -1,18 +1,18 @@
 from __future__ import annotations
 
 import pytest
-from states import cluster, tp
+from support.cluster.states import cluster, tp
 
 from kadmin.errors import InvalidInputError
 from kadmin.plan.copying import throttle_of
-from kadmin.plan.model import Reassignment, ThrottleBy, ThrottleWish
+from kadmin.plan.model import PartitionTarget, ThrottleBy, ThrottleSpec
 
 STATE = cluster({"a-0": (1, 2), "a-1": (2, 1), "b-0": (1, 2, 3)}, states={"a-1": (-1, (2, 1))})
-TO_4 = Reassignment(tp("a-0"), (1, 4), (1, 2), 6000)
-ALSO_TO_4 = Reassignment(tp("a-1"), (4, 1), (2, 1), 3000)
-FROM_1 = Reassignment(tp("b-0"), (1, 2, 4), (1, 2, 3), 1000)
-REORDER = Reassignment(tp("a-0"), (2, 1), (1, 2))
-RATE = ThrottleWish(ThrottleBy.RATE, 100)
+TO_4 = PartitionTarget(tp("a-0"), (1, 4), (1, 2), 6000)
+ALSO_TO_4 = PartitionTarget(tp("a-1"), (4, 1), (2, 1), 3000)
+FROM_1 = PartitionTarget(tp("b-0"), (1, 2, 4), (1, 2, 3), 1000)
+REORDER = PartitionTarget(tp("a-0"), (2, 1), (1, 2))
+RATE = ThrottleSpec(ThrottleBy.RATE, 100)
 
 
 def test_the_busier_way_of_the_busiest_broker_takes_the_time_wave_by_wave() -> None:
@@ -24,7 +24,7 @@ def test_the_busier_way_of_the_busiest_broker_takes_the_time_wave_by_wave() -> N
 
 
 def test_without_a_size_the_time_of_a_wave_is_unknown() -> None:
-    unknown = Reassignment(tp("b-0"), (1, 2, 4), (1, 2, 3))
+    unknown = PartitionTarget(tp("b-0"), (1, 2, 4), (1, 2, 3))
     found = throttle_of(RATE, [[TO_4], [unknown]], STATE, {})
     assert found is not None
     assert found.wave_seconds == (60.0, None)
@@ -36,16 +36,16 @@ def test_what_copies_nothing_needs_no_throttle() -> None:
 
 
 def test_a_time_to_finish_in_gives_the_rate_that_keeps_it_over_all_waves() -> None:
-    found = throttle_of(ThrottleWish(ThrottleBy.FINISH_IN, 30), [[TO_4, ALSO_TO_4], [FROM_1]], STATE, {})
+    found = throttle_of(ThrottleSpec(ThrottleBy.FINISH_IN, 30), [[TO_4, ALSO_TO_4], [FROM_1]], STATE, {})
     assert found is not None
     assert found.rate == 334, "10000 bytes, one after the other, in 30 s, rounded up"
     assert sum(seconds or 0 for seconds in found.wave_seconds) <= 30
 
 
 def test_a_time_to_finish_in_needs_sizes() -> None:
-    unknown = Reassignment(tp("b-0"), (1, 2, 4), (1, 2, 3))
+    unknown = PartitionTarget(tp("b-0"), (1, 2, 4), (1, 2, 3))
     with pytest.raises(InvalidInputError, match="b-0") as refused:
-        throttle_of(ThrottleWish(ThrottleBy.FINISH_IN, 30), [[TO_4, unknown]], STATE, {})
+        throttle_of(ThrottleSpec(ThrottleBy.FINISH_IN, 30), [[TO_4, unknown]], STATE, {})
     assert "--sizes" in (refused.value.next_command or "")
 
 
@@ -60,7 +60,7 @@ def test_a_time_to_finish_in_needs_sizes() -> None:
     ],
 )
 def test_a_links_budget_leaves_what_replication_does_not_take(inbound: dict[object, float], rate: int) -> None:
-    found = throttle_of(ThrottleWish(ThrottleBy.LINK_BUDGET, 100), [[TO_4]], STATE, inbound)  # type: ignore[arg-type]
+    found = throttle_of(ThrottleSpec(ThrottleBy.LINK_BUDGET, 100), [[TO_4]], STATE, inbound)  # type: ignore[arg-type]
     assert found is not None
     assert found.rate == rate
 

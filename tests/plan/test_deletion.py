@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from states import cluster, moving, tp, with_node
+from support.cluster.states import cluster, moving, tp, with_node
 
 from kadmin.errors import BusyError, InvalidInputError, NotCompletedError, StalePlanError
-from kadmin.operations.guards import deletion_refusals
+from kadmin.operations.decide.guards import deletion_refusals
 from kadmin.plan import codes
 from kadmin.plan.checks import Violation
 from kadmin.plan.deletion import bytes_lost, check_deletion, check_policy
@@ -156,7 +156,7 @@ def test_a_refusal_names_a_few_of_many() -> None:
 
 def test_what_could_not_be_asked_is_a_warning_on_one_line() -> None:
     """Names of groups and what brokers answer are anybody's text: no line of theirs may look like one of ours."""
-    facts = ClusterFacts(consumers={"a": ("x\n::error::y",)}, untold=("groups were not seen: \x1b[31m",))
+    facts = ClusterFacts(consumers={"a": ("x\n::error::y",)}, unavailable=("groups were not seen: \x1b[31m",))
     found = check_deletion(plan("a"), STATE, facts, Policy())
     assert [(each.code, each.severity) for each in found] == [
         (codes.ACTIVE_CONSUMERS, "error"),

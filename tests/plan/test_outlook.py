@@ -4,13 +4,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from states import cluster, tp, with_node
+from support.cluster.states import cluster, tp, with_node
 
 from kadmin.plan import codes
 from kadmin.plan.checks import Violation
 from kadmin.plan.election import check_election
 from kadmin.plan.facts import ClusterFacts
-from kadmin.plan.model import ElectionPlan, PlanHeader, Reassignment, ReassignmentPlan, RecreationPlan, TopicRecipe
+from kadmin.plan.model import ElectionPlan, PartitionTarget, PlanHeader, ReassignmentPlan, RecreationPlan, TopicRecipe
 from kadmin.plan.outlook import check_outlook, min_insync_replicas
 from kadmin.plan.recreation import check_recreation, is_whole
 
@@ -25,7 +25,7 @@ SIZES = {tp(f"t-{number}"): 100 for number in range(8)}
 def outlook(
     targets: Mapping[str, tuple[int, ...]], facts: ClusterFacts | None = None, **state: object
 ) -> list[Violation]:
-    plan = ReassignmentPlan(PlanHeader(), tuple(Reassignment(tp(name), ids) for name, ids in targets.items()))
+    plan = ReassignmentPlan(PlanHeader(), tuple(PartitionTarget(tp(name), ids) for name, ids in targets.items()))
     changed = replace(STATE, **state)  # type: ignore[arg-type]  # fields of a ClusterState
     return list(check_outlook(plan, changed, facts or ClusterFacts()))
 
@@ -54,7 +54,7 @@ def test_a_broker_that_is_full_and_gets_no_more_is_not_told() -> None:
 
 def test_a_stale_plan_is_not_blamed_for_what_it_did_not_know() -> None:
     """It holds broker 1 for one that has a copy already; that it is stale is told elsewhere."""
-    plan = ReassignmentPlan(PlanHeader(), (Reassignment(tp("t-1"), (2, 1), (1, 2)),))
+    plan = ReassignmentPlan(PlanHeader(), (PartitionTarget(tp("t-1"), (2, 1), (1, 2)),))
     assert check_outlook(plan, STATE, ClusterFacts(sizes=SIZES, capacities={1: 499})) == ()
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from states import tp
+from support.cluster.states import tp
 
 from kadmin.plan import codes
 from kadmin.plan.model import FreeBytes, Pin, PlanHeader, RebalanceRequest

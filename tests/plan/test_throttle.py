@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from states import tp
+from support.cluster.states import tp
 
-from kadmin.plan.model import Reassignment
+from kadmin.plan.model import PartitionTarget
 from kadmin.plan.throttle import (
     FOLLOWER_RATE,
     FOLLOWER_REPLICAS,
@@ -118,13 +118,13 @@ def test_an_operators_edit_meanwhile_survives(wanted: ConfigValues, found: Confi
 
 
 def test_both_halves_of_a_throttle() -> None:
-    wishes = [
-        Reassignment(tp("a-0"), (1, 4), (1, 2)),
-        Reassignment(tp("a-1"), (2, 1), (1, 2)),
-        Reassignment(tp("b-0"), (1,), (1, 2)),
+    targets = [
+        PartitionTarget(tp("a-0"), (1, 4), (1, 2)),
+        PartitionTarget(tp("a-1"), (2, 1), (1, 2)),
+        PartitionTarget(tp("b-0"), (1,), (1, 2)),
     ]
     rate = {LEADER_RATE: "5000", FOLLOWER_RATE: "5000"}
-    assert throttled(wishes, 5000) == {
+    assert throttled(targets, 5000) == {
         "topics/a": {LEADER_REPLICAS: "0:1,0:2", FOLLOWER_REPLICAS: "0:4"},
         "brokers/1": rate,
         "brokers/2": rate,

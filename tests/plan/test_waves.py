@@ -5,23 +5,23 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from states import tp
+from support.cluster.states import tp
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import InvalidInputError
-from kadmin.plan.model import Reassignment, WaveLimits
+from kadmin.plan.model import PartitionTarget, WaveLimits
 from kadmin.plan.waves import HARD_PACKET_BYTES, added, moved_bytes, removed, schedule
 
 brokers = st.lists(st.integers(0, 12), min_size=1, max_size=4, unique=True).map(tuple)
-wishes = st.lists(
+targets = st.lists(
     st.builds(
-        lambda number, target, current, size: Reassignment(TopicPartition("t", number), target, current, size),
+        lambda number, target, current, size: PartitionTarget(TopicPartition("t", number), target, current, size),
         st.integers(0, 10_000),
         brokers,
         brokers,
         st.integers(0, 1_000),
     ),
-    unique_by=lambda wish: wish.partition,
+    unique_by=lambda target: target.partition,
     max_size=60,
 )
 limits = st.builds(
@@ -33,11 +33,11 @@ limits = st.builds(
 )
 
 
-@given(wishes, limits)
-def test_waves_partition_the_plan_and_each_keeps_every_limit(plan: list[Reassignment], limit: WaveLimits) -> None:
+@given(targets, limits)
+def test_waves_partition_the_plan_and_each_keeps_every_limit(plan: list[PartitionTarget], limit: WaveLimits) -> None:
     """Waves partition the plan, each within its caps."""
     waves = schedule(plan, limit)
-    published = [wish for wave in waves for wish in wave.reassignments]
+    published = [target for wave in waves for target in wave.reassignments]
     assert sorted(w.partition for w in published) == sorted(w.partition for w in plan)
     for index, wave in enumerate(waves):
         assert wave.index == index
@@ -55,14 +55,16 @@ def test_waves_partition_the_plan_and_each_keeps_every_limit(plan: list[Reassign
             assert max(moves_in, moves_out) <= (limit.max_moves_per_broker or 1_000)
 
 
-@given(wishes)
-def test_without_tight_limits_the_order_is_the_plans(plan: list[Reassignment]) -> None:
+@given(targets)
+def test_without_tight_limits_the_order_is_the_plans(plan: list[PartitionTarget]) -> None:
     waves = schedule(plan, WaveLimits())
     assert [w.partition for wave in waves for w in wave.reassignments] == [w.partition for w in plan]
 
 
 def test_the_payload_is_exactly_what_is_published() -> None:
-    wave = schedule([Reassignment(tp("orders-0"), (1, 2), (2, 1)), Reassignment(tp("orders-1"), (3,))], WaveLimits())[0]
+    wave = schedule(
+        [PartitionTarget(tp("orders-0"), (1, 2), (2, 1)), PartitionTarget(tp("orders-1"), (3,))], WaveLimits()
+    )[0]
     assert json.loads(wave.payload) == {
         "version": 1,
         "partitions": [
@@ -73,39 +75,43 @@ def test_the_payload_is_exactly_what_is_published() -> None:
 
 
 def test_a_blocked_broker_does_not_leave_a_wave_half_empty() -> None:
-    plan = [Reassignment(tp(f"a-{n}"), (1, 9), (1, 2)) for n in range(3)] + [Reassignment(tp("b-0"), (1, 8), (1, 2))]
+    plan = [PartitionTarget(tp(f"a-{n}"), (1, 9), (1, 2)) for n in range(3)] + [
+        PartitionTarget(tp("b-0"), (1, 8), (1, 2))
+    ]
     first = schedule(plan, WaveLimits(max_moves_per_broker=2))[0]
     assert [str(w.partition) for w in first.reassignments] == ["a-0", "a-1"]
-    plan[-1] = Reassignment(tp("b-0"), (1, 8), (1, 3))
+    plan[-1] = PartitionTarget(tp("b-0"), (1, 8), (1, 3))
     first = schedule(plan, WaveLimits(max_moves_per_broker=2))[0]
     assert [str(w.partition) for w in first.reassignments] == ["a-0", "a-1", "b-0"]
 
 
 @pytest.mark.parametrize(
-    ("wish", "limit", "cause"),
+    ("target", "limit", "cause"),
     [
-        (Reassignment(tp(f"{'x' * 200}-0"), (1,), (2,)), WaveLimits(max_payload=200), "max_payload"),
-        (Reassignment(tp("t-0"), (1,), (2,)), WaveLimits(max_bytes=10), "has no size_bytes"),
-        (Reassignment(tp("t-0"), (1, 3), (2, 4), 100), WaveLimits(max_bytes=199), "more than max_bytes: 199"),
-        (Reassignment(tp("t-0"), (1,), (2,)), WaveLimits(max_moves_per_broker=0), "max_moves_per_broker"),
+        (PartitionTarget(tp(f"{'x' * 200}-0"), (1,), (2,)), WaveLimits(max_payload=200), "max_payload"),
+        (PartitionTarget(tp("t-0"), (1,), (2,)), WaveLimits(max_bytes=10), "has no size_bytes"),
+        (PartitionTarget(tp("t-0"), (1, 3), (2, 4), 100), WaveLimits(max_bytes=199), "more than max_bytes: 199"),
+        (PartitionTarget(tp("t-0"), (1,), (2,)), WaveLimits(max_moves_per_broker=0), "max_moves_per_broker"),
     ],
 )
-def test_an_entry_that_fits_in_no_wave_is_refused_by_name(wish: Reassignment, limit: WaveLimits, cause: str) -> None:
+def test_an_entry_that_fits_in_no_wave_is_refused_by_name(
+    target: PartitionTarget, limit: WaveLimits, cause: str
+) -> None:
     with pytest.raises(InvalidInputError) as refused:
-        schedule([wish], limit)
-    assert str(wish.partition) in refused.value.message
+        schedule([target], limit)
+    assert str(target.partition) in refused.value.message
     assert cause in (refused.value.cause or "")
 
 
 def test_no_wave_passes_zookeepers_packet_whatever_is_asked() -> None:
-    plan = [Reassignment(TopicPartition(f"{'x' * 200}{n}", 0), (1, 2, 3), (4, 5, 6)) for n in range(9_000)]
+    plan = [PartitionTarget(TopicPartition(f"{'x' * 200}{n}", 0), (1, 2, 3), (4, 5, 6)) for n in range(9_000)]
     waves = schedule(plan, WaveLimits(max_partitions=100_000, max_payload=10_000_000))
     assert len(waves) > 1
     for wave in waves:
-        checks = sum(len(wish.partition.topic) + 120 for wish in wave.reassignments)
+        checks = sum(len(target.partition.topic) + 120 for target in wave.reassignments)
         assert len(wave.payload) + checks <= HARD_PACKET_BYTES
 
 
 def test_a_pure_reorder_moves_nothing() -> None:
-    wish = Reassignment(tp("t-0"), (2, 1), (1, 2))
-    assert (added(wish), removed(wish), moved_bytes(wish)) == ((), (), 0)
+    target = PartitionTarget(tp("t-0"), (2, 1), (1, 2))
+    assert (added(target), removed(target), moved_bytes(target)) == ((), (), 0)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from small_clusters import clusters, lists, propose, request
+from support.planner.small_clusters import clusters, lists, propose, request
 
 from kadmin.inventory import BrokerRow, ClusterInventory, PartitionRow
 from kadmin.plan.model import FreeBytes, ProposalLimits, Racks

@@ -15,12 +15,12 @@ import pyspark
 import pytest
 from family import SIZES, cluster, inventory
 from pyarrow import parquet
-from small_clusters import request
+from support.planner.small_clusters import request
 
 from kadmin.documents import dump_json
 from kadmin.errors import InfeasibleError, InvalidInputError, KadminError, StalePlanError, UsageError
 from kadmin.inventory import SINGLE_CLUSTER, BrokerRow, ClusterInventory, Inventory, PartitionRow, write_inventory
-from kadmin.inventory.columns import CLUSTER, PARTITIONS, Kind
+from kadmin.inventory.columns import CLUSTER, PARTITIONS, ColumnKind
 from kadmin.inventory.text_tables import CSV_CELLS, read_csv
 from kadmin.plan.model import PlanHeader, Racks
 from kadmin.planner import local, spark
@@ -92,7 +92,7 @@ def test_a_fleet_gets_a_plan_for_each_cluster(table: str, tmp_path: Path) -> Non
         None,
         None,
     ]
-    assert [wish.target for wish in other["tiny"].plan.reassignments] == [(1,), (1,)]
+    assert [target.replicas for target in other["tiny"].plan.reassignments] == [(1,), (1,)]
     alone = replace(fleet(), clusters={SINGLE_CLUSTER: fleet().clusters["south"]})
     write_inventory(alone, tmp_path, table)
     assert plans(spark.propose(DRAIN, tmp_path, Options()))[SINGLE_CLUSTER] == plans(other)["south"]
@@ -180,9 +180,9 @@ CELLS += ["5\n", "5\u00a0", "fal\u017fe", "1,5", "'5'", "5;x"]
 def test_the_same_cells_are_legible_to_both_engines(session: SparkSession) -> None:
     """Rule: what is an integer, a number, true, or a list is said once, whatever the engine's own reader would take."""
     rows = session.createDataFrame([(cell,) for cell in CELLS], "cell string")
-    told = rows.select(*(is_legible(rows.cell, kind) for kind in Kind)).collect()
+    told = rows.select(*(is_legible(rows.cell, kind) for kind in ColumnKind)).collect()
     assert [list(row) for row in told] == [
-        [CSV_CELLS[kind].fullmatch(cell) is not None for kind in Kind] for cell in CELLS
+        [CSV_CELLS[kind].fullmatch(cell) is not None for kind in ColumnKind] for cell in CELLS
     ]
 
 
@@ -283,7 +283,7 @@ def test_errors_of_the_request_are_told_alike(tmp_path: Path) -> None:
 def test_a_broker_that_one_cluster_has_is_no_stranger(tmp_path: Path) -> None:
     write_inventory(fleet(), tmp_path, "parquet")
     found = spark.propose(request(drain=(14,), racks=Racks.RELAXED), tmp_path, Options())
-    assert all(14 not in wish.target for each in found.values() for wish in each.plan.reassignments)
+    assert all(14 not in target.replicas for each in found.values() for target in each.plan.reassignments)
 
 
 def test_the_local_engine_has_no_use_for_sparks_options(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from exact_cases import FAMILIES, HARD, exact_case, judge
+from support.planner.exact_cases import FAMILIES, HARD, exact_case, judge
 
 OPTIMAL, FINE = "optimal", ("optimal", "infeasible")
 

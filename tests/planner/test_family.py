@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from family import SIZES, cluster
-from small_clusters import applied, propose, request
+from support.planner.small_clusters import applied, propose, request
 
 from kadmin.plan.model import Racks
 

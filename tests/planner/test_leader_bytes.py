@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from family import SIZES, tables
-from small_clusters import request
+from support.planner.small_clusters import request
 
 from kadmin.planner.kernel.leader_bytes import even_leader_bytes
 from kadmin.planner.kernel.problem import any_of

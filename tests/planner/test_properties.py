@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from small_clusters import applied, clusters, lists, propose, request, requests
+from support.planner.small_clusters import applied, clusters, lists, propose, request, requests
 
 from kadmin.inventory import BrokerRow, ClusterInventory, PartitionRow
 from kadmin.plan.model import ProposalLimits, Racks
@@ -19,7 +19,7 @@ from kadmin.plan.model import ProposalLimits, Racks
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from small_clusters import Lists
+    from support.planner.small_clusters import Lists
 
     from kadmin.plan.model import RebalanceRequest
 

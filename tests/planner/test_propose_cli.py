@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyspark
 import pytest
 from family import SIZES, cluster, inventory
-from live_support import wait_until
+from support.live.waiting import wait_until
 
 from kadmin.documents import parse_document
 from kadmin.inventory import Inventory, write_inventory
@@ -77,10 +77,10 @@ def test_a_request_becomes_a_plan_with_figures(folder: Path) -> None:
     assert made.elect is Elect.AT_END
     assert len(made.reassignments) == told["reassignments"] > 0
     current = {(row.topic, row.partition): row for row in cluster(SIZES["S"], 1).partitions}
-    for wish in made.reassignments:
-        row = current[wish.partition.topic, wish.partition.partition]
-        assert (wish.current, wish.size_bytes) == (row.replicas, row.size_bytes)
-        assert 2 not in wish.target
+    for target in made.reassignments:
+        row = current[target.partition.topic, target.partition.partition]
+        assert (target.current, target.size_bytes) == (row.replicas, row.size_bytes)
+        assert 2 not in target.replicas
     lines = done.stdout.splitlines()
     assert lines[0].split() == ["before", "after", "bound"]
     assert lines[-1] == f"{len(made.reassignments)} reassignments -> plan.yaml"
@@ -103,8 +103,8 @@ def test_json_goes_out_by_suffix_and_as_the_answer(folder: Path) -> None:
 def test_the_result_of_a_plan_needs_nothing(folder: Path) -> None:
     propose(folder, "nothing.yaml", "--inventory", "inv", "--out", "plan.json")
     target = {
-        (wish.partition.topic, wish.partition.partition): wish.target
-        for wish in plan(folder / "plan.json").reassignments
+        (target.partition.topic, target.partition.partition): target.replicas
+        for target in plan(folder / "plan.json").reassignments
     }
     before = cluster(SIZES["S"], 1)
     rows = tuple(
@@ -269,7 +269,9 @@ def test_partitions_in_flight_stay_as_they_are_and_a_note_says_so(folder: Path) 
     done = propose(folder, "request.yaml", "--inventory", "inv", "--out", "plan.json")
     assert done.returncode == 0
     assert f"note: {len(moving)} partitions are being reassigned" in done.stdout
-    planned = {(wish.partition.topic, wish.partition.partition) for wish in plan(folder / "plan.json").reassignments}
+    planned = {
+        (target.partition.topic, target.partition.partition) for target in plan(folder / "plan.json").reassignments
+    }
     assert planned
     assert not planned & {(each["topic"], each["partition"]) for each in moving}
     stuck = [{"topic": on_two[0].topic, "partition": on_two[0].partition}]

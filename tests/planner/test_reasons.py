@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
-from small_clusters import clusters, lists, propose, request
+from support.planner.small_clusters import clusters, lists, propose, request
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.inventory import BrokerRow, ClusterInventory, PartitionRow
@@ -43,9 +43,9 @@ CASES: list[tuple[ClusterInventory, dict[str, Any], Reason]] = [
 ]
 
 
-@pytest.mark.parametrize(("of", "wishes", "reason"), CASES, ids=[case[2].name.lower() for case in CASES])
-def test_each_reason_is_given_where_it_holds(of: ClusterInventory, wishes: dict[str, Any], reason: Reason) -> None:
-    proposed = propose(of, request(**wishes))
+@pytest.mark.parametrize(("of", "targets", "reason"), CASES, ids=[case[2].name.lower() for case in CASES])
+def test_each_reason_is_given_where_it_holds(of: ClusterInventory, targets: dict[str, Any], reason: Reason) -> None:
+    proposed = propose(of, request(**targets))
     assert proposed.error is None
     assert reason in set(proposed.reasons.values())
     assert next(iter(proposed.reasons.values())) == reason
@@ -53,7 +53,7 @@ def test_each_reason_is_given_where_it_holds(of: ClusterInventory, wishes: dict[
 
 @given(clusters())
 def test_what_moves_no_data_says_so(asked: ClusterInventory) -> None:
-    """Rule: leaders and heirs are the reasons of entries that only reorder, and of these alone."""
+    """Rule: leaders and next_leaders are the reasons of entries that only reorder, and of these alone."""
     proposed = propose(asked, request(racks=Racks.IGNORE))
     before = lists(asked)
     for key, why in proposed.reasons.items():

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from exact_cases import judge
-from small_clusters import applied, propose, request
+from support.planner.exact_cases import judge
+from support.planner.small_clusters import applied, propose, request
 
 from kadmin.inventory import BrokerRow, ClusterInventory, PartitionRow
 from kadmin.plan.model import Racks
@@ -27,7 +27,7 @@ class Recorded:
     replicas: Sequence[Sequence[int]]
     moves: int
     counts: tuple[int, int]
-    wishes: Mapping[str, Any] = field(default_factory=dict)
+    targets: Mapping[str, Any] = field(default_factory=dict)
 
 
 def bare(*ids: int) -> dict[int, str | None]:
@@ -140,7 +140,7 @@ def inventory(case: Recorded) -> ClusterInventory:
 
 @pytest.mark.parametrize("case", CASES, ids=[case.source for case in CASES])
 def test_published_assignments_get_the_fewest_moves(case: Recorded) -> None:
-    cluster, wished = inventory(case), request(**case.wishes)
+    cluster, wished = inventory(case), request(**case.targets)
     proposed = propose(cluster, wished)
     after = proposed.figures["after"]
     assert (proposed.figures["moves"], after["replicas_min"], after["replicas_max"]) == (case.moves, *case.counts)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from small_clusters import applied, lists, propose, request
+from support.planner.small_clusters import applied, lists, propose, request
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import InvalidInputError
@@ -18,7 +18,7 @@ from kadmin.planner.terms import refuse_contradictions
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from small_clusters import Proposed
+    from support.planner.small_clusters import Proposed
 
 
 def cluster(rows: Mapping[str, Sequence[tuple[int, ...]]], racks: str = "aabbcc", **brokers: Any) -> ClusterInventory:  # noqa: ANN401
@@ -221,7 +221,7 @@ def test_unknown_sizes_are_told_and_no_figure_is_made_up() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wishes", "message"),
+    ("targets", "message"),
     [
         ({"replication_factor": {"a": 4}}, "InfeasibleError: RF 4 over 3 racks: topics a"),
         ({"replication_factor": {"a": 7}, "racks": Racks.IGNORE}, "InfeasibleError: RF 7 over 6 brokers: topics a"),
@@ -238,8 +238,8 @@ def test_unknown_sizes_are_told_and_no_figure_is_made_up() -> None:
         ({"limits": ProposalLimits(max_bytes=1)}, ""),
     ],
 )
-def test_what_cannot_be_is_refused_with_names(wishes: dict[str, Any], message: str) -> None:
-    error = propose(EVEN, request(**wishes)).error
+def test_what_cannot_be_is_refused_with_names(targets: dict[str, Any], message: str) -> None:
+    error = propose(EVEN, request(**targets)).error
     assert message in (error or "")
     assert (error is None) == (message == "")
 
@@ -300,7 +300,7 @@ def test_bytes_into_one_broker_are_limited() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wishes", "kind", "field"),
+    ("targets", "kind", "field"),
     [
         ({"free": FreeBytes(1, 10), "drain": (2,)}, InvalidInputError, "spec.free .* spec.brokers.drain"),
         ({"free": FreeBytes(1, 10), "leaders_only": True}, InvalidInputError, "which spec.free would"),
@@ -309,6 +309,6 @@ def test_bytes_into_one_broker_are_limited() -> None:
         ({"leaders_only": True, "weights": {1: 2.0}}, InvalidInputError, "spec.brokers.weights"),
     ],
 )
-def test_contradictions_are_refused_by_field(wishes: dict[str, Any], kind: type[Exception], field: str) -> None:
+def test_contradictions_are_refused_by_field(targets: dict[str, Any], kind: type[Exception], field: str) -> None:
     with pytest.raises(kind, match=field):
-        refuse_contradictions(request(**wishes))
+        refuse_contradictions(request(**targets))

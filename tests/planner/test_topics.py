@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from family import SIZES, tables
-from small_clusters import request
+from support.planner.small_clusters import request
 
 from kadmin.planner.kernel.augment import augment
 from kadmin.planner.kernel.bounds import added
@@ -15,7 +15,7 @@ from kadmin.planner.kernel.figures import evenness
 from kadmin.planner.kernel.fill import fill
 from kadmin.planner.kernel.placement import Placement
 from kadmin.planner.kernel.releases import release
-from kadmin.planner.kernel.share import shares
+from kadmin.planner.kernel.topic_group import shares
 from kadmin.planner.kernel.topics import spread_topics
 from kadmin.planner.tables import cluster_of
 from kadmin.planner.terms import terms_of

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from small_clusters import request
+from support.planner.small_clusters import request
 
 from kadmin.errors import KadminError
 from kadmin.inventory import BrokerRow, ClusterInventory, PartitionRow
@@ -31,8 +31,8 @@ def arrays() -> Cluster:
     return cluster_of(*rows_as_arrow(CLUSTER))
 
 
-def problem(**wishes: Any) -> Problem:  # noqa: ANN401 - the request's own fields
-    return terms_of(arrays(), request(**wishes)).problem
+def problem(**targets: Any) -> Problem:  # noqa: ANN401 - the request's own fields
+    return terms_of(arrays(), request(**targets)).problem
 
 
 CASES: list[tuple[dict[str, Any], list[list[int]], str]] = [
@@ -49,9 +49,9 @@ CASES: list[tuple[dict[str, Any], list[list[int]], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("wishes", "target", "rule"), CASES, ids=[case[2] for case in CASES])
-def test_each_broken_rule_is_found(wishes: dict[str, Any], target: list[list[int]], rule: str) -> None:
-    found = broken_rules(problem(**wishes), np.array(target, np.int64))
+@pytest.mark.parametrize(("targets", "target", "rule"), CASES, ids=[case[2] for case in CASES])
+def test_each_broken_rule_is_found(targets: dict[str, Any], target: list[list[int]], rule: str) -> None:
+    found = broken_rules(problem(**targets), np.array(target, np.int64))
     assert rule in [broken.rule for broken in found]
     assert all(broken.partitions.tolist() == [0] for broken in found)
 

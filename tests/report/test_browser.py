@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from pages_under_test import hostile_page, large_page, operation_html
 from playwright.sync_api import sync_playwright
+from support.pages.html import hostile_page, large_page, operation_html
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,19 +10,19 @@ from urllib.parse import unquote
 from xml.etree import ElementTree as ET
 
 import pytest
-from bad_documents import BAD
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft4Validator, FormatChecker
 from markdown_it import MarkdownIt
+from support.documents.bad_documents import BAD
 
 from kadmin.documents import Problem, examine
 from kadmin.plan.codes import MEANINGS
-from kadmin.report.github import annotation_lines, step_summary
-from kadmin.report.gitlab import code_quality
-from kadmin.report.junit import junit
 from kadmin.report.markdown import cell
-from kadmin.report.sarif import sarif
+from kadmin.report.problems.github import annotation_lines, step_summary
+from kadmin.report.problems.gitlab import code_quality
+from kadmin.report.problems.junit import junit
+from kadmin.report.problems.sarif import sarif
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -26,7 +26,7 @@ UNSEEN = "groups that keep their offsets in Kafka were not seen"
 FACTS: dict[str, dict[str, object]] = {
     "KA053": {"delete_topic_enable": False},
     "KA055": {"auto_create_topics_enable": True},
-    "KA058": {"untold": [UNSEEN]},
+    "KA058": {"unavailable": [UNSEEN]},
 }
 GOLDEN = Path(__file__).parent / "codes"
 MOST_LINES = 40

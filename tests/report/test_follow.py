@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from kadmin.operations import events
+from kadmin.operations.execute import events
 from kadmin.report.follow import Follower, JsonFollower
 from kadmin.schema import validate_value
 
 STORY: tuple[events.Event, ...] = (
     events.Opened("op-1"),
-    events.Published("wave", 2, 1),
+    events.StepPublished("wave", 2, 1),
     events.Progressed(0, 2, 0, 2_000_000, 1.0, "copying"),
     events.Progressed(0, 2, 0, 2_000_000, 2.0, "copying"),
     events.Progressed(1, 2, 1_000_000, 2_000_000, 4.0, "copying"),
@@ -64,5 +64,5 @@ def test_json_for_programs_one_value_per_line_of_the_published_schema() -> None:
 @pytest.mark.parametrize("kind", ["probe", "election", "deletion", "cancel", "cure"])
 def test_every_kind_of_step_has_its_words(kind: str) -> None:
     written: list[str] = []
-    Follower(written.append, live=False)(events.Published(kind, 1, 3))
+    Follower(written.append, live=False)(events.StepPublished(kind, 1, 3))
     assert written[0].startswith("step 3: ")

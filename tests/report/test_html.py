@@ -14,13 +14,13 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
 import pytest
-from cluster_under_test import command, deletion, document, election, reassignment
-from pages_under_test import HTML, hostile_page, large_page, operation_html, page_of
-from states import cluster, tp
+from support.cluster.states import cluster, tp
+from support.live.cluster import command, deletion, document, election, reassignment
+from support.pages.html import HTML, hostile_page, large_page, operation_html, page_of
 
 from kadmin.inventory import inventory_of, write_inventory
 from kadmin.plan.facts import ClusterFacts
-from kadmin.plan.model import PlanHeader, Reassignment, ReassignmentPlan
+from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -128,7 +128,7 @@ def test_elections_and_deletions_have_pages(folder: Path) -> None:
 
 
 def test_what_is_not_known_is_told_as_unknown() -> None:
-    plan = ReassignmentPlan(PlanHeader(), (Reassignment(tp("orders-0"), (4, 2), (1, 2)),))
+    plan = ReassignmentPlan(PlanHeader(), (PartitionTarget(tp("orders-0"), (4, 2), (1, 2)),))
     rows = Rows(page_of(plan, STATE)).sections
     brokers = {row[0]: row[2:] for row in rows["brokers"] if row[0].isdigit()}
     assert brokers["1"] == ["2", "1", "1", "0", *["unknown"] * 4]

@@ -7,8 +7,8 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cluster_under_test import command
 from family import SIZES, inventory
+from support.live.cluster import command
 
 from kadmin.inventory import write_inventory
 

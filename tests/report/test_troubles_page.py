@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from kadmin.insight.finding import Trouble
+from kadmin.insight.diagnosis.finding import Trouble
 
 PAGE = (Path(__file__).parents[2] / "docs" / "troubles.md").read_text(encoding="utf-8")
 PARTS = ["Recognise it", "Evidence", "Type", "What kadmin does"]

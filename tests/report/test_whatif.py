@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from cluster_under_test import command, deletion, document, election, reassignment
-from states import CLUSTER_ID, cluster, tp
+from support.cluster.states import CLUSTER_ID, cluster, tp
+from support.live.cluster import command, deletion, document, election, reassignment
 
 from kadmin.inventory import inventory_of, write_inventory
 from kadmin.schema import validate_value

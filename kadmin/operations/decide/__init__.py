@@ -8,17 +8,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.znodes.admin import REASSIGN_PARTITIONS
-from kadmin.operations.actions import DeletionWork, ElectionWork, ReassignmentWork
+from kadmin.cluster.zookeeper.znodes.admin import REASSIGN_PARTITIONS
+from kadmin.operations.decide.actions import DeletionWork, ElectionWork, ReassignmentWork
 from kadmin.operations.decide.deletion import decide_deletion
 from kadmin.operations.decide.election import decide_election
 from kadmin.operations.decide.reassignment import decide_reassignment
 from kadmin.operations.decide.recreation import decide_recreation
-from kadmin.operations.decide.wish import heed
+from kadmin.operations.decide.stop_request import heed
 
 if TYPE_CHECKING:
-    from kadmin.operations.actions import Action, Memory, Observed, Work
-    from kadmin.operations.record import Step
+    from kadmin.operations.decide.actions import Action, Memory, Observed, Work
+    from kadmin.operations.record.record import Step
 
 __all__ = ["decide", "remember"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError
-from kadmin.operations.actions import (
+from kadmin.operations.decide.actions import (
     PICKUP_DEADLINE_AFTER_EPOCH_CHANGE_S,
     PICKUP_DEADLINE_S,
     PUBLISH_ATTEMPTS,
@@ -13,10 +13,10 @@ from kadmin.operations.actions import (
     Finish,
     Wait,
 )
-from kadmin.operations.record import OperationState
+from kadmin.operations.record.record import OperationState
 
 if TYPE_CHECKING:
-    from kadmin.operations.actions import Memory, Observed
+    from kadmin.operations.decide.actions import Memory, Observed
 
 
 def overdue(memory: Memory, now: float) -> bool:

@@ -18,16 +18,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError, name_some
-from kadmin.operations.actions import PUBLISH_ATTEMPTS, Finish, PublishDeletion, Wait
+from kadmin.operations.decide.actions import PUBLISH_ATTEMPTS, Finish, PublishDeletion, Wait
 from kadmin.operations.decide.common import changing, overdue
-from kadmin.operations.record import OperationState, StepKind
+from kadmin.operations.record.record import OperationState, StepKind
 from kadmin.plan.model import DeletionLayout
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kadmin.cluster.model import ClusterState
-    from kadmin.operations.actions import Action, DeletionWork, Memory, Observed
+    from kadmin.operations.decide.actions import Action, DeletionWork, Memory, Observed
 
 
 def decide_deletion(work: DeletionWork, observed: Observed, memory: Memory, now: float) -> Action:

@@ -20,19 +20,19 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.znodes.admin import PREFERRED_REPLICA_ELECTION
+from kadmin.cluster.zookeeper.znodes.admin import PREFERRED_REPLICA_ELECTION
 from kadmin.errors import NotCompletedError, name_some
-from kadmin.operations.actions import ELECTION_ATTEMPTS, ELECTION_BATCH, Finish, PublishElection, Wait
+from kadmin.operations.decide.actions import ELECTION_ATTEMPTS, ELECTION_BATCH, Finish, PublishElection, Wait
 from kadmin.operations.decide.common import before_publish, foreign_node, not_picked_up, overdue, probe_unanswered
-from kadmin.operations.probe import is_probe
-from kadmin.operations.record import OperationState, StepKind
+from kadmin.operations.record.record import OperationState, StepKind
+from kadmin.operations.zookeeper.probe import is_probe
 from kadmin.plan.election import electable, obstacle, off_preferred
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kadmin.cluster.model import TopicPartition
-    from kadmin.operations.actions import Action, ElectionWork, Memory, Observed
+    from kadmin.operations.decide.actions import Action, ElectionWork, Memory, Observed
 
 
 def decide_election(work: ElectionWork, observed: Observed, memory: Memory, now: float) -> Action:

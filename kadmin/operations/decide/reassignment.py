@@ -25,13 +25,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.znodes.admin import REASSIGN_PARTITIONS
+from kadmin.cluster.zookeeper.znodes.admin import REASSIGN_PARTITIONS
 from kadmin.errors import NotCompletedError, StalePlanError, name_some
-from kadmin.operations.actions import HEALTH_POLL_S, STALLED_S, Advance, AskHealth, Finish, PublishWave, Wait
+from kadmin.operations.decide.actions import HEALTH_POLL_S, STALLED_S, Advance, AskHealth, Finish, PublishWave, Wait
 from kadmin.operations.decide.common import before_publish, foreign_node, not_picked_up, overdue, probe_unanswered
 from kadmin.operations.decide.election import elect_scope, election_result
-from kadmin.operations.probe import is_probe
-from kadmin.operations.record import OperationState, StepKind
+from kadmin.operations.record.record import OperationState, StepKind
+from kadmin.operations.zookeeper.probe import is_probe
 from kadmin.plan.model import Elect
 from kadmin.plan.progress import Progress, in_flight, is_union, judge
 
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kadmin.cluster.model import AdminNode, ClusterState
-    from kadmin.operations.actions import Action, Memory, Observed, ReassignmentWork
-    from kadmin.plan.model import Reassignment
+    from kadmin.operations.decide.actions import Action, Memory, Observed, ReassignmentWork
+    from kadmin.plan.model import PartitionTarget
 
-    Found = dict[Progress, list[Reassignment]]
+    Found = dict[Progress, list[PartitionTarget]]
 
 
 def decide_reassignment(work: ReassignmentWork, observed: Observed, memory: Memory, now: float) -> Action:
@@ -54,7 +54,7 @@ def decide_reassignment(work: ReassignmentWork, observed: Observed, memory: Memo
     found = _sort(wave, observed.state, published=published)
     if len(found[Progress.DONE]) == len(wave):
         if work.elect is Elect.AFTER_EACH_WAVE:
-            action = elect_scope([wish.partition for wish in wave], observed, memory, now)
+            action = elect_scope([target.partition for target in wave], observed, memory, now)
             if action is not None:
                 return action
         return Advance(memory.wave + 1)
@@ -64,26 +64,28 @@ def decide_reassignment(work: ReassignmentWork, observed: Observed, memory: Memo
     return _without_node(observed, memory, now, found, published=published)
 
 
-def _sort(wishes: Iterable[Reassignment], state: ClusterState, *, published: bool) -> Found:
+def _sort(targets: Iterable[PartitionTarget], state: ClusterState, *, published: bool) -> Found:
     found: Found = {progress: [] for progress in Progress}
-    for wish in wishes:
-        found[judge(wish, state, published=published)].append(wish)
+    for target in targets:
+        found[judge(target, state, published=published)].append(target)
     return found
 
 
 def _with_node(
-    node: AdminNode, observed: Observed, memory: Memory, now: float, wave: Sequence[Reassignment], found: Found
+    node: AdminNode, observed: Observed, memory: Memory, now: float, wave: Sequence[PartitionTarget], found: Found
 ) -> Action:
     pending = len(wave) - len(found[Progress.DONE])
     if is_probe(node) and observed.steps and observed.steps[-1].kind is StepKind.PROBE:
         if overdue(memory, now):
             return probe_unanswered(REASSIGN_PARTITIONS)
         return Wait("the controller has not answered the probe yet", pending)
-    ours = {wish.partition: wish.target for wish in wave}
-    if node.entries is None or any(ours.get(partition) != target for partition, target in node.entries.items()):
+    ours = {target.partition: target.replicas for target in wave}
+    if node.entries is None or any(ours.get(partition) != replicas for partition, replicas in node.entries.items()):
         return foreign_node(REASSIGN_PARTITIONS)
     untouched = node.version == 0 and all(
-        observed.state.replicas(wish.partition) == wish.current for wish in wave if wish.partition in node.entries
+        observed.state.replicas(target.partition) == target.current
+        for target in wave
+        if target.partition in node.entries
     )
     if not untouched:
         return _copying(found, observed, memory, now)
@@ -95,7 +97,7 @@ def _with_node(
 def _without_node(observed: Observed, memory: Memory, now: float, found: Found, *, published: bool) -> Action:
     state = observed.state
     running, waiting, stale = found[Progress.RUNNING], found[Progress.WAITING], found[Progress.STALE]
-    unions = [wish for wish in running if _left_behind(wish, state)]
+    unions = [target for target in running if _left_behind(target, state)]
     if len(unions) < len(running):
         return _copying(found, observed, memory, now)
     if unions:
@@ -109,12 +111,12 @@ def _without_node(observed: Observed, memory: Memory, now: float, found: Found, 
     return _out_of_sync(found)
 
 
-def _publish(wishes: Sequence[Reassignment], observed: Observed, memory: Memory) -> Action:
-    dead = _dead_targets(wishes, observed.state)
+def _publish(targets: Sequence[PartitionTarget], observed: Observed, memory: Memory) -> Action:
+    dead = _dead_targets(targets, observed.state)
     if dead:
-        return _dead_target(dead, wishes, observed.state)
-    blocked = before_publish(REASSIGN_PARTITIONS, observed, memory, len(wishes))
-    return blocked or PublishWave(memory.wave, tuple(wishes))
+        return _dead_target(dead, targets, observed.state)
+    blocked = before_publish(REASSIGN_PARTITIONS, observed, memory, len(targets))
+    return blocked or PublishWave(memory.wave, tuple(targets))
 
 
 def _health_gate(observed: Observed, memory: Memory, now: float, pending: int) -> Action | None:
@@ -144,18 +146,18 @@ def _out_of_sync(found: Found) -> Wait:
 
 
 def _open(found: Found) -> tuple[str, ...]:
-    pending = (wish.partition for progress in Progress if progress is not Progress.DONE for wish in found[progress])
+    pending = (target.partition for progress in Progress if progress is not Progress.DONE for target in found[progress])
     return tuple(map(str, sorted(pending)))
 
 
 def _decide_end(work: ReassignmentWork, observed: Observed, memory: Memory, now: float) -> Action:
-    found = _sort(work.wishes, observed.state, published=True)
+    found = _sort(work.targets, observed.state, published=True)
     lost = [*found[Progress.STALE], *found[Progress.WAITING]]
     if lost:
         return _stale(lost, observed.state)
-    if len(found[Progress.DONE]) < len(work.wishes):
+    if len(found[Progress.DONE]) < len(work.targets):
         return _out_of_sync(found)
-    partitions = [wish.partition for wish in work.wishes]
+    partitions = [target.partition for target in work.targets]
     if work.elect is Elect.AT_END:
         action = elect_scope(partitions, observed, memory, now)
         if action is not None:
@@ -165,51 +167,51 @@ def _decide_end(work: ReassignmentWork, observed: Observed, memory: Memory, now:
     return Finish(OperationState.COMPLETED, f"{len(partitions)} partitions at their target")
 
 
-def _left_behind(wish: Reassignment, state: ClusterState) -> bool:
-    topic, number = state.topics[wish.partition.topic], wish.partition.partition
+def _left_behind(target: PartitionTarget, state: ClusterState) -> bool:
+    topic, number = state.topics[target.partition.topic], target.partition.partition
     moving = number in topic.adding_replicas or number in topic.removing_replicas
-    return not moving and is_union(wish, topic.replicas[number])
+    return not moving and is_union(target, topic.replicas[number])
 
 
-def _stale(wishes: Sequence[Reassignment], state: ClusterState) -> Finish:
-    gone = [wish.partition for wish in wishes if state.replicas(wish.partition) is None]
-    found = ", ".join(f"{w.partition} has {list(state.replicas(w.partition) or ())}" for w in wishes[:3])
+def _stale(targets: Sequence[PartitionTarget], state: ClusterState) -> Finish:
+    gone = [target.partition for target in targets if state.replicas(target.partition) is None]
+    found = ", ".join(f"{w.partition} has {list(state.replicas(w.partition) or ())}" for w in targets[:3])
     return Finish(
         OperationState.FAILED,
-        f"stale: {name_some(wish.partition for wish in wishes)}",
+        f"stale: {name_some(target.partition for target in targets)}",
         StalePlanError(
-            f"Somebody else changed {len(wishes)} of the plan's partitions: {name_some(w.partition for w in wishes)}.",
-            cause=f"no longer there: {name_some(gone)}" if gone else found + _elsewhere(wishes, state),
+            f"{len(targets)} partitions of the plan were changed by others: {name_some(w.partition for w in targets)}.",
+            cause=f"no longer there: {name_some(gone)}" if gone else found + _elsewhere(targets, state),
             next_command="make the plan again from the cluster as it is now",
         ),
     )
 
 
-def _elsewhere(wishes: Sequence[Reassignment], state: ClusterState) -> str:
-    moving = sorted({wish.partition for wish in wishes} & set(in_flight(state)))
+def _elsewhere(targets: Sequence[PartitionTarget], state: ClusterState) -> str:
+    moving = sorted({target.partition for target in targets} & set(in_flight(state)))
     return f"; superseded by another reassignment that runs now: {name_some(moving)}" if moving else ""
 
 
-def _rejected(wishes: Sequence[Reassignment]) -> Finish:
+def _rejected(targets: Sequence[PartitionTarget]) -> Finish:
     return Finish(
         OperationState.FAILED,
-        f"rejected by the controller: {name_some(wish.partition for wish in wishes)}",
+        f"rejected by the controller: {name_some(target.partition for target in targets)}",
         NotCompletedError(
-            f"The controller removed the node and left {len(wishes)} partitions as they were: "
-            f"{name_some(wish.partition for wish in wishes)}.",
+            f"The controller removed the node and left {len(targets)} partitions as they were: "
+            f"{name_some(target.partition for target in targets)}.",
             cause="rejected by the controller (its log on the controller's broker says why)",
             next_command="kadmin verify FILE, then apply again",
         ),
     )
 
 
-def _dead_targets(wishes: Iterable[Reassignment], state: ClusterState) -> list[int]:
+def _dead_targets(targets: Iterable[PartitionTarget], state: ClusterState) -> list[int]:
     """Return the brokers that should hold a copy, new or kept, and are not alive."""
-    return sorted({broker for wish in wishes for broker in wish.target} - set(state.brokers))
+    return sorted({broker for target in targets for broker in target.replicas} - set(state.brokers))
 
 
-def _dead_target(dead: Sequence[int], wishes: Sequence[Reassignment], state: ClusterState) -> Finish:
-    used = {broker for wish in wishes for broker in wish.target}
+def _dead_target(dead: Sequence[int], targets: Sequence[PartitionTarget], state: ClusterState) -> Finish:
+    used = {broker for target in targets for broker in target.replicas}
     substitute = min(set(state.brokers) - used, default=min(state.brokers, default=None))
     return Finish(
         OperationState.FAILED,

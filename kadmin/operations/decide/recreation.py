@@ -17,15 +17,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.errors import BusyError, NotCompletedError, name_some
-from kadmin.operations.actions import PUBLISH_ATTEMPTS, Finish, PublishTopic, Wait
+from kadmin.operations.decide.actions import PUBLISH_ATTEMPTS, Finish, PublishTopic, Wait
 from kadmin.operations.decide.common import changing, overdue
-from kadmin.operations.record import OperationState, StepKind
+from kadmin.operations.record.record import OperationState, StepKind
 from kadmin.plan.recreation import is_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kadmin.operations.actions import Action, Memory, Observed, RecreationWork
+    from kadmin.operations.decide.actions import Action, Memory, Observed, RecreationWork
     from kadmin.plan.model import TopicRecipe
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from kadmin.planner.kernel.problem import Bools, Ints
-    from kadmin.planner.kernel.share import Share
+    from kadmin.planner.kernel.topic_group import TopicGroup
 
 _CANDIDATES = 16
 """Replicas tried for each pair of brokers: more only matter where capacities or leaders stand in the way."""
@@ -57,7 +57,7 @@ class _Reached:
             broker = step.origin
 
 
-def augment(share: Share) -> None:
+def augment(share: TopicGroup) -> None:
     """Fill what is still open and move what is still above its quota; raises ObstacleError for a slot left open."""
     placement, problem = share.placement, share.placement.problem
     missing = placement.missing()[share.members]
@@ -74,7 +74,7 @@ def augment(share: Share) -> None:
             return
 
 
-def _sinks(share: Share) -> Bools:
+def _sinks(share: TopicGroup) -> Bools:
     """Return the brokers below their quota, and those that one replica more would make no fuller than these."""
     room = share.room() > 0
     after = share.levels(+1)
@@ -82,7 +82,7 @@ def _sinks(share: Share) -> Bools:
     return np.asarray(share.receives & (room | (able & (after <= after.max(where=room, initial=-1.0)))))
 
 
-def _trade_quota(share: Share, broker: int) -> None:
+def _trade_quota(share: TopicGroup, broker: int) -> None:
     """Give a broker that took a replica beyond its quota the place of one that is as empty and below its own."""
     if share.surplus()[broker] > 0:
         waiting = np.flatnonzero((share.room() > 0) & (share.levels(+1) >= share.levels()[broker]))
@@ -90,7 +90,7 @@ def _trade_quota(share: Share, broker: int) -> None:
             share.quota[[broker, waiting[-1]]] += [1, -1]
 
 
-def _level(share: Share, paths: _Paths, givers: Ints) -> bool:
+def _level(share: TopicGroup, paths: _Paths, givers: Ints) -> bool:
     """Where quotas cannot be reached, make counts more even all the same; whether that was possible.
 
     One of the givers gives to the emptiest broker that stays below it, or any broker to one below its quota that does.
@@ -105,7 +105,7 @@ def _level(share: Share, paths: _Paths, givers: Ints) -> bool:
     )
 
 
-def _emptier(share: Share, giver: int) -> Iterator[Bools]:
+def _emptier(share: TopicGroup, giver: int) -> Iterator[Bools]:
     """Yield the brokers that would be no fuller than the giver after a replica has gone over, the emptiest first."""
     after = share.levels(+1)
     below = share.receives & (after <= share.levels(-1)[giver])
@@ -119,7 +119,7 @@ class _Arcs:
     A partition that is barred does not count. Whether one of them suits a certain broker is seen when it is asked for.
     """
 
-    def __init__(self, share: Share) -> None:
+    def __init__(self, share: TopicGroup) -> None:
         self._share, self._placement = share, share.placement
         self._problem = share.placement.problem
         brokers = self._problem.brokers
@@ -199,7 +199,7 @@ class _Arcs:
 class _Paths:
     """Augmenting paths over one share. A partition that was in the way of its own path is left out from then on."""
 
-    def __init__(self, share: Share) -> None:
+    def __init__(self, share: TopicGroup) -> None:
         self._share = share
         self._placement = share.placement
         self._arcs = _Arcs(share)

@@ -15,7 +15,7 @@ import numpy as np
 
 from kadmin.planner.kernel.problem import NONE, any_of, bytes_on, member, spots, tally
 from kadmin.planner.kernel.quotas import quotas
-from kadmin.planner.kernel.share import byte_demand, group_demand
+from kadmin.planner.kernel.topic_group import byte_demand, group_demand
 
 if TYPE_CHECKING:
     from kadmin.planner.kernel.problem import Bools, Floats, Ints, Problem

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kadmin.planner.kernel.problem import NONE, spots
-from kadmin.planner.kernel.replicas import Errands, running_count, stable_order
+from kadmin.planner.kernel.replicas import PendingReplicas, running_count, stable_order
 from kadmin.planner.kernel.subset import pick_exactly
 
 if TYPE_CHECKING:
     from kadmin.planner.kernel.problem import Floats, Ints
     from kadmin.planner.kernel.replicas import Replicas
-    from kadmin.planner.kernel.share import Share
+    from kadmin.planner.kernel.topic_group import TopicGroup
 
 _STRIDES = 64
 
@@ -33,12 +33,12 @@ _FINE = 0.05
 """Racks within this part of the tolerance of their bytes exchange nothing."""
 
 
-def between_racks(share: Share, on: Replicas, errands: Errands, even: Floats) -> Errands:
+def between_racks(share: TopicGroup, on: Replicas, pending_replicas: PendingReplicas, even: Floats) -> PendingReplicas:
     """Take replicas among those listed (their brokers have a surplus) for other racks.
 
-    `errands` [N] are under way already; `even` [B] are the bytes that each broker is to hold.
+    `pending_replicas` [N] are under way already; `even` [B] are the bytes that each broker is to hold.
     """
-    crossings = _Crossings(share, on, errands, even)
+    crossings = _Crossings(share, on, pending_replicas, even)
     crossings.even_counts()
     crossings.even_bytes()
     return crossings.taken
@@ -60,17 +60,17 @@ class _Instead:
 class _Crossings:
     """Replicas on their way between racks; `_net` [K] and `_excess` [K] are what racks have too much, in both units."""
 
-    def __init__(self, share: Share, on: Replicas, errands: Errands, even: Floats) -> None:
+    def __init__(self, share: TopicGroup, on: Replicas, pending_replicas: PendingReplicas, even: Floats) -> None:
         problem = share.placement.problem
         self._share, self._problem, self._placement = share, problem, share.placement
-        self.taken = errands.to(NONE)
+        self.taken = pending_replicas.to(NONE)
         self._net = share.per_rack(share.surplus()).astype(np.int64)
-        np.add.at(self._net, errands.rack, 1)
+        np.add.at(self._net, pending_replicas.rack, 1)
         self._excess = share.per_rack(share.placement.load - even)
-        np.add.at(self._excess, errands.rack, problem.size[errands.partition])
+        np.add.at(self._excess, pending_replicas.rack, problem.size[pending_replicas.partition])
         self._fine = float(share.per_rack(even).max()) * share.tolerance * _FINE
         self._used = np.zeros(len(problem), np.bool_)
-        self._used[errands.partition] = True
+        self._used[pending_replicas.partition] = True
         rack = problem.brokers.rack[on.broker]
         self._from = [on.only(rack == each) for each in range(problem.brokers.racks)]
 
@@ -134,7 +134,7 @@ class _Crossings:
         self._take(more.only(np.arange(count)), target)
 
     def _stand_in(self, instead: _Instead, which: Ints) -> None:
-        """Take other replicas for some errands, and put back those that were taken."""
+        """Take other replicas for some pending_replicas, and put back those that were taken."""
         errand, slot, broker = instead.errand[which], instead.slot[which], instead.broker[which]
         taken, rack = self.taken, self._problem.brokers.rack
         self._placement.take_all(taken.partition[errand], slot)
@@ -203,7 +203,7 @@ class _Crossings:
         self._net[target] += len(some)
         self._excess[target] += float(size.sum())
         self.taken = self.taken.joined(
-            Errands(some.partition, some.slot, np.full(len(some), target, np.int64), some.broker)
+            PendingReplicas(some.partition, some.slot, np.full(len(some), target, np.int64), some.broker)
         )
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from kadmin.planner.kernel.bounds import added
 from kadmin.planner.kernel.problem import NONE, tally
-from kadmin.planner.kernel.share import most_that_fit
+from kadmin.planner.kernel.topic_group import most_that_fit
 
 if TYPE_CHECKING:
     from kadmin.planner.kernel.placement import Placement

@@ -109,8 +109,8 @@ def _failover_share(problem: Problem, lists: Ints, counted: Bools) -> float | No
     leaders = np.bincount(lists[:, 0], minlength=brokers)
     takes_over = np.zeros((brokers, brokers), np.int64)
     if lists.shape[1] > 1:
-        heirs = lists[:, 1] != NONE
-        pairs = lists[heirs, 0] * brokers + lists[heirs, 1]
+        next_leaders = lists[:, 1] != NONE
+        pairs = lists[next_leaders, 0] * brokers + lists[next_leaders, 1]
         takes_over = np.bincount(pairs, minlength=brokers * brokers).reshape(brokers, brokers)
     after = takes_over + leaders
     np.fill_diagonal(after, 0)

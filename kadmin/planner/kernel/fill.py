@@ -20,7 +20,7 @@ import numpy as np
 
 from kadmin.planner.kernel.crossings import between_racks
 from kadmin.planner.kernel.problem import NONE
-from kadmin.planner.kernel.replicas import Errands, Replicas, replicas_on, stable_order
+from kadmin.planner.kernel.replicas import PendingReplicas, Replicas, replicas_on, stable_order
 from kadmin.planner.kernel.subset import pick_exactly
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from kadmin.planner.kernel.placement import Placement
     from kadmin.planner.kernel.problem import Floats, Ints
-    from kadmin.planner.kernel.share import Share
+    from kadmin.planner.kernel.topic_group import TopicGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,25 +64,25 @@ class _Needs:
         return (True, self.size[rack] / places) if places > 0 else (False, places)
 
 
-def fill(share: Share) -> None:
+def fill(share: TopicGroup) -> None:
     """Place open slots and even out counts as far as straight moves reach."""
     placement = share.placement
     size, racks = placement.problem.size, placement.problem.brokers.racks
     even = share.even_load()
-    errands = _open_slots(share, even)
+    pending_replicas = _open_slots(share, even)
     surplus = np.flatnonzero(share.surplus() > 0)
     on = replicas_on(placement, share.members, surplus)
     on = on.only(on.may_go(placement))
     if racks > 1 and len(on):
-        errands = errands.joined(between_racks(share, on, errands, even))
+        pending_replicas = pending_replicas.joined(between_racks(share, on, pending_replicas, even))
     arriving = np.zeros(racks, np.int64)
-    np.add.at(arriving, errands.rack, size[errands.partition])
+    np.add.at(arriving, pending_replicas.rack, size[pending_replicas.partition])
     goal = share.load_within_racks(arriving)
     for rack in range(racks):
-        _deliver(share, errands.to(rack).joined(_surplus(share, on, rack, goal)), rack, goal)
+        _deliver(share, pending_replicas.to(rack).joined(_surplus(share, on, rack, goal)), rack, goal)
 
 
-def _open_slots(share: Share, even: Floats) -> Errands:
+def _open_slots(share: TopicGroup, even: Floats) -> PendingReplicas:
     """Choose a rack for each open slot: the neediest that the partition may use, the pickiest partitions first."""
     placement, brokers = share.placement, share.placement.problem.brokers
     missing = placement.missing()[share.members]
@@ -100,7 +100,7 @@ def _open_slots(share: Share, even: Floats) -> Errands:
     choices = needs.choose(free[order], missing[missing > 0][order], sizes)
     rows = np.array([row for row, _ in choices], np.int64)
     partition = lacking[order][rows]
-    return Errands(
+    return PendingReplicas(
         partition,
         _nth_open_slots(placement, partition),
         np.array([rack for _, rack in choices], np.int64),
@@ -117,7 +117,7 @@ def _nth_open_slots(placement: Placement, partition: Ints) -> Ints:
     return np.asarray(np.argmax(np.cumsum(is_open, axis=1) == (again + 1)[:, None], axis=1))
 
 
-def _surplus(share: Share, on: Replicas, rack: int, goal: Floats) -> Errands:
+def _surplus(share: TopicGroup, on: Replicas, rack: int, goal: Floats) -> PendingReplicas:
     """Take from each broker of a rack exactly what is above its quota, its bytes brought near the goal."""
     placement, problem = share.placement, share.placement.problem
     surplus, found = share.surplus(), []
@@ -128,17 +128,17 @@ def _surplus(share: Share, on: Replicas, rack: int, goal: Floats) -> Errands:
         found.append(here.only(pick_exactly(problem.size[here.partition], int(surplus[broker]), excess)))
     taken = Replicas.joined(found)
     placement.take_all(taken.partition, taken.slot)
-    return Errands(taken.partition, taken.slot, np.full(len(taken), rack, np.int64), taken.broker)
+    return PendingReplicas(taken.partition, taken.slot, np.full(len(taken), rack, np.int64), taken.broker)
 
 
-def _deliver(share: Share, errands: Errands, rack: int, goal: Floats) -> None:
-    """Put errands of one rack, largest first, on the broker that wants most bytes for each place left.
+def _deliver(share: TopicGroup, pending_replicas: PendingReplicas, rack: int, goal: Floats) -> None:
+    """Put pending_replicas of one rack, largest first, on the broker that wants most bytes for each place left.
 
     What nobody takes goes back to where it came from, if it came from anywhere.
     """
-    placement, size = share.placement, share.placement.problem.size[errands.partition]
-    by_place = stable_order(errands.partition * placement.slots.shape[1] + errands.slot)
-    some = errands.at(by_place[stable_order(-size[by_place])])
+    placement, size = share.placement, share.placement.problem.size[pending_replicas.partition]
+    by_place = stable_order(pending_replicas.partition * placement.slots.shape[1] + pending_replicas.slot)
+    some = pending_replicas.at(by_place[stable_order(-size[by_place])])
     takers, volumes = _Takers(share, rack, goal), placement.problem.size[some.partition].tolist()
     if _barred_by_own_lists_alone(share, some, rack):
         refusing = (row.__contains__ for row in placement.slots[some.partition].tolist())
@@ -154,12 +154,14 @@ def _deliver(share: Share, errands: Errands, rack: int, goal: Floats) -> None:
             placement.put(partition, slot, origin if broker == NONE else broker)
 
 
-def _barred_by_own_lists_alone(share: Share, errands: Errands, rack: int) -> bool:
+def _barred_by_own_lists_alone(share: TopicGroup, pending_replicas: PendingReplicas, rack: int) -> bool:
     """Whether every broker of the rack accepts each errand whose partition it does not hold: no need to ask again."""
     placement, problem = share.placement, share.placement.problem
-    if not problem.brokers.boundless or len(np.unique(errands.partition)) < len(errands):
+    if not problem.brokers.boundless or len(np.unique(pending_replicas.partition)) < len(pending_replicas):
         return False
-    return bool((placement.per_rack[errands.partition, rack] < problem.rack_cap[errands.partition]).all())
+    return bool(
+        (placement.per_rack[pending_replicas.partition, rack] < problem.rack_cap[pending_replicas.partition]).all()
+    )
 
 
 def _refuses(placement: Placement, partition: int, broker: int) -> bool:
@@ -169,7 +171,7 @@ def _refuses(placement: Placement, partition: int, broker: int) -> bool:
 class _Takers:
     """The brokers of a rack with places left, the one that wants most bytes for a place first."""
 
-    def __init__(self, share: Share, rack: int, goal: Floats) -> None:
+    def __init__(self, share: TopicGroup, rack: int, goal: Floats) -> None:
         room, brokers = share.room(), share.placement.problem.brokers
         self._left, wanted = room.tolist(), goal - share.placement.load
         self._wanted = wanted.tolist()

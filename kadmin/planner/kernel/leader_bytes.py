@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kadmin.planner.kernel.failed_swaps import FailedSwaps
 from kadmin.planner.kernel.handovers import handovers
-from kadmin.planner.kernel.in_vain import InVain
 from kadmin.planner.kernel.problem import NONE
 from kadmin.planner.kernel.replicas import stable_order
 from kadmin.planner.kernel.subset import Side, nearest_within
@@ -60,7 +60,7 @@ class _Roles:
         self._size = problem.size[self._partitions]
         self._cost = self._added(self._partitions, *np.divmod(self._arcs, brokers))
         self._came: dict[int, list[int]] = {}
-        self._in_vain = InVain(brokers)
+        self._failed_swaps = FailedSwaps(brokers)
 
     def run(self) -> None:
         """Swap until every broker is near the mean or has nobody to swap with."""
@@ -82,7 +82,7 @@ class _Roles:
     def _swap(self, pivot: int, partner: int, excess: Floats) -> bool:
         """Swap two roles so that both brokers come nearest to the mean, adding as few changes as help enough."""
         giver, taker = (pivot, partner) if excess[pivot] > 0 else (partner, pivot)
-        if self._in_vain.known(giver, taker, self._left):
+        if self._failed_swaps.known(giver, taker, self._left):
             return False
         wanted = float(excess[giver] - excess[taker]) / 2
         sides = self._side(giver, taker), self._side(taker, giver)
@@ -94,7 +94,7 @@ class _Roles:
                 if wanted - abs(shift - wanted) >= _LEAST_GAIN * self._mean:
                     self._exchange((giver, taker), pair, shift)
                     return True
-        self._in_vain.note(giver, taker, self._left)
+        self._failed_swaps.note(giver, taker, self._left)
         return False
 
     def _exchange(self, brokers: tuple[int, int], pair: tuple[int, int], shift: float) -> None:
@@ -106,7 +106,7 @@ class _Roles:
                 for broker in row[row != NONE].tolist():
                     self._came.setdefault(other * len(self._able) + broker, []).append(gone)
         self._load[list(brokers)] += np.array([-shift, shift])
-        self._in_vain.forget(*brokers)
+        self._failed_swaps.forget(*brokers)
 
     def _side(self, leads: int, other: int) -> Side:
         """Return the partitions that one broker leads and another could."""

@@ -60,7 +60,7 @@ class Replicas:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Errands:
+class PendingReplicas:
     """Replicas under way to a rack, arrays of shape [N]: `origin` is the broker that gave, NONE for an open slot."""
 
     partition: Ints
@@ -72,22 +72,22 @@ class Errands:
         """Return N."""
         return len(self.partition)
 
-    def joined(self, others: Errands) -> Errands:
-        """Return these errands and others."""
-        return Errands(
+    def joined(self, others: PendingReplicas) -> PendingReplicas:
+        """Return these pending_replicas and others."""
+        return PendingReplicas(
             np.concatenate([self.partition, others.partition]),
             np.concatenate([self.slot, others.slot]),
             np.concatenate([self.rack, others.rack]),
             np.concatenate([self.origin, others.origin]),
         )
 
-    def to(self, rack: int) -> Errands:
+    def to(self, rack: int) -> PendingReplicas:
         """Return those that go to one rack."""
         return self.at(self.rack == rack)
 
-    def at(self, which: Bools | Ints) -> Errands:
+    def at(self, which: Bools | Ints) -> PendingReplicas:
         """Return those that a mask or positions name."""
-        return Errands(self.partition[which], self.slot[which], self.rack[which], self.origin[which])
+        return PendingReplicas(self.partition[which], self.slot[which], self.rack[which], self.origin[which])
 
 
 def replicas_on(placement: Placement, members: Ints, brokers: Ints) -> Replicas:

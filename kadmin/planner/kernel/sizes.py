@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.in_vain import InVain
+from kadmin.planner.kernel.failed_swaps import FailedSwaps
 from kadmin.planner.kernel.problem import NONE, any_of
 from kadmin.planner.kernel.replicas import replicas_on, stable_order
 from kadmin.planner.kernel.subset import Side, nearest_within
@@ -27,7 +27,7 @@ from kadmin.planner.kernel.subset import Side, nearest_within
 if TYPE_CHECKING:
     from kadmin.planner.kernel.problem import Bools, Floats, Ints
     from kadmin.planner.kernel.replicas import Replicas
-    from kadmin.planner.kernel.share import Share
+    from kadmin.planner.kernel.topic_group import TopicGroup
 
 _PARTNERS, _PARTNERS_IF_FEW = 2, 8
 """Brokers tried on the other side, in the same rack and again in other racks."""
@@ -45,7 +45,7 @@ _ANY_COST = 2
 """Two replicas that leave where they were: the most moves that a swap adds."""
 
 
-def even_sizes(share: Share) -> None:
+def even_sizes(share: TopicGroup) -> None:
     """Swap replicas until bytes are within tolerance of their shares, or no swap helps."""
     if not share.placement.problem.size[share.members].any():
         return
@@ -90,7 +90,7 @@ class _Held:
 class _Swaps:
     """The swaps of one share; each broker's replicas are kept in order of size, from when it is first looked at."""
 
-    def __init__(self, share: Share, goal: Floats) -> None:
+    def __init__(self, share: TopicGroup, goal: Floats) -> None:
         self._share, self._goal = share, goal
         self._placement = share.placement
         self._problem = share.placement.problem
@@ -100,7 +100,7 @@ class _Swaps:
         self._most_partners = _PARTNERS_IF_FEW if self.few else _PARTNERS
         self._listed: Replicas | None = None
         self._on: dict[int, _Held] = {}
-        self._in_vain = InVain(len(goal))
+        self._failed_swaps = FailedSwaps(len(goal))
 
     def run(self, slack: Floats, *, most_cost: int) -> None:
         """Swap until every broker is within its slack or has nobody to swap with, each swap adding so many moves.
@@ -200,12 +200,12 @@ class _Swaps:
 
     def _swap(self, pair: tuple[int, int], wanted: float, least: float, cost: int) -> bool:
         """Swap the two replicas that shift nearest to `wanted` bytes from giver to taker, if that helps enough."""
-        if self._in_vain.known(*pair, cost, least):
+        if self._failed_swaps.known(*pair, cost, least):
             return False
         found = nearest_within(self._side(*pair), self._side(*pair[::-1]), cost, wanted)
         if found is None or wanted - abs(self._shift(pair, found) - wanted) < least or not self._fits(pair, found):
             if self._unhindered(*pair):
-                self._in_vain.note(*pair, cost, least)
+                self._failed_swaps.note(*pair, cost, least)
             return False
         self._exchange(pair, found)
         return True
@@ -223,7 +223,7 @@ class _Swaps:
         out, back, (gone, come) = self._held(pair[0]), self._held(pair[1]), found
         self._placement.move(int(out.partition[gone]), int(out.slot[gone]), pair[1])
         self._placement.move(int(back.partition[come]), int(back.slot[come]), pair[0])
-        self._in_vain.forget(*pair)
+        self._failed_swaps.forget(*pair)
         self._on[pair[0]] = out.exchanged(gone, back, come)
         self._on[pair[1]] = back.exchanged(come, out, gone)
 

@@ -16,9 +16,9 @@ from kadmin.planner.kernel.order import order_alone
 from kadmin.planner.kernel.placement import Placement
 from kadmin.planner.kernel.problem import NONE, ObstacleError, Solution
 from kadmin.planner.kernel.releases import release
-from kadmin.planner.kernel.share import Share, shares
 from kadmin.planner.kernel.sizes import even_sizes
 from kadmin.planner.kernel.succession import order_lists
+from kadmin.planner.kernel.topic_group import TopicGroup, shares
 from kadmin.planner.kernel.topics import spread_topics
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _place(placement: Placement, least: LeastMoves) -> _Counted:
     if problem.leaders_only:
         return _Counted(placement.count.copy(), least.by_quotas, proved=True)
     release(placement)
-    quota, placed = placement.count.copy(), list[Share]()
+    quota, placed = placement.count.copy(), list[TopicGroup]()
     for share in shares(placement):
         fill(share)
         augment(share)

@@ -1,4 +1,4 @@
-"""Exactly so many items with a sum near a wish: which replicas a broker gives away."""
+"""Exactly so many items with a sum near a target: which replicas a broker gives away."""
 
 from __future__ import annotations
 

@@ -33,14 +33,14 @@ _ABOVE_FAIR, _BESIDES = 0.03, 3
 
 
 def order_lists(problem: Problem, lists: Ints, leader: Ints, free: Bools) -> Ints:
-    """Return ordered replicas [P, W]: the leader, then as before, new ones last; heirs chosen where `free` [P]."""
+    """Return ordered replicas [P, W]: the leader, then as before, new ones last; next leaders chosen where `free`."""
     ordered = _leader_first(problem, lists, leader)
     if ordered.shape[1] > _HEIRS:
         choosable = problem.movable & (lengths(ordered) > _HEIRS)
         listed = free | (leader != problem.current[:, 0])
-        heirs = _Heirs(problem, ordered)
-        heirs.choose(np.flatnonzero(choosable & listed))
-        heirs.relieve(choosable & ~listed)
+        next_leaders = _Heirs(problem, ordered)
+        next_leaders.choose(np.flatnonzero(choosable & listed))
+        next_leaders.relieve(choosable & ~listed)
     return ordered
 
 
@@ -76,27 +76,27 @@ class _Heirs:
         self._after += np.bincount(ordered[:, 0], minlength=brokers)
 
     def choose(self, partitions: Ints) -> None:
-        """Let partitions change heirs, as many at once as do not come to lead more than they relieve."""
+        """Let partitions change next_leaders, as many at once as do not come to lead more than they relieve."""
         leader = self._ordered[partitions, 0]
         for _ in range(_ROUNDS):
-            heirs = self._ordered.take(partitions, axis=0)[:, 1:]
-            now = self._after[leader, heirs[:, 0]]
-            best, least = self._best(leader, heirs)
+            next_leaders = self._ordered.take(partitions, axis=0)[:, 1:]
+            now = self._after[leader, next_leaders[:, 0]]
+            best, least = self._best(leader, next_leaders)
             which = np.flatnonzero(now - least >= _UNEVEN)
             gain = (now - least)[which] // _UNEVEN
             brokers = len(self._after)
-            which = which[running_count(leader[which] * brokers + heirs[which, 0]) < gain]
+            which = which[running_count(leader[which] * brokers + next_leaders[which, 0]) < gain]
             gain = (now - least)[which] // _UNEVEN
-            which = which[running_count(leader[which] * brokers + heirs[which, best[which]]) < gain]
+            which = which[running_count(leader[which] * brokers + next_leaders[which, best[which]]) < gain]
             if not len(which):
                 return
             self._inherit(partitions[which], best[which])
 
-    def _best(self, leader: Ints, heirs: Ints) -> tuple[Ints, Ints]:
+    def _best(self, leader: Ints, next_leaders: Ints) -> tuple[Ints, Ints]:
         """Return which of the replicas behind each leader would lead least after its loss, and how much, both [N]."""
-        best = np.zeros(len(heirs), np.int64)
-        least = np.full(len(heirs), np.iinfo(np.int64).max)
-        for column, heir in enumerate(heirs.T):
+        best = np.zeros(len(next_leaders), np.int64)
+        least = np.full(len(next_leaders), np.iinfo(np.int64).max)
+        for column, heir in enumerate(next_leaders.T):
             count = self._after[leader, heir]
             lower = np.flatnonzero(self._may_lead[heir] & (count < least))
             best[lower], least[lower] = column, count[lower]
@@ -112,7 +112,7 @@ class _Heirs:
         np.add.at(self._after, (leader, heir), 1)
 
     def relieve(self, others: Bools) -> None:
-        """Choose other heirs where a broker would come to lead too many; `others` [P] may get an entry for it."""
+        """Choose other next leaders where a broker would come to lead too many; `others` [P] may get an entry."""
         left = int(self._may_hold.sum()) - 1
         if left < _HEIRS:
             return

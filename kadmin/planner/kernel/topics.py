@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from kadmin.planner.kernel.placement import Placement
     from kadmin.planner.kernel.problem import Bools, Ints
-    from kadmin.planner.kernel.share import Share
+    from kadmin.planner.kernel.topic_group import TopicGroup
 
 _STRIDES = 8
 """How far apart in order of size two replicas may be."""
@@ -35,7 +35,7 @@ _CELLS = 2**26
 """So many counts, of a topic on a broker, are kept at once."""
 
 
-def spread_topics(share: Share) -> None:
+def spread_topics(share: TopicGroup) -> None:
     """Let replicas under way change brokers until their topics are as even as that makes them."""
     placement = share.placement
     partition, slot = _underway(placement, share.members)

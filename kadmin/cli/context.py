@@ -1,0 +1,84 @@
+"""Opens what a cluster command works with: the store, the clock with its signals, and the story on stderr."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import sys
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import typer
+
+from kadmin.cli.deadline import alarm
+from kadmin.cli.options import OutputFormat
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
+    from kadmin.operations.clock import Clock
+    from kadmin.operations.execute.apply import Bounds
+    from kadmin.operations.execute.runner import Context
+
+ROOT_VARIABLE = "KADMIN_ROOT"
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_GRACE_S = 1.5
+
+
+@contextmanager
+def open_context(
+    zookeeper: str, *, timeout_s: float | None = None, story: OutputFormat = OutputFormat.HUMAN
+) -> Iterator[Context]:
+    """Connect, follow signals, and close the story's open line at the end.
+
+    `timeout_s` bounds the whole command: calls and waits end by then, each with its own error, and what is left to
+    clean up has _GRACE_S, after which an alarm ends it wherever it is. The environment's KADMIN_ROOT says where
+    kadmin keeps its znodes, for clusters whose ACLs forbid `/kadmin`. `story` is the form of what is told on stderr.
+    """
+    from kadmin.cluster.zookeeper.store import Store
+    from kadmin.operations.clock import Clock
+    from kadmin.operations.execute.runner import Context
+    from kadmin.operations.record.record import Paths
+    from kadmin.report.follow import Follower, JsonFollower
+
+    def write(text: str) -> None:
+        typer.echo(text, err=True, nl=False)
+
+    in_json = story is OutputFormat.JSON
+    follower = JsonFollower(write) if in_json else Follower(write, live=sys.stderr.isatty())
+    clock = Clock(math.inf if timeout_s is None else time.monotonic() + timeout_s)
+    with (
+        alarm(timeout_s, grace_s=_GRACE_S),
+        _signals(clock),
+        Store.connect(zookeeper, until=clock.until) as store,
+    ):
+        try:
+            yield Context(store, Paths(os.environ.get(ROOT_VARIABLE, "/kadmin")), clock, follower)
+        finally:
+            follower.close()
+
+
+def bounds_of(context: Context, lock_timeout_s: float) -> Bounds:
+    """Return the command's own deadline, and how long it waits for a held lock."""
+    from kadmin.operations.execute.apply import Bounds
+
+    return Bounds(context.clock.until, lock_timeout_s)
+
+
+@contextmanager
+def _signals(clock: Clock) -> Iterator[None]:
+    # The first signal stops at a safe point; with the default handlers back, a second one ends the process at once.
+    def stop(number: int, _frame: FrameType | None) -> None:
+        for each in _SIGNALS:
+            signal.signal(each, signal.SIG_DFL)
+        clock.interrupt(number)
+
+    previous = {number: signal.signal(number, stop) for number in _SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)

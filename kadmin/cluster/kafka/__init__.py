@@ -1,0 +1,1 @@
+"""Kafka brokers over their own protocol."""

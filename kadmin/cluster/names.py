@@ -1,0 +1,28 @@
+"""Names that others chose: which of them Kafka accepts as topics, and how any text is shown on one safe line."""
+
+from __future__ import annotations
+
+import re
+
+_MOST_SHOWN = 300
+_LEGAL_TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+
+
+def is_legal_topic_name(name: str) -> bool:
+    """Whether Kafka accepts the name (Topic.validate): checked before any path is built from it."""
+    return _LEGAL_TOPIC.fullmatch(name) is not None and name not in {".", ".."}
+
+
+def escaped(value: str | bytes | None, most: int = _MOST_SHOWN) -> str:
+    """Return what lies in ZooKeeper as one line that is safe on any terminal: escaped, and cut after `most` signs."""
+    if value is None:
+        return "null"
+    text = value.decode("utf-8", errors="backslashreplace") if isinstance(value, bytes) else value
+    cut = "" if len(text) <= most else f"... ({len(value):,} {'bytes' if isinstance(value, bytes) else 'signs'})"
+    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text[:most]) + cut
+
+
+def one_line(text: str) -> str:
+    """Return foreign text whole, with what is not printable escaped: names may hold anything."""
+    # Most text needs nothing, and a large cluster has much of it.
+    return text if text.isprintable() else escaped(text, len(text))

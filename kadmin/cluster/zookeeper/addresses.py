@@ -1,0 +1,90 @@
+"""ZooKeeper connect strings: `host:port[,host:port...][/chroot]`, the chroot once, at the end."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from kadmin.cluster.zookeeper.znodes.paths import require_path
+from kadmin.errors import InvalidInputError
+
+_LAST_PORT = 65_535
+_SERVER = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):(?P<port>[0-9]{1,5})")
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectString:
+    """Servers of one ensemble as (host, port), and the chroot: empty, or `/path` without a trailing slash."""
+
+    servers: tuple[tuple[str, int], ...]
+    chroot: str = ""
+
+    @property
+    def hosts(self) -> str:
+        """The servers alone, without the chroot."""
+        return ",".join(server_name(server) for server in self.servers)
+
+    def __str__(self) -> str:
+        return self.hosts + self.chroot
+
+
+def server_name(server: tuple[str, int]) -> str:
+    """Return `host:port`, an IPv6 address in brackets."""
+    host, port = server
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def parse_connect_string(given: str) -> ConnectString:
+    """Parse a connect string; raises InvalidInputError that quotes it and says what is wrong."""
+    if not given:
+        raise _invalid(given, "it is empty")
+    if any(character.isspace() for character in given):
+        raise _invalid(given, "it holds a blank or a line break")
+    if "://" in given:
+        raise _invalid(given, "it is no URL")
+    listed, slash, chroot = given.partition("/")
+    if "," in chroot:
+        raise _invalid(given, "the chroot stands once, after the last server")
+    servers = tuple(_server(given, each) for each in listed.split(","))
+    return ConnectString(servers, _chroot(given, slash + chroot))
+
+
+def _server(given: str, each: str) -> tuple[str, int]:
+    found = _SERVER.fullmatch(each)
+    if found is not None and 0 < int(found["port"]) <= _LAST_PORT:
+        return found["host"].strip("[]"), int(found["port"])
+    raise _invalid(given, _server_problem(each))
+
+
+def _server_problem(each: str) -> str:
+    if not each:
+        return "a server is missing: between two commas, at an end, or before the chroot"
+    if each.count(":") > 1 and not each.startswith("["):
+        return "an IPv6 address stands in brackets, as in [::1]:2181"
+    host, colon, port = each.rpartition(":")
+    if not colon or each.endswith("]"):
+        return f"{each!r} has no port; ZooKeeper's usual one is {each}:2181"
+    if not host:
+        return f"{each!r} has no host name"
+    if not (port.isascii() and port.isdigit() and 0 < int(port) <= _LAST_PORT):
+        return f"the port {port!r} is not a number from 1 to {_LAST_PORT}"
+    return f"{host!r} is not a host name or address"
+
+
+def _chroot(given: str, path: str) -> str:
+    if path in {"", "/"}:
+        return ""
+    if path.endswith("/"):
+        raise _invalid(given, "the chroot ends with a slash")
+    try:
+        return require_path(path)
+    except InvalidInputError as error:
+        raise _invalid(given, f"of the chroot: {error.cause}") from error
+
+
+def _invalid(given: str, cause: str) -> InvalidInputError:
+    return InvalidInputError(
+        f"Not a ZooKeeper address: {given!r}.",
+        cause=cause,
+        next_command="write host:port[,host:port...][/chroot]",
+    )

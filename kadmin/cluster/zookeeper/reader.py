@@ -1,0 +1,299 @@
+"""Reads a cluster's state through the store, in an order that lets the reader draw conclusions.
+
+The admin nodes are read before the topics: when one is seen absent, what the topics then show is the controller's last
+word on it.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from kadmin.cluster.model import AdminNode, AdminState, ClusterState, EntityConfig
+from kadmin.cluster.names import is_legal_topic_name
+from kadmin.cluster.zookeeper.znode_reader import ZnodeReader
+from kadmin.cluster.zookeeper.znodes.admin import (
+    DELETE_TOPICS,
+    PREFERRED_REPLICA_ELECTION,
+    REASSIGN_PARTITIONS,
+    decode_election,
+    decode_reassignment,
+)
+from kadmin.cluster.zookeeper.znodes.brokers import BROKER_IDS, broker_path, decode_broker
+from kadmin.cluster.zookeeper.znodes.configs import CONFIG, DEFAULT_ENTITY, config_path, decode_config
+from kadmin.cluster.zookeeper.znodes.consumers import (
+    CONSUMERS,
+    decode_registration,
+    ids_path,
+    offsets_path,
+    owners_path,
+)
+from kadmin.cluster.zookeeper.znodes.controller import (
+    CLUSTER_ID,
+    CONTROLLER,
+    CONTROLLER_EPOCH,
+    MIGRATION,
+    decode_cluster_id,
+    decode_controller,
+    decode_controller_epoch,
+    decode_migration,
+)
+from kadmin.cluster.zookeeper.znodes.topics import TOPICS, decode_state, decode_topic, state_path, topic_path
+from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError
+from kadmin.errors import NotAuthorizedError, NotCompletedError, NotZooKeeperModeError, name_some
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from kadmin.cluster.model import Broker, PartitionState, Topic, TopicPartition, Znode
+    from kadmin.cluster.zookeeper.store import Store
+    from kadmin.cluster.zookeeper.znodes.consumers import ConsumerRegistration
+
+SETTLE_ATTEMPTS = 3
+_Key = TypeVar("_Key")
+
+
+def require_kafka_cluster(store: Store, *, tolerant: bool = False) -> None:
+    """Refuse an address where no ZooKeeper-mode cluster lives; nothing is written.
+
+    Raises NotZooKeeperModeError for a chroot that does not exist (mistyped), an empty ZooKeeper, and a cluster that is
+    in KRaft mode or on its way there. Where that cannot be decoded, `tolerant` lets it pass, for those who only look;
+    for others it is a NotCompletedError.
+    """
+    where = "check --zookeeper; the chroot is the brokers' zookeeper.connect after the last port"
+    if store.exists("/") is None:
+        raise NotZooKeeperModeError(
+            f"The chroot {store.chroot} does not exist at {store.connect_string}.",
+            cause=f"mistyped, or another ensemble{_elsewhere(store)}",
+            next_command=where,
+        )
+    if store.exists(CONTROLLER_EPOCH) is None or store.exists(BROKER_IDS) is None:
+        raise NotZooKeeperModeError(
+            f"No Kafka cluster keeps its metadata at {store.connect_string}.",
+            cause="no /controller_epoch and /brokers/ids there: a missing chroot, an empty ZooKeeper, or KRaft mode"
+            + _elsewhere(store),
+            next_command=where,
+        )
+    if _is_in_kraft(ZnodeReader(store, tolerant=tolerant)):
+        raise NotZooKeeperModeError(
+            f"The cluster at {store.connect_string} is migrating to KRaft, or did.",
+            cause="its controller is a KRaft controller, which reads none of the admin znodes",
+            next_command="use Kafka's own tools with --bootstrap-server",
+        )
+
+
+def read_cluster(
+    store: Store, topics: Iterable[str] | None = None, *, with_configs: bool = False, settle: bool = False
+) -> ClusterState:
+    """Read all topics, or those asked for; the rest of the state always.
+
+    With `settle`, topics that changed while they were read are read again, SETTLE_ATTEMPTS times at most; those that
+    still change are in `unsettled`. Raises NotCompletedError where a znode cannot be decoded.
+    """
+    with _told(store):
+        return _read(ZnodeReader(store), topics, with_configs=with_configs, settle=settle)
+
+
+def read_tolerantly(source: ZnodeReader) -> ClusterState:
+    """Read all topics and their configs; what the (tolerant) source could not use is left out and in `unreadable`."""
+    return _read(source, None, with_configs=True, settle=False)
+
+
+def read_configs(store: Store, entities: Iterable[str]) -> dict[str, EntityConfig]:
+    """Return the configs of entities such as `topics/orders` or `brokers/1`.
+
+    Raises NotCompletedError where a znode cannot be decoded: what cannot be read must not be written over.
+    """
+    asked = list(entities)
+    nodes = store.get_many([f"{CONFIG}/{entity}" for entity in asked])
+    with _told(store):
+        return {
+            entity: EntityConfig(node, {} if node is None else decode_config(node))
+            for entity, node in zip(asked, nodes, strict=True)
+        }
+
+
+def consumer_groups(store: Store, topics: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return, per topic, the old-style groups that consume it now or have committed offsets in ZooKeeper for it."""
+    wanted, groups = list(topics), store.children(CONSUMERS) or ()
+    used: dict[str, set[str]] = {topic: set() for topic in wanted}
+    for folder in (owners_path, offsets_path):
+        named = store.children_many([folder(group) for group in groups])
+        found = [(group, topic) for group, names in zip(groups, named, strict=True) for topic in names or ()]
+        pairs = [(group, topic) for group, topic in found if topic in used]
+        below = store.children_many([folder(group, topic) for group, topic in pairs])
+        for (group, topic), children in zip(pairs, below, strict=True):
+            if children:
+                used[topic].add(group)
+    for group, members in registrations(store, groups).items():
+        for topic in wanted:
+            if any(member.threads(topic) for member in members):
+                used[topic].add(group)
+    return {topic: tuple(group for group in groups if group in used[topic]) for topic in wanted}
+
+
+def _is_in_kraft(source: ZnodeReader) -> bool:
+    nodes = source.get_many([CONTROLLER, MIGRATION])
+    with _told(source.store):
+        controller, migration = source.decode(decode_controller, nodes[0]), source.decode(decode_migration, nodes[1])
+    kraft_epoch = None if controller is None else controller.kraft_epoch
+    kraft_controller = -1 if migration is None else migration.kraft_controller_id
+    return (kraft_epoch is not None and kraft_epoch >= 0) or kraft_controller >= 0
+
+
+def _elsewhere(store: Store) -> str:
+    """Name the chroots, at the top of this ensemble, where a Kafka cluster seems to live."""
+    try:
+        roots = ("", *(f"/{name}" for name in store.children_outside_chroot("/") or ()))
+        alive = [root or "no chroot" for root in roots if "ids" in _below(store, f"{root}/brokers")]
+    except NotAuthorizedError:
+        return ""
+    return f"; a Kafka cluster is at: {name_some(alive)}" if alive else ""
+
+
+def _below(store: Store, path: str) -> tuple[str, ...]:
+    return store.children_outside_chroot(path) or ()
+
+
+@contextmanager
+def _told(store: Store) -> Iterator[None]:
+    try:
+        yield
+    except MalformedZnodeError as error:
+        raise NotCompletedError(
+            f"A znode cannot be read: {error.path}.",
+            cause=error.reason,
+            next_command=f"kadmin doctor -z {store.connect_string}",
+        ) from error
+
+
+def _read(source: ZnodeReader, topics: Iterable[str] | None, *, with_configs: bool, settle: bool) -> ClusterState:
+    store = source.store
+    controller_node, epoch_node, id_node, reassignment, election = source.get_many(
+        [
+            CONTROLLER,
+            CONTROLLER_EPOCH,
+            CLUSTER_ID,
+            REASSIGN_PARTITIONS,
+            PREFERRED_REPLICA_ELECTION,
+        ]
+    )
+    admin = AdminState(
+        _admin_node(reassignment, decode_reassignment),
+        _admin_node(election, lambda data: dict.fromkeys(decode_election(data), ())),
+        source.children(DELETE_TOPICS),
+    )
+    listed = set(topics) if topics is not None else source.children(TOPICS)
+    names = sorted(name for name in listed if is_legal_topic_name(name))
+    before = store.last_zxid
+    found, states = _topics(source, names)
+    unsettled: frozenset[str] = frozenset()
+    # Without a transaction anywhere in the ensemble since the first of these reads they are one snapshot.
+    if settle and epoch_node is not None and store.last_zxid != before:
+        unsettled = _settle(source, found, states, epoch_node)
+    return ClusterState(
+        cluster_id=source.decode(decode_cluster_id, id_node),
+        controller=source.decode(decode_controller, controller_node),
+        controller_epoch=source.decode(decode_controller_epoch, epoch_node) or 0,
+        controller_epoch_version=-1 if epoch_node is None else epoch_node.version,
+        brokers=_brokers(source),
+        topics=found,
+        states=states,
+        admin=admin,
+        topic_configs=_configs(source, "topics", list(found)) if with_configs else {},
+        broker_defaults=_configs(source, "brokers", [DEFAULT_ENTITY]).get(DEFAULT_ENTITY, {}) if with_configs else {},
+        unsettled=unsettled,
+        unreadable=source.unreadable,
+    )
+
+
+def _admin_node(
+    node: Znode | None, decode: Callable[[bytes | None], Mapping[TopicPartition, tuple[int, ...]]]
+) -> AdminNode | None:
+    if node is None:
+        return None
+    try:
+        return AdminNode(node.data, node.version, decode(node.data))
+    except MalformedZnodeError:
+        return AdminNode(node.data, node.version, None)
+
+
+def _brokers(source: ZnodeReader) -> dict[int, Broker]:
+    ids = sorted(int(name) for name in source.children(BROKER_IDS) if name.isascii() and name.isdigit())
+    nodes = source.get_many([broker_path(broker) for broker in ids])
+    decoded = ((broker, source.decode(partial(decode_broker, broker), node)) for broker, node in _paired(ids, nodes))
+    return {broker: found for broker, found in decoded if found is not None}
+
+
+def _topics(source: ZnodeReader, names: list[str]) -> tuple[dict[str, Topic], dict[TopicPartition, PartitionState]]:
+    nodes = source.get_many([topic_path(name) for name in names])
+    topics = ((name, source.decode(partial(decode_topic, name), node)) for name, node in _paired(names, nodes))
+    found = {name: topic for name, topic in topics if topic is not None}
+    partitions = [partition for topic in found.values() for partition in topic.partitions()]
+    state_nodes = source.get_many([state_path(partition) for partition in partitions])
+    states = ((each, source.decode(decode_state, node)) for each, node in _paired(partitions, state_nodes))
+    return found, {partition: state for partition, state in states if state is not None}
+
+
+def _settle(
+    source: ZnodeReader, found: dict[str, Topic], states: dict[TopicPartition, PartitionState], epoch: Znode
+) -> frozenset[str]:
+    # Reads again, in place, what changed since it was read; what was seen to stand still once is settled. A new
+    # controller rewrites what it likes, so after its election everything counts as changed.
+    store, doubtful = source.store, frozenset(found)
+    for attempt in range(SETTLE_ATTEMPTS):
+        now = store.exists(CONTROLLER_EPOCH)
+        elected = now is not None and now.version != epoch.version
+        doubtful = frozenset(found) if elected else _changed(store, doubtful, found, states)
+        if not doubtful or attempt == SETTLE_ATTEMPTS - 1:
+            break
+        epoch = now or epoch
+        fresh, fresh_states = _topics(source, sorted(doubtful))
+        for name in doubtful:
+            for partition in found.pop(name).partitions():
+                states.pop(partition, None)
+        found.update(fresh)
+        states.update(fresh_states)
+        doubtful &= frozenset(fresh)
+    return doubtful
+
+
+def _changed(
+    store: Store, names: Iterable[str], found: Mapping[str, Topic], states: Mapping[TopicPartition, PartitionState]
+) -> frozenset[str]:
+    looked_at = sorted(names)
+    partitions = [partition for name in looked_at for partition in found[name].partitions()]
+    known = [found[name].version for name in looked_at] + [_version(states.get(partition)) for partition in partitions]
+    paths = [topic_path(name) for name in looked_at] + [state_path(partition) for partition in partitions]
+    owners = looked_at + [partition.topic for partition in partitions]
+    seen = map(_version, store.exists_many(paths))
+    return frozenset(owner for owner, before, now in zip(owners, known, seen, strict=True) if before != now)
+
+
+def _paired(keys: Iterable[_Key], nodes: Iterable[Znode | None]) -> Iterator[tuple[_Key, Znode | None]]:
+    return zip(keys, nodes, strict=True)
+
+
+def _version(found: Znode | PartitionState | None) -> int:
+    return -1 if found is None else found.version
+
+
+def _configs(source: ZnodeReader, entity_type: str, names: list[str]) -> dict[str, dict[str, str]]:
+    nodes = source.get_many([config_path(entity_type, name) for name in names])
+    configs = ((name, source.decode(decode_config, node)) for name, node in _paired(names, nodes))
+    return {name: config for name, config in configs if config is not None}
+
+
+def registrations(store: Store, groups: Sequence[str]) -> dict[str, list[ConsumerRegistration]]:
+    """Return the live old consumers of each group."""
+    ids = store.children_many([ids_path(group) for group in groups])
+    members = [(group, name) for group, names in zip(groups, ids, strict=True) for name in names or ()]
+    nodes = store.get_many([f"{ids_path(group)}/{name}" for group, name in members])
+    found: dict[str, list[ConsumerRegistration]] = {group: [] for group in groups}
+    for (group, name), node in zip(members, nodes, strict=True):
+        # What others register oddly says nothing; their owners and offsets still count.
+        with suppress(MalformedZnodeError):
+            if node is not None:
+                found[group].append(decode_registration(name, node))
+    return found

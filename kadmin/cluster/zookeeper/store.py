@@ -1,0 +1,348 @@
+"""ZooKeeper, reached with kazoo; beside `client`, the only module that knows kazoo.
+
+Goals: no call outlives its deadline; a read is repeated until then; a write is sent once, and when its fate cannot be
+seen that is said, never guessed. Every path is relative to the chroot of the connect string, which is never created.
+
+kazoo's habits that shape this code: its synchronous calls block without limit while the connection is suspended, so
+only asynchronous ones are used, each with a timeout. `commit()` returns errors instead of raising them. A name that
+cannot be encoded ends its I/O thread, so paths are checked before. Its start with a chroot blocks, so the chroot is
+put in front of paths here.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from kazoo import exceptions as zookeeper
+from kazoo.handlers.threading import KazooTimeoutError
+from kazoo.protocol import serialization
+from kazoo.protocol.states import KeeperState
+from kazoo.security import ACL, OPEN_ACL_UNSAFE, Id
+
+from kadmin.cluster.model import Acl, Check, Create, Delete, MultiResult, SetData, Znode
+from kadmin.cluster.zookeeper import four_letter
+from kadmin.cluster.zookeeper.addresses import parse_connect_string
+from kadmin.cluster.zookeeper.authentication import Authentication
+from kadmin.cluster.zookeeper.client import client_of
+from kadmin.cluster.zookeeper.connection import Connection
+from kadmin.cluster.zookeeper.znodes.paths import require_path
+from kadmin.errors import NotZooKeeperModeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Self
+
+    from kadmin.cluster.model import Op
+    from kadmin.errors import UnreachableError
+
+MAX_PACKET_BYTES = 1_000_000
+"""A server cuts the connection at 1,048,575 bytes by default, and the client would see only a lost connection."""
+
+WINDOW = 500
+"""Requests in flight in a bulk read."""
+
+CLOSE_S = 2.0
+_LOOK_S = 0.05
+
+_LOST = (
+    zookeeper.ConnectionLoss,
+    zookeeper.SessionExpiredError,  # and ConnectionClosedError
+    zookeeper.OperationTimeoutError,
+    zookeeper.RequestTimeoutError,
+    zookeeper.SessionMovedError,
+    zookeeper.ThrottledOpError,
+)
+_FORBIDDEN = (zookeeper.NoAuthError, zookeeper.AuthFailedError, zookeeper.SessionClosedRequireSaslError)
+
+# In a multi that failed these stand for the ops before and after the one that was refused.
+_BYSTANDERS = (zookeeper.RolledBackError, zookeeper.RuntimeInconsistency)
+
+
+class Store:
+    """One session with an ensemble; a context manager, for one thread."""
+
+    def __init__(self, way: Connection) -> None:
+        """Prepare without connecting; `Store.connect` is the way in."""
+        self._connection = way
+        self._chroot = way.connect.chroot
+        self._client = client_of(way)
+        self._negotiated_s = way.session_timeout_s
+        self._session_id = 0
+        self._learn_negotiated_timeout()
+
+    @classmethod
+    def connect(
+        cls,
+        connect: str,
+        *,
+        timeout_s: float = 15.0,
+        session_timeout_s: float = 10.0,
+        authentication: Authentication | None = None,
+        until: float = math.inf,
+    ) -> Store:
+        """Connect and make one read, so that wrong credentials show here.
+
+        `timeout_s` bounds the connection and then every call, `until` (monotonic) all of them. Raises InvalidInputError
+        for a wrong address, UnreachableError when nobody answers, NotAuthorizedError when the credentials are refused.
+        """
+        identity = authentication or Authentication()
+        address = parse_connect_string(connect)
+        store = cls(Connection(address, timeout_s, session_timeout_s, identity, identity.tls_context(), until))
+        try:
+            store._client.start_async()
+            store.exists("/")
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the session, so that its ephemeral znodes go at once; gives up waiting after CLOSE_S seconds."""
+        # kazoo waits for its own I/O thread without a limit, which a server that hangs would make ours. Without a
+        # connection the session cannot be ended anyway.
+        patience_s = min(CLOSE_S, _left(self._connection.end())) if self.connected else 0.0
+        closing = threading.Thread(target=self._stop, daemon=True)
+        closing.start()
+        closing.join(patience_s)
+
+    @property
+    def connect_string(self) -> str:
+        """The servers and the chroot, as given."""
+        return str(self._connection.connect)
+
+    @property
+    def chroot(self) -> str:
+        """The chroot, empty where there is none."""
+        return self._chroot
+
+    @property
+    def connected(self) -> bool:
+        """Whether the session is connected at this moment."""
+        return bool(self._client.connected)
+
+    @property
+    def session_id(self) -> int:
+        """The present session, as `ephemeral_owner` shows it; the last known one while disconnected.
+
+        After an expiry kazoo makes a new session by itself: the number changes, and ephemeral znodes are gone.
+        """
+        present = self._client.client_id
+        if present is not None and present[0]:
+            self._session_id = int(present[0])
+        return self._session_id
+
+    @property
+    def session_timeout_s(self) -> float:
+        """The session timeout that the server granted."""
+        return self._negotiated_s
+
+    @property
+    def last_zxid(self) -> int:
+        """The last transaction that the server had seen at its latest answer.
+
+        Equal before and after some reads: nothing in the whole ensemble changed between them.
+        """
+        return int(self._client.last_zxid)
+
+    def get(self, path: str) -> Znode | None:
+        """Read a znode, None where there is none."""
+        return self.get_many([path])[0]
+
+    def get_many(self, paths: Iterable[str]) -> list[Znode | None]:
+        """Read many znodes, pipelined, in the order asked; the deadline counts from answer to answer."""
+        asked = list(paths)
+        found = self._read(self._client.get_async, asked)
+        return [None if each is None else _znode(path, *each) for path, each in zip(asked, found, strict=True)]
+
+    def exists(self, path: str) -> Znode | None:
+        """Read a znode's facts without its data."""
+        return self.exists_many([path])[0]
+
+    def exists_many(self, paths: Iterable[str]) -> list[Znode | None]:
+        """Read the facts of many znodes, as `get_many`."""
+        asked = list(paths)
+        found = self._read(self._client.exists_async, asked)
+        return [None if each is None else _znode(path, None, each) for path, each in zip(asked, found, strict=True)]
+
+    def children(self, path: str) -> tuple[str, ...] | None:
+        """List the children's names, sorted; None where the znode does not exist."""
+        return self.children_many([path])[0]
+
+    def children_many(self, paths: Iterable[str]) -> list[tuple[str, ...] | None]:
+        """List the children of many znodes, as `get_many`."""
+        found = self._read(self._client.get_children_async, list(paths))
+        return [None if each is None else tuple(sorted(each)) for each in found]
+
+    def children_outside_chroot(self, path: str) -> tuple[str, ...] | None:
+        """List children of an absolute path, the chroot not applied: to find out what a mistyped one should be."""
+        found = self._pipeline(self._client.get_children_async, [require_path(path)])[0]
+        return None if found is None else tuple(sorted(found))
+
+    def acl(self, path: str) -> tuple[Acl, ...]:
+        """Read a znode's ACL, to copy it.
+
+        Raises NotZooKeeperModeError where the znode does not exist, and NotAuthorizedError where ZooKeeper shows a
+        digest as `name:x` only: a copy of that would lock everybody out.
+        """
+        found = self._read(self._client.get_acls_async, [path])[0]
+        if found is None:
+            raise NotZooKeeperModeError(f"There is no {path} at {self.connect_string}, so its ACL cannot be copied.")
+        acl = tuple(Acl(each.perms, each.id.scheme, each.id.id) for each in found[0])
+        if any(each.scheme == "digest" and each.credential.endswith(":x") for each in acl):
+            raise self._connection.forbidden(f"the ACL of {path}", "its digests are masked")
+        return acl
+
+    def sync(self, path: str) -> None:
+        """Bring the server that answers us up to date with its leader."""
+        self._read(self._client.sync_async, [path])
+
+    def multi(self, ops: Sequence[Op]) -> MultiResult:
+        """Send one multi, exactly once, waiting for a connection first; every element of the answer is inspected.
+
+        Raises InvalidInputError when it is too large to send, UnreachableError when it was never sent,
+        NotAuthorizedError when the session is refused as a whole, and UnknownOutcomeError when it was sent, or may
+        have been, and no answer came.
+        """
+        deadline = self._connection.deadline(self._connection.end())
+        requests = [self._request(op) for op in ops]
+        size = len(serialization.Transaction(requests).serialize())
+        if size > MAX_PACKET_BYTES:
+            raise self._connection.too_large(size, MAX_PACKET_BYTES)
+        self._await_connection(deadline)
+        transaction = self._client.transaction()
+        transaction.operations.extend(requests)
+        pending = transaction.commit_async()
+        try:
+            results = pending.get(timeout=_left(deadline))
+        except (*_LOST, KazooTimeoutError) as lost:
+            raise self._connection.unknown(_name(lost), size) from lost
+        except zookeeper.KazooException as error:
+            raise self._refused(error, "a write") from error
+        except Exception as odd:  # an answer that kazoo cannot read; the write is out all the same
+            raise self._connection.unknown(_name(odd), size) from odd
+        if len(results) != len(ops):
+            raise self._connection.unknown("an answer for another number of ops", size)
+        return _fate(ops, results)
+
+    def four_letter_words(self, word: str) -> Mapping[str, str | None]:
+        """Ask every server of the connect string; None where one refuses, is not serving or does not answer."""
+        return four_letter.ask_all(self._connection.connect.servers, word, self._connection.tls)
+
+    def _read(self, send: Callable[[str], Any], paths: Sequence[str]) -> list[Any]:
+        return self._pipeline(send, [self._absolute(path) for path in paths])
+
+    def _pipeline(self, send: Callable[[str], Any], paths: Sequence[str]) -> list[Any]:
+        """Send reads with at most WINDOW in flight; a znode that does not exist answers None."""
+        answers: list[Any] = [None] * len(paths)
+        todo = deque(range(len(paths)))
+        in_flight: deque[tuple[int, Any]] = deque()
+        end = self._connection.end()
+        deadline = self._connection.deadline(end)
+        while todo or in_flight:
+            while todo and len(in_flight) < WINDOW and (self.connected or not in_flight):
+                self._await_connection(deadline)
+                in_flight.append((todo[0], send(paths[todo.popleft()])))
+            # Answers come in order. Half of them are awaited with the last of that half: to be woken for each, by
+            # kazoo's thread that then wants to go on, takes a quarter more time.
+            half = len(in_flight) // 2
+            in_flight[half][1].wait(_left(deadline))
+            for index, pending in [in_flight.popleft() for _ in range(half + 1)]:
+                try:
+                    answers[index] = pending.get(timeout=_left(deadline))
+                except zookeeper.NoNodeError:
+                    pass
+                except (*_LOST, KazooTimeoutError) as lost:
+                    if _left(deadline) <= 0:
+                        raise self._connection.unreachable(_name(lost)) from lost
+                    todo.append(index)
+                    threading.Event().wait(_LOOK_S if not in_flight else 0)
+                    continue
+                except zookeeper.KazooException as error:
+                    raise self._refused(error, paths[index]) from error
+                deadline = self._connection.deadline(end)
+        return answers
+
+    def _await_connection(self, deadline: float) -> None:
+        while not self._client.connected:
+            if self._client.client_state == KeeperState.AUTH_FAILED:
+                raise self._refused(zookeeper.AuthFailedError(), "the session")
+            if _left(deadline) <= 0:
+                raise self._connection.unreachable("no connection")
+            threading.Event().wait(min(_LOOK_S, _left(deadline)))
+
+    def _request(self, op: Op) -> Any:  # noqa: ANN401 - kazoo ships no types
+        path = self._absolute(op.path)
+        match op:
+            case Create():
+                flags = (1 if op.ephemeral else 0) | (2 if op.sequential else 0)
+                return serialization.Create(path, op.data, _acls(op.acl), flags)
+            case Check():
+                return serialization.CheckVersion(path, op.version)
+            case SetData():
+                return serialization.SetData(path, op.data, op.version)
+            case Delete():
+                return serialization.Delete(path, op.version)
+
+    def _absolute(self, path: str) -> str:
+        require_path(path)
+        return (self._chroot or "/") if path == "/" else self._chroot + path
+
+    def _stop(self) -> None:
+        self._client.stop()
+        self._client.close()
+
+    def _learn_negotiated_timeout(self) -> None:
+        # kazoo tells what the server granted to nobody but its own connection, as two thirds of it.
+        connection = self._client._connection  # noqa: SLF001 - no public way exists
+        connect = connection._connect  # noqa: SLF001 - as above
+
+        def connect_and_learn(*where: object) -> tuple[float, float]:
+            read_timeout_ms, connect_timeout_ms = connect(*where)
+            self._negotiated_s = round(read_timeout_ms * 1.5) / 1000
+            return read_timeout_ms, connect_timeout_ms
+
+        connection._connect = connect_and_learn  # noqa: SLF001 - as above
+
+    def _refused(self, error: Exception, what: str) -> UnreachableError:
+        if isinstance(error, _FORBIDDEN):
+            return self._connection.forbidden(what, _name(error))
+        return self._connection.refused(what, _name(error))
+
+
+def _fate(ops: Sequence[Op], results: Sequence[object]) -> MultiResult:
+    errors = [(op, each) for op, each in zip(ops, results, strict=True) if isinstance(each, Exception)]
+    if not errors:
+        return MultiResult(committed=True)
+    causes = [(op, error) for op, error in errors if not isinstance(error, _BYSTANDERS)]
+    failed, error = (causes or errors)[0]
+    return MultiResult(committed=False, failed=failed, reason=_name(error))
+
+
+def _znode(path: str, data: bytes | None, stat: Any) -> Znode:  # noqa: ANN401 - kazoo ships no types
+    return Znode(
+        path, data, stat.version, stat.cversion, stat.czxid, stat.mzxid, stat.ephemeralOwner, stat.ctime, stat.mtime
+    )
+
+
+def _acls(acl: tuple[Acl, ...] | None) -> list[ACL]:
+    if acl is None:
+        return list(OPEN_ACL_UNSAFE)
+    return [ACL(each.permissions, Id(each.scheme, each.credential)) for each in acl]
+
+
+def _name(error: Exception) -> str:
+    return "no answer" if isinstance(error, KazooTimeoutError) else type(error).__name__.removesuffix("Error")
+
+
+def _left(deadline: float) -> float:
+    return max(0.0, deadline - time.monotonic())

@@ -1,0 +1,102 @@
+"""Reading and decoding znodes, strictly or tolerantly.
+
+Strict reading is for those who will write: the first znode that cannot be used ends it. Tolerant reading is for those
+who want to know what is wrong: it goes on, and says what it had to leave out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from kadmin.cluster.model import Unreadable
+from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError
+from kadmin.errors import NotAuthorizedError, NotZooKeeperModeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kadmin.cluster.model import Acl, Znode
+    from kadmin.cluster.zookeeper.store import Store
+    from kadmin.errors import KadminError
+
+_Value = TypeVar("_Value")
+
+
+class ZnodeReader:
+    """A store whose znodes are decoded; a tolerant one names in `unreadable` what it could not use, once each."""
+
+    def __init__(self, store: Store, *, tolerant: bool = False) -> None:
+        self.store = store
+        self._tolerant = tolerant
+        self._unreadable: dict[str, Unreadable] = {}
+
+    @property
+    def unreadable(self) -> tuple[Unreadable, ...]:
+        """What was left out so far, by path."""
+        return tuple(self._unreadable[path] for path in sorted(self._unreadable))
+
+    def get(self, path: str) -> Znode | None:
+        """Read a znode, None where there is none."""
+        return self.get_many([path])[0]
+
+    def get_many(self, paths: Sequence[str]) -> list[Znode | None]:
+        """Read many znodes in the order asked."""
+        return self._in_halves(self.store.get_many, paths)
+
+    def children(self, path: str) -> tuple[str, ...]:
+        """List the children of a znode; one that does not exist has none."""
+        try:
+            return self.store.children(path) or ()
+        except NotAuthorizedError as error:
+            if not self._tolerant:
+                raise
+            self.leave_out(path, error)
+            return ()
+
+    def children_many(self, paths: Sequence[str]) -> list[tuple[str, ...] | None]:
+        """List the children of many znodes in the order asked; None where there is no such znode."""
+        return self._in_halves(self.store.children_many, paths)
+
+    def _in_halves(
+        self, read: Callable[[Sequence[str]], list[_Value | None]], paths: Sequence[str]
+    ) -> list[_Value | None]:
+        try:
+            return read(paths)
+        except NotAuthorizedError as error:
+            if not self._tolerant:
+                raise
+            if len(paths) == 1:
+                self.leave_out(paths[0], error)
+                return [None]
+        # One path that may not be read refuses the whole pipeline: halves find it.
+        middle = len(paths) // 2
+        return self._in_halves(read, paths[:middle]) + self._in_halves(read, paths[middle:])
+
+    def acl(self, path: str) -> tuple[Acl, ...]:
+        """Read the ACL of a znode; one that does not exist (any more) has none."""
+        try:
+            return self.store.acl(path)
+        except NotZooKeeperModeError:
+            return ()
+        except NotAuthorizedError as error:
+            if not self._tolerant:
+                raise
+            self.leave_out(path, error)
+            return ()
+
+    def decode(self, decoder: Callable[[Znode], _Value], node: Znode | None) -> _Value | None:
+        """Decode a znode; none at all is None."""
+        if node is None:
+            return None
+        try:
+            return decoder(node)
+        except MalformedZnodeError as error:
+            if not self._tolerant:
+                raise
+            self._unreadable[node.path] = Unreadable(node.path, error.reason, node.data, node.version)
+            return None
+
+    def leave_out(self, path: str, error: KadminError) -> None:
+        """Note what somebody else could not read."""
+        denied = isinstance(error, NotAuthorizedError)
+        self._unreadable[path] = Unreadable(path, error.cause or error.message, denied=denied)

@@ -1,0 +1,131 @@
+"""The three admin znodes that controllers obey.
+
+Payloads (Kafka `ZkData.scala`: ReassignPartitionsZNode, PreferredReplicaElectionZNode, DeleteTopicsTopicZNode)::
+
+    /admin/reassign_partitions          {"version":1,"partitions":[{"topic":"foo","partition":0,"replicas":[1,2]}]}
+    /admin/preferred_replica_election   {"version":1,"partitions":[{"topic":"foo","partition":0}]}
+    /admin/delete_topics/<topic>        no data; one child per topic
+
+Exact encoding is the most safety-critical code here: from 2.0 on one unknown key makes the controller ignore the whole
+node, and an empty list, a string or a missing key can destroy data or loop controller elections. So encoders take typed
+values, refuse everything else, and write exactly the known keys in Kafka's own order.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.names import is_legal_topic_name
+from kadmin.cluster.zookeeper.znodes.paths import require_topic_name
+from kadmin.cluster.zookeeper.znodes.values import (
+    MalformedZnodeError,
+    decode_object,
+    encode,
+    integer,
+    integers,
+    mapping,
+    require_id,
+    require_replicas,
+    text,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from kadmin.cluster.model import Assignment, Replicas
+
+ADMIN = "/admin"
+REASSIGN_PARTITIONS = "/admin/reassign_partitions"
+PREFERRED_REPLICA_ELECTION = "/admin/preferred_replica_election"
+DELETE_TOPICS = "/admin/delete_topics"
+
+
+def deletion_path(topic: str) -> str:
+    """Return the child whose existence asks for the deletion of a topic; raises InvalidInputError for a bad name."""
+    return f"{DELETE_TOPICS}/{require_topic_name(topic)}"
+
+
+def encode_reassignment(entries: Assignment) -> bytes:
+    """Encode target replicas per partition, in the mapping's order.
+
+    Raises ValueError for no entries at all, an empty or repeating list, and anything but non-negative int32.
+    """
+    if not entries:
+        raise ValueError("a reassignment without entries would stay in ZooKeeper for ever")
+    partitions = [
+        {**_partition(partition), "replicas": require_replicas(str(partition), replicas)}
+        for partition, replicas in entries.items()
+    ]
+    return encode({"version": 1, "partitions": partitions})
+
+
+def decode_reassignment(data: bytes | None) -> dict[TopicPartition, Replicas]:
+    """Decode as strictly as the strictest controller: a key beside the known ones makes it ignore the whole node.
+
+    Of two entries for one partition the last wins, as there. Empty and repeating lists are returned as found.
+    """
+    _refuse_unknown(decode_object(REASSIGN_PARTITIONS, data), {"version", "partitions"})
+    found = {}
+    for partition, entry in _entries(REASSIGN_PARTITIONS, data):
+        _refuse_unknown(entry, {"topic", "partition", "replicas"})
+        found[partition] = integers(REASSIGN_PARTITIONS, entry.get("replicas"), "replicas")
+    return found
+
+
+def encode_election(partitions: Iterable[TopicPartition]) -> bytes:
+    """Encode partitions to elect, in order; none at all is valid and controllers remove it at once.
+
+    Raises ValueError for a partition that stands twice (controllers up to 1.0 fail on it).
+    """
+    listed = list(partitions)
+    if len(set(listed)) != len(listed):
+        raise ValueError("a partition stands twice in the election")
+    return encode({"version": 1, "partitions": [_partition(partition) for partition in listed]})
+
+
+def decode_election(data: bytes | None) -> tuple[TopicPartition, ...]:
+    """Decode the partitions of an election, in order."""
+    return tuple(partition for partition, _ in _entries(PREFERRED_REPLICA_ELECTION, data))
+
+
+def encode_deletion_document(topics: Iterable[str]) -> bytes:
+    """Encode the parent document of old documentation; no Kafka controller tested reads it.
+
+    Raises ValueError for no topics at all, a topic that stands twice, and what is no topic name.
+    """
+    listed = list(topics)
+    wrong = [topic for topic in listed if not is_legal_topic_name(topic)]
+    if not listed or len(set(listed)) != len(listed) or wrong:
+        raise ValueError(f"not a list of different topic names: {wrong or listed}")
+    return encode({"version": 1, "topics": listed})
+
+
+def decode_deletion_document(data: bytes | None) -> tuple[str, ...]:
+    """Decode the parent document of old documentation."""
+    topics = decode_object(DELETE_TOPICS, data).get("topics")
+    if not isinstance(topics, list):
+        raise MalformedZnodeError(DELETE_TOPICS, f"topics is not a list: {topics!r}")
+    return tuple(text(DELETE_TOPICS, topic, "topic") for topic in topics)
+
+
+def _refuse_unknown(value: dict[str, object], known: set[str]) -> None:
+    unknown = sorted(set(value) - known)
+    if unknown:
+        raise MalformedZnodeError(REASSIGN_PARTITIONS, f"unknown key: {unknown[0]!r}")
+
+
+def _entries(path: str, data: bytes | None) -> Iterator[tuple[TopicPartition, dict[str, object]]]:
+    partitions = decode_object(path, data).get("partitions")
+    if not isinstance(partitions, list):
+        raise MalformedZnodeError(path, f"partitions is not a list: {partitions!r}")
+    for each in partitions:
+        entry = mapping(path, each, "entry")
+        topic, number = text(path, entry.get("topic"), "topic"), integer(path, entry.get("partition"), "partition")
+        yield TopicPartition(topic, number), entry
+
+
+def _partition(partition: TopicPartition) -> dict[str, object]:
+    if not isinstance(partition.topic, str) or not partition.topic:
+        raise ValueError(f"not a topic name: {partition.topic!r}")
+    return {"topic": partition.topic, "partition": require_id(partition.partition)}

@@ -1,0 +1,218 @@
+"""What is wrong with the admin nodes: who put them there does not matter, what controllers will do with them does.
+
+A listening controller takes up a good node, and drops an entry that it cannot use, within milliseconds. So most is
+judged from two looks some seconds apart: what stood still in between is nobody's work in progress.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.names import escaped
+from kadmin.cluster.zookeeper.znodes.admin import ADMIN, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
+from kadmin.errors import name_some
+from kadmin.insight.diagnosis.finding import Finding, Trouble
+from kadmin.insight.diagnosis.zookeeper.admin_nodes import Motion, read_node
+from kadmin.insight.diagnosis.zookeeper.effects import Effect, Flaw, effects
+from kadmin.insight.diagnosis.zookeeper.evidence import STAYS_S
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kadmin.cluster.model import Acl, Znode
+    from kadmin.insight.diagnosis.zookeeper.admin_nodes import Entry, NodeReading
+    from kadmin.insight.diagnosis.zookeeper.evidence import Evidence, OpenOperation
+    from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
+
+_SHOWN_DATA = 200
+_SHOWN_REMARKS = 5
+_WORLD = "world"
+_ALL_PERMISSIONS = 31
+
+
+def admin_troubles(evidence: Evidence) -> Iterator[Finding]:
+    """Find what is wrong with the reassignment and the election node, and with their ACLs."""
+    for path in (REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION):
+        node = evidence.last.node(path)
+        if node is None:
+            yield from _unwatched(evidence, path)
+            continue
+        reading = read_node(node, evidence.state)
+        yield from _of_node(evidence, node, reading)
+        yield from _foreign_acl(evidence, node)
+
+
+def at_work(reading: NodeReading) -> bool:
+    """Whether the controller has taken the node up: it rewrote it, or a partition of it is on its way."""
+    return reading.version > 0 or any(entry.motion is Motion.IN_FLIGHT for entry in reading.entries)
+
+
+def worst_effect(reading: NodeReading, versions: KafkaVersions) -> Effect:
+    """Return the worst that controllers of these versions may make of the node as a whole: POISON, IGNORED or OBEYED.
+
+    A node that is seen at work is obeyed wherever that is possible at all.
+    """
+    choose = min if at_work(reading) else max
+    found = (choose(effects(reading.path, remark.flaw, versions)) for remark in reading.every_remark)
+    return max((effect for effect in found if effect >= Effect.IGNORED), default=Effect.OBEYED)
+
+
+def _unwatched(evidence: Evidence, path: str) -> Iterator[Finding]:
+    hidden = any(each.path == path for each in evidence.state.unreadable)
+    if path in evidence.deaf and evidence.first.node(path) is None and not hidden:
+        seen = "its session is in no server's list of watches (wchp), though it is connected; asked twice"
+        yield _deaf(evidence, path, f"{path} is absent", seen)
+
+
+def _of_node(evidence: Evidence, node: Znode, reading: NodeReading) -> Iterator[Finding]:
+    effect = worst_effect(reading, evidence.versions)
+    if effect is Effect.POISON:
+        what = "is poison: the next controller that starts fails on it and resigns, and so does every other"
+        yield _finding(evidence, Trouble.POISON_NODE, reading, f"{node.path} {what}.")
+    elif effect is Effect.IGNORED:
+        what = "is not obeyed by the controller, and stands in everybody's way"
+        yield _finding(evidence, Trouble.IGNORED_NODE, reading, f"{node.path} {what}.")
+    elif not _stayed(evidence, node):
+        yield from _foreign(evidence, reading)
+    elif _is_probe(reading):
+        what = "is a probe that no controller took away: the controller does not listen"
+        yield _finding(evidence, Trouble.LEFTOVER_PROBE, reading, f"{node.path} {what}.")
+    elif not any(_may_move(entry, evidence, node.path) for entry in reading.entries):
+        what = "names nothing that the controller could still do, and stands in everybody's way"
+        yield _finding(evidence, Trouble.ZOMBIE_NODE, reading, f"{node.path} {what}.")
+    elif _not_picked_up(evidence, reading):
+        yield _deaf(evidence, node.path, *_seen(evidence, reading))
+    else:
+        yield from _foreign(evidence, reading)
+
+
+def _stayed(evidence: Evidence, node: Znode) -> bool:
+    before = evidence.first.node(node.path)
+    return before is not None and before.mzxid == node.mzxid and evidence.stayed_s >= STAYS_S
+
+
+def _is_probe(reading: NodeReading) -> bool:
+    if not reading.entries:
+        return {remark.flaw for remark in reading.remarks} == {Flaw.NO_ENTRIES}
+    return all(remark.flaw is Flaw.PROBE for remark in reading.every_remark) and bool(reading.every_remark)
+
+
+def _may_move(entry: Entry, evidence: Evidence, path: str) -> bool:
+    if entry.motion is Motion.IN_FLIGHT:
+        return True
+    possible = [effects(path, remark.flaw, evidence.versions) for remark in entry.remarks]
+    return not any(found <= {Effect.DROPPED, Effect.STAYS} for found in possible)
+
+
+def _not_picked_up(evidence: Evidence, reading: NodeReading) -> bool:
+    if reading.path == PREFERRED_REPLICA_ELECTION:
+        return True
+    if at_work(reading):
+        return False
+    if reading.path in evidence.deaf:
+        return True
+    open_entries = [entry for entry in reading.entries if _may_move(entry, evidence, reading.path)]
+    untouched = all(entry.motion is Motion.NOT_STARTED for entry in open_entries)
+    return untouched and reading.path not in evidence.listening
+
+
+def _foreign(evidence: Evidence, reading: NodeReading) -> Iterator[Finding]:
+    if any(_asked_for(operation, reading) for operation in evidence.operations):
+        return
+    dead = any(remark.flaw is Flaw.DEAD_BROKER for entry in reading.entries for remark in entry.remarks)
+    message = f"{reading.path} is there and of no operation on record: another tool or operator is at work."
+    remedy = (
+        "start the brokers that it waits for, or reassign those partitions again"
+        if dead
+        else f"wait until it is gone: kadmin inspect admin -z {evidence.zookeeper}"
+    )
+    yield _finding(evidence, Trouble.FOREIGN_NODE, reading, message, remedy)
+
+
+def _asked_for(operation: OpenOperation, reading: NodeReading) -> bool:
+    if reading.path == PREFERRED_REPLICA_ELECTION:
+        return operation.elects
+    return all(entry.replicas in operation.lists.get(entry.subject, ()) for entry in reading.entries if entry.subject)
+
+
+def _deaf(evidence: Evidence, path: str, *seen: str) -> Finding:
+    return Finding(
+        Trouble.DEAF_CONTROLLER,
+        path,
+        f"The controller does not watch {path}: what is written there is not seen.",
+        (*_controller(evidence), *seen),
+        evidence.heal_command,
+        stops_apply=True,
+    )
+
+
+def _controller(evidence: Evidence) -> tuple[str, ...]:
+    found = evidence.state.controller
+    return () if found is None else (f"the controller is broker {found.broker_id}",)
+
+
+def _finding(
+    evidence: Evidence, trouble: Trouble, reading: NodeReading, message: str, remedy: str | None = None
+) -> Finding:
+    return Finding(
+        trouble,
+        reading.path,
+        message,
+        _seen(evidence, reading),
+        remedy or evidence.heal_command,
+        stops_apply=True,
+        version=reading.version,
+    )
+
+
+def _seen(evidence: Evidence, reading: NodeReading) -> tuple[str, ...]:
+    node = evidence.last.node(reading.path)
+    moving = [entry for entry in reading.entries if entry.motion is Motion.IN_FLIGHT]
+    return (
+        f"it holds {escaped(reading.data, _SHOWN_DATA)}",
+        *_worst_remarks(evidence, reading),
+        *((f"in flight: {name_some(moving)}",) if moving else ()),
+        *((f"unchanged for {evidence.stayed_s:.0f} s",) if node is not None and _stayed(evidence, node) else ()),
+        *(("the controller does not watch it",) if reading.path in evidence.deaf else ()),
+        f"the brokers are Kafka {evidence.versions}, by what they keep in ZooKeeper",
+    )
+
+
+def _worst_remarks(evidence: Evidence, reading: NodeReading) -> tuple[str, ...]:
+    words = [(remark, remark.words) for remark in reading.remarks]
+    words += [
+        (remark, remark.words if str(entry) in remark.words else f"{entry}: {remark.words}")
+        for entry in reading.entries
+        for remark in entry.remarks
+    ]
+    words.sort(key=lambda each: -max(effects(reading.path, each[0].flaw, evidence.versions)))
+    rest = len(words) - _SHOWN_REMARKS
+    return (*(each for _, each in words[:_SHOWN_REMARKS]), *((f"and {rest} more",) if rest > 0 else ()))
+
+
+def _foreign_acl(evidence: Evidence, node: Znode) -> Iterator[Finding]:
+    wanted, found = evidence.last.acls.get(ADMIN, ()), evidence.last.acls.get(node.path, ())
+    if not wanted or not found or set(wanted) <= set(found) or _is_open(found):
+        return
+    yield Finding(
+        Trouble.WRONG_ACL,
+        node.path,
+        f"{node.path} does not grant what {ADMIN} grants: the controller may not be able to shrink or read it.",
+        (f"its ACL: {_granted(found)}", f"that of {ADMIN}: {_granted(wanted)}"),
+        evidence.heal_command,
+        stops_apply=True,
+        version=node.version,
+    )
+
+
+def _is_open(acl: tuple[Acl, ...]) -> bool:
+    return any(each.scheme == _WORLD and each.permissions == _ALL_PERMISSIONS for each in acl)
+
+
+def _granted(acl: tuple[Acl, ...]) -> str:
+    letters = "rwcda"
+    return name_some(
+        f"{escaped(f'{each.scheme}:{each.credential}', 80)}:"
+        + "".join(letter for bit, letter in enumerate(letters) if each.permissions & 1 << bit)
+        for each in acl
+    )

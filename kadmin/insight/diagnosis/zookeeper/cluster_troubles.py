@@ -1,0 +1,155 @@
+"""Health of partitions and brokers, stuck deletions, leftover throttles and messages that nobody takes away."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.names import escaped
+from kadmin.cluster.zookeeper.znodes.admin import DELETE_TOPICS
+from kadmin.cluster.zookeeper.znodes.brokers import BROKER_IDS
+from kadmin.cluster.zookeeper.znodes.configs import CONFIG, CONFIG_CHANGES
+from kadmin.cluster.zookeeper.znodes.topics import TOPICS
+from kadmin.errors import name_some
+from kadmin.insight.diagnosis.finding import Finding, Trouble
+from kadmin.insight.diagnosis.health import health_of
+from kadmin.insight.diagnosis.zookeeper.evidence import STAYS_S
+from kadmin.plan.outlook import MIN_INSYNC_REPLICAS
+from kadmin.plan.throttle import THROTTLE_KEYS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kadmin.insight.diagnosis.zookeeper.evidence import Evidence
+
+THROTTLE_SETTINGS = THROTTLE_KEYS | {"replica.alter.log.dirs.io.max.bytes.per.second"}
+MANY_CONFIG_CHANGES = 10_000
+"""Above this no throttle is set any more: each one adds notifications, which brokers purge after 15 minutes."""
+MANY_MESSAGES = 1_000
+"""Messages to the controller, which takes them away at once when it works."""
+
+
+def cluster_troubles(evidence: Evidence) -> Iterator[Finding]:
+    """Find what is not well; of these only a cluster without any broker stops every apply."""
+    yield from _brokers(evidence)
+    yield from _deletions(evidence)
+    yield from _partitions(evidence)
+    yield from _throttles(evidence)
+    yield from _messages(evidence)
+
+
+def _brokers(evidence: Evidence) -> Iterator[Finding]:
+    state = evidence.state
+    if not state.brokers:
+        yield Finding(
+            Trouble.MISSING_BROKERS,
+            BROKER_IDS,
+            "No broker is registered.",
+            (f"{BROKER_IDS} has no children that can be read",),
+            "start the brokers",
+            stops_apply=True,
+        )
+        return
+    hosted: dict[int, int] = {}
+    for topic in state.topics.values():
+        for replicas in topic.replicas.values():
+            for broker in set(replicas) - set(state.brokers):
+                hosted[broker] = hosted.get(broker, 0) + 1
+    if hosted:
+        yield Finding(
+            Trouble.MISSING_BROKERS,
+            BROKER_IDS,
+            f"Brokers that hold replicas are not alive: {name_some(sorted(hosted))}. Plans that name them are refused.",
+            tuple(f"broker {broker}: assigned replicas: {count}" for broker, count in sorted(hosted.items())[:10]),
+            f"start them, or find a substitute: kadmin snapshot -z {evidence.zookeeper} --out DIR",
+            stops_apply=False,
+        )
+
+
+def _deletions(evidence: Evidence) -> Iterator[Finding]:
+    state = evidence.state
+    stuck = sorted(set(evidence.first.deletions) & set(evidence.last.deletions)) if evidence.stayed_s >= STAYS_S else []
+    for name in stuck:
+        topic = state.topics.get(name)
+        held = {broker for replicas in topic.replicas.values() for broker in replicas} if topic is not None else set()
+        dead = sorted(held - set(state.brokers))
+        why = (
+            f"broker {', '.join(map(str, dead))} holds replicas and is not alive; the live copies are gone already"
+            if dead
+            else "its replicas are all on live brokers: it is large, or the controller does not work"
+        )
+        yield Finding(
+            Trouble.STUCK_DELETION,
+            f"{DELETE_TOPICS}/{escaped(name)}",
+            f"The deletion of topic {escaped(name)} does not end.",
+            (f"queued for more than {evidence.stayed_s:.0f} s", why),
+            "start that broker; never remove the request by hand: the topic would come back empty"
+            if dead
+            else "kadmin doctor, again in a minute; never remove the request by hand",
+            stops_apply=False,
+            topic=None if topic is None else name,
+        )
+
+
+def _partitions(evidence: Evidence) -> Iterator[Finding]:
+    state = evidence.state
+    known, health = state.states, health_of(state)
+    for trouble, found, what in (
+        (Trouble.OFFLINE_PARTITIONS, health.offline, "without a leader"),
+        (
+            Trouble.UNDER_MIN_ISR,
+            health.under_min_isr,
+            f"with fewer replicas in sync than {MIN_INSYNC_REPLICAS} asks for",
+        ),
+    ):
+        partitions = sorted(partition for partition in found if partition.topic not in state.admin.deletions)
+        if partitions:
+            seen = (
+                f"{p}: leader {known[p].leader}, ISR {list(known[p].isr)}, replicas {list(state.replicas(p) or ())}"
+                for p in partitions[:5]
+            )
+            yield Finding(
+                trouble,
+                TOPICS,
+                f"Partitions {what}: {name_some(partitions)}.",
+                tuple(seen),
+                "start the brokers of their ISR; their logs say why a running one does not follow",
+                stops_apply=False,
+            )
+
+
+def _throttles(evidence: Evidence) -> Iterator[Finding]:
+    state = evidence.state
+    moving = any(topic.adding_replicas or topic.removing_replicas for topic in state.topics.values())
+    if moving or evidence.operations or evidence.last.reassignment is not None:
+        return
+    configs = {f"brokers/{name}": config for name, config in evidence.broker_configs.items()}
+    configs |= {f"topics/{name}": config for name, config in state.topic_configs.items()}
+    left = {name: sorted(THROTTLE_SETTINGS & set(config)) for name, config in sorted(configs.items())}
+    entities = [name for name, keys in left.items() if keys]
+    if entities:
+        yield Finding(
+            Trouble.LEFTOVER_THROTTLE,
+            CONFIG,
+            f"Replication throttles are set, and nothing is being reassigned: {name_some(map(escaped, entities))}.",
+            tuple(f"{escaped(name)}: {', '.join(left[name])}" for name in entities[:5]),
+            f"kadmin throttle audit -z {evidence.zookeeper}",
+            stops_apply=False,
+        )
+
+
+def _messages(evidence: Evidence) -> Iterator[Finding]:
+    for path, count in sorted(evidence.notifications.items()):
+        config = path == CONFIG_CHANGES
+        if count > (MANY_CONFIG_CHANGES if config else MANY_MESSAGES):
+            yield Finding(
+                Trouble.MANY_NOTIFICATIONS,
+                path,
+                f"{path} holds {count:,} messages.",
+                (
+                    "brokers purge them after 15 minutes; no throttle is set until then"
+                    if config
+                    else "a controller that works takes them away at once",
+                ),
+                "wait, and look again" if config else "look into the controller's log",
+                stops_apply=False,
+            )

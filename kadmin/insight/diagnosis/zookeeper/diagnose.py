@@ -1,0 +1,117 @@
+"""From what was seen of a cluster to what is wrong with it: pure, in the order in which an operator would mend it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.zookeeper.znodes.admin import PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
+from kadmin.cluster.zookeeper.znodes.controller import CONTROLLER, CONTROLLER_EPOCH
+from kadmin.insight.diagnosis.finding import Finding, Trouble
+from kadmin.insight.diagnosis.zookeeper.admin_troubles import admin_troubles
+from kadmin.insight.diagnosis.zookeeper.cluster_troubles import cluster_troubles
+from kadmin.insight.diagnosis.zookeeper.evidence import Evidence
+from kadmin.insight.diagnosis.zookeeper.topic_troubles import topic_troubles
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Evidence", "Finding", "Trouble", "diagnose", "loops", "unchecked"]
+
+OPERATIONS = "operations"
+LAST_TO_FAIL_AGAIN = (0, 10)
+"""Up to here a broker that could not become controller cannot later either: it left half of a controller behind."""
+_FAILS_AGAIN = "the cause is gone, but every broker of this version that failed over it fails until it is restarted"
+_CAUSES = frozenset({Trouble.POISON_NODE, Trouble.STRING_IDS, Trouble.EMPTY_REPLICAS, Trouble.WRONG_ACL})
+
+
+def diagnose(evidence: Evidence) -> tuple[Finding, ...]:
+    """Name every trouble that the evidence shows; an empty answer means that nothing was found."""
+    nodes, topics = tuple(admin_troubles(evidence)), tuple(topic_troubles(evidence))
+    looping = loops(evidence)
+    if looping:
+        # A controller that lives for some milliseconds watches nothing, and says nothing about the next.
+        nodes = tuple(found for found in nodes if found.trouble is not Trouble.DEAF_CONTROLLER)
+    return (
+        *_controller(evidence, (*nodes, *topics), looping=looping),
+        *nodes,
+        *topics,
+        *_operations(evidence),
+        *cluster_troubles(evidence),
+    )
+
+
+def loops(evidence: Evidence) -> bool:
+    """Whether controllers follow one another without end: the epoch grew from every sample to the next.
+
+    A single failover shows as growth between two samples and none between the others.
+    """
+    grown = [after.epoch > before.epoch for before, after in pairwise(evidence.samples)]
+    return len(grown) > 1 and all(grown)
+
+
+def unchecked(evidence: Evidence) -> tuple[str, ...]:
+    """Say what could not be seen, so that nobody takes silence for health."""
+    if evidence.state.controller is None or loops(evidence):
+        return ()
+    unknown = {REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION} - evidence.deaf - evidence.listening
+    return tuple(
+        f"whether the controller watches {path}: four-letter words do not tell; apply asks by a probe"
+        for path in sorted(unknown, reverse=True)
+        if evidence.last.node(path) is None
+    )
+
+
+def _controller(evidence: Evidence, others: tuple[Finding, ...], *, looping: bool) -> Iterator[Finding]:
+    first, last = evidence.samples[0], evidence.samples[-1]
+    if looping:
+        causes = [f"likely cause: {found.trouble} at {found.path}" for found in others if found.trouble in _CAUSES]
+        exhausted = not causes and evidence.versions.newest <= LAST_TO_FAIL_AGAIN
+        unexplained = _FAILS_AGAIN if exhausted else "no cause was found in ZooKeeper: look into the controllers' logs"
+        yield Finding(
+            Trouble.ELECTION_LOOP,
+            CONTROLLER_EPOCH,
+            "Controllers are elected and resign without end: nothing is reassigned, elected, created or deleted.",
+            (
+                f"the epoch went from {first.epoch} to {last.epoch} in {len(evidence.samples)} looks a second apart",
+                *(causes or (unexplained,)),
+            ),
+            "restart the brokers, one after the other" if exhausted else evidence.heal_command,
+            stops_apply=True,
+        )
+    elif evidence.state.brokers and all(sample.controller is None for sample in evidence.samples):
+        yield Finding(
+            Trouble.NO_CONTROLLER,
+            CONTROLLER,
+            "The cluster has no controller, and nobody is being elected.",
+            (
+                f"{CONTROLLER} was absent in {len(evidence.samples)} looks a second apart; an election takes less",
+                f"live brokers: {', '.join(str(broker) for broker in sorted(evidence.state.brokers))}",
+            ),
+            evidence.heal_command,
+            stops_apply=True,
+        )
+
+
+def _operations(evidence: Evidence) -> Iterator[Finding]:
+    if evidence.lock is not None:
+        yield Finding(
+            Trouble.LOCK_HELD,
+            f"{evidence.root}/lock",
+            f"The lock is held for operation {evidence.lock.operation_id}.",
+            (f"by {evidence.lock.holder}",),
+            f"kadmin status -z {evidence.zookeeper}",
+            stops_apply=True,
+        )
+    for operation in evidence.operations:
+        at_work = evidence.lock is not None and evidence.lock.operation_id == operation.operation_id
+        yield Finding(
+            Trouble.UNFINISHED_OPERATION,
+            f"{evidence.root}/{OPERATIONS}/{operation.operation_id}",
+            f"Operation {operation.operation_id} ({operation.kind}) is not finished.",
+            (operation.words, *(() if operation.whole else ("its record was never whole: nothing was published",))),
+            f"kadmin status -z {evidence.zookeeper}"
+            if at_work
+            else f"kadmin resume {operation.operation_id} -z {evidence.zookeeper}",
+            stops_apply=True,
+        )

@@ -1,0 +1,153 @@
+"""What a controller does with each flaw of an admin node, by version: tables of what live brokers did.
+
+Constraints: a flaw of one entry may spoil the whole node. From 2.0 on the reassignment decoder is strict about keys
+and lenient about numbers; the election decoder is the other way round on every version. Where the cluster's version is
+not known exactly, the worst of what is possible counts. Before 1.1 little was tried: those rows hold what 1.1 does,
+unless something else was seen.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum, StrEnum
+from typing import TYPE_CHECKING, TypeAlias
+
+from kadmin.cluster.zookeeper.znodes.admin import REASSIGN_PARTITIONS
+from kadmin.insight.diagnosis.zookeeper.versions import NEWEST, OLDEST
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions, Version
+
+
+class Flaw(StrEnum):
+    """Everything that can be odd about an admin node, or about one of its entries."""
+
+    NULL_DATA = "null-data"
+    EMPTY_DATA = "empty-data"
+    JSON_NULL = "json-null"
+    NOT_JSON = "not-json"
+    NOT_AN_OBJECT = "not-an-object"
+    TRAILING_TEXT = "trailing-text"
+    NO_PARTITIONS = "no-partitions"
+    NOT_A_LIST = "partitions-not-a-list"
+    NO_ENTRIES = "no-entries"
+    UNKNOWN_KEY = "unknown-key"
+    NOT_AN_ENTRY = "not-an-entry"
+    NO_TOPIC = "no-topic"
+    ODD_PARTITION = "odd-partition"
+    BAD_PARTITION = "bad-partition"
+    NO_REPLICAS = "no-replicas"
+    BAD_REPLICAS = "bad-replicas"
+    BAD_BROKER_ID = "bad-broker-id"
+    EMPTY_REPLICAS = "empty-replicas"
+    DUPLICATE_BROKER = "duplicate-broker"
+    NAMED_TWICE = "named-twice"
+    PROBE = "probe"
+    UNKNOWN_TOPIC = "unknown-topic"
+    UNKNOWN_PARTITION = "unknown-partition"
+    BEING_DELETED = "being-deleted"
+    DEAD_BROKER = "dead-broker"
+    NO_OP = "no-op"
+    NOT_ELECTABLE = "not-electable"
+
+
+class Effect(IntEnum):
+    """What comes of a flaw, the mildest first."""
+
+    OBEYED = 0
+    """The controller does as it is told."""
+    DROPPED = 1
+    """A controller that listens takes the entry away, and does nothing else."""
+    WAITS = 2
+    """The controller waits, for ever if need be."""
+    STAYS = 3
+    """Nothing more is done with the entry, and it stays."""
+    IGNORED = 4
+    """The whole node is ignored, and stays in everybody's way or is deleted."""
+    POISON = 5
+    """The event fails; at the next failover the new controller fails on it, resigns, and so does every other."""
+
+
+Table: TypeAlias = "Mapping[Flaw, tuple[tuple[Version, Effect], ...]]"
+
+
+def _always(effect: Effect) -> tuple[tuple[Version, Effect], ...]:
+    return ((OLDEST, effect),)
+
+
+def _changed(before: Effect, version: Version, since: Effect) -> tuple[tuple[Version, Effect], ...]:
+    return ((OLDEST, before), (version, since))
+
+
+_STRICT: Version = (2, 0)
+_MARKED: Version = (2, 4)
+_TOLERANT_ELECTIONS: Version = (2, 2)
+_ASYNCHRONOUS: Version = (1, 1)
+_AFTER_THE_OLDEST: Version = (0, 11)
+
+_COMMON: Table = {
+    Flaw.NULL_DATA: _always(Effect.POISON),
+    Flaw.PROBE: _always(Effect.DROPPED),
+    Flaw.BEING_DELETED: _always(Effect.DROPPED),
+    Flaw.NO_OP: _always(Effect.DROPPED),
+}
+_REASSIGNMENT: Table = {
+    **_COMMON,
+    Flaw.JSON_NULL: _changed(Effect.IGNORED, _AFTER_THE_OLDEST, Effect.POISON),
+    Flaw.EMPTY_DATA: _always(Effect.IGNORED),
+    Flaw.NOT_JSON: _always(Effect.IGNORED),
+    Flaw.NOT_AN_OBJECT: _always(Effect.IGNORED),
+    Flaw.TRAILING_TEXT: _changed(Effect.IGNORED, _ASYNCHRONOUS, Effect.OBEYED),
+    Flaw.NO_PARTITIONS: _changed(Effect.IGNORED, _STRICT, Effect.POISON),
+    Flaw.NOT_A_LIST: _changed(Effect.POISON, _STRICT, Effect.IGNORED),
+    Flaw.NO_ENTRIES: _always(Effect.IGNORED),
+    Flaw.UNKNOWN_KEY: _changed(Effect.OBEYED, _STRICT, Effect.IGNORED),
+    Flaw.NOT_AN_ENTRY: _changed(Effect.POISON, _STRICT, Effect.IGNORED),
+    Flaw.NO_TOPIC: _changed(Effect.POISON, _STRICT, Effect.DROPPED),
+    Flaw.ODD_PARTITION: _changed(Effect.POISON, _STRICT, Effect.OBEYED),
+    Flaw.BAD_PARTITION: _changed(Effect.POISON, _STRICT, Effect.IGNORED),
+    Flaw.NO_REPLICAS: ((OLDEST, Effect.POISON), (_STRICT, Effect.DROPPED), (_MARKED, Effect.POISON)),
+    Flaw.BAD_REPLICAS: _changed(Effect.POISON, _STRICT, Effect.IGNORED),
+    Flaw.BAD_BROKER_ID: _changed(Effect.DROPPED, _AFTER_THE_OLDEST, Effect.POISON),
+    Flaw.EMPTY_REPLICAS: _always(Effect.POISON),
+    Flaw.DUPLICATE_BROKER: _changed(Effect.OBEYED, _MARKED, Effect.STAYS),
+    Flaw.UNKNOWN_TOPIC: _always(Effect.DROPPED),
+    Flaw.UNKNOWN_PARTITION: _always(Effect.DROPPED),
+    Flaw.DEAD_BROKER: _always(Effect.WAITS),
+}
+_ELECTION: Table = {
+    **_COMMON,
+    Flaw.JSON_NULL: _always(Effect.POISON),
+    Flaw.EMPTY_DATA: (
+        (OLDEST, Effect.POISON),
+        (_ASYNCHRONOUS, Effect.DROPPED),
+        (_TOLERANT_ELECTIONS, Effect.POISON),
+    ),
+    Flaw.NOT_JSON: _changed(Effect.POISON, _ASYNCHRONOUS, Effect.DROPPED),
+    Flaw.NOT_AN_OBJECT: _always(Effect.POISON),
+    Flaw.NO_PARTITIONS: _always(Effect.POISON),
+    Flaw.NOT_A_LIST: _always(Effect.POISON),
+    Flaw.NOT_AN_ENTRY: _always(Effect.POISON),
+    Flaw.NO_TOPIC: _always(Effect.POISON),
+    Flaw.ODD_PARTITION: _always(Effect.POISON),
+    Flaw.BAD_PARTITION: _always(Effect.POISON),
+    Flaw.NO_ENTRIES: _always(Effect.DROPPED),
+    Flaw.NAMED_TWICE: _changed(Effect.STAYS, _ASYNCHRONOUS, Effect.OBEYED),
+    Flaw.UNKNOWN_TOPIC: _changed(Effect.STAYS, _TOLERANT_ELECTIONS, Effect.DROPPED),
+    Flaw.UNKNOWN_PARTITION: _changed(Effect.STAYS, _TOLERANT_ELECTIONS, Effect.DROPPED),
+    Flaw.NOT_ELECTABLE: _always(Effect.DROPPED),
+}
+
+
+def effects(path: str, flaw: Flaw, versions: KafkaVersions) -> frozenset[Effect]:
+    """Return what controllers of these versions do with a flaw of the node at `path`; never empty."""
+    rows = (_REASSIGNMENT if path == REASSIGN_PARTITIONS else _ELECTION).get(flaw, _always(Effect.OBEYED))
+    # Each row holds to the last version before the next one's.
+    ends = [*(_before(since) for since, _ in rows[1:]), NEWEST]
+    return frozenset(effect for (since, effect), end in zip(rows, ends, strict=True) if versions.may_be(since, end))
+
+
+def _before(version: Version) -> Version:
+    major, minor = version
+    return (major, minor - 1) if minor else (major - 1, 99)

@@ -1,0 +1,168 @@
+"""What is wrong with topic znodes: string ids, empty lists, moves without a node, and what cannot be read at all."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.names import escaped
+from kadmin.cluster.zookeeper.znodes.configs import CONFIG
+from kadmin.cluster.zookeeper.znodes.topics import TOPICS, topic_path
+from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError, decode_object
+from kadmin.errors import name_some
+from kadmin.insight.diagnosis.finding import Finding, Trouble
+from kadmin.insight.tables.zookeeper.znodes import HIDDEN, holds_secrets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kadmin.cluster.model import Topic, Unreadable
+    from kadmin.insight.diagnosis.zookeeper.evidence import Evidence
+
+_TOPIC_ZNODE = re.compile(re.escape(TOPICS) + "/([^/]+)")
+_LISTS = ("partitions", "adding_replicas", "removing_replicas")
+_SHOWN_DATA = 200
+
+
+def topic_troubles(evidence: Evidence) -> Iterator[Finding]:
+    """Find what is wrong with topic znodes, and every znode that could not be read."""
+    for each in evidence.state.unreadable:
+        if not each.denied:
+            yield _unreadable(evidence, each)
+    yield from _denied(evidence)
+    for name in sorted(evidence.state.topics):
+        yield from _emptied(evidence, evidence.state.topics[name])
+    yield from _api_reassignments(evidence)
+
+
+def emptied_partitions(topic: Topic) -> tuple[int, ...]:
+    """Return the partitions whose list is empty, or is all to be removed: what an empty target leaves behind."""
+    return tuple(
+        number
+        for number, replicas in topic.replicas.items()
+        if set(replicas) <= set(topic.removing_replicas.get(number, ()))
+    )
+
+
+def string_ids(data: bytes | None) -> tuple[int, ...]:
+    """Return the partitions of a topic znode that hold broker ids as text; empty where anything else is wrong too."""
+    try:
+        value = decode_object("", data)
+    except MalformedZnodeError:
+        return ()
+    found: set[int] = set()
+    for key in _LISTS:
+        lists = value.get(key) or {}
+        if not isinstance(lists, dict):
+            return ()
+        for number, ids in lists.items():
+            if not (number.isascii() and number.isdigit() and isinstance(ids, list)) or not all(map(_is_id, ids)):
+                return ()
+            if any(isinstance(each, str) for each in ids):
+                found.add(int(number))
+    return tuple(sorted(found))
+
+
+def _is_id(value: object) -> bool:
+    if isinstance(value, str):
+        return value.isascii() and value.isdigit()
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _unreadable(evidence: Evidence, znode: Unreadable) -> Finding:
+    topic, numbers = _TOPIC_ZNODE.fullmatch(znode.path), string_ids(znode.data)
+    shown = HIDDEN if holds_secrets(znode.path) else escaped(znode.data, _SHOWN_DATA)
+    seen = (znode.reason, f"it holds {shown}")
+    if topic is not None and numbers:
+        return Finding(
+            Trouble.STRING_IDS,
+            znode.path,
+            f"Topic {topic[1]} holds broker ids as text: every controller from 2.0 on that starts fails on it.",
+            seen,
+            evidence.heal_command,
+            stops_apply=True,
+            topic=topic[1],
+            partitions=numbers,
+            version=znode.version,
+        )
+    return Finding(
+        Trouble.UNREADABLE_ZNODE,
+        znode.path,
+        f"{escaped(znode.path)} holds what Kafka does not write there.",
+        seen,
+        "look at it with zookeeper-shell; kadmin writes nothing on a cluster that it cannot read",
+        # Configs are read for deletions only.
+        stops_apply=not znode.path.startswith(CONFIG),
+        version=znode.version,
+    )
+
+
+def _denied(evidence: Evidence) -> Iterator[Finding]:
+    denied = [each for each in evidence.state.unreadable if each.denied]
+    if denied:
+        paths = name_some((escaped(each.path, 80) for each in denied), most=10)
+        yield Finding(
+            Trouble.WRONG_ACL,
+            denied[0].path,
+            "ZooKeeper does not let this identity see all that the doctor looks at.",
+            (f"not allowed: {paths}", *sorted({each.reason for each in denied})[:3]),
+            "use the brokers' own identity: secured clusters grant writes to that one alone",
+            stops_apply=any(not each.path.startswith(CONFIG) for each in denied),
+        )
+
+
+def _emptied(evidence: Evidence, topic: Topic) -> Iterator[Finding]:
+    numbers = emptied_partitions(topic)
+    if not numbers:
+        return
+    lost = [number for number in numbers if not topic.replicas[number]]
+    seen = tuple(
+        f"{topic.name}-{number}: replicas {list(topic.replicas[number])}, removing "
+        f"{list(topic.removing_replicas.get(number, ()))}"
+        for number in numbers[:5]
+    )
+    message = (
+        f"Topic {topic.name} has partitions without replicas; their data was deleted when the list was written."
+        if len(lost) == len(numbers)
+        else f"Topic {topic.name} is to lose all replicas of partitions: the next controller that starts fails on it."
+    )
+    yield Finding(
+        Trouble.EMPTY_REPLICAS,
+        topic_path(topic.name),
+        message,
+        seen,
+        evidence.heal_command,
+        stops_apply=len(lost) < len(numbers),
+        topic=topic.name,
+        partitions=numbers,
+        version=topic.version,
+    )
+
+
+def _api_reassignments(evidence: Evidence) -> Iterator[Finding]:
+    node = evidence.state.admin.reassignment
+    known = set(node.entries or ()) if node is not None else set()
+    known |= {partition for operation in evidence.operations for partition in operation.lists}
+    moving: list[TopicPartition] = []
+    dead: set[int] = set()
+    for topic in evidence.state.topics.values():
+        for number in sorted({*topic.adding_replicas, *topic.removing_replicas} - set(emptied_partitions(topic))):
+            partition = TopicPartition(topic.name, number)
+            if partition not in known:
+                moving.append(partition)
+                dead |= set(topic.adding_replicas.get(number, ())) - set(evidence.state.brokers)
+    if moving:
+        waits = f"waiting for broker {', '.join(map(str, sorted(dead)))}, which is not alive"
+        yield Finding(
+            Trouble.API_REASSIGNMENT,
+            topic_path(moving[0].topic) if len({each.topic for each in moving}) == 1 else TOPICS,
+            "Partitions are being reassigned without an admin node: through the brokers' API, or from a node that is "
+            "gone.",
+            (
+                f"adding or removing replicas ({len(moving)}): {name_some(sorted(moving), most=10)}",
+                *((waits,) if dead else ()),
+            ),
+            "wait until they are done, or cancel them: kafka-reassign-partitions --bootstrap-server ... --cancel",
+            stops_apply=True,
+        )

@@ -1,0 +1,63 @@
+"""Which versions of Kafka a cluster may run, by what its brokers keep in ZooKeeper.
+
+Brokers make their folders at every start, so a folder that is absent was made by nobody: the brokers are older than it.
+Between 1.0 and 2.6 nothing tells, until a 2.4+ controller has rewritten some topic znode.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from kadmin.cluster.zookeeper.znodes.controller import FEATURE
+from kadmin.cluster.zookeeper.znodes.notifications import LOG_DIR_EVENTS, PRODUCER_ID_BLOCK
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from kadmin.cluster.model import ClusterState
+
+Version: TypeAlias = tuple[int, int]
+
+OLDEST: Version = (0, 10)
+NEWEST: Version = (3, 9)
+IP_CONFIGS = "/config/ips"
+
+# Each folder, the first version that makes it, and the last that does not.
+_FOLDERS: tuple[tuple[str, Version, Version], ...] = (
+    (PRODUCER_ID_BLOCK, (0, 11), (0, 10)),
+    (LOG_DIR_EVENTS, (1, 0), (0, 11)),
+    (FEATURE, (2, 7), (2, 6)),
+    (IP_CONFIGS, (2, 8), (2, 7)),
+)
+TELLING_PATHS = tuple(path for path, _, _ in _FOLDERS)
+_BY_TOPIC_FORMAT: dict[int, Version] = {2: (2, 4), 3: (2, 8)}
+
+
+@dataclass(frozen=True, slots=True)
+class KafkaVersions:
+    """The oldest and the newest version that fit what was seen, both included."""
+
+    oldest: Version = OLDEST
+    newest: Version = NEWEST
+
+    def __str__(self) -> str:
+        low, high = (".".join(str(part) for part in each) for each in (self.oldest, self.newest))
+        return low if low == high else f"{low} to {high}"
+
+    def may_be(self, oldest: Version, newest: Version) -> bool:
+        """Whether any version from `oldest` to `newest` fits."""
+        return self.oldest <= newest and oldest <= self.newest
+
+
+def infer_versions(present: Collection[str], state: ClusterState) -> KafkaVersions:
+    """Infer from which of TELLING_PATHS are present, from registrations, topic znodes and `/controller`."""
+    lows, highs = [OLDEST], [NEWEST]
+    for path, since, before in _FOLDERS:
+        (lows if path in present else highs).append(since if path in present else before)
+    lows += [(2, 7) for broker in state.brokers.values() if broker.registration_version >= 5]  # noqa: PLR2004 - 2.7's
+    lows += [_BY_TOPIC_FORMAT.get(topic.format_version, OLDEST) for topic in state.topics.values()]
+    if state.controller is not None:
+        new = state.controller.kraft_epoch is not None
+        (lows if new else highs).append((3, 4) if new else (3, 3))
+    return KafkaVersions(max(lows), max(*lows, min(highs)))

@@ -1,0 +1,1 @@
+"""What a plan or a loss would do."""

@@ -1,0 +1,201 @@
+"""Which member of a group gets which partitions, and which partition of `__consumer_offsets` keeps a group.
+
+Kafka: RangeAssignor, RoundRobinAssignor and the StickyAssignor of 3.9 (the order is Java's, by UTF-16 units, and for
+the last one that of its hash tables), GroupMetadataManager.partitionFor.
+Members are consumer ids, or consumer threads (`<consumer id>-<thread>`) of the old consumers.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from dataclasses import replace
+from itertools import chain, count, cycle, islice
+from typing import TYPE_CHECKING, TypeAlias
+
+from kadmin.cluster.model import TopicPartition
+from kadmin.errors import InfeasibleError
+from kadmin.insight.predict.strategy import Strategy
+from kadmin.insight.tables.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from kadmin.cluster.zookeeper.znodes.consumers import ConsumerRegistration
+
+Subscriptions: TypeAlias = "Mapping[str, Collection[str]]"
+"""Topics by member."""
+Shares: TypeAlias = dict[str, tuple[TopicPartition, ...]]
+"""Partitions by member, in the order in which they were given; every member is there."""
+
+OFFSETS = "__consumer_offsets"
+PREVIEW = ("topic", "partition", "before", "after", "changes_hands")
+COORDINATORS = ("group", "partition", "broker")
+
+
+_HASH_SLOTS = 16
+_SIGN = 1 << 31
+_WORD = 1 << 32
+
+
+def range_shares(subscriptions: Subscriptions, partitions: Mapping[str, int]) -> Shares:
+    """Share each topic by itself: its P partitions in C consecutive runs, the first P mod C of them one longer.
+
+    `partitions` is how many each topic has; a topic that is not in it has none.
+    Example: 5 partitions for members a and b: a gets 0, 1, 2 and b gets 3, 4.
+    """
+    shares: defaultdict[str, list[TopicPartition]] = defaultdict(list)
+    for topic in _in_order({topic for topics in subscriptions.values() for topic in topics}):
+        members = _in_order(member for member, topics in subscriptions.items() if topic in topics)
+        each, longer = divmod(partitions.get(topic, 0), len(members))
+        for position, member in enumerate(members):
+            start = each * position + min(position, longer)
+            length = each + (position < longer)
+            shares[member] += [TopicPartition(topic, number) for number in range(start, start + length)]
+    return {member: tuple(shares[member]) for member in _in_order(subscriptions)}
+
+
+def round_robin_shares(subscriptions: Subscriptions, partitions: Mapping[str, int]) -> Shares:
+    """Deal all partitions out in turn, by topic and number; a member without the topic is passed over.
+
+    Example: topics x and y of two partitions each for members a and b: a gets x-0 and y-0, b gets x-1 and y-1.
+    """
+    members = _in_order(subscriptions)
+    shares: dict[str, list[TopicPartition]] = {member: [] for member in members}
+    turn = cycle(members)
+    for topic in _in_order({topic for topics in subscriptions.values() for topic in topics}):
+        for number in range(partitions.get(topic, 0)):
+            member = next(each for each in turn if topic in subscriptions[each])
+            shares[member].append(TopicPartition(topic, number))
+    return {member: tuple(found) for member, found in shares.items()}
+
+
+def sticky_shares(subscriptions: Subscriptions, partitions: Mapping[str, int], owned: Shares) -> Shares:
+    """Give each member as many as the others, one more or less, and of those that it `owned` as many as it may keep.
+
+    Raises InfeasibleError where members subscribe to different topics: for these Kafka has another algorithm.
+    Kafka: AbstractStickyAssignor.ConstrainedAssignmentBuilder, without racks.
+    Example: a owned 0, 1, 2, 3 and b is new: a keeps 0 and 1, b gets 2 and 3.
+    """
+    topics = {frozenset(each) for each in subscriptions.values()}
+    if len(topics) > 1:
+        raise InfeasibleError(
+            "The sticky assignment is computed where all consumer threads have the same topics; here they have not.",
+            next_command="--strategy range or --strategy round-robin",
+        )
+    wanted = [topic for topic in _in_order(chain.from_iterable(topics)) if topic in partitions]
+    every = [TopicPartition(topic, number) for topic in wanted for number in range(partitions[topic])]
+    least, longer = divmod(len(every), len(subscriptions) or 1)
+    found: dict[str, list[TopicPartition]] = {}
+    short, even = [], []
+    for member in _in_hash_order(subscriptions):
+        had = [each for each in owned.get(member, ()) if each.topic in wanted]
+        had.sort(key=lambda each: (each.partition, _utf16(each.topic)))
+        keeps_one_more = len(had) > least and longer > 0
+        found[member] = had[: least + keeps_one_more]
+        longer -= keeps_one_more
+        if len(had) < least:
+            short.append(member)
+        elif not keeps_one_more:
+            even.append(member)
+    kept = set(chain.from_iterable(found.values()))
+    left, filled = deque(each for each in every if each not in kept), _in_order(even)
+    short = _in_order(short)
+    while short:
+        for member in tuple(short):
+            found[member].append(left.popleft())
+            if len(found[member]) == least:
+                short.remove(member)
+                filled.append(member)
+    for member, partition in zip(filled, left, strict=False):
+        found[member].append(partition)
+    return {member: tuple(found[member]) for member in _in_order(subscriptions)}
+
+
+def shares(
+    strategy: Strategy, subscriptions: Subscriptions, partitions: Mapping[str, int], owned: Shares | None = None
+) -> Shares:
+    """Share by a strategy; what members `owned` before counts for the sticky one alone."""
+    if strategy is Strategy.STICKY:
+        return sticky_shares(subscriptions, partitions, owned or {})
+    share = range_shares if strategy is Strategy.RANGE else round_robin_shares
+    return share(subscriptions, partitions)
+
+
+def threads_of(members: Iterable[ConsumerRegistration], topics: Collection[str]) -> dict[str, list[str]]:
+    """Return the topics of each consumer thread, `<consumer id>-<number>`; patterns are looked up among `topics`.
+
+    Kafka: TopicCount.makeConsumerThreadIdsPerTopic.
+    """
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for member in members:
+        for topic in sorted(topics):
+            for number in range(member.threads(topic)):
+                found[f"{member.consumer_id}-{number}"].append(topic)
+    return dict(found)
+
+
+def resized(members: Sequence[ConsumerRegistration], number: int) -> tuple[ConsumerRegistration, ...]:
+    """Return `number` members: the first of them by name, or more, which subscribe as the first one does."""
+    known = sorted(members, key=lambda each: _utf16(each.consumer_id))
+    taken = {each.consumer_id for each in known}
+    names = (name for index in count(1) if (name := f"new-{index}") not in taken)
+    more = [replace(known[0], consumer_id=name) for name in islice(names, max(0, number - len(known)))]
+    return (*known[:number], *more)
+
+
+def preview_table(before: Shares, after: Shares) -> Table:
+    """Return who has each partition before and after; None for a partition that nobody has, or that is not there."""
+    owners = [{partition: member for member, each in found.items() for partition in each} for found in (before, after)]
+    moved = set(changed_hands(before, after))
+    rows = (
+        (each.topic, each.partition, owners[0].get(each), owners[1].get(each), each in moved)
+        for each in sorted({*owners[0], *owners[1]})
+    )
+    return Table.of("assignments", PREVIEW, rows)
+
+
+def idle(found: Shares) -> tuple[str, ...]:
+    """Return the members that get nothing."""
+    return tuple(member for member, partitions in found.items() if not partitions)
+
+
+def changed_hands(before: Shares, after: Shares) -> tuple[TopicPartition, ...]:
+    """Return the partitions that another member has now, those of members that left and those that are new included."""
+    owners = {partition: member for member, found in before.items() for partition in found}
+    moved = (p for member, found in after.items() for p in found if owners.get(p) != member)
+    return tuple(sorted(moved))
+
+
+def coordinating_partition(group: str, offsets_partitions: int) -> int:
+    """Return the partition of `__consumer_offsets` whose leader is the group's coordinator.
+
+    It is the absolute value of Java's hash of the name, 0 for the hash that has none, modulo their number.
+    """
+    found = _java_hash(group)
+    signed = found - _WORD if found >= _SIGN else found
+    return (0 if signed == -_SIGN else abs(signed)) % offsets_partitions
+
+
+def _java_hash(name: str) -> int:
+    found = 0
+    for unit in _utf16(name):
+        found = (31 * found + unit) % _WORD
+    return found
+
+
+def _in_hash_order(names: Collection[str]) -> list[str]:
+    """Return names as Java's HashMap goes through them that was filled in their order."""
+    slots = _HASH_SLOTS
+    while len(names) * 4 > slots * 3:
+        slots *= 2
+    hashes = {name: _java_hash(name) for name in _in_order(names)}
+    return sorted(hashes, key=lambda name: (hashes[name] ^ hashes[name] >> 16) % slots)
+
+
+def _in_order(names: Iterable[str]) -> list[str]:
+    return sorted(names, key=_utf16)
+
+
+def _utf16(name: str) -> tuple[int, ...]:
+    data = name.encode("utf-16-be", errors="surrogatepass")
+    return tuple(int.from_bytes(data[at : at + 2]) for at in range(0, len(data), 2))

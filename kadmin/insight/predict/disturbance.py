@@ -1,0 +1,110 @@
+"""Which consumer groups notice a plan: those that read what it moves, and those whose coordinator it changes.
+
+Goals: a row for each group and each partition that concerns it, so that their owners can be told beforehand.
+Constraints: pure; a group is taken to read all partitions of a topic that it uses, as groups do where nobody assigns
+partitions by hand.
+Algorithm: the partitions are compared before and after. Copies go through a leader that consumers fetch from; a change
+of leader makes them look for the new one; when the partition of `__consumer_offsets` that a group's name hashes to gets
+another leader, or none, the group has to find its coordinator again and commits fail meanwhile. Groups that keep their
+offsets in ZooKeeper have no coordinator.
+Example: orders-0 goes from (1, 2) to (4, 2) and broker 4 leads: whoever reads orders has a row with leaders 1 and 4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.model import NO_LEADER
+from kadmin.insight.predict.consumers import OFFSETS, coordinating_partition
+from kadmin.insight.tables.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from kadmin.insight.predict.whatif import PlacedPartition
+    from kadmin.insight.tables.table import Cell
+
+DISTURBANCES = ("group", "offsets_in", "role", "topic", "partition", "moves", "leader", "new_leader")
+
+
+class OffsetsIn(StrEnum):
+    """Where a group keeps its offsets, and so who its members are known to."""
+
+    ZOOKEEPER = "zookeeper"
+    KAFKA = "kafka"
+
+
+class Role(StrEnum):
+    """What a partition is to a group."""
+
+    READS = "reads"
+    COORDINATOR = "coordinator"
+    """Its leader coordinates the group."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A consumer group and the topics that it consumes or has offsets of."""
+
+    name: str
+    offsets_in: OffsetsIn
+    topics: Collection[str]
+
+
+def disturbed(
+    changes: Sequence[tuple[PlacedPartition, PlacedPartition]], groups: Sequence[Group], offsets_partitions: int
+) -> Table:
+    """Return the groups that notice the changes of `changed`, by group; a group that notices none has no row.
+
+    `offsets_partitions` is how many partitions `__consumer_offsets` has, 0 before there is such a topic.
+    """
+    by_topic: dict[str, list[tuple[PlacedPartition, PlacedPartition]]] = {}
+    for each in changes:
+        by_topic.setdefault(each[0].partition.topic, []).append(each)
+    ordered = sorted(groups, key=lambda group: (group.name, group.offsets_in))
+    return Table.of(
+        "disturbances",
+        DISTURBANCES,
+        (
+            (group.name, group.offsets_in.value, role.value, *_row(was, now))
+            for group in ordered
+            for role, was, now in _noticed(group, by_topic, offsets_partitions)
+        ),
+    )
+
+
+def changed(
+    before: Sequence[PlacedPartition], after: Sequence[PlacedPartition]
+) -> list[tuple[PlacedPartition, PlacedPartition]]:
+    """Return what is copied, dropped, or led by another than before; another order alone is no change."""
+    return [
+        (was, now)
+        for was, now in zip(before, after, strict=True)
+        if was.leader != now.leader or set(was.replicas) != set(now.replicas)
+    ]
+
+
+def _noticed(
+    group: Group, by_topic: Mapping[str, Sequence[tuple[PlacedPartition, PlacedPartition]]], offsets_partitions: int
+) -> Iterator[tuple[Role, PlacedPartition, PlacedPartition]]:
+    for topic in sorted(group.topics):
+        for was, now in by_topic.get(topic, ()):
+            yield Role.READS, was, now
+    if group.offsets_in is OffsetsIn.KAFKA and offsets_partitions:
+        number = coordinating_partition(group.name, offsets_partitions)
+        for was, now in by_topic.get(OFFSETS, ()):
+            if was.partition.partition == number:
+                yield Role.COORDINATOR, was, now
+
+
+def _row(was: PlacedPartition, now: PlacedPartition) -> tuple[Cell, ...]:
+    # A deletion leaves no replicas: nothing moves, and nobody leads.
+    moves = bool(now.replicas) and set(was.replicas) != set(now.replicas)
+    partition = was.partition
+    return partition.topic, partition.partition, moves, _leader(was), _leader(now)
+
+
+def _leader(placement: PlacedPartition) -> int | None:
+    return None if placement.leader == NO_LEADER else placement.leader

@@ -1,0 +1,1 @@
+"""What `inspect` shows, as tables."""

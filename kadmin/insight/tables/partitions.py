@@ -1,0 +1,185 @@
+"""Brokers, topics and partitions of a state as tables, with what is wrong with each partition."""
+
+from __future__ import annotations
+
+from collections import Counter
+from enum import StrEnum
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.model import NO_LEADER
+from kadmin.insight.tables.table import Table, moment
+from kadmin.plan.election import off_preferred
+from kadmin.plan.outlook import min_insync_replicas
+from kadmin.plan.progress import in_flight
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kadmin.cluster.model import Broker, ClusterState, Topic, TopicPartition
+    from kadmin.insight.tables.table import Cell
+
+BROKERS = (
+    "broker_id",
+    "alive",
+    "controller",
+    "rack",
+    "endpoints",
+    "replicas",
+    "leaders",
+    "out_of_sync",
+    "size_bytes",
+    "registration",
+    "since",
+)
+TOPICS = (
+    "topic",
+    "partitions",
+    "replication_factor",
+    "min_isr",
+    "no_state",
+    "offline",
+    "under_replicated",
+    "under_min_isr",
+    "at_min_isr",
+    "not_preferred",
+    "moving",
+    "being_deleted",
+    "topic_id",
+    "format_version",
+)
+PARTITIONS = ("topic", "partition", "leader", "replicas", "isr", "min_isr", "condition", "leader_epoch")
+
+
+class PartitionCondition(StrEnum):
+    """What is not as it should be with a partition, by the names that Kafka's own tools and metrics use."""
+
+    NO_STATE = "no-state"
+    """The controller has not brought it up yet, or its state znode cannot be read."""
+    OFFLINE = "offline"
+    UNDER_REPLICATED = "under-replicated"
+    """A replica that is not just being added is out of sync."""
+    UNDER_MIN_ISR = "under-min-isr"
+    AT_MIN_ISR = "at-min-isr"
+    """One more loss, and writers with acks=all are refused."""
+    NOT_PREFERRED = "not-preferred"
+    """Led by another than its first replica."""
+    MOVING = "moving"
+
+
+def conditions_of(state: ClusterState) -> dict[TopicPartition, tuple[PartitionCondition, ...]]:
+    """Judge every partition of a state that was read with its configs; one that is as it should be has none."""
+    moving = set(in_flight(state))
+    off = set(off_preferred(state.assignment, state))
+    limits = {name: min_insync_replicas(name, state) for name in state.topics}
+    found = {}
+    for topic in state.topics.values():
+        for partition in topic.partitions():
+            conditions = list(_in_sync(partition, topic, state, limits[topic.name]))
+            if partition in off and partition in state.states:
+                conditions.append(PartitionCondition.NOT_PREFERRED)
+            if partition in moving:
+                conditions.append(PartitionCondition.MOVING)
+            found[partition] = tuple(conditions)
+    return found
+
+
+def broker_table(state: ClusterState, size_bytes: Mapping[int, int]) -> Table:
+    """Return every broker that is registered or holds a replica; `size_bytes` on disk by broker, as far as known."""
+    held = Counter(chain.from_iterable(state.assignment.values()))
+    leaders = Counter(found.leader for found in state.states.values() if found.leader != NO_LEADER)
+    out = Counter(
+        broker
+        for partition, found in state.states.items()
+        for broker in set(state.replicas(partition) or ()) - set(found.isr)
+    )
+    controller = None if state.controller is None else state.controller.broker_id
+
+    def row(broker_id: int, broker: Broker | None) -> tuple[Cell, ...]:
+        return (
+            broker_id,
+            broker is not None,
+            broker_id == controller,
+            None if broker is None else broker.rack,
+            () if broker is None else tuple(_endpoints(broker)),
+            held[broker_id],
+            leaders[broker_id],
+            out[broker_id],
+            size_bytes.get(broker_id),
+            None if broker is None else broker.registration_version,
+            None if broker is None else moment(broker.since_ms),
+        )
+
+    ids = sorted({*state.brokers, *held})
+    return Table.of("brokers", BROKERS, (row(broker_id, state.brokers.get(broker_id)) for broker_id in ids))
+
+
+def topic_table(state: ClusterState) -> Table:
+    """Return every topic, with how many of its partitions are in which condition."""
+    by_topic: dict[str, Counter[PartitionCondition]] = {name: Counter() for name in state.topics}
+    for partition, conditions in conditions_of(state).items():
+        by_topic[partition.topic].update(conditions)
+
+    def row(topic: Topic) -> tuple[Cell, ...]:
+        counts = by_topic[topic.name]
+        return (
+            topic.name,
+            len(topic.replicas),
+            tuple(sorted({len(replicas) for replicas in topic.replicas.values()})),
+            min_insync_replicas(topic.name, state),
+            counts[PartitionCondition.NO_STATE],
+            counts[PartitionCondition.OFFLINE],
+            counts[PartitionCondition.UNDER_REPLICATED],
+            counts[PartitionCondition.UNDER_MIN_ISR],
+            counts[PartitionCondition.AT_MIN_ISR],
+            counts[PartitionCondition.NOT_PREFERRED],
+            counts[PartitionCondition.MOVING],
+            topic.name in state.admin.deletions,
+            topic.topic_id,
+            topic.format_version,
+        )
+
+    return Table.of("topics", TOPICS, (row(state.topics[name]) for name in sorted(state.topics)))
+
+
+def partition_table(state: ClusterState) -> Table:
+    """Return every partition, by topic and number."""
+    limits = {name: min_insync_replicas(name, state) for name in state.topics}
+    conditions: Mapping[TopicPartition, tuple[PartitionCondition, ...]] = conditions_of(state)
+
+    def row(partition: TopicPartition) -> tuple[Cell, ...]:
+        found = state.states.get(partition)
+        return (
+            partition.topic,
+            partition.partition,
+            None if found is None else found.leader,
+            state.replicas(partition),
+            None if found is None else found.isr,
+            limits[partition.topic],
+            tuple(each.value for each in conditions[partition]),
+            None if found is None else found.leader_epoch,
+        )
+
+    return Table.of("partitions", PARTITIONS, (row(partition) for partition in sorted(conditions)))
+
+
+def _in_sync(
+    partition: TopicPartition, topic: Topic, state: ClusterState, min_isr: int | None
+) -> Iterator[PartitionCondition]:
+    found = state.states.get(partition)
+    if found is None:
+        yield PartitionCondition.NO_STATE
+        return
+    if found.leader <= NO_LEADER:
+        yield PartitionCondition.OFFLINE
+    number = partition.partition
+    if set(topic.replicas[number]).difference(found.isr, topic.adding_replicas.get(number, ())):
+        yield PartitionCondition.UNDER_REPLICATED
+    if found.leader > NO_LEADER and min_isr is not None and len(found.isr) <= min_isr:
+        yield PartitionCondition.UNDER_MIN_ISR if len(found.isr) < min_isr else PartitionCondition.AT_MIN_ISR
+
+
+def _endpoints(broker: Broker) -> Iterator[str]:
+    for endpoint in broker.endpoints:
+        protocol = "" if endpoint.listener == endpoint.security_protocol else f" ({endpoint.security_protocol})"
+        yield f"{endpoint.listener}://{endpoint.host}:{endpoint.port}{protocol}"

@@ -1,0 +1,112 @@
+"""A table of plain values: what every `inspect` shows, sorted and filtered the same way, whatever the columns are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, TypeAlias
+
+from kadmin.cluster.names import escaped, one_line
+from kadmin.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+Cell: TypeAlias = int | str | bool | tuple[int, ...] | tuple[str, ...] | None
+
+_DESCENDING = "-"
+_WORDS = {True: ("true", "yes"), False: ("false", "no")}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under named columns; `name` says what the rows are. Text in cells is escaped: it is safe on any terminal.
+
+    `upright` marks a table of at most one row, which people read as a list of its columns.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    upright: bool = False
+
+    @classmethod
+    def of(cls, name: str, columns: tuple[str, ...], rows: Iterable[Sequence[Cell]], *, upright: bool = False) -> Table:
+        """Build a table, escaping every text that may come from ZooKeeper."""
+        return cls(name, columns, tuple(tuple(_safe(cell) for cell in row) for row in rows), upright)
+
+    def sorted_by(self, keys: Sequence[str]) -> Table:
+        """Sort by columns, the first counts most; `-column` is descending. What is not known comes last.
+
+        Raises UsageError for a column that is none.
+        """
+        rows = list(self.rows)
+        for key in reversed(keys):
+            descending = key.startswith(_DESCENDING)
+            column = self._index(key.removeprefix(_DESCENDING))
+            known = [row for row in rows if row[column] is not None]
+            known.sort(key=lambda row: _rank(row[column]), reverse=descending)
+            rows = known + [row for row in rows if row[column] is None]
+        return replace(self, rows=tuple(rows))
+
+    def filtered(self, conditions: Sequence[str]) -> Table:
+        """Keep the rows that meet every condition, `column=value` or `column!=value`.
+
+        The value is a glob; a list meets it with any of its elements, and an empty value is what is not known or
+        empty. Raises UsageError for what is no condition, and for a column that is none.
+        """
+        rows = self.rows
+        for condition in conditions:
+            name, equals, wanted = condition.partition("=")
+            if not equals:
+                raise UsageError(
+                    f"{escaped(condition)} is no filter.", next_command="--filter COLUMN=VALUE or COLUMN!=VALUE"
+                )
+            column, meets = self._index(name.removesuffix("!")), not name.endswith("!")
+            rows = tuple(row for row in rows if _matches(row[column], wanted) is meets)
+        return replace(self, rows=rows)
+
+    def _index(self, column: str) -> int:
+        if column not in self.columns:
+            raise UsageError(
+                f"{self.name} have no column {escaped(column)!r}.", cause=f"the columns are {', '.join(self.columns)}"
+            )
+        return self.columns.index(column)
+
+
+def text_of(cell: Cell, separator: str = ",") -> str:
+    """Return a cell as one line of text; what is not known is empty."""
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return _WORDS[cell][0]
+    return separator.join(map(str, cell)) if isinstance(cell, tuple) else str(cell)
+
+
+def moment(since_1970_ms: int) -> str | None:
+    """Return a time as `2026-01-31T12:00:00Z`; 0 is not known."""
+    return f"{datetime.fromtimestamp(since_1970_ms // 1000, UTC):%Y-%m-%dT%H:%M:%SZ}" if since_1970_ms else None
+
+
+def _safe(cell: Cell) -> Cell:
+    if isinstance(cell, str):
+        return one_line(cell)
+    if isinstance(cell, tuple) and cell and isinstance(cell[0], str):  # all of them are, then
+        return tuple(one_line(str(each)) for each in cell)
+    return cell
+
+
+def _rank(cell: Cell) -> tuple[int, int | str | tuple[int | str, ...]]:
+    # A column holds one kind of values; the number keeps odd ones apart all the same.
+    if isinstance(cell, int):
+        return (0, int(cell))
+    return (1, cell) if isinstance(cell, tuple) else (2, cell or "")
+
+
+def _matches(cell: Cell, wanted: str) -> bool:
+    if isinstance(cell, bool):
+        return any(fnmatchcase(word, wanted) for word in _WORDS[cell])
+    if isinstance(cell, tuple) and cell and any(fnmatchcase(str(each), wanted) for each in cell):
+        return True
+    return fnmatchcase(text_of(cell), wanted)

@@ -1,0 +1,1 @@
+"""Znodes as tables."""

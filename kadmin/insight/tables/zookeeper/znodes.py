@@ -1,0 +1,261 @@
+"""What else lies in ZooKeeper as tables: the cluster, its controllers, configs, messages, ids, rules, single znodes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, is_dataclass
+from typing import TYPE_CHECKING, Any
+
+from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.names import escaped
+from kadmin.cluster.zookeeper.znodes.catalogue import decoder_of
+from kadmin.cluster.zookeeper.znodes.configs import CONFIG, desanitize
+from kadmin.cluster.zookeeper.znodes.security import DELEGATION_TOKENS
+from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError
+from kadmin.insight.tables.partitions import PartitionCondition, conditions_of
+from kadmin.insight.tables.table import Table, moment
+from kadmin.plan.progress import in_flight
+from kadmin.plan.throttle import THROTTLE_KEYS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kadmin.cluster.model import Acl, ClusterState, Controller, Znode
+    from kadmin.cluster.zookeeper.znodes.notifications import ProducerIdBlock
+    from kadmin.cluster.zookeeper.znodes.security import KafkaAcl
+    from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
+    from kadmin.insight.tables.table import Cell
+
+HIDDEN = "(hidden)"
+LAST_PRODUCER_ID = 2**63 - 1
+CLUSTER = (
+    "cluster_id",
+    "kafka_versions",
+    "controller",
+    "controller_epoch",
+    "brokers",
+    "topics",
+    "partitions",
+    "no_state",
+    "offline",
+    "under_replicated",
+    "under_min_isr",
+    "at_min_isr",
+    "not_preferred",
+    "moving",
+)
+CONTROLLER = (
+    "epoch",
+    "current",
+    "broker_id",
+    "session_id",
+    "kraft_epoch",
+    "elected",
+    "partition_states",
+    "first_write",
+    "last_write",
+)
+CONFIGS = ("entity", "key", "value", "condition")
+NOTIFICATIONS = ("path", "kind", "subject", "since")
+PRODUCER_IDS = ("broker_id", "first_id", "last_id", "ids_left", "blocks_handed_out")
+ACLS = ("resource_type", "name", "pattern", "principal", "permission", "operation", "host")
+TREE = ("path", "size_bytes", "children", "version", "ephemeral", "condition")
+ZNODE = (
+    "path",
+    "version",
+    "cversion",
+    "czxid",
+    "mzxid",
+    "created",
+    "modified",
+    "ephemeral_owner",
+    "acl",
+    "children",
+    "size_bytes",
+    "data",
+    "decoded",
+    "problem",
+)
+_SECRET = re.compile(r"(?i)scram-|password|secret|jaas|credential")
+_PERMISSIONS = ((1, "read"), (2, "write"), (4, "create"), (8, "delete"), (16, "admin"))
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One znode with what stands around it: its ACL, how many children it has."""
+
+    node: Znode
+    acl: tuple[Acl, ...]
+    children: int
+
+
+def cluster_table(state: ClusterState, versions: KafkaVersions) -> Table:
+    """Return the cluster in one row."""
+    found = Counter(condition for each in conditions_of(state).values() for condition in each)
+    row = (
+        state.cluster_id,
+        str(versions),
+        None if state.controller is None else state.controller.broker_id,
+        state.controller_epoch,
+        len(state.brokers),
+        len(state.topics),
+        sum(len(topic.replicas) for topic in state.topics.values()),
+        *(found[condition] for condition in PartitionCondition),
+    )
+    return Table.of("cluster", CLUSTER, [row], upright=True)
+
+
+def controller_table(state: ClusterState) -> Table:
+    """Return the present controller, and what is still seen of those before: the states that they wrote last."""
+    written: defaultdict[int, list[int]] = defaultdict(list)
+    for found in state.states.values():
+        written[found.controller_epoch].append(found.written_ms)
+    epochs = {*written, state.controller_epoch}
+    now: Controller | None = state.controller
+
+    def row(epoch: int) -> tuple[Cell, ...]:
+        times = written[epoch]
+        if epoch != state.controller_epoch or now is None:
+            who: tuple[Cell, ...] = (False, None, None, None, None)
+        else:
+            who = (True, now.broker_id, f"{now.session_id:#x}", now.kraft_epoch, moment(now.since_ms))
+        return (
+            epoch,
+            *who,
+            len(times),
+            *(moment(each) for each in (min(times, default=0), max(times, default=0))),
+        )
+
+    return Table.of("controller", CONTROLLER, (row(epoch) for epoch in sorted(epochs, reverse=True)))
+
+
+def config_table(configs: Mapping[str, Mapping[str, str]], state: ClusterState) -> Table:
+    """Return the dynamic configs of every entity, by `topics/orders`; credentials are hidden, leftovers marked."""
+    quiet = not in_flight(state)
+
+    def conditions(entity: str, key: str) -> Iterable[str]:
+        kind, _, name = entity.partition("/")
+        if kind == "topics" and name not in state.topics:
+            yield "no-such-topic"
+        if kind == "brokers" and name.isdigit() and int(name) not in state.brokers:
+            yield "broker-not-alive"
+        if key in THROTTLE_KEYS:
+            yield "throttle"
+            if quiet:
+                yield "nothing-moving"
+
+    rows = (
+        (desanitize(entity), key, HIDDEN if _SECRET.search(key) else value, tuple(conditions(entity, key)))
+        for entity, values in sorted(configs.items())
+        for key, value in sorted(values.items())
+    )
+    return Table.of("configs", CONFIGS, rows)
+
+
+def notification_table(messages: Iterable[tuple[str, Znode]]) -> Table:
+    """Return messages that nobody has taken away yet, by their kind: the znode, what it tells of, and since when."""
+
+    def row(kind: str, node: Znode) -> tuple[Cell, ...]:
+        decoded, problem = decoded_of(node)
+        subject = f"not readable: {problem}" if decoded is None else decoded
+        return (node.path, kind, subject, moment(node.created_ms))
+
+    return Table.of("notifications", NOTIFICATIONS, (row(*each) for each in messages))
+
+
+def producer_id_table(block: ProducerIdBlock | None, version: int) -> Table:
+    """Return the last block of producer ids, and how many ids are left after it; `version` is its znode's."""
+    rows: list[tuple[Cell, ...]] = []
+    if block is not None:
+        rows = [(block.broker_id, block.first, block.last, LAST_PRODUCER_ID - block.last, version)]
+    return Table.of("producer-ids", PRODUCER_IDS, rows, upright=True)
+
+
+def acl_table(rules: Iterable[tuple[str, str, str, KafkaAcl]]) -> Table:
+    """Return Kafka's access rules: resource type, name and pattern, then the rule."""
+    rows = (
+        (kind, name, pattern, rule.principal, rule.permission, rule.operation, rule.host)
+        for kind, name, pattern, rule in rules
+    )
+    return Table.of("acls", ACLS, rows)
+
+
+def tree_table(nodes: Iterable[tuple[Znode, int | None]]) -> Table:
+    """Return znodes with the number of their children (None: not allowed to be listed)."""
+
+    def row(node: Znode, children: int | None) -> tuple[Cell, ...]:
+        size = 0 if node.data is None else len(node.data)
+        return (node.path, size, children, node.version, node.ephemeral_owner != 0, _condition(node))
+
+    return Table.of("tree", TREE, (row(*each) for each in nodes))
+
+
+def znode_table(looks: Iterable[Look]) -> Table:
+    """Return one znode whole, or none that may be read: its facts, its data, and what it says; no credentials."""
+    return Table.of("znode", ZNODE, map(_znode_row, looks), upright=True)
+
+
+def _znode_row(look: Look) -> tuple[Cell, ...]:
+    node = look.node
+    decoded, problem = decoded_of(node)
+    return (
+        node.path,
+        node.version,
+        node.cversion,
+        node.czxid,
+        node.mzxid,
+        moment(node.created_ms),
+        moment(node.modified_ms),
+        f"{node.ephemeral_owner:#x}" if node.ephemeral_owner else None,
+        tuple(f"{acl.scheme}:{acl.credential}={_permissions(acl.permissions)}" for acl in look.acl),
+        look.children,
+        0 if node.data is None else len(node.data),
+        HIDDEN if node.data and holds_secrets(node.path) else _text(node.data),
+        decoded,
+        problem,
+    )
+
+
+def decoded_of(node: Znode) -> tuple[str | None, str | None]:
+    """Return what a znode's data says, as JSON, or why it says nothing; both None where no codec knows the path."""
+    decoder = decoder_of(node.path)
+    if decoder is None:
+        return None, None
+    try:
+        value = decoder(node)
+    except MalformedZnodeError as error:
+        return None, error.reason
+    if isinstance(value, Mapping):
+        value = {key: HIDDEN if _SECRET.search(str(key)) else each for key, each in value.items()}
+    return json.dumps(_plain(value), ensure_ascii=False), None
+
+
+def _condition(node: Znode) -> str | None:
+    decoded, problem = decoded_of(node)
+    return "decoded" if decoded is not None else problem
+
+
+def holds_secrets(path: str) -> bool:
+    """Whether credentials may lie in a znode, so that its data is not shown."""
+    return path.startswith((f"{CONFIG}/users/", f"{CONFIG}/brokers/", f"{DELEGATION_TOKENS}/"))
+
+
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else escaped(data, len(data))
+
+
+def _permissions(bits: int) -> str:
+    return "+".join(word for bit, word in _PERMISSIONS if bits & bit)
+
+
+def _plain(value: object) -> Any:  # noqa: ANN401 - whatever JSON can say
+    if is_dataclass(value) and not isinstance(value, type):
+        return _plain(asdict(value))
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [str(each) if isinstance(each, TopicPartition) else _plain(each) for each in value]
+    return value

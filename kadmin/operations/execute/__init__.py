@@ -1,0 +1,1 @@
+"""Executes recorded operations: apply, the loop, take-over."""

@@ -1,0 +1,1 @@
+"""Reads a cluster and its operations; writes nothing."""

@@ -1,0 +1,142 @@
+"""What brokers are asked for: their disks, their settings, and the groups that keep their offsets in Kafka."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from kadmin.cluster.kafka import rpc
+from kadmin.cluster.kafka.log_dirs_file import largest
+from kadmin.cluster.zookeeper.reader import consumer_groups
+from kadmin.errors import KadminError, NotCompletedError, UnreachableError, name_some
+from kadmin.plan.facts import ClusterFacts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping
+
+    from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.cluster.zookeeper.store import Store
+
+Answer = TypeVar("Answer")
+
+DELETES_TOPICS = "delete.topic.enable"
+CREATES_TOPICS = "auto.create.topics.enable"
+
+
+def log_dirs_of(state: ClusterState) -> Mapping[int, Mapping[TopicPartition, int]]:
+    """Ask the live brokers for the bytes of every replica on their disks, by broker (DescribeLogDirs, 1.1 and later).
+
+    Raises NotCompletedError or UnreachableError where they cannot be asked, or where one cannot read a directory.
+    """
+    found = rpc.describe_log_dirs(_plain_listeners(state), state.brokers)
+    for error in found.failed.values():
+        raise error
+    return found.sizes
+
+
+def sizes_of(state: ClusterState) -> dict[TopicPartition, int]:
+    """Ask the live brokers for the bytes of every partition; raises as `log_dirs_of` does."""
+    # A follower may lag behind or hold more after a truncation: the largest replica is what a copy will cost.
+    return largest([replica for broker in log_dirs_of(state).values() for replica in broker.items()])
+
+
+def usage_of(
+    store: Store, state: ClusterState, topics: Collection[str], sizes: Mapping[TopicPartition, int] | None
+) -> ClusterFacts:
+    """Return which groups use topics, what they hold, and whether brokers delete topics and make them again.
+
+    `sizes` None asks the brokers for them. What brokers cannot be asked for is in `unavailable`; it raises nothing.
+    """
+    old, questions = consumer_groups(store, topics), _Questions()
+    wanted = (DELETES_TOPICS, CREATES_TOPICS)
+    groups = questions.ask_groups(state)
+    settings = questions.ask(
+        lambda: rpc.describe_settings(_plain_listeners(state), state.brokers, wanted),
+        f"{DELETES_TOPICS} of the brokers is not known (before 1.0 it is off where nobody set it)",
+    )
+    if sizes is None:
+        sizes = questions.ask(lambda: sizes_of(state), "how many bytes are lost is not known")
+    return ClusterFacts(
+        consumers=old if groups is None else {topic: _users(topic, old[topic], groups) for topic in topics},
+        sizes=sizes or {},
+        deletion_enabled=switch(settings or {}, DELETES_TOPICS, decisive=False),
+        topics_create_themselves=switch(settings or {}, CREATES_TOPICS, decisive=True),
+        unavailable=tuple(questions.unavailable),
+    )
+
+
+def groups_of(state: ClusterState) -> tuple[Mapping[str, frozenset[str]], tuple[str, ...]]:
+    """Ask for the topics of each group that keeps its offsets in Kafka; none, and why, where brokers do not answer."""
+    questions = _Questions()
+    groups = questions.ask_groups(state)
+    return {} if groups is None else groups.topics, tuple(questions.unavailable)
+
+
+def held_by(state: ClusterState) -> tuple[Mapping[int, int], tuple[str, ...]]:
+    """Ask for the bytes that each live broker has on its disks, and say why where they are not known."""
+    questions = _Questions()
+    found = questions.ask(
+        lambda: rpc.describe_log_dirs(_plain_listeners(state), state.brokers), "bytes on disk are not known"
+    )
+    return ({}, tuple(questions.unavailable)) if found is None else held_in(found)
+
+
+def held_in(found: rpc.LogDirs) -> tuple[Mapping[int, int], tuple[str, ...]]:
+    """Add up what each broker has on its disks; of those that cannot say, why."""
+    unavailable = [
+        f"bytes on disk of broker {broker} are not known: {error.message}" for broker, error in found.failed.items()
+    ]
+    return {broker: sum(sizes.values()) for broker, sizes in found.sizes.items()}, tuple(unavailable)
+
+
+def switch(settings: Mapping[int, Mapping[str, str]], name: str, *, decisive: bool) -> bool | None:
+    """Return what a switch counts as: one broker with `decisive` is enough for it, the other value needs them all.
+
+    The controller alone deletes, and any broker may be the next; any broker creates what it is asked for.
+    """
+    told = {each.get(name) for each in settings.values()}
+    if str(decisive).lower() in told:
+        return decisive
+    return None if not told or None in told else not decisive
+
+
+class _Questions:
+    """Asks one thing after the other; brokers that did not answer once are not waited for again."""
+
+    def __init__(self) -> None:
+        self.unavailable: list[str] = []
+        self._silence: UnreachableError | None = None
+
+    def ask(self, question: Callable[[], Answer], otherwise: str) -> Answer | None:
+        try:
+            if self._silence is not None:
+                raise self._silence
+            return question()
+        except KadminError as error:
+            self._silence = error if isinstance(error, UnreachableError) else None
+            self.unavailable.append(f"{otherwise}: {error.message}")
+            return None
+
+    def ask_groups(self, state: ClusterState) -> rpc.Groups | None:
+        groups = self.ask(
+            lambda: rpc.describe_groups(_plain_listeners(state)),
+            "groups that keep their offsets in Kafka were not seen",
+        )
+        if groups is not None and groups.unseen:
+            self.unavailable.append(f"what these groups subscribe to was not seen: {name_some(groups.unseen)}")
+        return groups
+
+
+def _users(topic: str, old: Iterable[str], groups: rpc.Groups) -> tuple[str, ...]:
+    return tuple(sorted({*old, *(group for group, topics in groups.topics.items() if topic in topics)}))
+
+
+def _plain_listeners(state: ClusterState) -> list[str]:
+    plain = [
+        f"{endpoint.host}:{endpoint.port}"
+        for broker in state.brokers.values()
+        for endpoint in broker.endpoints
+        if endpoint.security_protocol == "PLAINTEXT"
+    ]
+    if not plain:
+        raise NotCompletedError("no broker has a PLAINTEXT listener")
+    return plain

@@ -1,0 +1,1 @@
+"""The operation record: what is written, and how it is read again."""

@@ -1,0 +1,143 @@
+"""Which throttles a cluster has, and whose they are: read from its configs and the operations on record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.zookeeper.reader import require_kafka_cluster
+from kadmin.cluster.zookeeper.znodes.brokers import BROKER_IDS
+from kadmin.cluster.zookeeper.znodes.configs import CONFIG, DEFAULT_ENTITY
+from kadmin.cluster.zookeeper.znodes.topics import TOPICS
+from kadmin.operations.record.record import OperationState
+from kadmin.operations.zookeeper.configs import read_values
+from kadmin.plan.throttle import THROTTLE_KEYS, holds_ours
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from kadmin.cluster.zookeeper.store import Store
+    from kadmin.operations.execute.runner import Context
+    from kadmin.operations.record.record import Listing, ThrottleRecord
+    from kadmin.plan.throttle import ConfigChange
+
+_NEVER_WHOLE = {OperationState.PREPARING, OperationState.DISCARDED}
+
+
+@dataclass(frozen=True, slots=True)
+class ThrottledEntity:
+    """A topic or broker with a throttle; not `present`: the topic is gone, or the broker not registered."""
+
+    entity: str
+    values: Mapping[str, str]
+    present: bool
+
+
+class Origin(StrEnum):
+    """Whose a throttle is."""
+
+    IN_USE = "in use"
+    """Set by an operation that is not finished."""
+    LEFT_OVER = "left over"
+    """Set by an operation that is finished."""
+    CHANGED = "changed"
+    """An operation that is not finished set another value; somebody changed it."""
+    NOT_ON_RECORD = "not on record"
+    """No operation on record set it: another tool, an operator, or an operation no longer kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditedThrottle:
+    """One throttle value (None: gone though an operation set it), and the operation that it comes from."""
+
+    entity: str
+    key: str
+    value: str | None
+    origin: Origin
+    operation_id: str | None = None
+
+    @property
+    def next_command(self) -> str | None:
+        """What takes it off; what is nobody's on record is not kadmin's to judge."""
+        if self.origin is Origin.LEFT_OVER:
+            return f"kadmin throttle clear --{self.entity.partition('/')[0][:-1]} {self.entity.partition('/')[2]}"
+        return None if self.operation_id is None else f"kadmin resume {self.operation_id}"
+
+
+def show(context: Context) -> tuple[ThrottledEntity, ...]:
+    """Read every throttle of the cluster."""
+    require_kafka_cluster(context.store)
+    context.store.sync("/")
+    return read_throttles(context.store)
+
+
+def audit(context: Context) -> tuple[AuditedThrottle, ...]:
+    """Read every throttle and say whose it is."""
+    found = show(context)
+    return judge(found, recorded_throttles(context))
+
+
+def read_throttles(store: Store) -> tuple[ThrottledEntity, ...]:
+    """Return every topic and broker with a throttle, those of dead brokers and deleted topics included."""
+    alive = {
+        "topics": set(store.children(TOPICS) or ()),
+        "brokers": {*(store.children(BROKER_IDS) or ()), DEFAULT_ENTITY},
+    }
+    entities = [f"{kind}/{name}" for kind in alive for name in store.children(f"{CONFIG}/{kind}") or ()]
+    found = []
+    for entity, values in read_values(store, entities).items():
+        kind, _, name = entity.partition("/")
+        if throttle := {key: value for key, value in values.items() if key in THROTTLE_KEYS}:
+            found.append(ThrottledEntity(entity, throttle, name in alive[kind]))
+    return tuple(found)
+
+
+def recorded_throttles(context: Context) -> tuple[tuple[Listing, ThrottleRecord], ...]:
+    """Return the operations on record that have a throttle, the newest first."""
+    listings = [each for each in context.journal.listings() if each.status.state not in _NEVER_WHOLE]
+    records = ((listing, context.journal.record(listing.operation_id).throttle) for listing in reversed(listings))
+    return tuple((listing, throttle) for listing, throttle in records if throttle is not None)
+
+
+def source_of(
+    entity: str, key: str, value: str, recorded: Sequence[tuple[Listing, ThrottleRecord]]
+) -> tuple[Listing, ConfigChange] | None:
+    """Return the newest operation that set this value, or some entries of this list, and what it changed."""
+    for listing, throttle in recorded:
+        change = throttle.changes.get(entity, {}).get(key)
+        if change is not None and holds_ours(key, change, value):
+            return listing, change
+    return None
+
+
+def judge(
+    found: Sequence[ThrottledEntity], recorded: Sequence[tuple[Listing, ThrottleRecord]]
+) -> tuple[AuditedThrottle, ...]:
+    """Say whose each throttle is; `recorded` is ordered from the newest operation to the oldest."""
+    unfinished = [(listing, throttle) for listing, throttle in recorded if not listing.status.state.finished]
+    findings = [_judge(each.entity, key, value, recorded) for each in found for key, value in each.values.items()]
+    return (*findings, *_taken_away(found, unfinished))
+
+
+def _judge(entity: str, key: str, value: str, recorded: Sequence[tuple[Listing, ThrottleRecord]]) -> AuditedThrottle:
+    source = source_of(entity, key, value, recorded)
+    if source is not None:
+        origin = Origin.LEFT_OVER if source[0].status.state.finished else Origin.IN_USE
+        return AuditedThrottle(entity, key, value, origin, source[0].operation_id)
+    for listing, throttle in recorded:
+        change = throttle.changes.get(entity, {}).get(key)
+        if change is not None and not listing.status.state.finished and value != change.previous:
+            return AuditedThrottle(entity, key, value, Origin.CHANGED, listing.operation_id)
+    return AuditedThrottle(entity, key, value, Origin.NOT_ON_RECORD)
+
+
+def _taken_away(
+    found: Sequence[ThrottledEntity], unfinished: Sequence[tuple[Listing, ThrottleRecord]]
+) -> Iterator[AuditedThrottle]:
+    there = {(each.entity, key) for each in found for key in each.values}
+    for listing, throttle in unfinished:
+        for entity, keys in throttle.changes.items():
+            for key, change in keys.items():
+                if (entity, key) not in there and change.previous is not None:
+                    yield AuditedThrottle(entity, key, None, Origin.CHANGED, listing.operation_id)

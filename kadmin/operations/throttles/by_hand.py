@@ -1,0 +1,160 @@
+"""Throttles set and cleared by hand, outside any operation: planned, shown, then written under a lease of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.zookeeper.reader import read_cluster, require_kafka_cluster
+from kadmin.errors import BusyError, NotCompletedError, StalePlanError, name_some
+from kadmin.operations.execute.holding import leased
+from kadmin.operations.record.record import OperationKind, OperationState
+from kadmin.operations.record.work import work_of
+from kadmin.operations.throttles.audit import read_throttles, recorded_throttles, source_of
+from kadmin.operations.throttles.operation import in_flight_of
+from kadmin.operations.zookeeper.configs import ConfigWriter, read_values
+from kadmin.plan.model import PartitionTarget
+from kadmin.plan.progress import in_flight
+from kadmin.plan.throttle import LISTS, WILDCARD, ConfigChange, merge, rates, throttled, to_set, to_undo
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.operations.execute.apply import Bounds
+    from kadmin.operations.execute.runner import Context
+    from kadmin.operations.zookeeper.lock import Lease
+    from kadmin.plan.throttle import ConfigChanges, ConfigValues, ForeignValue
+
+HOLDER = "throttle"
+"""What the lock is held for, where an operation's id stands otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The topics and brokers that a command names; none: all that it concerns."""
+
+    brokers: tuple[int, ...] = ()
+    topics: tuple[str, ...] = ()
+
+    def covers(self, entity: str) -> bool:
+        """Whether an entity is named, or nothing is."""
+        if not self.brokers and not self.topics:
+            return True
+        kind, _, name = entity.partition("/")
+        return name in self.topics if kind == "topics" else name in map(str, self.brokers)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was changed, with the values from before, and what somebody else changed at the same time."""
+
+    changes: ConfigChanges
+    kept: tuple[ForeignValue, ...]
+
+
+def plan_set(context: Context, scope: Scope, rate: int) -> ConfigChanges:
+    """Return what sets a throttle; nothing is written.
+
+    Named topics are throttled whole, at the named brokers or all that hold them. Brokers alone get the rate and no
+    list. Without names: the partitions in flight now, and their brokers. Raises StalePlanError for unknown names.
+    """
+    state = _read(context)
+    _require_known(scope, state)
+    if scope.topics:
+        held = {broker for name in scope.topics for ids in state.topics[name].replicas.values() for broker in ids}
+        lists = {f"topics/{name}": dict.fromkeys(LISTS, WILDCARD) for name in scope.topics}
+        wanted: ConfigValues = {**lists, **rates(scope.brokers or held, rate)}
+    elif scope.brokers:
+        wanted = rates(scope.brokers, rate)
+    else:
+        wanted = throttled((_copy(partition, state) for partition in in_flight(state)), rate)
+    return merge(wanted, read_values(context.store, wanted))
+
+
+def plan_clear(context: Context, scope: Scope, *, now: bool) -> ConfigChanges:
+    """Return what clears throttles; nothing is written.
+
+    What an operation on record set goes back to the value from before it, all else goes. Raises BusyError while
+    anything is in flight, unless `now`.
+    """
+    state = _read(context)
+    recorded = recorded_throttles(context)
+    if not now and (moving := _moving(context, state)):
+        raise BusyError(
+            f"Partitions are in flight: {name_some(moving)}.",
+            cause="without a throttle their copies may take all of the network",
+            next_command="kadmin throttle clear, when they are done; or all the same with --now",
+        )
+    changes: dict[str, dict[str, ConfigChange]] = {}
+    for each in read_throttles(context.store):
+        for key, value in each.values.items() if scope.covers(each.entity) else ():
+            source = source_of(each.entity, key, value, recorded)
+            changes.setdefault(each.entity, {})[key] = ConfigChange(
+                value, None if source is None else _before(each.entity, key, value, source[1])
+            )
+    return changes
+
+
+def write_planned(context: Context, plan: Callable[[], ConfigChanges], bounds: Bounds) -> Written:
+    """Take the lock, plan again, write, and give the lock back.
+
+    Raises NotCompletedError where the deadline comes before the last change, and BusyError without the lock.
+    """
+    with leased(context, HOLDER, bounds.lock_timeout_s) as lease:
+        return _write(context, plan(), lease, bounds.deadline)
+
+
+def _write(context: Context, changes: ConfigChanges, lease: Lease, deadline: float | None) -> Written:
+    kept: dict[str, ForeignValue] = {}
+
+    def decide(found: ConfigValues) -> Mapping[str, Mapping[str, str | None]]:
+        edits = to_set({entity: changes[entity] for entity in found}, found)
+        kept.update({f"{each.entity} {each.key}": each for each in edits.kept})
+        return edits.values
+
+    writer = ConfigWriter(context.store, context.paths, context.clock)
+    if not writer.change(changes, decide, lease, deadline):
+        raise NotCompletedError("Not every throttle was written in this time.", next_command="kadmin throttle show")
+    return Written(changes, tuple(kept.values()))
+
+
+def _read(context: Context) -> ClusterState:
+    require_kafka_cluster(context.store)
+    context.store.sync("/")
+    return read_cluster(context.store)
+
+
+def _require_known(scope: Scope, state: ClusterState) -> None:
+    held = {broker for topic in state.topics.values() for ids in topic.replicas.values() for broker in ids}
+    unknown = [
+        *(f"topic {name}" for name in scope.topics if name not in state.topics),
+        *(f"broker {broker}" for broker in scope.brokers if broker not in {*state.brokers, *held}),
+    ]
+    if unknown:
+        raise StalePlanError(f"The cluster does not have {name_some(unknown)}.", next_command="kadmin throttle show")
+
+
+def _copy(partition: TopicPartition, state: ClusterState) -> PartitionTarget:
+    """Return a reassignment in flight as a target: its new replicas are those named or being added, and not in sync."""
+    topic, replicas = state.topics.get(partition.topic), state.replicas(partition)
+    node, found = state.admin.reassignment, state.states.get(partition)
+    if topic is None or replicas is None:
+        return PartitionTarget(partition, (), ())
+    named = (node.entries or {}).get(partition, ()) if node is not None else ()
+    wanted = dict.fromkeys((*named, *topic.adding_replicas.get(partition.partition, ())))
+    new = tuple(broker for broker in wanted if found is None or broker not in found.isr)
+    there = tuple(broker for broker in replicas if broker not in new)
+    return PartitionTarget(partition, (*there, *new), there)
+
+
+def _moving(context: Context, state: ClusterState) -> list[TopicPartition]:
+    moving = set(in_flight(state))
+    for listing in context.journal.unfinished():
+        if listing.kind is OperationKind.REASSIGNMENT and listing.status.state is not OperationState.PREPARING:
+            moving.update(in_flight_of(work_of(context.journal.record(listing.operation_id)), state))
+    return sorted(moving)
+
+
+def _before(entity: str, key: str, value: str, change: ConfigChange) -> str | None:
+    return to_undo({entity: {key: change}}, {entity: {key: value}}).values[entity][key]

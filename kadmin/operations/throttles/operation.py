@@ -1,0 +1,187 @@
+"""The throttle of an operation: on before its first wave, off when nothing of it is in flight.
+
+It is on record with the operation, so that any machine can take it off. Off means: nothing of the operation is being
+copied, as seen on the cluster, and lock and fence are ours; otherwise it stays, and that is said.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.zookeeper.reader import read_cluster
+from kadmin.errors import (
+    BusyError,
+    KadminError,
+    NotCompletedError,
+    StoppedError,
+    UnknownOutcomeError,
+    UnreachableError,
+    name_some,
+)
+from kadmin.operations.decide.actions import ReassignmentWork
+from kadmin.operations.execute import events
+from kadmin.operations.execute.progress import topics_of
+from kadmin.operations.record.record import StepKind, ThrottleRecord
+from kadmin.operations.zookeeper.configs import PER_MINUTE, ConfigWriter, read_values
+from kadmin.operations.zookeeper.journal import LostLockError
+from kadmin.plan.progress import Progress, in_flight, judge, still_copied
+from kadmin.plan.throttle import merge, to_set, to_undo
+from kadmin.plan.units import format_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.cluster.zookeeper.store import Store
+    from kadmin.operations.decide.actions import Work
+    from kadmin.operations.execute.runner import Context
+    from kadmin.operations.record.record import OperationRecord
+    from kadmin.operations.zookeeper.lock import Lease
+    from kadmin.plan.copying import Throttle
+    from kadmin.plan.throttle import ConfigValues, ForeignValue
+
+
+def record_throttle(store: Store, throttle: Throttle | None) -> ThrottleRecord | None:
+    """Return what goes on record before anything is set: the values that are there, and ours beside them."""
+    if throttle is None:
+        return None
+    return ThrottleRecord(throttle.rate, merge(throttle.values, read_values(store, throttle.values)))
+
+
+def in_flight_of(work: Work, state: ClusterState) -> tuple[TopicPartition, ...]:
+    """Return the partitions of an operation that the cluster is at work on, or whose new replicas still copy."""
+    if not isinstance(work, ReassignmentWork):
+        return ()
+    moving = set(in_flight(state))
+    return tuple(w.partition for w in work.targets if w.partition in moving or still_copied(w, state))
+
+
+class Throttling:
+    """Sets and takes off the throttle of one recorded operation; one without a throttle needs nothing done."""
+
+    def __init__(self, context: Context, record: OperationRecord, work: Work) -> None:
+        self._context = context
+        self._record = record
+        self._work = work
+        self._writer = ConfigWriter(context.store, context.paths, context.clock)
+        self._deadline: float | None = None
+        self._told = False
+
+    def set_up(self, lease: Lease, deadline: float | None) -> None:
+        """Set what is not set yet, as long as something is still to be copied; `deadline` bounds taking off, too.
+
+        Raises BusyError, before anything is written, where a value is neither ours nor the one on record and nothing
+        has been published yet. Once copies run, somebody's edit is a decision: it is told and kept.
+        """
+        self._deadline = deadline
+        throttle = self._record.throttle
+        if throttle is None:
+            return
+        state = self._read()
+        if not self._has_copies_to_make(state):
+            return
+        changes = {entity: keys for entity, keys in throttle.changes.items() if _is_there(entity, state)}
+        foreign = to_set(changes, read_values(self._context.store, changes)).kept
+        if foreign and not self._published():
+            raise self._changed_before(foreign)
+        self._tell_kept(foreign)
+
+        def decide(found: ConfigValues) -> Mapping[str, Mapping[str, str | None]]:
+            return to_set({entity: changes[entity] for entity in found}, found).values
+
+        if not self._writer.change(changes, decide, lease, deadline):
+            raise self._out_of_time()
+        self._context.tell(events.Noted(f"throttled at {format_rate(throttle.rate)}: {_extent(changes)}"))
+
+    def take_down(self, lease: Lease, next_command: str) -> None:
+        """Take the throttle off, unless something of the operation is in flight: then say that it stays.
+
+        `next_command` is what takes it off later.
+        """
+        throttle = self._record.throttle
+        if throttle is None or self._told:
+            return
+        moving = in_flight_of(self._work, self._read())
+        if moving:
+            self._stays(f"{name_some(moving)} still in flight", next_command)
+            return
+        changes = throttle.changes
+        foreign: dict[str, ForeignValue] = {}
+        undone: set[str] = set()
+
+        def decide(found: ConfigValues) -> Mapping[str, Mapping[str, str | None]]:
+            edits = to_undo({entity: changes[entity] for entity in found}, found)
+            foreign.update({f"{each.entity} {each.key}": each for each in edits.kept})
+            undone.update(edits.values)
+            return edits.values
+
+        if not self._writer.change(changes, decide, lease, self._deadline):
+            raise self._out_of_time()
+        self._told = True
+        self._tell_kept(tuple(foreign.values()))
+        if undone:
+            self._context.tell(events.Noted(f"the throttle is off: {_extent(undone)}"))
+
+    def leave(self, error: KadminError, lease: Lease) -> None:
+        """Take the throttle off on the way out with an error, which matters more than what may go wrong here."""
+        next_command = f"kadmin resume {self._record.operation_id}"
+        if isinstance(error, UnreachableError | UnknownOutcomeError | LostLockError):
+            self._stays("the cluster cannot be asked, or the lock is no longer ours", next_command)
+            return
+        try:
+            self.take_down(lease, next_command)
+        except KadminError as another:
+            self._stays(another.message, next_command)
+
+    def _read(self) -> ClusterState:
+        self._context.store.sync("/")
+        return read_cluster(self._context.store, topics_of(self._work))
+
+    def _has_copies_to_make(self, state: ClusterState) -> bool:
+        if not isinstance(self._work, ReassignmentWork):
+            return False
+        unfinished = {Progress.WAITING, Progress.RUNNING}
+        return any(judge(target, state, published=True) in unfinished for target in self._work.targets)
+
+    def _published(self) -> bool:
+        steps = self._context.journal.steps(self._record.operation_id)
+        return any(step.kind is StepKind.WAVE for step in steps)
+
+    def _changed_before(self, foreign: tuple[ForeignValue, ...]) -> BusyError:
+        return BusyError(
+            f"Somebody changed a throttle since the operation was recorded: {name_some(foreign)}.",
+            cause="it is left as it is, and nothing was published",
+            next_command=f"put it back, then kadmin resume {self._record.operation_id}",
+        )
+
+    def _out_of_time(self) -> KadminError:
+        what, next_command = "the throttle's config changes", f"kadmin resume {self._record.operation_id}"
+        number = self._context.clock.stop_signal
+        if number is not None:
+            return StoppedError(
+                f"Stopped by signal {number} amid {what}.", signal_number=number, next_command=next_command
+            )
+        return NotCompletedError(
+            f"The deadline comes before the last of {what}.",
+            cause=f"no more than {PER_MINUTE} notifications a minute are made",
+            next_command=next_command,
+        )
+
+    def _stays(self, why: str, next_command: str) -> None:
+        if self._record.throttle is not None and not self._told:
+            self._told = True
+            self._context.tell(events.Noted(f"the throttle stays: {why}; {next_command} takes it off later"))
+
+    def _tell_kept(self, foreign: tuple[ForeignValue, ...]) -> None:
+        if foreign:
+            self._context.tell(events.Noted(f"somebody changed a throttle meanwhile, kept: {name_some(foreign)}"))
+
+
+def _is_there(entity: str, state: ClusterState) -> bool:
+    kind, _, name = entity.partition("/")
+    return kind != "topics" or name in state.topics
+
+
+def _extent(entities: Collection[str]) -> str:
+    topics = sum(entity.startswith("topics/") for entity in entities)
+    return f"brokers: {len(entities) - topics}, topics: {topics}"

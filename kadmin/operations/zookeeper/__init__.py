@@ -1,0 +1,1 @@
+"""Operations on clusters whose metadata lives in ZooKeeper."""

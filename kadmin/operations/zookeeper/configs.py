@@ -1,0 +1,176 @@
+"""Writes dynamic configs as Kafka's own tools do, and safer: compare-and-set and notification in one multi.
+
+Brokers act on the notification below `/config/changes` only, and read the entity again then. They purge notifications
+after 15 minutes, and each costs every broker a read, so no more than PER_MINUTE are made.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.model import Check, Create, SetData
+from kadmin.cluster.zookeeper.reader import read_configs
+from kadmin.cluster.zookeeper.znodes.configs import (
+    CONFIG,
+    CONFIG_CHANGE_PREFIX,
+    CONFIG_CHANGES,
+    change_config,
+    encode_config_change,
+)
+from kadmin.cluster.zookeeper.znodes.topics import topic_path
+from kadmin.errors import BusyError
+from kadmin.insight.diagnosis.zookeeper.cluster_troubles import MANY_CONFIG_CHANGES
+from kadmin.operations.zookeeper.journal import lost_lock
+from kadmin.operations.zookeeper.transaction import ensure, write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from kadmin.cluster.model import Acl, EntityConfig, Op, Znode
+    from kadmin.cluster.zookeeper.store import Store
+    from kadmin.operations.clock import Clock
+    from kadmin.operations.record.record import Paths
+    from kadmin.operations.zookeeper.lock import Lease
+    from kadmin.plan.throttle import ConfigValues
+
+PER_MINUTE = 1_000
+MINUTE_S = 60.0
+BATCH = 50
+_BATCH_BYTES = 400_000
+_ATTEMPTS = 5
+
+
+def crowded(store: Store) -> BusyError | None:
+    """Return what speaks against more config changes now: brokers are behind with those that are there."""
+    waiting = len(store.children(CONFIG_CHANGES) or ())
+    if waiting <= MANY_CONFIG_CHANGES:
+        return None
+    return BusyError(
+        f"{CONFIG_CHANGES} holds {waiting} notifications, more than {MANY_CONFIG_CHANGES}; throttles stay as they are.",
+        cause="brokers purge them 15 minutes after they were made; another tool makes very many",
+        next_command="the same command again, in some minutes",
+    )
+
+
+def read_values(store: Store, entities: Iterable[str]) -> ConfigValues:
+    """Return the config values of entities such as `topics/orders` or `brokers/1`."""
+    return {entity: config.values for entity, config in read_configs(store, entities).items()}
+
+
+class ConfigWriter:
+    """Changes the configs of topics and brokers under a lease, in small atomic groups."""
+
+    def __init__(self, store: Store, paths: Paths, clock: Clock) -> None:
+        self._store = store
+        self._paths = paths
+        self._clock = clock
+        self._sent: deque[tuple[float, int]] = deque()
+
+    def change(
+        self,
+        entities: Iterable[str],
+        decide: Callable[[ConfigValues], Mapping[str, Mapping[str, str | None]]],
+        lease: Lease,
+        deadline: float | None,
+    ) -> bool:
+        """Bring entities to what `decide` wants, given the values found; those that need nothing are not written.
+
+        False: stopped before the end, by a signal or because the next minute lies past the deadline (on the clock).
+        Raises LostLockError, and BusyError where notifications are too many or an entity never stands still.
+        """
+        names = sorted(entities)
+        for start in range(0, len(names), BATCH):
+            if not self._bring(names[start : start + BATCH], decide, lease, deadline):
+                return False
+        return True
+
+    def _bring(
+        self,
+        entities: Sequence[str],
+        decide: Callable[[ConfigValues], Mapping[str, Mapping[str, str | None]]],
+        lease: Lease,
+        deadline: float | None,
+    ) -> bool:
+        refused = 0
+        while True:
+            found = read_configs(self._store, entities)
+            wanted = decide({entity: config.values for entity, config in found.items()})
+            if not wanted:
+                return True
+            if error := crowded(self._store):
+                raise error
+            group = _first_group(wanted, found)
+            if not self._admitted(len(group), deadline):
+                return False
+            if self._send(group, found, lease):
+                continue
+            refused += 1
+            if refused == _ATTEMPTS:
+                raise BusyError(
+                    f"The configs of {', '.join(group)} keep changing; not all of them were written.",
+                    cause="somebody else writes them at the same time",
+                    next_command="kadmin throttle show",
+                )
+
+    def _send(self, group: Mapping[str, bytes], found: Mapping[str, EntityConfig], lease: Lease) -> bool:
+        """Write one group; False when an entity changed since it was read."""
+        ops: list[Op] = [*lease.checks(self._paths)]
+        changes_acl = self._acl_of(CONFIG_CHANGES)
+        for entity, data in group.items():
+            ops += self._write(entity, data, found[entity].znode)
+            ops.append(Create(CONFIG_CHANGE_PREFIX, encode_config_change(entity), changes_acl, sequential=True))
+        first, data = next(iter(group.items()))
+
+        def happened() -> bool:
+            # All or nothing: one entity stands for the group. An edit on top of ours reads as "not happened", and
+            # the repeat is then refused by the version that it names.
+            node = self._store.get(f"{CONFIG}/{first}")
+            return node is not None and node.data == data
+
+        result = write(self._store, ops, happened, f"config of {', '.join(group)}"[:200])
+        if result is None or result.committed:
+            return True
+        if getattr(result.failed, "path", "") in {self._paths.lock, self._paths.fence}:
+            raise lost_lock()
+        return False
+
+    def _write(self, entity: str, data: bytes, node: Znode | None) -> list[Op]:
+        if node is not None:
+            return [SetData(f"{CONFIG}/{entity}", data, node.version)]
+        kind, _, name = entity.partition("/")
+        # Configs of a topic that is gone would wait for the next one of that name.
+        there = [Check(topic_path(name))] if kind == "topics" else []
+        return [*there, Create(f"{CONFIG}/{entity}", data, self._acl_of(f"{CONFIG}/{kind}"))]
+
+    def _acl_of(self, parent: str) -> tuple[Acl, ...]:
+        # Brokers' configs are not for everybody to read, and their parent's ACL says so. On 0.10.2 it may not be there.
+        ensure(self._store, (parent,), self._store.acl(CONFIG))
+        return self._store.acl(parent)
+
+    def _admitted(self, count: int, deadline: float | None) -> bool:
+        """Wait until the last minute has room for so many more notifications."""
+        while True:
+            now = self._clock.now()
+            while self._sent and self._sent[0][0] <= now - MINUTE_S:
+                self._sent.popleft()
+            if sum(number for _, number in self._sent) + count <= PER_MINUTE:
+                self._sent.append((now, count))
+                return True
+            room_at = self._sent[0][0] + MINUTE_S
+            if self._clock.stop_signal is not None or (deadline is not None and room_at > deadline):
+                return False
+            self._clock.wait(room_at - now)
+
+
+def _first_group(wanted: Mapping[str, Mapping[str, str | None]], found: Mapping[str, EntityConfig]) -> dict[str, bytes]:
+    """Return the new data of as many entities as fit into one multi."""
+    group: dict[str, bytes] = {}
+    size = 0
+    for entity, values in wanted.items():
+        data = change_config(found[entity].znode, values)
+        if group and size + len(data) > _BATCH_BYTES:
+            break
+        group[entity] = data
+        size += len(data)
+    return group

@@ -1,0 +1,194 @@
+"""Gathers what the doctor looks at: reads only, several looks seconds apart, whatever state the cluster is in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.zookeeper.listening import Listening
+from kadmin.cluster.zookeeper.reader import read_tolerantly, require_kafka_cluster
+from kadmin.cluster.zookeeper.znode_reader import ZnodeReader
+from kadmin.cluster.zookeeper.znodes.admin import ADMIN, DELETE_TOPICS, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
+from kadmin.cluster.zookeeper.znodes.configs import CONFIG_CHANGES, config_path, decode_config
+from kadmin.cluster.zookeeper.znodes.controller import (
+    CONTROLLER,
+    CONTROLLER_EPOCH,
+    decode_controller,
+    decode_controller_epoch,
+)
+from kadmin.cluster.zookeeper.znodes.notifications import ISR_CHANGES, LOG_DIR_EVENTS
+from kadmin.errors import InvalidInputError, NotAuthorizedError, NotCompletedError, StoppedError
+from kadmin.insight.diagnosis.zookeeper.evidence import (
+    STAYS_S,
+    AdminLook,
+    ControllerSample,
+    Evidence,
+    LockHeld,
+    OpenOperation,
+)
+from kadmin.operations.decide.actions import ElectionWork, ReassignmentWork
+from kadmin.operations.record.record import OperationState
+from kadmin.operations.record.work import work_of
+from kadmin.operations.zookeeper.inspect import versions_of
+from kadmin.operations.zookeeper.listening import look_at_each
+from kadmin.operations.zookeeper.lock import read_holder
+from kadmin.plan.model import Elect
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kadmin.cluster.model import ClusterState, Controller
+    from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
+    from kadmin.operations.execute.runner import Context
+    from kadmin.operations.record.record import Listing
+
+BETWEEN_SAMPLES_S = 1.0
+_MORE_SAMPLES = 2
+_WATCHED = (REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION)
+
+
+@dataclass(frozen=True, slots=True)
+class AdminSurvey:
+    """One look at the admin nodes, and the cluster that they are judged against.
+
+    `heard` says whether the controller watches each of the two that it watches; nothing where there is no controller.
+    """
+
+    look: AdminLook
+    state: ClusterState
+    versions: KafkaVersions
+    heard: Mapping[str, Listening]
+
+
+def gather(context: Context) -> Evidence:
+    """Look at a cluster, whatever state it is in; nothing is written.
+
+    Takes two seconds on a healthy cluster, some more where something must be seen to stand still.
+    """
+    require_kafka_cluster(context.store)
+    context.store.sync("/")
+    source = ZnodeReader(context.store, tolerant=True)
+    first, started = look_at_admin(source), context.clock.now()
+    samples = [_sample(source)]
+    heard = _heard(context, samples[0].controller)
+    while len(samples) <= (_MORE_SAMPLES + 1 if _unsteady(samples) else 1):
+        _pause(context, BETWEEN_SAMPLES_S)
+        samples.append(_sample(source))
+    if first.reassignment or first.election or first.deletions:
+        while (left := STAYS_S - (context.clock.now() - started)) > 0:
+            _pause(context, left)
+    context.store.sync("/")
+    stayed_s = context.clock.now() - started
+    last, state = look_at_admin(source), read_tolerantly(source)
+    same = len({sample.controller and sample.controller.session_id for sample in samples}) == 1
+    evidence = Evidence(
+        zookeeper=context.store.connect_string,
+        versions=versions_of(source, state),
+        state=state,
+        samples=tuple(samples),
+        first=first,
+        last=last,
+        stayed_s=stayed_s,
+        deaf=frozenset(path for path, answer in heard.items() if same and answer is Listening.DEAF),
+        listening=frozenset(path for path, answer in heard.items() if same and answer is Listening.LISTENING),
+        root=context.paths.root,
+        lock=_lock(context, source),
+        operations=_operations(context, source),
+        broker_configs=_broker_configs(source),
+        notifications={path: len(source.children(path)) for path in (CONFIG_CHANGES, ISR_CHANGES, LOG_DIR_EVENTS)},
+    )
+    return replace(evidence, state=replace(state, unreadable=source.unreadable))
+
+
+def survey_admin(context: Context) -> AdminSurvey:
+    """Look at the admin nodes, at who watches them, and at the cluster; nothing is written."""
+    require_kafka_cluster(context.store)
+    context.store.sync("/")
+    source = ZnodeReader(context.store, tolerant=True)
+    seen, state = look_at_admin(source), read_tolerantly(source)
+    return AdminSurvey(seen, state, versions_of(source, state), _heard(context, state.controller))
+
+
+def look_at_admin(source: ZnodeReader) -> AdminLook:
+    """Read the admin nodes and their ACLs."""
+    reassignment, election, parent = source.get_many([*_WATCHED, DELETE_TOPICS])
+    present = [ADMIN, *(node.path for node in (reassignment, election) if node is not None)]
+    return AdminLook(
+        reassignment, election, parent, source.children(DELETE_TOPICS), {path: source.acl(path) for path in present}
+    )
+
+
+def _sample(source: ZnodeReader) -> ControllerSample:
+    controller, epoch = source.get_many([CONTROLLER, CONTROLLER_EPOCH])
+    return ControllerSample(
+        source.decode(decode_controller_epoch, epoch) or 0, source.decode(decode_controller, controller)
+    )
+
+
+def _unsteady(samples: list[ControllerSample]) -> bool:
+    return len({sample.epoch for sample in samples}) > 1 or any(sample.controller is None for sample in samples)
+
+
+def _heard(context: Context, controller: Controller | None) -> dict[str, Listening]:
+    if controller is None:
+        return {}
+    heard = look_at_each(context.store, _WATCHED, controller, context.clock)
+    _stop_if_asked(context)
+    return heard
+
+
+def _pause(context: Context, seconds: float) -> None:
+    context.clock.wait(seconds)
+    _stop_if_asked(context)
+
+
+def _stop_if_asked(context: Context) -> None:
+    # Looks that were cut short are no longer seconds apart, and prove nothing.
+    number = context.clock.stop_signal
+    if number is not None:
+        raise StoppedError(f"Stopped by signal {number}; nothing was changed.", signal_number=number)
+
+
+def _lock(context: Context, source: ZnodeReader) -> LockHeld | None:
+    try:
+        holder = read_holder(context.store, context.paths)
+    except NotAuthorizedError as error:
+        source.leave_out(context.paths.lock, error)
+        return None
+    return None if holder is None else LockHeld(holder.operation_id, str(holder))
+
+
+def _operations(context: Context, source: ZnodeReader) -> tuple[OpenOperation, ...]:
+    try:
+        return tuple(_operation(context, listing) for listing in context.journal.unfinished())
+    except (NotAuthorizedError, NotCompletedError) as error:
+        source.leave_out(context.paths.operations, error)
+    return ()
+
+
+def _operation(context: Context, listing: Listing) -> OpenOperation:
+    author = listing.author
+    found = OpenOperation(
+        listing.operation_id,
+        listing.kind,
+        f"{listing.status.state} since {listing.status.updated_at}, started {listing.created_at} by "
+        f"{author.user}@{author.host}",
+    )
+    if listing.status.state is OperationState.PREPARING:
+        return replace(found, whole=False)
+    record = context.journal.record(listing.operation_id)
+    try:
+        work = work_of(record)
+    except InvalidInputError:  # it heals, and has no plan
+        return found
+    if isinstance(work, ReassignmentWork):
+        lists = {target.partition: (target.replicas, record.origin[target.partition]) for target in work.targets}
+        return replace(found, lists=lists, elects=work.elect is not Elect.NONE)
+    return replace(found, elects=isinstance(work, ElectionWork))
+
+
+def _broker_configs(source: ZnodeReader) -> Mapping[str, Mapping[str, str]]:
+    names = source.children("/config/brokers")
+    nodes = source.get_many([config_path("brokers", name) for name in names])
+    decoded = ((name, source.decode(decode_config, node)) for name, node in zip(names, nodes, strict=True))
+    return {name: config for name, config in decoded if config is not None}

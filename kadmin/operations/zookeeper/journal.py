@@ -1,0 +1,230 @@
+"""Operations in ZooKeeper: written whole before the first wave, read by any machine, pruned when old."""
+
+from __future__ import annotations
+
+import zlib
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.model import Create, Delete, SetData
+from kadmin.errors import BusyError, InvalidInputError, NotCompletedError
+from kadmin.operations.record.record import (
+    OperationState,
+    OperationStatus,
+    decode_listing,
+    decode_record,
+    decode_status,
+    decode_step,
+    encode_record,
+    encode_status,
+    restate,
+)
+from kadmin.operations.record.request import decode_request, encode_request
+from kadmin.operations.zookeeper.transaction import write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from kadmin.cluster.model import MultiResult, Op, Znode
+    from kadmin.cluster.zookeeper.store import Store
+    from kadmin.operations.record.record import (
+        Listing,
+        OperationRecord,
+        Paths,
+        Step,
+    )
+    from kadmin.operations.record.request import StopRequest
+    from kadmin.operations.zookeeper.lock import Lease
+
+KEPT_OPERATIONS = 50
+_CHUNKS_PER_WRITE = 8
+
+
+class LostLockError(BusyError):
+    """The lock is no longer ours: taken away by hand, or gone with an expired session."""
+
+
+class Journal:
+    """Reads and writes the operations of one cluster. Every write carries the lease's checks.
+
+    Raises NotCompletedError with the path of a znode that something else has written.
+    """
+
+    def __init__(self, store: Store, paths: Paths) -> None:
+        self._store = store
+        self._paths = paths
+
+    def listings(self) -> tuple[Listing, ...]:
+        """Return every operation, oldest first: by the transaction that created it, as ids tell only seconds."""
+        names = self._store.children(self._paths.operations) or ()
+        nodes = self._store.get_many([self._paths.operation(name) for name in names])
+        found = [(node.czxid, name, node.data) for name, node in zip(names, nodes, strict=True) if node is not None]
+        return tuple(self._listing(name, data) for _, name, data in sorted(found) if data)
+
+    def unfinished(self) -> tuple[Listing, ...]:
+        """Return the operations that are not finished; there is at most one unless somebody edited by hand."""
+        return tuple(listing for listing in self.listings() if not listing.status.state.finished)
+
+    def record(self, operation_id: str) -> OperationRecord:
+        """Return the immutable part; only an operation that was `preparing` when its runner died has none."""
+        parent = self._paths.record(operation_id)
+        names = self._store.children(parent) or ()
+        chunks = self._store.get_many([f"{parent}/{name}" for name in names])
+        with _reading(parent):
+            return decode_record([chunk.data or b"" for chunk in chunks if chunk is not None], operation_id)
+
+    def status(self, operation_id: str) -> OperationStatus:
+        """Return the changing part; raises InvalidInputError where there is no such operation."""
+        node = self._store.get(self._paths.operation(operation_id))
+        if node is None or not node.data:
+            raise InvalidInputError(f"There is no operation {operation_id}.", next_command="kadmin history")
+        with _reading(node.path):
+            return decode_status(node.data)
+
+    def steps(self, operation_id: str, known: tuple[Step, ...] = ()) -> tuple[Step, ...]:
+        """Return the step records in order; those `known` are immutable and not read again."""
+        parent = self._paths.steps(operation_id)
+        names = self._store.children(parent) or ()
+        nodes = self._store.get_many([f"{parent}/{name}" for name in names[len(known) :]])
+        with _reading(parent):
+            return (*known, *(decode_step(node.data) for node in nodes if node is not None and node.data))
+
+    def request(self, operation_id: str) -> StopRequest | None:
+        """Return what was asked of an operation."""
+        node = self._store.get(self._paths.request(operation_id))
+        return None if node is None else self._request(node)
+
+    def ask(self, operation_id: str, request: StopRequest) -> StopRequest:
+        """Put a wish where the runner sees it and return what now stands there: ours, or a stronger one.
+
+        The one write that is made without the lock.
+        """
+        path, data = self._paths.request(operation_id), encode_request(request)
+        node = self._store.get(path)
+        standing = None if node is None else self._request(node)
+        if standing is not None and standing.stop >= request.stop:
+            return standing
+        op = Create(path, data, self._store.acl("/admin")) if node is None else SetData(path, data, node.version)
+
+        def happened() -> bool:
+            found = self._store.get(path)
+            return found is not None and found.data == data
+
+        result = write(self._store, [op], happened, _describe([op]))
+        if result is not None and not result.committed:
+            raise BusyError("Somebody else asked something of it in this moment.", next_command="kadmin status")
+        return request
+
+    def create(self, record: OperationRecord, lease: Lease, now: str) -> None:
+        """Write the whole record; only its last write makes the state running, and only then may it publish."""
+        acl = self._store.acl("/admin")
+        operation_id = record.operation_id
+        preparing = encode_status(OperationStatus(OperationState.PREPARING, now), record)
+        parents = [
+            Create(self._paths.operation(operation_id), preparing, acl),
+            Create(self._paths.record(operation_id), b"", acl),
+            Create(self._paths.steps(operation_id), b"", acl),
+        ]
+        self._commit(parents, lease, self._exists(self._paths.steps(operation_id)))
+        chunks = [
+            Create(f"{self._paths.record(operation_id)}/{number:06d}", chunk, acl)
+            for number, chunk in enumerate(encode_record(record))
+        ]
+        for start in range(0, len(chunks), _CHUNKS_PER_WRITE):
+            group = chunks[start : start + _CHUNKS_PER_WRITE]
+            self._commit(group, lease, self._exists(group[-1].path))
+        self.set_status(operation_id, OperationStatus(OperationState.RUNNING, now), lease)
+
+    def set_status(self, operation_id: str, status: OperationStatus, lease: Lease) -> None:
+        """Overwrite the state under the lease."""
+        self._restate(operation_id, status, lease, ())
+
+    def reopen(self, operation_id: str, status: OperationStatus, lease: Lease) -> None:
+        """Overwrite the state under the lease, and take back what was asked of the operation."""
+        request = self._store.get(self._paths.request(operation_id))
+        self._restate(operation_id, status, lease, () if request is None else (Delete(request.path, request.version),))
+
+    def _restate(self, operation_id: str, status: OperationStatus, lease: Lease, beside: Sequence[Op]) -> None:
+        path = self._paths.operation(operation_id)
+        node = self._store.get(path)
+        if node is None or not node.data:
+            raise InvalidInputError(f"There is no operation {operation_id}.", next_command="kadmin history")
+        with _reading(path):
+            data = restate(node.data, status)
+
+        def happened() -> bool:
+            found = self._store.get(path)
+            return found is not None and found.data == data
+
+        self._commit([SetData(path, data, node.version), *beside], lease, happened)
+
+    def prune(self, lease: Lease, keep: int = KEPT_OPERATIONS) -> None:
+        """Remove the oldest finished operations beyond `keep`."""
+        finished = [listing for listing in self.listings() if listing.status.state.finished]
+        for listing in finished[: max(0, len(finished) - keep)]:
+            self._remove(listing.operation_id, lease)
+
+    def _remove(self, operation_id: str, lease: Lease) -> None:
+        leaves = [
+            f"{parent}/{name}"
+            for parent in (self._paths.record(operation_id), self._paths.steps(operation_id))
+            for name in self._store.children(parent) or ()
+        ]
+        request = self._paths.request(operation_id)
+        leaves += [request] if self._store.exists(request) is not None else []
+        parents = [
+            self._paths.record(operation_id),
+            self._paths.steps(operation_id),
+            self._paths.operation(operation_id),
+        ]
+        ops = [Delete(path, -1) for path in (*leaves, *parents)]
+        self._commit(ops, lease, lambda: self._store.exists(self._paths.operation(operation_id)) is None)
+
+    def _listing(self, operation_id: str, data: bytes) -> Listing:
+        with _reading(self._paths.operation(operation_id)):
+            return decode_listing(operation_id, data)
+
+    def _request(self, node: Znode) -> StopRequest:
+        with _reading(node.path):
+            return decode_request(node.data or b"")
+
+    def _exists(self, path: str) -> Callable[[], bool]:
+        return lambda: self._store.exists(path) is not None
+
+    def _commit(self, ops: Sequence[Op], lease: Lease, happened: Callable[[], bool]) -> None:
+        result = write(self._store, [*lease.checks(self._paths), *ops], happened, _describe(ops))
+        if result is not None and not result.committed:
+            raise lost_lock_or(result, self._paths)
+
+
+@contextmanager
+def _reading(path: str) -> Iterator[None]:
+    try:
+        yield
+    except (zlib.error, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise NotCompletedError(
+            f"{path} cannot be read; it is not as kadmin wrote it.",
+            cause=f"{type(error).__name__}: {error}",
+            next_command=f"look at {path}; when nobody needs it, delete it by hand with everything below it",
+        ) from error
+
+
+def lost_lock() -> LostLockError:
+    """Build the error of a holder who is none any more."""
+    return LostLockError(
+        "The lock is no longer ours; nothing more was written.",
+        cause="its session expired, or somebody released it by hand",
+        next_command="kadmin status, then kadmin resume",
+    )
+
+
+def lost_lock_or(result: MultiResult, paths: Paths) -> BusyError:
+    """Name what refused a write of the holder; a failed check of lock or fence means that the lock is lost."""
+    path = getattr(result.failed, "path", "")
+    if path in {paths.lock, paths.fence}:
+        return lost_lock()
+    return BusyError(f"A write to {path} was refused: {result.reason}.", next_command="kadmin status")
+
+
+def _describe(ops: Iterable[Op]) -> str:
+    return ", ".join(f"{type(op).__name__.lower()} {op.path}" for op in ops)[:200]

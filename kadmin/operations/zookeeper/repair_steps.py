@@ -1,0 +1,144 @@
+"""What heals a cluster, one step after the other; each cure was proven on live brokers of every era that it is for.
+
+========================================================  =============================================
+trouble                                                   cure
+========================================================  =============================================
+poison, ignored or zombie node, or one with a wrong ACL   delete it and move the controller
+zombie node that names moves in flight                    move the controller; the node stays
+string ids or no replicas in a topic znode                write the original ids back, move the controller
+the same in an election loop                              delete or write back only: it ends the loop
+no controller                                             stand in for a second, so that brokers elect one
+deaf controller, leftover probe                           move the controller; a good node stays and is seen
+========================================================  =============================================
+
+The controller is moved only with the last thing that it could not read: a new one would resign over the others. One
+move heals whatever a move heals, so nothing is moved twice for what one look has shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.zookeeper.znodes.admin import PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
+from kadmin.errors import name_some
+from kadmin.insight.diagnosis.finding import Trouble
+from kadmin.operations.decide.cancel_now import would_start
+from kadmin.operations.zookeeper.topic_repair import repair_topic
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from kadmin.cluster.model import ClusterState, Znode
+    from kadmin.insight.diagnosis.finding import Finding
+
+_ADMIN_NODES = frozenset({REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION})
+_NODES = frozenset({Trouble.POISON_NODE, Trouble.IGNORED_NODE, Trouble.ZOMBIE_NODE, Trouble.WRONG_ACL})
+_TOPICS = frozenset({Trouble.STRING_IDS, Trouble.EMPTY_REPLICAS})
+_MOVED = frozenset({Trouble.LEFTOVER_PROBE, Trouble.DEAF_CONTROLLER})
+
+_HEALED = _NODES | _TOPICS | _MOVED | {Trouble.ELECTION_LOOP, Trouble.NO_CONTROLLER}
+_BEYOND = frozenset({Trouble.FOREIGN_NODE, Trouble.STUCK_DELETION, Trouble.UNREADABLE_ZNODE})
+
+
+class Write(Enum):
+    """What a cure writes beside moving the controller."""
+
+    NOTHING = "nothing"
+    DELETE = "delete"
+    OVERWRITE = "overwrite"
+    STAND_IN = "stand in"
+
+
+@dataclass(frozen=True, slots=True)
+class Cure:
+    """One step. `node` is what it replaces, saved with the step; `data` what is written instead.
+
+    `move` says that the controller is moved in the same write; `checked` that the write checks its epoch, which only a
+    loop forbids. `words` tell a person what would be done.
+    """
+
+    finding: Finding
+    write: Write
+    words: str
+    move: bool
+    checked: bool = True
+    node: Znode | None = None
+    data: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Patient:
+    """One look: the findings, the state, and the znodes that the findings name, by path."""
+
+    findings: Sequence[Finding]
+    state: ClusterState
+    nodes: Mapping[str, Znode]
+
+
+def next_cure(patient: Patient, tried: Collection[tuple[Trouble, str]]) -> Cure | None:
+    """Return the next step, None when nothing more can be done; what was tried once is not tried again."""
+    fresh = [finding for finding in patient.findings if (finding.trouble, finding.path) not in tried]
+    looping = any(finding.trouble is Trouble.ELECTION_LOOP for finding in patient.findings)
+    mending = {finding.path: finding for finding in reversed(fresh) if _can_mend(finding, patient)}
+    first = next((finding for finding in fresh if finding in mending.values()), None)
+    if first is not None:
+        move = len(mending) == 1 and not looping and patient.state.controller is not None
+        return _mend(first, patient, move=move, looping=looping)
+    if looping:
+        return None
+    for finding in fresh:
+        if finding.trouble is Trouble.NO_CONTROLLER:
+            return Cure(
+                finding, Write.STAND_IN, "stand in as controller for a second; brokers then elect one", move=False
+            )
+    return next((_move(finding, patient) for finding in fresh if finding.trouble in _MOVED), None)
+
+
+def healable(finding: Finding) -> bool:
+    """Whether heal is for this trouble at this place."""
+    return finding.trouble in _HEALED and (finding.trouble is not Trouble.WRONG_ACL or finding.path in _ADMIN_NODES)
+
+
+def unhealed(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Return the findings that stand in everybody's way, healed by kadmin or not."""
+    return tuple(finding for finding in findings if finding.trouble in _HEALED | _BEYOND)
+
+
+def _can_mend(finding: Finding, patient: Patient) -> bool:
+    node = patient.nodes.get(finding.path)
+    if node is None or not healable(finding):
+        return False
+    if finding.trouble in _TOPICS:
+        return repair_topic(node) is not None
+    # Its moves run although the controller cannot shrink the node: they come first.
+    waits = finding.trouble is Trouble.WRONG_ACL and _names_moves(finding.path, patient.state)
+    return finding.trouble in _NODES and not waits
+
+
+def _mend(finding: Finding, patient: Patient, *, move: bool, looping: bool) -> Cure:
+    node = patient.nodes[finding.path]
+    then = " and move the controller" if move else ""
+    if finding.trouble in _TOPICS:
+        words = f"write the original replica ids back to {finding.path}{then}"
+        return Cure(finding, Write.OVERWRITE, words, move, not looping, node, repair_topic(node) or b"")
+    if finding.trouble is Trouble.ZOMBIE_NODE and move and _names_moves(finding.path, patient.state):
+        return _move(finding, patient)
+    return Cure(finding, Write.DELETE, f"delete {finding.path}{then}", move, not looping, node)
+
+
+def _move(finding: Finding, patient: Patient) -> Cure:
+    node = patient.state.admin.reassignment
+    begun = would_start((node.entries or {}) if node is not None else {}, patient.state)
+    starts = f"; it begins with {name_some(begun)}" if begun else ""
+    return Cure(finding, Write.NOTHING, f"move the controller to another broker{starts}", move=True)
+
+
+def _names_moves(path: str, state: ClusterState) -> bool:
+    # Controllers up to 2.3 forget a move that is not in the node, and its union of old and new replicas stays for good.
+    node = state.admin.reassignment
+    if path != REASSIGN_PARTITIONS or node is None or node.entries is None:
+        return False
+    listed = {p: target for p, target in node.entries.items() if state.replicas(p) not in {None, target}}
+    return set(would_start(listed, state)) != set(listed)

@@ -1,0 +1,56 @@
+"""Mends topic znodes that no new controller could read: replica ids as strings, and partitions without replicas.
+
+Both come from a wrong payload of the reassignment node. A controller keeps the replicas that were there behind those
+that were asked for, so what is left of the list after the wrong ones are out is the original, in order. From 2.7 on an
+empty target leaves the list whole and marks all of it as being removed; older controllers have destroyed the data.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError, decode_object, encode, mapping
+
+if TYPE_CHECKING:
+    from kadmin.cluster.model import Znode
+
+_MOVING = ("adding_replicas", "removing_replicas")
+
+
+def repair_topic(node: Znode) -> bytes | None:
+    """Return the topic znode with every broken partition at its original replicas, None where nothing can be mended.
+
+    Keys, their order and the other partitions stay as they are. A partition whose list and `removing_replicas` are
+    both empty has lost its data and is left alone.
+    """
+    try:
+        value = decode_object(node.path, node.data)
+        partitions = mapping(node.path, value.get("partitions"), "partitions")
+        moving = [mapping(node.path, value.get(key) or {}, key) for key in _MOVING]
+    except MalformedZnodeError:
+        return None
+    changed = False
+    for number, listed in partitions.items():
+        mended = _mended(listed, *(each.get(number, []) for each in moving))
+        if mended:
+            partitions[number] = mended
+            for each in moving:
+                each.pop(number, None)
+            changed = True
+    return encode(value) if changed else None
+
+
+def _mended(listed: Any, adding: Any, removing: Any) -> list[int] | None:  # noqa: ANN401 - JSON as others wrote it
+    if not all(isinstance(each, list) for each in (listed, adding, removing)):
+        return None
+    emptied = all(each in removing for each in listed)
+    if not emptied and all(map(_is_id, (*listed, *adding, *removing))):
+        return None
+    original = [each for each in listed if _is_id(each)] or [each for each in removing if _is_id(each)]
+    if not original:
+        original = [int(each) for each in listed if isinstance(each, str) and each.isascii() and each.isdigit()]
+    return list(dict.fromkeys(original)) or None
+
+
+def _is_id(value: object) -> bool:
+    return type(value) is int

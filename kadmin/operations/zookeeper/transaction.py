@@ -1,0 +1,85 @@
+"""Writes whose outcome is always known: sent once, and after a lost reply looked for, never guessed."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.model import Create
+from kadmin.errors import BusyError, NotAuthorizedError, UnknownOutcomeError, UnreachableError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kadmin.cluster.model import Acl, MultiResult, Op
+    from kadmin.cluster.zookeeper.store import Store
+
+ATTEMPTS = 5
+
+
+class CutOffError(UnreachableError):
+    """A write that never arrives although others do; trying it again later changes nothing."""
+
+
+def write(store: Store, ops: Sequence[Op], happened: Callable[[], bool], what: str) -> MultiResult | None:
+    """Send one multi; None means that its reply was lost and `happened()` found it applied.
+
+    A lost reply is resolved by a `sync` and then `happened`. When it did not happen it is sent again: nothing of it
+    exists, so this is a first time. Raises UnknownOutcomeError when even that cannot be learned, NotAuthorizedError
+    when an ACL forbids the write.
+    """
+    times_lost = 0
+    while True:
+        try:
+            result = store.multi(ops)
+        except UnknownOutcomeError as lost:
+            if _look(store, happened, what, lost):
+                return None
+            times_lost += 1
+            if times_lost == ATTEMPTS:
+                raise _never_arrives(what, lost) from lost
+            continue
+        if result.reason == "NoAuth":
+            raise NotAuthorizedError(
+                f"Not allowed to write {getattr(result.failed, 'path', what)}.",
+                cause="its ACL grants this identity no such right",
+                next_command="use the brokers' own identity (see docs/exit-codes.md, exit code 6)",
+            )
+        return result
+
+
+def _never_arrives(what: str, lost: UnknownOutcomeError) -> CutOffError:
+    # Each time it was seen that nothing had happened, so this is no unknown outcome: something cuts exactly this write.
+    return CutOffError(
+        f"A write was cut off {ATTEMPTS} times and never happened: {what}.",
+        cause=lost.cause or lost.message,
+        next_command="check jute.maxbuffer on the ZooKeeper servers, or lower spec.waves.max_payload",
+    )
+
+
+def _look(store: Store, happened: Callable[[], bool], what: str, lost: UnknownOutcomeError) -> bool:
+    try:
+        store.sync("/")
+        return happened()
+    except UnreachableError as error:
+        raise UnknownOutcomeError(
+            f"The outcome of a write is unknown: {what}.",
+            cause=f"{lost.message} Afterwards: {error.message}",
+            next_command="kadmin status, when ZooKeeper answers again; then kadmin resume",
+        ) from error
+
+
+def ensure(store: Store, paths: Sequence[str], acl: tuple[Acl, ...]) -> None:
+    """Create the persistent nodes that are not there yet, parents first; existing ones are left alone.
+
+    All or nothing: a parent that we may create, but not fill, must not stay behind.
+    """
+    while missing := [path for path in paths if store.exists(path) is None]:
+        ops = [Create(path, b"", acl) for path in missing]
+        result = write(store, ops, partial(_exists, store, missing[-1]), f"create {missing[-1]}")
+        if result is not None and not result.committed and result.reason != "NodeExists":
+            raise BusyError(f"{missing[-1]} could not be created: {result.reason}.", next_command="kadmin status")
+
+
+def _exists(store: Store, path: str) -> bool:
+    return store.exists(path) is not None

@@ -1,0 +1,239 @@
+"""The page of a plan: what it would change, what that is worth, and what would stop it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kadmin.cluster.names import one_line
+from kadmin.plan.units import format_rate
+from kadmin.report.pages.page import Bar, Card, Cell, Notice, Page, PageColumn, PageTable, Section, Tone, number, size
+from kadmin.report.pages.sections import (
+    broker_section,
+    charts,
+    full_section,
+    largest_section,
+    loss_section,
+    rack_section,
+    worst_text,
+)
+from kadmin.report.proposals import figure_rows
+from kadmin.report.text import UNKNOWN, about, count, duration
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kadmin.insight.predict.forecast import Forecast
+    from kadmin.operations.decide.examine import Examination
+    from kadmin.plan.copying import Throttle
+    from kadmin.plan.diff import PlanDiff
+    from kadmin.plan.model import Plan
+    from kadmin.plan.waves import Wave
+
+TIMES = ("before", "after")
+_MOST_WAVES = 200
+_MOST_TARGETS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class PlanFacts:
+    """What the page tells of a plan: its name in a file, and where the state came from.
+
+    `figures` are one cluster's of schemas/answers/figures.schema.json, None where no planner made the plan.
+    """
+
+    plan: Plan
+    source: str
+    seen_in: str
+    cluster_id: str | None
+    figures: Mapping[str, Any] | None = None
+
+
+def plan_page(facts: PlanFacts, found: Examination, forecast: Forecast) -> Page:
+    """Put the page together."""
+    change, header = found.change, facts.plan.header
+    told = [("Plan", facts.source), ("Cluster", facts.cluster_id or UNKNOWN), ("Seen in", facts.seen_in)]
+    told += [("About", header.description)] if header.description else []
+    told += sorted(header.labels.items())
+    name = header.name or facts.source
+    sections = [_figures_section(facts.figures)] if facts.figures is not None else []
+    limits = None if facts.figures is None else _limits(facts.figures)
+    sections += [broker_section(forecast, limits, TIMES), rack_section(forecast, TIMES)]
+    if change is not None and change.pending:
+        sections.append(_wave_section(change, found.throttle))
+    sections.append(loss_section(forecast, TIMES))
+    if change is not None and change.pending:
+        sections += [largest_section(change.pending, "Largest moves"), full_section(change.pending)]
+    elif found.targets:
+        sections.append(_targets_section(found.targets))
+    return Page(
+        title=one_line(name),
+        kind="Plan",
+        facts=tuple((one_line(key), one_line(value)) for key, value in told),
+        notices=_notices(facts, found),
+        cards=_cards(found, forecast, facts.figures),
+        charts=charts(forecast, TIMES),
+        sections=tuple(sections),
+    )
+
+
+def _limits(figures: Mapping[str, Any]) -> tuple[int, int]:
+    return figures["bound"]["replicas_max"], figures["bound"]["leaders_max"]
+
+
+def _notices(facts: PlanFacts, found: Examination) -> tuple[Notice, ...]:
+    notices = [
+        Notice(
+            f"apply would stop with exit code {error.exit_code}: {_sentence(error.message, error.cause)}",
+            Tone.BAD,
+            one_line(error.next_command or ""),
+        )
+        for error in found.refusals
+    ]
+    notices += [Notice(one_line(warning), Tone.WARN) for warning in found.warnings]
+    if found.throttle is not None:
+        notices += [Notice(one_line(warning), Tone.WARN) for warning in found.throttle.warnings]
+    if not found.refusals:
+        notices.insert(0, Notice(_verdict(found), Tone.GOOD))
+    figures = facts.figures or {}
+    if figures.get("proved_optimal"):
+        notices.append(Notice("Proved optimal: no plan as even moves less.", Tone.GOOD))
+    notices += [Notice(one_line(note)) for note in figures.get("notes", ())]
+    if figures.get("left_out"):
+        notices.append(Notice(f"{count(figures['left_out'], 'entry', 'entries')} left out by the request's limits."))
+    return tuple(notices)
+
+
+def _verdict(found: Examination) -> str:
+    if found.work is None:
+        return "Nothing to do: the cluster is as the plan wants it."
+    return "Nothing was found that would stop this plan."
+
+
+def _sentence(message: str, cause: str | None) -> str:
+    return one_line(f"{message} ({cause})" if cause else message)
+
+
+def _cards(found: Examination, forecast: Forecast, figures: Mapping[str, Any] | None) -> tuple[Card, ...]:
+    cards: list[Card] = []
+    if found.change is not None:
+        cards += _change_cards(found.change, found.throttle, figures)
+    elif found.targets:
+        cards.append(Card("Names to touch", f"{len(found.targets):,}"))
+    if found.lost_bytes is not None:
+        cards.append(Card("Destroyed", about(found.lost_bytes), "all copies counted", Tone.BAD))
+    return (*cards, _worst_card(forecast))
+
+
+def _change_cards(change: PlanDiff, throttle: Throttle | None, figures: Mapping[str, Any] | None) -> Sequence[Card]:
+    settled = f"{len(change.settled):,} at the target already" if change.settled else ""
+    bound = {} if figures is None else figures
+    return [
+        Card("Partitions to reassign", f"{len(change.pending):,}", settled),
+        Card("Replicas to copy", f"{change.replicas_added:,}", _least(bound.get("moves_bound"), "{:,}".format)),
+        Card("Bytes to copy", about(change.moved_bytes), _least(bound.get("moved_bytes_bound"), about)),
+        Card(
+            "Leader changes", f"{_leader_changes(change):,}", _least(bound.get("leader_changes_bound"), "{:,}".format)
+        ),
+        Card("Waves", f"{len(change.waves):,}", _time(throttle)),
+    ]
+
+
+def _leader_changes(change: PlanDiff) -> int:
+    return sum((target.current or ())[:1] != target.replicas[:1] for target in change.pending)
+
+
+def _least(bound: int | None, shown: Any) -> str:  # noqa: ANN401 - any way to write a number
+    return "" if not bound else f"proven least: {shown(bound)}"
+
+
+def _time(throttle: Throttle | None) -> str:
+    if throttle is None:
+        return "time unknown: no throttle"
+    known = [seconds for seconds in throttle.wave_seconds if seconds is not None]
+    whole = duration(sum(known)) if len(known) == len(throttle.wave_seconds) else UNKNOWN
+    return f"at least {whole} at {format_rate(throttle.rate)}"
+
+
+def _worst_card(forecast: Forecast) -> Card:
+    before, after = worst_text(forecast.losses_before), worst_text(forecast.losses_after)
+    unknown = f"; {forecast.stateless:,} not known" if forecast.stateless else ""
+    return Card("Worst single failure", after, f"{TIMES[0]}: {before}{unknown}")
+
+
+def _figures_section(figures: Mapping[str, Any]) -> Section:
+    columns = (
+        PageColumn("Figure", numeric=False, sortable=False),
+        *(PageColumn(name, sortable=False) for name in ("Before", "After", "Proven bound")),
+    )
+    rows = tuple(tuple(Cell(UNKNOWN if text == "-" else text) for text in row) for row in figure_rows(figures))
+    lead = (
+        f"Over {count(figures['brokers'], 'broker')} that may hold replicas and {figures['partitions']:,} partitions. "
+        "No plan that keeps every rule is better than the bound."
+    )
+    return Section("figures", "How even", lead, PageTable(columns, rows))
+
+
+def _wave_section(change: PlanDiff, throttle: Throttle | None) -> Section:
+    seconds: Sequence[float | None] = [None] * len(change.waves) if throttle is None else throttle.wave_seconds
+    lengths, scale = _lengths(change.waves, seconds)
+    total = max(sum(lengths), 1.0)
+    rows, start = [], 0.0
+    for wave, known, length in zip(change.waves, seconds, lengths, strict=True):
+        bar = Bar(100 * start / total, 100 * length / total)
+        start += length
+        rows.append(_wave_row(wave, known, bar))
+    columns = (
+        PageColumn("Wave"),
+        PageColumn("Partitions"),
+        PageColumn("Bytes"),
+        PageColumn("At least"),
+        PageColumn(f"One after the other, {scale}", numeric=False, sortable=False),
+        PageColumn("Most in", numeric=False, sortable=False),
+        PageColumn("Most out", numeric=False, sortable=False),
+        PageColumn("Payload"),
+    )
+    lead = "Waves are published one after the other; the next waits until every partition of the last is in sync."
+    if throttle is None:
+        lead += " The plan has no throttle, so how long the copying takes is not known."
+    if len(rows) > _MOST_WAVES:
+        lead += f" The first {_MOST_WAVES} of {len(rows):,} are shown."
+    return Section("waves", "Waves", lead, PageTable(columns, tuple(rows[:_MOST_WAVES])))
+
+
+def _lengths(waves: Sequence[Wave], seconds: Sequence[float | None]) -> tuple[list[float], str]:
+    """Return how long each wave's bar is, and what that stands for: time where it is known, else bytes, else counts."""
+    known = [each for each in seconds if each is not None]
+    if known and len(known) == len(waves):
+        return known, f"0 to {duration(sum(known))}"
+    sizes = [float(wave.moved_bytes) for wave in waves if wave.moved_bytes is not None]
+    if len(sizes) == len(waves) and any(sizes):
+        return sizes, "by bytes"
+    return [float(len(wave.reassignments)) for wave in waves], "by partitions"
+
+
+def _wave_row(wave: Wave, seconds: float | None, bar: Bar) -> tuple[Cell, ...]:
+    return (
+        Cell(str(wave.index + 1), wave.index),
+        number(len(wave.reassignments)),
+        size(wave.moved_bytes),
+        Cell(UNKNOWN if seconds is None else duration(seconds), seconds),
+        Cell("", bars=(bar,)),
+        Cell(_busiest(wave.moves_in)),
+        Cell(_busiest(wave.moves_out)),
+        size(len(wave.payload)),
+    )
+
+
+def _busiest(moves: Mapping[int, int]) -> str:
+    if not moves:
+        return "none"
+    most = max(moves.values())
+    return f"{most:,} (broker {min(broker for broker, moved in moves.items() if moved == most)})"
+
+
+def _targets_section(targets: Sequence[str]) -> Section:
+    rows = tuple((Cell(one_line(name)),) for name in targets[:_MOST_TARGETS])
+    rest = len(targets) - _MOST_TARGETS
+    lead = f"{count(len(targets), 'name')}{f'; the first {_MOST_TARGETS} are shown' if rest > 0 else ''}."
+    return Section("targets", "What it would touch", lead, PageTable((PageColumn("Name", numeric=False),), rows))

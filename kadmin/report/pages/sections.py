@@ -1,0 +1,286 @@
+"""The parts that pages share: brokers as a heat map, racks, single losses, the largest moves, the full list."""
+
+from __future__ import annotations
+
+import base64
+import math
+import zlib
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.names import one_line
+from kadmin.plan.waves import added, moved_bytes
+from kadmin.report.pages.page import Cell, Chart, Packed, PageColumn, PageTable, Section, Tone, number, size
+from kadmin.report.text import about, count, replicas
+from kadmin.report.whatif import worst
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from kadmin.insight.predict.forecast import BrokerOutlook, Forecast, RackOutlook
+    from kadmin.insight.predict.whatif import Load, SingleLoss
+    from kadmin.plan.model import PartitionTarget
+
+LARGEST = 50
+MOST_ROWS = 20_000
+_NO_RACK = "no rack known"
+_HEAT = ((0.5, -3), (0.8, -2), (0.95, -1), (1.05, 0), (1.25, 1), (2.0, 2))
+_HOTTEST = 3
+
+Limits = tuple[int, int]
+"""The most replicas and the most leaders that a broker of the best plan has."""
+
+
+def charts(found: Forecast, times: tuple[str, str]) -> tuple[Chart, ...]:
+    """Return replicas, leaders and bytes of every broker as pictures; what is not known has none."""
+    amounts = [(_amounts(each.before), _amounts(each.after)) for each in found.brokers]
+    made = []
+    for which, title in enumerate(("Replicas", "Leaders", "Bytes")):
+        pairs = [(before[which] or 0, after[which] or 0) for before, after in amounts]
+        unknown = any(amount[which] is None for pair in amounts for amount in pair)
+        most = max((each for pair in pairs for each in pair), default=0)
+        if most == 0 or unknown:
+            continue
+        spans = [
+            f"{_span([pair[at] for pair in pairs], about if which in _BYTES else '{:,}'.format)} {time}"
+            for at, time in enumerate(times)
+        ]
+        alive = [after[which] or 0 for (_, after), each in zip(amounts, found.brokers, strict=True) if each.alive]
+        share = sum(alive) / len(alive) if alive else 0
+        columns = tuple((_percent(before, most), _percent(after, most)) for before, after in pairs)
+        made.append(Chart(f"{title} per broker", ", ".join(spans), columns, round(100 * share / most)))
+    return tuple(made)
+
+
+def _span(amounts: Sequence[int], shown: Callable[[int], str]) -> str:
+    least, most = shown(min(amounts)), shown(max(amounts))
+    return most if least == most else f"{least} to {most}"
+
+
+def broker_section(found: Forecast, limits: Limits | None, times: tuple[str, str]) -> Section:
+    """Return broker x (replicas, leaders, bytes, leader bytes) at both times, with what each may hold."""
+    capacities = any(each.capacity_bytes is not None for each in found.brokers)
+    columns = [PageColumn("Broker"), PageColumn("Rack", numeric=False)]
+    for group in ("Replicas", "Leaders", "Bytes", "Leader bytes"):
+        columns += [PageColumn(time, group) for time in times]
+        columns += [PageColumn("capacity", group)] if group == "Bytes" and capacities else []
+    shares = [_shares([getattr(each, time) for each in found.brokers if each.alive]) for time in ("before", "after")]
+    rows = tuple(_broker_row(each, shares, capacities=capacities) for each in found.brokers)
+    footer = [_share_row(shares, capacities=capacities)]
+    if limits is not None:
+        footer.append(_limit_row(limits, capacities=capacities))
+    leaders = "who leads" if found.by_election else "preferred leaders: the first broker of each list"
+    lead = f"Colour compares a broker with the even share of its column. Leaders are {leaders}."
+    return Section("brokers", "Brokers", lead, PageTable(tuple(columns), rows, tuple(footer)), heat=True)
+
+
+def rack_section(found: Forecast, times: tuple[str, str]) -> Section:
+    """Return what each rack holds, its brokers side by side, and what goes offline with it."""
+    pairs = [(name, time) for name in ("Replicas", "Leaders", "Bytes") for time in times]
+    asked = [each for each in found.racks if each.rack is not None]
+    columns = [
+        PageColumn("Rack", numeric=False),
+        PageColumn("Brokers"),
+        PageColumn("Replicas of each broker", numeric=False, sortable=False),
+        *(PageColumn(time, group) for group, time in pairs),
+        *([PageColumn(times[0], "Offline if lost")] if _both(asked) else []),
+        PageColumn(times[1], "Offline if lost"),
+    ]
+    most = max((max(each.before.replicas, each.after.replicas) for each in found.brokers), default=0)
+    rows = tuple(_rack_row(each, found, most, both=_both(asked)) for each in found.racks)
+    lead = (
+        f"Each pair of columns is a broker: faint {times[0]}, strong {times[1]}. "
+        "“Offline if lost” counts the partitions that nobody would lead without the whole rack."
+    )
+    return Section("racks", "Racks", lead, PageTable(tuple(columns), rows))
+
+
+def loss_section(found: Forecast, times: tuple[str, str]) -> Section:
+    """Return what the loss of each single broker does."""
+    both = bool(found.losses_before)
+    names = ("Offline", "Refuse acks=all", "Unclean", "Leader changes", "Most leaders")
+    columns = [PageColumn("Lose broker")]
+    for name in names:
+        columns += [PageColumn(time, name) for time in (times if both else times[1:])]
+    heaviest = (worst(found.losses_before), worst(found.losses_after))
+    rows = []
+    for broker, after in sorted(found.losses_after.items()):
+        before = found.losses_before.get(broker) if both else None
+        badges = tuple(f"worst {time}" for time, which in zip(times, heaviest, strict=True) if which == broker)
+        cells = [Cell(str(broker), broker, badges=badges)]
+        for was, now in zip(_loss(before) if before else [None] * len(names), _loss(after), strict=True):
+            cells += [*([number(was)] if both else []), number(now, strong=both and was != now)]
+        rows.append(tuple(cells))
+    lead = "What the loss of one broker, alone, would do: by the controller's own rule."
+    if found.stateless:
+        lead += f" {count(found.stateless, 'partition')} whose leader is not known are left out."
+    return Section("losses", "What if a broker is lost", lead, PageTable(tuple(columns), tuple(rows)))
+
+
+def largest_section(targets: Sequence[PartitionTarget], title: str) -> Section:
+    """Return the entries that copy most, those of unknown size first: nobody knows how large they are."""
+    ordered = sorted(targets, key=_weight, reverse=True)
+    columns = (
+        PageColumn("Partition", numeric=False),
+        *(PageColumn(name, numeric=False, sortable=False, whole=True) for name in ("Current", "Target", "Copied to")),
+        PageColumn("Bytes copied"),
+    )
+    rows = tuple(_move(target) for target in ordered[:LARGEST])
+    copying = sum(bool(added(target)) for target in targets)
+    lead = f"{copying:,} of {count(len(targets), 'entry', 'entries')} copy data; the others change the order only."
+    if len(targets) > LARGEST:
+        lead += f" These are the {LARGEST} largest."
+    return Section("largest", title, lead, PageTable(columns, rows))
+
+
+def full_section(targets: Sequence[PartitionTarget]) -> Section:
+    """Return every entry, packed."""
+    columns = (
+        PageColumn("Topic", numeric=False),
+        PageColumn("Partition"),
+        PageColumn("Current", numeric=False),
+        PageColumn("Target", numeric=False),
+        PageColumn("Bytes"),
+    )
+    cells = zip(*map(_line, targets[:MOST_ROWS]), strict=True)
+    lines = "\n".join(map("\t".join, cells))  # column by column, which packs better by a quarter
+    data = base64.b64encode(zlib.compress(lines.encode(), level=9)).decode()
+    left_out = max(0, len(targets) - MOST_ROWS)
+    lead = "In the order of the plan, which is its priority. Bytes are those of one replica."
+    if left_out:
+        lead += f" {count(left_out, 'more entry', 'more entries')} stand in the plan's file only."
+    packed = Packed(columns, data, min(len(targets), MOST_ROWS))
+    return Section("changes", f"Every change ({len(targets):,})", lead, packed=packed)
+
+
+def worst_text(losses: Mapping[int, SingleLoss]) -> str:
+    """Say what the worst single failure does, in a few words."""
+    broker = worst(losses)
+    if broker is None:
+        return "unknown"
+    loss = losses[broker]
+    return f"{loss.refusing:,} refuse acks=all" if loss.refusing and not loss.offline else f"{loss.offline:,} offline"
+
+
+def _line(target: PartitionTarget) -> tuple[str, ...]:
+    known = "" if target.size_bytes is None else f"{target.size_bytes:.2e}"  # as many digits as are shown
+    topic, at = one_line(target.partition.topic), str(target.partition.partition)
+    return topic, at, replicas(target.current), replicas(target.replicas), known
+
+
+def _weight(target: PartitionTarget) -> float:
+    size_bytes = moved_bytes(target)
+    return math.inf if size_bytes is None else size_bytes
+
+
+def _move(target: PartitionTarget) -> tuple[Cell, ...]:
+    copies = added(target)
+    return (
+        Cell(one_line(str(target.partition))),
+        Cell(replicas(target.current)),
+        Cell(replicas(target.replicas)),
+        Cell(replicas(copies) if copies else "nobody: order only"),
+        size(moved_bytes(target)) if copies else Cell("none", 0),
+    )
+
+
+def _loss(loss: SingleLoss) -> tuple[int, ...]:
+    return loss.offline, loss.refusing, loss.lossy, loss.leader_changes, loss.most_leaders
+
+
+def _amounts(load: Load) -> tuple[int | None, ...]:
+    return load.replicas, load.leaders, load.size_bytes, load.leader_bytes
+
+
+_BYTES = (2, 3)
+_CAPACITY_AFTER = 2
+
+
+def _shares(loads: Sequence[Load]) -> list[float | None]:
+    """Return the mean of each amount; None where one of them is unknown, or nobody is there."""
+    shares: list[float | None] = []
+    for amounts in zip(*map(_amounts, loads), strict=True) if loads else [(None,)] * 4:
+        known = [each for each in amounts if each is not None]
+        shares.append(sum(known) / len(known) if len(known) == len(amounts) else None)
+    return shares
+
+
+def _broker_row(each: BrokerOutlook, shares: Sequence[Sequence[float | None]], *, capacities: bool) -> tuple[Cell, ...]:
+    badges = () if each.alive else ("not alive",)
+    cells = [Cell(str(each.broker_id), each.broker_id, badges=badges), Cell(_rack_name(each.rack, alive=each.alive))]
+    for which, (before, after) in enumerate(zip(_amounts(each.before), _amounts(each.after), strict=True)):
+        shown = size if which in _BYTES else number
+        cells.append(shown(before, heat=_heat(before, shares[0][which])))
+        cells.append(shown(after, heat=_heat(after, shares[1][which]), strong=before != after))
+        if which == _CAPACITY_AFTER and capacities:
+            cells.append(_capacity(each.capacity_bytes, after))
+    return tuple(cells)
+
+
+def _capacity(capacity: int | None, held: int | None) -> Cell:
+    if capacity is None or held is None or held <= capacity:
+        return size(capacity)
+    return Cell(about(capacity), capacity, tone=Tone.BAD, badges=("over capacity",))
+
+
+def _heat(value: int | None, share: float | None) -> int | None:
+    """Return how far a value is from the even share, -3 (less than half) to 3 (more than double); None: not known."""
+    if value is None or share is None:
+        return None
+    ratio = value / share if share else 1.0
+    return next((heat for most, heat in _HEAT if ratio <= most), _HOTTEST)
+
+
+def _share_row(shares: Sequence[Sequence[float | None]], *, capacities: bool) -> tuple[Cell, ...]:
+    cells = [Cell("even share"), Cell("")]
+    for which in range(len(shares[0])):
+        for share in (shares[0][which], shares[1][which]):
+            rounded = None if share is None else round(share)
+            cells.append(size(rounded) if which in _BYTES else _mean(share))
+        cells += [Cell("")] if which == _CAPACITY_AFTER and capacities else []
+    return tuple(cells)
+
+
+def _mean(share: float | None) -> Cell:
+    return number(None) if share is None else Cell(f"{share:,.1f}", share)
+
+
+def _limit_row(limits: Limits, *, capacities: bool) -> tuple[Cell, ...]:
+    rest = [Cell("")] * (4 + capacities)
+    return (Cell("most in the best plan"), Cell(""), Cell(""), number(limits[0]), Cell(""), number(limits[1]), *rest)
+
+
+def _both(racks: Sequence[RackOutlook]) -> bool:
+    return any(each.offline_before is not None for each in racks)
+
+
+def _rack_row(rack: RackOutlook, found: Forecast, most: int, *, both: bool) -> tuple[Cell, ...]:
+    members = [each for each in found.brokers if each.broker_id in rack.brokers]
+    bars = tuple((_percent(each.before.replicas, most), _percent(each.after.replicas, most)) for each in members)
+    amounts = zip(_amounts(rack.before)[:3], _amounts(rack.after)[:3], strict=True)
+    cells = [
+        Cell(_rack_name(rack.rack, alive=True)),
+        Cell(_ids(rack.brokers), len(rack.brokers)),
+        Cell("", columns=bars),
+    ]
+    for which, (before, after) in enumerate(amounts):
+        shown = size if which in _BYTES else number
+        cells += [shown(before), shown(after, strong=before != after)]
+    changed = both and rack.offline_before != rack.offline_after
+    return (*cells, *([number(rack.offline_before)] if both else []), number(rack.offline_after, strong=changed))
+
+
+_MOST_IDS = 8
+
+
+def _ids(brokers: Sequence[int]) -> str:
+    return replicas(brokers) if len(brokers) <= _MOST_IDS else count(len(brokers), "broker")
+
+
+def _rack_name(rack: str | None, *, alive: bool) -> str:
+    if rack is None:
+        return _NO_RACK if alive else "unknown"
+    return one_line(rack)
+
+
+def _percent(value: int, most: int) -> int:
+    return round(100 * value / most) if most else 0

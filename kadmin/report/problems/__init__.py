@@ -1,0 +1,1 @@
+"""Diagnostics of documents, one renderer per format."""

@@ -1,0 +1,73 @@
+"""Problems for GitHub Actions: annotations on the lines of a pull request, and the summary of a step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.documents import printable
+from kadmin.report.markdown import cell, code
+from kadmin.report.problems.text import count, summary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kadmin.documents import Problem
+
+_IN_MESSAGES = {"%": "%25", "\r": "%0D", "\n": "%0A"}
+_IN_PROPERTIES = {**_IN_MESSAGES, ":": "%3A", ",": "%2C"}
+MOST_ROWS = 1_000
+MOST_BYTES = 1_000_000
+"""Of rows: a step's summary may have one MiB."""
+
+
+def annotation_lines(files: Sequence[str], problems: Sequence[Problem]) -> str:
+    """Return one workflow command per problem, and the summary as the last line."""
+    return "\n".join([*(_annotation(problem) for problem in problems), summary(len(files), problems)])
+
+
+def step_summary(files: Sequence[str], problems: Sequence[Problem]) -> str:
+    """Return Markdown for `$GITHUB_STEP_SUMMARY`: every problem, where the annotations of a step are limited to ten."""
+    errors, _ = count(problems)
+    lines = [f"### kadmin validate: {'failed' if errors else 'passed'}", "", summary(len(files), problems)]
+    if problems:
+        lines += ["", "| place | code | problem | hint |", "|---|---|---|---|"]
+        rows = list(_rows(problems[:MOST_ROWS]))
+        lines += rows
+        if len(problems) > len(rows):
+            lines += ["", f"... and {len(problems) - len(rows)} more"]
+    return "\n".join(lines) + "\n"
+
+
+def _annotation(problem: Problem) -> str:
+    message = problem.message if problem.hint is None else f"{problem.message}\nhint: {problem.hint}"
+    properties = {
+        "file": printable(problem.file),
+        "line": str(problem.line),
+        "col": str(problem.column),
+        "title": f"{problem.code} at {problem.path}",
+    }
+    listed = ",".join(f"{name}={_escaped(value, _IN_PROPERTIES)}" for name, value in properties.items())
+    return f"::{problem.severity} {listed}::{_escaped(message, _IN_MESSAGES)}"
+
+
+def _escaped(text: str, escapes: dict[str, str]) -> str:
+    return "".join(escapes.get(char, char) for char in text)
+
+
+def _rows(problems: Sequence[Problem]) -> Iterator[str]:
+    left = MOST_BYTES
+    for row in map(_row, problems):
+        left -= len(row.encode()) + 1
+        if left < 0:
+            return
+        yield row
+
+
+def _row(problem: Problem) -> str:
+    cells = (
+        code(printable(problem.place)),
+        f"{problem.severity} {problem.code}",
+        cell(problem.message),
+        cell(problem.hint or ""),
+    )
+    return f"| {' | '.join(cells)} |"

@@ -1,0 +1,31 @@
+"""Problems as a GitLab code quality report: shown in the merge request, on the lines they concern."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from kadmin.documents import printable
+from kadmin.report.problems.fingerprint import fingerprints
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kadmin.documents import Problem
+
+_SEVERITIES = {"error": "major", "warning": "minor"}
+
+
+def code_quality(problems: Sequence[Problem]) -> str:
+    """Return the report; no problem gives an empty list, as GitLab wants it."""
+    report = [
+        {
+            "description": problem.message if problem.hint is None else f"{problem.message} ({problem.hint})",
+            "check_name": problem.code,
+            "fingerprint": fingerprint,
+            "severity": _SEVERITIES[problem.severity],
+            "location": {"path": printable(problem.file), "lines": {"begin": problem.line}},
+        }
+        for problem, fingerprint in zip(problems, fingerprints(problems), strict=True)
+    ]
+    return json.dumps(report, indent=2, ensure_ascii=False)

@@ -1,0 +1,62 @@
+"""Problems as SARIF 2.1.0 (OASIS), for code scanning and for viewers in editors."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from kadmin.plan.codes import MEANINGS
+from kadmin.report.problems.fingerprint import fingerprints
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kadmin.documents import Problem
+
+_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+
+def sarif(files: Sequence[str], problems: Sequence[Problem]) -> str:
+    """Return one run with a result per problem; columns count characters, as everywhere in kadmin."""
+    rules = sorted({problem.code for problem in problems})
+    results = [
+        _result(problem, rules.index(problem.code), fingerprint)
+        for problem, fingerprint in zip(problems, fingerprints(problems), strict=True)
+    ]
+    run = {
+        "tool": {"driver": {"name": "kadmin", "rules": [_rule(code) for code in rules]}},
+        "columnKind": "unicodeCodePoints",
+        "artifacts": [{"location": {"uri": _uri(file)}} for file in files],
+        "results": results,
+    }
+    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
+
+
+def _rule(code: str) -> dict[str, Any]:
+    return {"id": code, "shortDescription": {"text": _message(MEANINGS[code])}}
+
+
+def _result(problem: Problem, rule: int, fingerprint: str) -> dict[str, Any]:
+    text = problem.message if problem.hint is None else f"{problem.message} ({problem.hint})"
+    place = {
+        "artifactLocation": {"uri": _uri(problem.file)},
+        "region": {"startLine": problem.line, "startColumn": problem.column},
+    }
+    return {
+        "ruleId": problem.code,
+        "ruleIndex": rule,
+        "level": problem.severity,
+        "message": {"text": _message(text)},
+        "locations": [{"physicalLocation": place, "logicalLocations": [{"fullyQualifiedName": problem.path}]}],
+        "partialFingerprints": {"kadmin/v1": fingerprint},
+    }
+
+
+def _message(text: str) -> str:
+    """Return a message without placeholders: braces that stand for themselves are doubled (SARIF 2.1.0, 3.11.5)."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _uri(file: str) -> str:
+    return quote(file.encode(errors="surrogateescape"))

@@ -1,0 +1,154 @@
+"""The admin znodes decoded, as text and as JSON (schemas/answers/inspect-admin.schema.json)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kadmin.cluster.names import escaped
+from kadmin.cluster.zookeeper.listening import Listening
+from kadmin.cluster.zookeeper.znodes.admin import DELETE_TOPICS, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
+from kadmin.insight.diagnosis.zookeeper.admin_nodes import read_node, remarks_on_deletion
+from kadmin.insight.diagnosis.zookeeper.admin_troubles import worst_effect
+from kadmin.insight.diagnosis.zookeeper.effects import Effect
+from kadmin.report.text import SHOWN_ROWS, count, replicas, wrapped
+from kadmin.report.zookeeper.doctor import versions_answer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kadmin.insight.diagnosis.zookeeper.admin_nodes import Entry, NodeReading, Remark
+    from kadmin.operations.zookeeper.doctor import AdminSurvey
+
+_SHOWN_DATA = 1_000
+_VERDICTS = {
+    Effect.POISON: "poison: the next controller that starts fails on it",
+    Effect.IGNORED: "not obeyed by controllers of these versions",
+    Effect.OBEYED: "obeyed",
+}
+
+
+def admin_text(survey: AdminSurvey) -> str:
+    """Show each of the three nodes: raw data, entries, and what is wrong with them."""
+    blocks = []
+    for path in (REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION):
+        reading = _reading(survey, path)
+        blocks.append(_absent(survey, path) if reading is None else _node(reading, survey))
+    return "\n\n".join([*blocks, _deletions(survey)])
+
+
+def admin_answer(survey: AdminSurvey) -> dict[str, Any]:
+    """Answer `inspect admin`."""
+    return {
+        "kafka_versions": versions_answer(survey.versions),
+        "reassignment": _node_answer(survey, REASSIGN_PARTITIONS),
+        "election": _node_answer(survey, PREFERRED_REPLICA_ELECTION),
+        "listening": {
+            name: survey.heard.get(path, Listening.UNKNOWN).value
+            for name, path in (("reassignment", REASSIGN_PARTITIONS), ("election", PREFERRED_REPLICA_ELECTION))
+        },
+        "deletions": {
+            "data": _document(survey),
+            "topics": [
+                {"topic": escaped(topic), "flaws": _remarks(remarks_on_deletion(topic, survey.state))}
+                for topic in survey.look.deletions
+            ],
+        },
+        "not_allowed": [escaped(each.path) for each in survey.state.unreadable if each.denied],
+    }
+
+
+def _reading(survey: AdminSurvey, path: str) -> NodeReading | None:
+    node = survey.look.node(path)
+    return None if node is None else read_node(node, survey.state)
+
+
+def _absent(survey: AdminSurvey, path: str) -> str:
+    denied = any(each.denied and each.path == path for each in survey.state.unreadable)
+    lines = [f"{path}: {'not allowed to be read' if denied else 'absent'}"]
+    return "\n".join([*lines, *_heard(survey, path)])
+
+
+def _heard(survey: AdminSurvey, path: str) -> list[str]:
+    """Say whether the controller watches a node, by four-letter words; nothing where they do not tell."""
+    match survey.heard.get(path, Listening.UNKNOWN):
+        case Listening.LISTENING:
+            return ["  watched by the controller"]
+        case Listening.DEAF:
+            return ["  not watched by the controller, asked twice: see kadmin doctor"]
+    return []
+
+
+def _node(reading: NodeReading, survey: AdminSurvey) -> str:
+    size = 0 if reading.data is None else len(reading.data)
+    verdict = _VERDICTS[worst_effect(reading, survey.versions)]
+    entries = count(len(reading.entries), "entry", "entries")
+    lines = [
+        f"{reading.path}: version {reading.version}, {count(size, 'byte')}, {entries}",
+        *wrapped(f"  {verdict} (Kafka {survey.versions}, by what the brokers keep in ZooKeeper)", "    "),
+        *_heard(survey, reading.path),
+        *wrapped(f"  data: {escaped(reading.data, _SHOWN_DATA)}", "    "),
+    ]
+    for remark in reading.remarks:
+        lines += wrapped(f"  wrong: {remark.words}", "    ")
+    for entry in reading.entries[:SHOWN_ROWS]:
+        lines += _entry(entry)
+    if len(reading.entries) > SHOWN_ROWS:
+        lines.append(f"  ... and {len(reading.entries) - SHOWN_ROWS} more (all of them with -o json)")
+    return "\n".join(lines)
+
+
+def _entry(entry: Entry) -> list[str]:
+    target = "" if entry.replicas is None else f" -> {replicas(entry.replicas)}"
+    motion = "" if entry.motion is None else f", {entry.motion}"
+    lines = wrapped(f"  {entry}{target}{motion}", "    ")
+    for remark in entry.remarks:
+        lines += wrapped(f"    wrong: {remark.words}", "      ")
+    return lines
+
+
+def _deletions(survey: AdminSurvey) -> str:
+    topics, document = survey.look.deletions, _document(survey)
+    lines = [f"{DELETE_TOPICS}: {count(len(topics), 'topic')} queued"]
+    if document is not None:
+        lines += wrapped(f"  data: {document} (no controller reads the data of this node)", "    ")
+    for topic in topics[:SHOWN_ROWS]:
+        lines += wrapped(f"  {topic}", "    ")
+        for remark in remarks_on_deletion(topic, survey.state):
+            lines += wrapped(f"    wrong: {remark.words}", "      ")
+    if len(topics) > SHOWN_ROWS:
+        lines.append(f"  ... and {len(topics) - SHOWN_ROWS} more (all of them with -o json)")
+    return "\n".join(lines)
+
+
+def _document(survey: AdminSurvey) -> str | None:
+    parent = survey.look.deletion_parent
+    return escaped(parent.data, _SHOWN_DATA) if parent is not None and parent.data else None
+
+
+def _node_answer(survey: AdminSurvey, path: str) -> dict[str, Any] | None:
+    reading = _reading(survey, path)
+    if reading is None:
+        return None
+    return {
+        "path": path,
+        "version": reading.version,
+        "size_bytes": 0 if reading.data is None else len(reading.data),
+        "data": escaped(reading.data, _SHOWN_DATA),
+        "effect": worst_effect(reading, survey.versions).name.lower(),
+        "flaws": _remarks(reading.remarks),
+        "entries": [_entry_answer(entry) for entry in reading.entries],
+    }
+
+
+def _entry_answer(entry: Entry) -> dict[str, Any]:
+    return {
+        "topic": None if entry.topic is None else escaped(entry.topic),
+        "partition": entry.partition,
+        "replicas": None if entry.replicas is None else list(entry.replicas),
+        "motion": None if entry.motion is None else entry.motion.value,
+        "flaws": _remarks(entry.remarks),
+    }
+
+
+def _remarks(remarks: Iterable[Remark]) -> list[dict[str, str]]:
+    return [{"flaw": remark.flaw.value, "message": remark.words} for remark in remarks]

@@ -1,0 +1,64 @@
+"""What the doctor found, as text that reads in 80 columns and as JSON (schemas/answers/doctor.schema.json)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kadmin.cluster.names import escaped
+from kadmin.insight.diagnosis.zookeeper.diagnose import unchecked
+from kadmin.report.text import count, wrapped
+
+if TYPE_CHECKING:
+    from kadmin.insight.diagnosis.finding import Finding
+    from kadmin.insight.diagnosis.zookeeper.evidence import Evidence
+    from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
+
+_MOST = 2_000
+
+
+def doctor_text(evidence: Evidence, findings: tuple[Finding, ...]) -> str:
+    """Show every finding with its evidence and its remedy, then what could not be seen."""
+    stopping = sum(found.stops_apply for found in findings)
+    summary = f"{count(len(findings), 'finding')}: " if findings else "nothing found: "
+    summary += f"{stopping} would stop an apply" if stopping else "nothing would stop an apply"
+    blocks = [summary, *(_finding(number, found) for number, found in enumerate(findings, start=1))]
+    blocks += ["\n".join(wrapped(f"not checked: {each}")) for each in unchecked(evidence)]
+    return "\n\n".join(blocks)
+
+
+def doctor_answer(evidence: Evidence, findings: tuple[Finding, ...]) -> dict[str, Any]:
+    """Answer `doctor`."""
+    return {
+        "stops_apply": any(found.stops_apply for found in findings),
+        "kafka_versions": versions_answer(evidence.versions),
+        "findings": [_answer(found) for found in findings],
+        "not_checked": list(unchecked(evidence)),
+    }
+
+
+def versions_answer(versions: KafkaVersions) -> dict[str, str]:
+    """Describe the versions that a cluster may run."""
+    return {"oldest": ".".join(map(str, versions.oldest)), "newest": ".".join(map(str, versions.newest))}
+
+
+def _answer(found: Finding) -> dict[str, Any]:
+    return {
+        "trouble": found.trouble.value,
+        "stops_apply": found.stops_apply,
+        "path": escaped(found.path),
+        "message": escaped(found.message, _MOST),
+        "evidence": [escaped(seen, _MOST) for seen in found.evidence],
+        "remedy": found.remedy,
+        "topic": found.topic,
+        "partitions": list(found.partitions),
+        "version": found.version,
+    }
+
+
+def _finding(number: int, found: Finding) -> str:
+    stops = " (stops an apply)" if found.stops_apply else ""
+    lines = wrapped(f"{number}. {found.trouble}{stops}: {found.message}", indent="   ")
+    for seen in found.evidence:
+        lines += wrapped(f"   - {seen}", indent="     ")
+    # One line, however long: it is there to be copied.
+    return "\n".join([*lines, f"   next: {found.remedy}"])

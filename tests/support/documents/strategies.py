@@ -1,0 +1,141 @@
+"""Strategies for valid documents of every kind."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from kadmin.cluster.model import TopicPartition
+from kadmin.plan.codes import MEANINGS
+from kadmin.plan.model import (
+    DeletionLayout,
+    DeletionPlan,
+    Elect,
+    ElectionPlan,
+    FreeBytes,
+    PartitionTarget,
+    Pin,
+    PlanHeader,
+    Policy,
+    ProposalLimits,
+    Racks,
+    ReassignmentPlan,
+    RebalanceRequest,
+    RecreationPlan,
+    Switch,
+    ThrottleBy,
+    ThrottleSpec,
+    TopicRecipe,
+    WaveLimits,
+)
+
+NAMES = st.sampled_from(
+    ["no", "on", "null", "1.0", "0123", "1e3", "0x1F", "1_000", "2024-01-01", "y", "true", "-a", "a..b"]
+)
+topics = st.one_of(NAMES, st.from_regex(r"\A[a-zA-Z0-9._-]{1,249}\Z")).filter(lambda name: name not in {".", ".."})
+ids = st.integers(0, 2**31 - 1)
+amounts = st.integers(1, 2**63 - 1)
+replicas = st.lists(ids, min_size=1, max_size=5, unique=True).map(tuple)
+partitions = st.builds(TopicPartition, topics, ids)
+patterns = st.sampled_from(["*", "__*", "orders-*", "no", "a?c", "[ab]x", "123"])
+texts = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=40)
+labels = st.dictionaries(st.from_regex(r"\A[A-Za-z0-9][A-Za-z0-9._/-]{0,20}\Z"), texts, max_size=3)
+headers = st.builds(
+    PlanHeader,
+    name=st.none() | st.from_regex(r"\A[A-Za-z0-9][A-Za-z0-9._-]{0,20}\Z"),
+    cluster_id=st.none() | st.from_regex(r"\A[A-Za-z0-9_-]{1,22}\Z"),
+    description=st.none() | texts,
+    labels=labels,
+)
+
+
+@st.composite
+def _reassignments(draw: st.DrawFn) -> tuple[PartitionTarget, ...]:
+    wished = draw(st.lists(partitions, max_size=6, unique=True))
+    targets = [draw(replicas) for _ in wished]
+    currents = [draw(st.none() | st.permutations(target).map(tuple)) for target in targets]
+    sizes = [draw(st.none() | st.integers(0, 2**40)) for _ in wished]
+    rows = zip(wished, targets, currents, sizes, strict=True)
+    return tuple(PartitionTarget(partition, target, current, size) for partition, target, current, size in rows)
+
+
+reassignment_plans = st.builds(
+    ReassignmentPlan,
+    headers,
+    _reassignments(),
+    throttle=st.none() | st.builds(ThrottleSpec, st.sampled_from(ThrottleBy), st.integers(1, 10**9 - 1)),
+    limits=st.builds(
+        WaveLimits,
+        max_partitions=st.integers(1, 10_000),
+        max_moves_per_broker=st.none() | st.integers(1, 1000),
+        max_bytes=st.none() | st.integers(2**50, 2**60),
+        max_payload=st.integers(4096, 10**6),
+    ),
+    elect=st.sampled_from(Elect),
+    allow_replication_factor_change=st.booleans(),
+    allow_fewer_racks=st.booleans(),
+)
+election_plans = st.one_of(
+    st.builds(ElectionPlan, headers, partitions=st.lists(partitions, unique=True, max_size=5).map(tuple)),
+    st.builds(ElectionPlan, headers, topics=st.lists(topics, min_size=1, unique=True, max_size=5).map(tuple)),
+    st.builds(ElectionPlan, headers, all_partitions=st.just(value=True)),
+)
+deletion_plans = st.builds(
+    DeletionPlan,
+    headers,
+    st.lists(topics, min_size=1, max_size=5, unique=True).map(tuple),
+    layout=st.sampled_from(DeletionLayout),
+    allow_internal=st.booleans(),
+    allow_protected=st.booleans(),
+    allow_active_consumers=st.booleans(),
+    allow_offline_replicas=st.booleans(),
+    allow_deletion_disabled=st.booleans(),
+    allow_more_than=st.integers(5, 100),
+)
+config_names = st.sampled_from(["retention.ms", "cleanup.policy", "min.insync.replicas", "on", "null"])
+topic_recipes = st.builds(
+    TopicRecipe,
+    topics,
+    st.lists(replicas, min_size=1, max_size=3).map(lambda lists: dict(enumerate(lists))),
+    st.dictionaries(config_names, texts, max_size=2),
+)
+recreation_plans = st.builds(
+    RecreationPlan, headers, st.lists(topic_recipes, min_size=1, max_size=3, unique_by=lambda r: r.topic).map(tuple)
+)
+policies = st.builds(
+    Policy,
+    headers,
+    codes=st.dictionaries(st.sampled_from(sorted(MEANINGS)), st.sampled_from(Switch), max_size=3),
+    deny=st.lists(patterns, max_size=3).map(tuple),
+    allow=st.lists(patterns, max_size=3).map(tuple),
+    max_topics=st.none() | st.integers(1, 100),
+)
+_few_ids = st.lists(st.integers(0, 50), unique=True, max_size=4).map(tuple)
+rebalance_requests = st.builds(
+    RebalanceRequest,
+    headers,
+    no_receive=_few_ids,
+    never_lead=_few_ids,
+    drain=_few_ids,
+    substitute=st.dictionaries(st.integers(51, 60), st.integers(61, 70), max_size=3),
+    weights=st.dictionaries(ids, st.floats(0.001, 1000.0), max_size=3),
+    include_topics=st.lists(patterns, min_size=1, max_size=3).map(tuple),
+    exclude_topics=st.lists(patterns, max_size=3).map(tuple),
+    replication_factor=st.dictionaries(patterns, st.integers(1, 5), max_size=2),
+    broker_sets=st.dictionaries(patterns, replicas, max_size=2),
+    pins=st.lists(st.builds(Pin, partitions, st.just((100, 101))), max_size=2, unique_by=lambda p: p.partition).map(
+        tuple
+    ),
+    racks=st.sampled_from(Racks),
+    bytes_tolerance=st.sampled_from([0.0, 0.02, 0.025, 0.1, 1.0]),
+    limits=st.builds(
+        ProposalLimits,
+        max_moves=st.none() | ids,
+        max_bytes=st.none() | amounts,
+        max_bytes_in_per_broker=st.none() | amounts,
+        max_order_changes=st.none() | ids,
+    ),
+    free=st.none() | st.builds(FreeBytes, ids, amounts),
+)
+documents = st.one_of(
+    reassignment_plans, election_plans, deletion_plans, recreation_plans, rebalance_requests, policies
+)

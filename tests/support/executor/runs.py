@@ -1,0 +1,291 @@
+"""kadmin's commands against the controller model, in this process: each can be killed, and its time is the model's.
+
+A run is what one process of the command line would be: a session of its own through a proxy of its own. While its loop
+waits, the model works some steps and the run's clock moves on, so a run takes no time that it does not use, and sends
+the same requests every time.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kazoo.client import KazooClient
+from support.controller.model import ControllerModel
+from support.zookeeper.fault_proxy import Action, Fault, FaultProxy, reply_number, request_number
+from support.zookeeper.transaction_log import TransactionLog
+
+from kadmin.cluster.zookeeper.store import Store
+from kadmin.errors import KadminError
+from kadmin.operations.clock import Clock
+from kadmin.operations.execute import apply as service
+from kadmin.operations.execute import takeover
+from kadmin.operations.execute.runner import Context
+from kadmin.operations.record.record import OperationState, Paths
+from kadmin.operations.repair import rollback as undo
+from kadmin.operations.throttles.by_hand import plan_clear, write_planned
+from kadmin.operations.zookeeper.journal import Journal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from support.controller.eras import Era
+    from support.zookeeper.fault_proxy import Frame
+    from support.zookeeper.transaction_log import Write
+
+    from kadmin.operations.record.request import Stop, StopRequest
+    from kadmin.operations.throttles.by_hand import Scope
+    from kadmin.plan.model import Plan
+    from kadmin.sandbox import Sandbox
+
+    Command = Callable[[Context], service.Outcome]
+
+CALL_S = 5.0
+STEPS_PER_WAIT = 9
+_numbers = itertools.count()
+
+
+class Killed(BaseException):
+    """The process is gone: whatever its clean-up would do does not reach ZooKeeper any more."""
+
+
+class ModelClock(Clock):
+    """Time that passes only while somebody waits; whoever waits lets `work` happen, which says how long it took."""
+
+    def __init__(self, work: Callable[[], float]) -> None:
+        super().__init__()
+        self._work = work
+        self._now = 0.0
+
+    def now(self) -> float:
+        return self._now
+
+    def wait(self, seconds: float) -> None:
+        self._now += seconds + self._work()
+
+
+class MortalStore(Store):
+    """A session whose process dies at a moment that the test chooses; from then on nothing is sent."""
+
+    killed: threading.Event
+
+    def _await_connection(self, deadline: float) -> None:
+        if self.killed.is_set():
+            raise Killed
+        super()._await_connection(deadline)
+
+
+@dataclass(frozen=True, slots=True)
+class KillPoint:
+    """A request of a run, and whether the run dies before it is forwarded or after, before its reply comes."""
+
+    number: int
+    forwarded: bool
+
+    def __str__(self) -> str:
+        return f"{'after' if self.forwarded else 'before'} request {self.number}"
+
+    def matches(self, frame: Frame) -> bool:
+        return (reply_number if self.forwarded else request_number)(self.number)(frame)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What became of one command: an outcome, an error, or neither when it was killed; and the ops of its requests."""
+
+    outcome: service.Outcome | None
+    error: KadminError | None
+    killed: bool
+    requests: tuple[int, ...]
+
+    @property
+    def exit_code(self) -> int:
+        return 0 if self.error is None else self.error.exit_code
+
+
+def apply(plan: Plan, lock_timeout_s: float = 0) -> Command:
+    """`kadmin apply FILE --yes`."""
+
+    def command(context: Context) -> service.Outcome:
+        settled = service.prepare(context, plan, {}).settled(dry_run=False)
+        return settled or service.apply(context, plan, {}, service.Bounds(None, lock_timeout_s))
+
+    return command
+
+
+def resume(lock_timeout_s: float = 0) -> Command:
+    """`kadmin resume --yes`."""
+    return lambda context: takeover.resume(context, None, service.Bounds(None, lock_timeout_s))
+
+
+def stop(kind: Stop, *, allow_foreign: bool = False, lock_timeout_s: float = 0) -> Command:
+    """`kadmin pause`, `kadmin cancel --yes`, `kadmin cancel --now --yes [--allow-foreign]`."""
+    bounds = service.Bounds(None, lock_timeout_s)
+    return lambda context: takeover.stop(context, None, kind, bounds, allow_foreign=allow_foreign)
+
+
+def rollback() -> Command:
+    """`kadmin rollback --yes`."""
+    return lambda context: apply(undo.plan_rollback(context, None))(context)
+
+
+def clear_throttles(scope: Scope, lock_timeout_s: float = 0) -> Command:
+    """`kadmin throttle clear --yes`."""
+
+    def command(context: Context) -> service.Outcome:
+        bounds = service.Bounds(None, lock_timeout_s)
+        written = write_planned(context, lambda: plan_clear(context, scope, now=False), bounds)
+        return service.Outcome(None, f"cleared: {sorted(written.changes)}")
+
+    return command
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One ZooKeeper server, the session of every model on it, one to read with, and the server's own log."""
+
+    server: str
+    client: KazooClient
+    store: Store
+    log: TransactionLog
+
+    @classmethod
+    @contextmanager
+    def on(cls, sandbox: Sandbox) -> Iterator[Site]:
+        """Open the session of the models."""
+        client = KazooClient(sandbox.connect_string)
+        client.start()
+        with Store.connect(sandbox.connect_string) as store:
+            yield cls(sandbox.connect_string, client, store, TransactionLog(sandbox.spec.directory))
+        client.stop()
+        client.close()
+
+
+class Practice:
+    """A cluster of the model in a chroot of its own, for kadmin to practise on; one at a time on a site."""
+
+    def __init__(self, site: Site, era: Era, brokers: Sequence[int] = (1, 2, 3, 4)) -> None:
+        self._site = site
+        self._dead: list[tuple[int, bytes]] = []
+        self.chroot = f"/practice-{next(_numbers)}"
+        site.client.create(self.chroot)
+        site.log.new_writes()
+        self._writes: list[Write] = []
+        self.model = ControllerModel(site.client, self.chroot, era, brokers)
+
+    def process(self, command: Command, work: Callable[[], float] | None = None) -> Process:
+        """Prepare a command; while it waits, `work` happens, which is by default the model's own."""
+        return Process(self, command, work or self.work, FaultProxy(self.server))
+
+    def run(self, command: Command, kill: KillPoint | None = None) -> Run:
+        """Run a command to its end, or to the moment in which it is killed."""
+        process = self.process(command)
+        if kill is not None:
+            process.proxy.faults.append(Fault(Action.CUT_BEFORE, kill.matches, then=process.die))
+        return process.run()
+
+    def work(self) -> float:
+        """What happens while a run waits: the dead are buried, and the model goes on a little."""
+        self.bury()
+        self.model.run(STEPS_PER_WAIT)
+        return 0.0
+
+    def ask(self, request: StopRequest) -> None:
+        """Write what pause and cancel write where a runner is at work."""
+        with Store.connect(self.connect_string) as store:
+            journal = Journal(store, Paths())
+            for listing in journal.unfinished():
+                if listing.status.state is not OperationState.PREPARING:
+                    journal.ask(listing.operation_id, request)
+
+    def end_session(self, session: tuple[int, bytes]) -> None:
+        """Let ZooKeeper forget a session now: somebody else speaks for it and closes it."""
+        undertaker = KazooClient(self._site.server, client_id=session)
+        undertaker.start()
+        undertaker.stop()
+        undertaker.close()
+
+    def mourn(self, session: tuple[int, bytes]) -> None:
+        """Keep the session of a killed run in mind; ZooKeeper does not know yet that it is dead."""
+        self._dead.append(session)
+
+    def bury(self) -> None:
+        """Let ZooKeeper forget the sessions of killed runs."""
+        while self._dead:
+            self.end_session(self._dead.pop())
+
+    def writes(self) -> list[Write]:
+        """Everything that was ever written to this cluster, whoever wrote it, in order."""
+        self._writes += self._site.log.new_writes(self.chroot)
+        return self._writes
+
+    @property
+    def server(self) -> tuple[str, int]:
+        """The server's address."""
+        host, port = self._site.server.split(":")
+        return host, int(port)
+
+    @property
+    def connect_string(self) -> str:
+        """The way past every proxy."""
+        return f"{self._site.server}{self.chroot}"
+
+    @property
+    def journal(self) -> Journal:
+        """The operations on record, read past every proxy."""
+        return Journal(self._site.store, Paths(f"{self.chroot}{Paths().root}"))
+
+    def configs(self) -> dict[str, dict[str, str]]:
+        """Every config of every topic and broker that has one."""
+        return dict(self._below("/config/topics")) | dict(self._below("/config/brokers"))
+
+    def _below(self, path: str) -> Iterator[tuple[str, dict[str, str]]]:
+        for name in self.model.znodes.children(path):
+            if config := json.loads(self.model.znodes.get(f"{path}/{name}") or b"{}").get("config"):
+                yield f"{path}/{name}", config
+
+
+class Process:
+    """One command on its way: a session of its own through a proxy of its own."""
+
+    def __init__(self, practice: Practice, command: Command, work: Callable[[], float], proxy: FaultProxy) -> None:
+        self.proxy = proxy
+        self._practice = practice
+        self._command = command
+        self._work = work
+        self._killed = threading.Event()
+
+    def run(self) -> Run:
+        """Run to the end; no clean-up of a killed run reaches ZooKeeper."""
+        mortal: type[MortalStore] = type("Mortal", (MortalStore,), {"killed": self._killed})
+        outcome: service.Outcome | None = None
+        error: KadminError | None = None
+        clock = ModelClock(self._wait)
+        with self.proxy:
+            try:
+                with mortal.connect(f"{self.proxy.connect_string}{self._practice.chroot}", timeout_s=CALL_S) as store:
+                    outcome = self._command(Context(store, Paths(), clock, lambda _: None))
+            except Killed:
+                pass
+            except KadminError as raised:
+                error = raised
+        return Run(outcome, error, self._killed.is_set(), tuple(frame.op for frame in self.proxy.requests()))
+
+    def die(self) -> None:
+        """From here on nothing more is sent, and nobody is let in again."""
+        self._practice.mourn(self.proxy.sessions[-1])
+        self._killed.set()
+        self.proxy.refuse()
+
+    def expire(self) -> None:
+        """Let ZooKeeper take the session for dead."""
+        self._practice.end_session(self.proxy.sessions[-1])
+
+    def _wait(self) -> float:
+        if self._killed.is_set():
+            raise Killed
+        return self._work()

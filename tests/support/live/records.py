@@ -1,0 +1,104 @@
+"""A producer and a consumer that go on while something happens to their topic."""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from typing import TYPE_CHECKING, Self
+
+import kafka
+from kafka.errors import KafkaError
+from support.live.waiting import wait_until
+
+from kadmin.cluster.model import TopicPartition
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ACKNOWLEDGED_BY_S = 20
+
+
+class RecordsFlowing:
+    """Writes numbered records to the partitions in turn, each until it is acknowledged by all in-sync replicas.
+
+    `acknowledged` and `consumed` hold values by partition. A record that was tried twice may be there twice.
+    """
+
+    def __init__(self, bootstrap: Sequence[str], partitions: Sequence[TopicPartition]) -> None:
+        self._bootstrap = list(bootstrap)
+        self._partitions = list(partitions)
+        self._ended = threading.Event()
+        self._threads = [threading.Thread(target=work, daemon=True) for work in (self._produce, self._consume)]
+        self.acknowledged: dict[TopicPartition, list[bytes]] = defaultdict(list)
+        self.consumed: dict[TopicPartition, set[bytes]] = defaultdict(set)
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        self.wait_for_more()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            if not self._ended.is_set():
+                self.wait_for_more()
+                wait_until(self._caught_up, 60)
+        finally:
+            self._ended.set()
+            for thread in self._threads:
+                thread.join(60)
+
+    def wait_for_more(self) -> None:
+        """Wait until every partition has acknowledged another record: leaders are there and take writes."""
+        before = {partition: len(self.acknowledged[partition]) for partition in self._partitions}
+        wait_until(lambda: all(len(self.acknowledged[p]) > count for p, count in before.items()), 90)
+
+    def lost(self) -> list[bytes]:
+        """Return what was acknowledged and never came out again."""
+        return [value for p, values in self.acknowledged.items() for value in values if value not in self.consumed[p]]
+
+    def _caught_up(self) -> bool:
+        return all(values[-1] in self.consumed[partition] for partition, values in self.acknowledged.copy().items())
+
+    def _produce(self) -> None:
+        producer = kafka.KafkaProducer(
+            bootstrap_servers=self._bootstrap,
+            acks="all",
+            request_timeout_ms=5_000,
+            delivery_timeout_ms=15_000,
+            max_block_ms=15_000,
+            metadata_max_age_ms=1_000,
+        )
+        number = 0
+        while not self._ended.is_set():
+            for partition in self._partitions:
+                value = f"{partition} {number}".encode()
+                if self._send(producer, partition, value):
+                    self.acknowledged[partition].append(value)
+            number += 1
+        producer.close(timeout=5)
+
+    def _send(self, producer: kafka.KafkaProducer, partition: TopicPartition, value: bytes) -> bool:
+        while not self._ended.is_set():
+            try:
+                producer.send(partition.topic, value=value, partition=partition.partition).get(ACKNOWLEDGED_BY_S)
+            except KafkaError:
+                continue  # a leader that moved or died: the same record again
+            return True
+        return False
+
+    def _consume(self) -> None:
+        consumer = kafka.KafkaConsumer(
+            bootstrap_servers=self._bootstrap,
+            auto_offset_reset="earliest",
+            enable_auto_commit=False,
+            group_id=None,
+            request_timeout_ms=15_000,
+            metadata_max_age_ms=1_000,
+        )
+        consumer.assign([kafka.TopicPartition(each.topic, each.partition) for each in self._partitions])
+        while not self._ended.is_set():
+            for found, records in consumer.poll(timeout_ms=200).items():
+                place = TopicPartition(found.topic, found.partition)
+                self.consumed[place].update(record.value for record in records)
+        consumer.close()

@@ -1,0 +1,116 @@
+"""Pages of report as tests look at them: one of a plan as large as it may be, one full of HTML, one of an operation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from family import Size
+from family import cluster as generated
+from support.cluster.states import CLUSTER_ID, cluster, tp
+
+from kadmin.documents import dump_json, plan_digest
+from kadmin.insight.predict.forecast import forecast, retrospect
+from kadmin.inventory import facts_of, state_of
+from kadmin.operations.decide.examine import examine
+from kadmin.operations.record.record import (
+    Author,
+    OperationKind,
+    OperationRecord,
+    OperationState,
+    OperationStatus,
+    Step,
+    StepKind,
+)
+from kadmin.operations.record.timeline import progress_of, timeline
+from kadmin.plan.facts import ClusterFacts
+from kadmin.plan.model import (
+    PartitionTarget,
+    PlanHeader,
+    ReassignmentPlan,
+    ThrottleBy,
+    ThrottleSpec,
+    WaveLimits,
+)
+from kadmin.report.pages.html import render
+from kadmin.report.pages.operation_page import operation_page
+from kadmin.report.pages.plan_page import PlanFacts, plan_page
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.plan.model import Plan
+
+HTML = "<script>window.owned=1</script><img src=x onerror=window.owned=1>\"'&amp;"
+LARGE = Size(partitions=10_000, topics=1_000, brokers=100, new=10, racks=5)
+
+
+def page_of(plan: Plan, state: ClusterState, facts: ClusterFacts | None = None, *, source: str = "plan.yaml") -> str:
+    """Return the page of a plan against a state."""
+    known = facts or ClusterFacts()
+    told = PlanFacts(plan, source, "a test", state.cluster_id)
+    found = examine(plan, state, known)
+    return render(plan_page(told, found, forecast(plan, state, known.sizes, known.capacities)))
+
+
+def large_page() -> str:
+    """Return the page of a plan that changes each of 10,000 partitions on 100 brokers."""
+    made = generated(LARGE, seed=1)
+    state, facts = state_of(made), facts_of(made)
+    targets = tuple(
+        PartitionTarget(partition, (*replicas[1:], 100 - (partition.partition * 7 + at) % 10), replicas)
+        for at, (partition, replicas) in enumerate(sorted(state.assignment.items()))
+    )
+    limits = WaveLimits(max_payload=30_000)
+    plan = ReassignmentPlan(PlanHeader("large"), targets, ThrottleSpec(ThrottleBy.RATE, 50_000_000), limits)
+    return page_of(plan, state, replace(facts, capacities=dict.fromkeys(range(1, 101), 10**12)))
+
+
+def hostile_page() -> str:
+    """Return a page whose every foreign text is HTML: names, racks, labels, the file, and what is refused."""
+    base = cluster({"a-0": (1, 2), "a-1": (2, 3), "b-0": (3, 1)}, brokers={1: HTML, 2: "r2", 3: None, 4: HTML})
+    topics = {name + HTML: replace(topic, name=name + HTML) for name, topic in base.topics.items()}
+    states = {replace(each, topic=each.topic + HTML): found for each, found in base.states.items()}
+    state = replace(base, topics=topics, states=states)
+    header = PlanHeader(HTML, description=HTML, labels={HTML: HTML})
+    targets = (
+        PartitionTarget(replace(tp("a-0"), topic="a" + HTML), (4, 2), (1, 2), 5_000),
+        PartitionTarget(replace(tp("a-1"), topic="a" + HTML), (9, 3), (2, 3)),
+    )
+    return page_of(ReassignmentPlan(header, targets), state, source=f"plans/{HTML}.yaml")
+
+
+def operation_text(steps: Sequence[Step], state: OperationState, *, sizes: Mapping[TopicPartition, int]) -> str:
+    """Return the page of an operation of two waves that had these steps; the cluster of now has done the first."""
+    origin = {tp("orders-0"): (1, 2), tp("orders-1"): (2, 3)}
+    targets = tuple(
+        PartitionTarget(each, target, origin[each], sizes.get(each))
+        for each, target in ((tp("orders-0"), (4, 2)), (tp("orders-1"), (4, 3)))
+    )
+    plan = ReassignmentPlan(PlanHeader("drain", CLUSTER_ID), targets)
+    record = OperationRecord(
+        "op-1",
+        OperationKind.REASSIGNMENT,
+        dump_json(plan),
+        plan_digest(plan),
+        CLUSTER_ID,
+        "2026-01-01T00:00:00Z",
+        Author(HTML, HTML, 7),
+        origin,
+        ((0,), (1,)),
+    )
+    found = timeline(record, OperationStatus(state, "2026-01-01T00:02:00Z", HTML), steps)
+    now = cluster({"orders-0": (4, 2), "orders-1": (2, 3), "other-0": (1, 3)})
+    return render(operation_page(found, retrospect(origin, now, sizes, {}), progress_of(found, now), "now"))
+
+
+def operation_html() -> str:
+    """Return the page of an operation that did the first of its waves, and failed."""
+    node = "/admin/reassign_partitions"
+    steps = [
+        Step(1, StepKind.PROBE, node, "2026-01-01T00:00:01Z"),
+        Step(2, StepKind.WAVE, node, "2026-01-01T00:00:02Z", wave=0),
+        Step(3, StepKind.WAVE, node, "2026-01-01T00:01:30Z", wave=1),
+    ]
+    return operation_text(steps, OperationState.FAILED, sizes={tp("orders-0"): 10**9})

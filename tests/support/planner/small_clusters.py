@@ -1,0 +1,103 @@
+"""Small random clusters and requests for the planner, and its answers in plain values."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import strategies as st
+
+from kadmin.inventory import BrokerRow, ClusterInventory, PartitionRow
+from kadmin.plan.model import PlanHeader, Racks, RebalanceRequest
+from kadmin.planner.answer import REPORT, Question, answer
+from kadmin.planner.tables import rows_as_arrow
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kadmin.cluster.model import Replicas
+
+Lists = dict[tuple[str, int], tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Proposed:
+    """What the planner says of a cluster: entries in plan order and why, or the error's kind and message."""
+
+    entries: Mapping[tuple[str, int], Replicas]
+    figures: Mapping[str, Any]
+    error: str | None
+    reasons: Mapping[tuple[str, int], str] = field(default_factory=dict)
+
+    def target(self, cluster: ClusterInventory) -> Lists:
+        return {**lists(cluster), **{key: tuple(row) for key, row in self.entries.items()}}
+
+
+def lists(cluster: ClusterInventory) -> Lists:
+    return {(row.topic, row.partition): row.replicas for row in cluster.partitions}
+
+
+def propose(cluster: ClusterInventory, request: RebalanceRequest) -> Proposed:
+    question = Question(request, {"": cluster.facts.reassigning})
+    told = answer("", question, *rows_as_arrow(cluster)).to_pylist()
+    report = json.loads(next(row["report"] for row in told if row["ordinal"] == REPORT))
+    if "error" in report:
+        return Proposed({}, {}, f"{report['error']['kind']}: {report['error']['message']} {report['error']['cause']}")
+    entries = [row for row in told if row["ordinal"] != REPORT]
+    assert [row["ordinal"] for row in entries] == list(range(len(entries)))
+    target = {(entry["topic"], entry["partition"]): tuple(entry["target"]) for entry in entries}
+    why = {(entry["topic"], entry["partition"]): entry["reason"] for entry in entries}
+    return Proposed(target, report["figures"], None, why)
+
+
+def applied(cluster: ClusterInventory, proposed: Proposed) -> ClusterInventory:
+    target = proposed.target(cluster)
+    rows = tuple(replace(row, replicas=target[row.topic, row.partition]) for row in cluster.partitions)
+    return replace(cluster, partitions=rows)
+
+
+def request(**targets: Any) -> RebalanceRequest:  # noqa: ANN401 - the request's own fields
+    return RebalanceRequest(PlanHeader(), **targets)
+
+
+@st.composite
+def clusters(draw: st.DrawFn, *, most_partitions: int = 14) -> ClusterInventory:
+    """Draw a cluster of up to 8 brokers, each in some rack or none of them in any, some perhaps empty."""
+    count = draw(st.integers(1, 8))
+    racked = draw(st.booleans())
+    racks = [f"r{draw(st.integers(0, 3))}" if racked else None for _ in range(count)]
+    capacity = draw(st.sampled_from([None, None, None, 2000, 400]))
+    brokers = tuple(BrokerRow(broker, rack, capacity_bytes=capacity) for broker, rack in enumerate(racks, start=1))
+    holders = draw(st.integers(1, count))
+    rows = []
+    for number in range(draw(st.integers(1, most_partitions))):
+        factor = draw(st.integers(1, min(3, holders)))
+        replicas = draw(st.permutations(range(1, holders + 1)))[:factor]
+        size = draw(st.sampled_from([0, 1, 10, 100, 1000]))
+        topic = draw(st.sampled_from(["a", "b", "pay-1"]))
+        rows.append(PartitionRow(topic, number, tuple(replicas), size_bytes=size))
+    return ClusterInventory("small", brokers, tuple(rows))
+
+
+@st.composite
+def requests(draw: st.DrawFn, brokers: int) -> RebalanceRequest:
+    """Draw a request over brokers 1 to `brokers`, most of its fields empty most of the time."""
+    ids = st.integers(1, brokers)
+    some = st.one_of(st.just(()), st.lists(ids, unique=True, max_size=2).map(tuple))
+    fields: dict[str, Any] = {
+        "drain": draw(some),
+        "no_receive": draw(some),
+        "never_lead": draw(some),
+        "weights": draw(st.sampled_from([{}, {}, {}, {1: 2.0}, {1: 0.5, brokers: 3.0}])),
+        "racks": draw(st.sampled_from(list(Racks))),
+        "replication_factor": draw(st.sampled_from([{}, {}, {"a": 1}, {"a": 2}, {"b": 3}])),
+        "exclude_topics": draw(st.sampled_from([(), (), ("b",)])),
+        "broker_sets": draw(
+            st.one_of(st.just({}), st.lists(ids, unique=True, min_size=1).map(lambda chosen: {"pay-*": tuple(chosen)}))
+        ),
+        "substitute": draw(
+            st.one_of(st.just({}), st.tuples(ids, ids).filter(lambda p: p[0] != p[1]).map(lambda p: {p[0]: p[1]}))
+        ),
+    }
+    return request(**fields)

@@ -1,0 +1,45 @@
+"""Znodes recorded from real clusters: one file per Kafka version, path -> data, ephemeral, version."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.model import Create, Znode
+
+if TYPE_CHECKING:
+    from kadmin.cluster.model import Op
+    from kadmin.cluster.zookeeper.store import Store
+
+_FOLDER = Path(__file__).parents[2] / "cluster" / "recorded"
+CLUSTERS = ("0.10.2.2", "1.1.1", "2.3.1", "2.4.1", "2.8.2", "3.9.1")
+OLD_CONSUMERS = ("old-consumer-0.10.2.2", "old-consumer-1.1.1")
+
+
+def recorded(name: str) -> dict[str, Znode]:
+    """Load one recording; ephemeral znodes belong to session 7."""
+    found = json.loads((_FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    return {
+        path: Znode(
+            path,
+            None if each["data"] is None else each["data"].encode(),
+            each["version"],
+            ephemeral_owner=7 if each["ephemeral"] else 0,
+        )
+        for path, each in found.items()
+    }
+
+
+def load(store: Store, name: str) -> None:
+    """Write a recording below a chroot; what was ephemeral belongs to this session."""
+    nodes = recorded(name)
+    write(
+        store, *(Create(p, nodes[p].data, ephemeral=nodes[p].ephemeral_owner != 0) for p in sorted(nodes) if p != "/")
+    )
+
+
+def write(store: Store, *ops: Op) -> None:
+    """Make one write, which must be taken."""
+    result = store.multi(ops)
+    assert result.committed, result
