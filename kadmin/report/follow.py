@@ -6,16 +6,23 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from kadmin.operations.execute.events import Opened, Progressed, StepPublished
+from kadmin.operations.execute.events import Noted, Opened, Progressed, StepPublished
 from kadmin.plan.units import format_rate, format_size
 from kadmin.report.text import count, duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kadmin.operations.execute.events import Event, Noted
+    from kadmin.operations.execute.events import Event
 
 _BAR = 24
+_NAMES: dict[type[Event], str] = {
+    Opened: "opened",
+    StepPublished: "published",
+    Progressed: "progressed",
+    Noted: "noted",
+}
+"""The value of `event` in JSON."""
 
 
 class JsonFollower:
@@ -31,7 +38,7 @@ class JsonFollower:
             if self._last == (event.done, event.reason):
                 return
             self._last = (event.done, event.reason)
-        self._write(json.dumps({"event": type(event).__name__.lower(), **asdict(event)}, ensure_ascii=False) + "\n")
+        self._write(json.dumps({"event": _NAMES[type(event)], **asdict(event)}, ensure_ascii=False) + "\n")
 
     def close(self) -> None:
         """Every line is whole."""
