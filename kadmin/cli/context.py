@@ -42,7 +42,7 @@ def open_context(
     from kadmin.operations.clock import Clock
     from kadmin.operations.execute.runner import Context
     from kadmin.operations.record.record import Paths
-    from kadmin.report.follow import Follower, JsonFollower
+    from kadmin.report.operations.follow import Follower, JsonFollower
 
     def write(text: str) -> None:
         typer.echo(text, err=True, nl=False)

@@ -23,8 +23,7 @@ def propose_election(
     from kadmin.cli.inputs import write_plan
     from kadmin.cli.output import answer
     from kadmin.plan.election import propose_election as propose
-    from kadmin.report.answers import election_answer
-    from kadmin.report.operations import election_text
+    from kadmin.report.proposals import election_answer, election_text
 
     if inventory is not None:
         from kadmin.inventory import read_inventory, state_of

@@ -168,7 +168,7 @@ class Shape:
         """
         from kadmin.cli.output import answer
         from kadmin.cluster.names import escaped
-        from kadmin.report.tables import table_answer, table_csv, table_text, unreadable_lines
+        from kadmin.report.cluster.tables import table_answer, table_csv, table_text, unreadable_lines
 
         table = found.table.filtered(self.conditions).sorted_by(self.keys)
         for line in found.unavailable or ():

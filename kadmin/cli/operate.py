@@ -68,8 +68,7 @@ def verify(
     from kadmin.cli.inputs import read_plan
     from kadmin.cli.output import answer
     from kadmin.operations.reading.verify import verify as judge
-    from kadmin.report.answers import verification_answer
-    from kadmin.report.operations import verification_text
+    from kadmin.report.operations.outcome import verification_answer, verification_text
 
     plan = read_plan(file)
     with open_context(zookeeper, timeout_s=timeout) as context:
@@ -85,8 +84,7 @@ def status(
     from kadmin.cli.context import open_context
     from kadmin.cli.output import answer
     from kadmin.operations.reading.verify import status as read
-    from kadmin.report.answers import status_answer
-    from kadmin.report.operations import status_text
+    from kadmin.report.operations.status import status_answer, status_text
 
     with open_context(zookeeper, timeout_s=timeout) as context:
         found = read(context)
@@ -100,8 +98,7 @@ def history(
     from kadmin.cli.context import open_context
     from kadmin.cli.output import answer
     from kadmin.operations.reading.verify import history as read
-    from kadmin.report.answers import history_answer
-    from kadmin.report.operations import history_text
+    from kadmin.report.operations.status import history_answer, history_text
 
     with open_context(zookeeper, timeout_s=timeout) as context:
         found = read(context)
@@ -121,11 +118,11 @@ def execute(
 ) -> Outcome:
     """Show what the plan would do, ask, and run it: apply, rollback and recreate alike."""
     from kadmin.operations.execute import apply as service
-    from kadmin.report.operations import examination_text
+    from kadmin.report.plans.text import diff_text
 
     preview = service.prepare(context, plan, sizes, policy)
     if output is OutputFormat.HUMAN:
-        typer.echo(examination_text(preview.examination), err=True)
+        typer.echo(diff_text(plan, preview.examination), err=True)
     outcome = preview.settled(dry_run=dry_run)
     if outcome is None:
         _confirm(plan, yes=yes)
@@ -141,8 +138,7 @@ def lock_show(
     from kadmin.cli.context import open_context
     from kadmin.cli.output import answer
     from kadmin.operations.zookeeper.lock import read_holder
-    from kadmin.report.answers import lock_answer
-    from kadmin.report.operations import lock_text
+    from kadmin.report.operations.status import lock_answer, lock_text
 
     with open_context(zookeeper, timeout_s=timeout) as context:
         found = read_holder(context.store, context.paths)
@@ -170,8 +166,7 @@ def lock_release(
 def answer_outcome(output: OutputFormat, outcome: Outcome) -> None:
     """Answer with what an operation came to."""
     from kadmin.cli.output import answer
-    from kadmin.report.answers import outcome_answer
-    from kadmin.report.operations import outcome_text
+    from kadmin.report.operations.outcome import outcome_answer, outcome_text
 
     answer(output, lambda: outcome_text(outcome), lambda: outcome_answer(outcome))
 

@@ -28,7 +28,7 @@ from kadmin.operations.execute.runner import Context
 from kadmin.operations.record.record import Paths
 from kadmin.operations.zookeeper.inspect import TABLES as READ
 from kadmin.operations.zookeeper.inspect import inspect, inspect_tree, inspect_znode
-from kadmin.report.tables import table_answer, table_csv, table_text
+from kadmin.report.cluster.tables import table_answer, table_csv, table_text
 from kadmin.schema import validate_value
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from kadmin.operations.execute import events
-from kadmin.report.follow import Follower, JsonFollower
+from kadmin.report.operations.follow import Follower, JsonFollower
 from kadmin.schema import validate_value
 
 STORY: tuple[events.Event, ...] = (

@@ -154,7 +154,7 @@ def test_foreign_text_never_becomes_markup(text: str) -> None:
 def test_an_operation_is_told_step_by_step() -> None:
     rows = Rows(operation_html()).sections
     assert [row[1:4] + row[5:] for row in rows["steps"][1:]] == [
-        ["asked whether the controller listens", "2026-01-01T00:00:01Z", "0:01", "0", "none"],
+        ["probed whether the controller listens", "2026-01-01T00:00:01Z", "0:01", "0", "none"],
         ["published wave 1 of 2", "2026-01-01T00:00:02Z", "1:28", "1", "1.00 GB"],
         ["published wave 2 of 2", "2026-01-01T00:01:30Z", "0:30", "1", "unknown"],
     ]

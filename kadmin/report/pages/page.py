@@ -30,7 +30,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class PageCell:
     """One cell. `key` sorts it where its text does not; `heat` is -3 to 3 around the even share, None for no colour.
 
     `bars` lie along the cell, `columns` are pairs of heights in percent, before and after.
@@ -65,8 +65,8 @@ class PageTable:
     """Rows under columns; the first cell of a row names it. `footer` rows stay below, whatever is sorted."""
 
     columns: tuple[PageColumn, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    footer: tuple[tuple[Cell, ...], ...] = ()
+    rows: tuple[tuple[PageCell, ...], ...]
+    footer: tuple[tuple[PageCell, ...], ...] = ()
 
     @property
     def groups(self) -> tuple[tuple[str, int], ...]:
@@ -155,12 +155,12 @@ class Page:
     sections: tuple[Section, ...]
 
 
-def number(value: float | None, *, strong: bool = False, heat: int | None = None) -> Cell:
+def number(value: float | None, *, strong: bool = False, heat: int | None = None) -> PageCell:
     """Return a cell of a count, `12,345`."""
     text = UNKNOWN if value is None else f"{value:,}"
-    return Cell(text, value, strong=strong, heat=heat)
+    return PageCell(text, value, strong=strong, heat=heat)
 
 
-def size(value: int | None, *, strong: bool = False, heat: int | None = None, tone: Tone = Tone.NONE) -> Cell:
+def size(value: int | None, *, strong: bool = False, heat: int | None = None, tone: Tone = Tone.NONE) -> PageCell:
     """Return a cell of bytes, `1.24 TB`."""
-    return Cell(about(value), value, strong=strong, heat=heat, tone=tone)
+    return PageCell(about(value), value, strong=strong, heat=heat, tone=tone)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import one_line
 from kadmin.plan.waves import added, moved_bytes
-from kadmin.report.pages.page import Cell, Chart, Packed, PageColumn, PageTable, Section, Tone, number, size
+from kadmin.report.pages.page import Chart, Packed, PageCell, PageColumn, PageTable, Section, Tone, number, size
 from kadmin.report.text import about, count, replicas
 from kadmin.report.whatif import worst
 
@@ -106,7 +106,7 @@ def loss_section(found: Forecast, times: tuple[str, str]) -> Section:
     for broker, after in sorted(found.losses_after.items()):
         before = found.losses_before.get(broker) if both else None
         badges = tuple(f"worst {time}" for time, which in zip(times, heaviest, strict=True) if which == broker)
-        cells = [Cell(str(broker), broker, badges=badges)]
+        cells = [PageCell(str(broker), broker, badges=badges)]
         for was, now in zip(_loss(before) if before else [None] * len(names), _loss(after), strict=True):
             cells += [*([number(was)] if both else []), number(now, strong=both and was != now)]
         rows.append(tuple(cells))
@@ -172,14 +172,14 @@ def _weight(target: PartitionTarget) -> float:
     return math.inf if size_bytes is None else size_bytes
 
 
-def _move(target: PartitionTarget) -> tuple[Cell, ...]:
+def _move(target: PartitionTarget) -> tuple[PageCell, ...]:
     copies = added(target)
     return (
-        Cell(one_line(str(target.partition))),
-        Cell(replicas(target.current)),
-        Cell(replicas(target.replicas)),
-        Cell(replicas(copies) if copies else "nobody: order only"),
-        size(moved_bytes(target)) if copies else Cell("none", 0),
+        PageCell(one_line(str(target.partition))),
+        PageCell(replicas(target.current)),
+        PageCell(replicas(target.replicas)),
+        PageCell(replicas(copies) if copies else "nobody: order only"),
+        size(moved_bytes(target)) if copies else PageCell("none", 0),
     )
 
 
@@ -204,9 +204,14 @@ def _shares(loads: Sequence[Load]) -> list[float | None]:
     return shares
 
 
-def _broker_row(each: BrokerOutlook, shares: Sequence[Sequence[float | None]], *, capacities: bool) -> tuple[Cell, ...]:
+def _broker_row(
+    each: BrokerOutlook, shares: Sequence[Sequence[float | None]], *, capacities: bool
+) -> tuple[PageCell, ...]:
     badges = () if each.alive else ("not alive",)
-    cells = [Cell(str(each.broker_id), each.broker_id, badges=badges), Cell(_rack_name(each.rack, alive=each.alive))]
+    cells = [
+        PageCell(str(each.broker_id), each.broker_id, badges=badges),
+        PageCell(_rack_name(each.rack, alive=each.alive)),
+    ]
     for which, (before, after) in enumerate(zip(_amounts(each.before), _amounts(each.after), strict=True)):
         shown = size if which in _BYTES else number
         cells.append(shown(before, heat=_heat(before, shares[0][which])))
@@ -216,10 +221,10 @@ def _broker_row(each: BrokerOutlook, shares: Sequence[Sequence[float | None]], *
     return tuple(cells)
 
 
-def _capacity(capacity: int | None, held: int | None) -> Cell:
+def _capacity(capacity: int | None, held: int | None) -> PageCell:
     if capacity is None or held is None or held <= capacity:
         return size(capacity)
-    return Cell(about(capacity), capacity, tone=Tone.BAD, badges=("over capacity",))
+    return PageCell(about(capacity), capacity, tone=Tone.BAD, badges=("over capacity",))
 
 
 def _heat(value: int | None, share: float | None) -> int | None:
@@ -230,37 +235,45 @@ def _heat(value: int | None, share: float | None) -> int | None:
     return next((heat for most, heat in _HEAT if ratio <= most), _HOTTEST)
 
 
-def _share_row(shares: Sequence[Sequence[float | None]], *, capacities: bool) -> tuple[Cell, ...]:
-    cells = [Cell("even share"), Cell("")]
+def _share_row(shares: Sequence[Sequence[float | None]], *, capacities: bool) -> tuple[PageCell, ...]:
+    cells = [PageCell("even share"), PageCell("")]
     for which in range(len(shares[0])):
         for share in (shares[0][which], shares[1][which]):
             rounded = None if share is None else round(share)
             cells.append(size(rounded) if which in _BYTES else _mean(share))
-        cells += [Cell("")] if which == _CAPACITY_AFTER and capacities else []
+        cells += [PageCell("")] if which == _CAPACITY_AFTER and capacities else []
     return tuple(cells)
 
 
-def _mean(share: float | None) -> Cell:
-    return number(None) if share is None else Cell(f"{share:,.1f}", share)
+def _mean(share: float | None) -> PageCell:
+    return number(None) if share is None else PageCell(f"{share:,.1f}", share)
 
 
-def _limit_row(limits: Limits, *, capacities: bool) -> tuple[Cell, ...]:
-    rest = [Cell("")] * (4 + capacities)
-    return (Cell("most in the best plan"), Cell(""), Cell(""), number(limits[0]), Cell(""), number(limits[1]), *rest)
+def _limit_row(limits: Limits, *, capacities: bool) -> tuple[PageCell, ...]:
+    rest = [PageCell("")] * (4 + capacities)
+    return (
+        PageCell("most in the best plan"),
+        PageCell(""),
+        PageCell(""),
+        number(limits[0]),
+        PageCell(""),
+        number(limits[1]),
+        *rest,
+    )
 
 
 def _both(racks: Sequence[RackOutlook]) -> bool:
     return any(each.offline_before is not None for each in racks)
 
 
-def _rack_row(rack: RackOutlook, found: Forecast, most: int, *, both: bool) -> tuple[Cell, ...]:
+def _rack_row(rack: RackOutlook, found: Forecast, most: int, *, both: bool) -> tuple[PageCell, ...]:
     members = [each for each in found.brokers if each.broker_id in rack.brokers]
     bars = tuple((_percent(each.before.replicas, most), _percent(each.after.replicas, most)) for each in members)
     amounts = zip(_amounts(rack.before)[:3], _amounts(rack.after)[:3], strict=True)
     cells = [
-        Cell(_rack_name(rack.rack, alive=True)),
-        Cell(_ids(rack.brokers), len(rack.brokers)),
-        Cell("", columns=bars),
+        PageCell(_rack_name(rack.rack, alive=True)),
+        PageCell(_ids(rack.brokers), len(rack.brokers)),
+        PageCell("", columns=bars),
     ]
     for which, (before, after) in enumerate(amounts):
         shown = size if which in _BYTES else number
