@@ -160,7 +160,7 @@ def test_an_operation_is_told_step_by_step() -> None:
     ]
     brokers = {row[0]: row[2:6] for row in rows["brokers"] if row[0].isdigit()}
     assert brokers["1"] == ["2", "1", "2", "1"]
-    assert "Not at their target in the cluster of now: orders-1." in operation_html()
+    assert "Not at their target now: orders-1." in operation_html()
 
 
 def test_the_page_of_a_hundred_brokers_is_small() -> None:

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import NO_LEADER
-from kadmin.insight.predict.whatif import Load, PlacedPartition, compare, placements_of, planned, single_losses, without
-from kadmin.plan.model import DeletionPlan, ElectionPlan, ReassignmentPlan
+from kadmin.insight.predict.plans import effect_of, planned
+from kadmin.insight.predict.whatif import Load, PlacedPartition, compare, placements_of, single_losses, without
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -84,14 +84,15 @@ def forecast(
     capacities: Mapping[int, int],
 ) -> Forecast:
     """Compare the cluster of now with the cluster when a plan that fits it is done."""
-    sizes = {**_own_sizes(plan), **sizes}
+    effect = effect_of(plan, state)
+    sizes = {**effect.sizes, **sizes}
     held, known = state.assignment, placements_of(state, sizes)
     led = _Times(known, planned(plan, known, state))
     stateless = len(held) - len(known)
-    if isinstance(plan, ElectionPlan):
+    if effect.leaders_only:
         return replace(_gather(state, led, led, capacities, stateless), by_election=True)
-    now = _preferred(held, sizes)
-    return _gather(state, _Times(now, _changed(now, _afterwards(plan, held))), led, capacities, stateless)
+    after = {partition: effect.replicas(partition, replicas) for partition, replicas in held.items()}
+    return _gather(state, _Times(_preferred(held, sizes), _preferred(after, sizes)), led, capacities, stateless)
 
 
 def retrospect(
@@ -106,19 +107,6 @@ def retrospect(
     """
     now, known = _preferred(state.assignment, sizes), placements_of(state, sizes)
     return _gather(state, _Times(_changed(now, origin), now), _Times((), known), capacities, len(now) - len(known))
-
-
-def _own_sizes(plan: Plan) -> dict[TopicPartition, int]:
-    targets = plan.reassignments if isinstance(plan, ReassignmentPlan) else ()
-    return {target.partition: target.size_bytes for target in targets if target.size_bytes is not None}
-
-
-def _afterwards(plan: Plan, held: Assignment) -> Assignment:
-    """Return what the plan changes."""
-    if isinstance(plan, ReassignmentPlan):
-        return {target.partition: target.replicas for target in plan.reassignments}
-    gone = plan.topics if isinstance(plan, DeletionPlan) else ()
-    return {each: () for each in held if each.topic in gone}
 
 
 def _preferred(assignment: Assignment, sizes: Mapping[TopicPartition, int]) -> tuple[PlacedPartition, ...]:

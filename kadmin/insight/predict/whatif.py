@@ -18,16 +18,12 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.model import NO_LEADER
 from kadmin.cluster.names import escaped
 from kadmin.errors import StalePlanError, name_some
-from kadmin.plan.checks import other_cluster, unknown_names
-from kadmin.plan.election import electable, scope_of
-from kadmin.plan.model import Elect, ElectionPlan, ReassignmentPlan
 from kadmin.plan.outlook import min_insync_replicas
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
-    from kadmin.plan.model import PartitionTarget, Plan
 
 UNCLEAN_ELECTION = "unclean.leader.election.enable"
 
@@ -138,15 +134,6 @@ def brokers_lost(state: ClusterState, brokers: Iterable[int], racks: Iterable[st
     return tuple(sorted(lost))
 
 
-def require_fitting(plan: Plan, state: ClusterState) -> None:
-    """Raise StalePlanError for a plan of another cluster, or one that names what this one does not have."""
-    wrong = other_cluster(plan, state.cluster_id) or unknown_names(plan, state.assignment, state.brokers)
-    if wrong:
-        raise StalePlanError(
-            f"The plan does not fit this cluster: {name_some(each.message for each in wrong)}.", cause=wrong[0].hint
-        )
-
-
 def predict_loss(placements: Sequence[PlacedPartition], alive: Collection[int], lost: Collection[int]) -> Prediction:
     """Predict the loss of some brokers of those alive, all at once; the order of losses makes no other leaders."""
     left = frozenset(alive) - frozenset(lost)
@@ -212,31 +199,6 @@ def single_losses(placements: Iterable[PlacedPartition], alive: Collection[int])
     }
 
 
-def planned(plan: Plan, placements: Iterable[PlacedPartition], state: ClusterState) -> tuple[PlacedPartition, ...]:
-    """Return the partitions as they are when a plan is done; those of a deletion stay, and lead nowhere.
-
-    A partition without a leader stays as it is: nobody is there to copy from.
-    """
-    if isinstance(plan, ReassignmentPlan):
-        targets = {target.partition: target for target in plan.reassignments}
-        elects = plan.elect is not Elect.NONE
-        return tuple(
-            _reassigned(placement, targets[placement.partition], state.brokers, elects=elects)
-            if placement.partition in targets
-            else placement
-            for placement in placements
-        )
-    if isinstance(plan, ElectionPlan):
-        elected = set(electable(scope_of(plan, state), state))
-        return tuple(
-            replace(each, leader=each.replicas[0]) if each.partition in elected else each for each in placements
-        )
-    return tuple(
-        replace(each, replicas=(), leader=NO_LEADER, isr=()) if each.partition.topic in plan.topics else each
-        for each in placements
-    )
-
-
 def _outcome(placement: PlacedPartition, left: Collection[int]) -> tuple[int, Replicas]:
     # The rule itself: who leads, and who is in sync.
     if placement.leader == NO_LEADER:
@@ -249,18 +211,6 @@ def _outcome(placement: PlacedPartition, left: Collection[int]) -> tuple[int, Re
             return broker, in_sync
     first = next((broker for broker in placement.replicas if broker in left), None) if placement.unclean else None
     return (NO_LEADER, placement.isr) if first is None else (first, (first,))
-
-
-def _reassigned(
-    placement: PlacedPartition, target: PartitionTarget, alive: Collection[int], *, elects: bool
-) -> PlacedPartition:
-    if placement.leader == NO_LEADER:
-        return placement
-    # Nothing is copied where the assignment is the target already: who is out of sync stays so.
-    in_sync = placement.isr if set(placement.replicas) == set(target.replicas) else target.replicas
-    copied = replace(placement, replicas=target.replicas, isr=tuple(broker for broker in in_sync if broker in alive))
-    stays = placement.leader in target.replicas and not (elects and target.replicas[0] in copied.isr)
-    return copied if stays else replace(copied, leader=next((b for b in target.replicas if b in copied.isr), NO_LEADER))
 
 
 def _alive(state: ClusterState) -> str:

@@ -119,7 +119,7 @@ class _Healing:
         self._lease = lease
         self._consent = consent
         self._publisher = Publisher(context.store, context.paths, operation_id)
-        self._tried: set[tuple[Trouble, str]] = set()
+        self._tried: set[tuple[str, str]] = set()
         self._steps = 0
         self._last_step_at = context.clock.now()
 
@@ -161,7 +161,7 @@ class _Healing:
             return
         self._context.tell(events.Noted(f"step {step.number}: {cure.words}"))
         cured = patient.findings if cure.move else (cure.finding,)
-        self._tried |= {(finding.trouble, finding.path) for finding in cured}
+        self._tried |= {(finding.code, finding.path) for finding in cured}
         self._steps += 1
         if cure.write is Write.STAND_IN:
             self._step_down()
@@ -215,7 +215,7 @@ class _Healing:
 
 def _open(context: Context, holder: Holder, patient: Patient, lease: Lease) -> None:
     findings = [
-        {"trouble": finding.trouble.value, "path": finding.path, "message": finding.message}
+        {"trouble": finding.code.value, "path": finding.path, "message": finding.message}
         for finding in patient.findings
     ]
     text = json.dumps({"kind": "Heal", "findings": findings}, sort_keys=True)
@@ -274,7 +274,7 @@ def _verdict(findings: Sequence[Finding], steps: int) -> str:
 
 
 def _onward(finding: Finding) -> str:
-    if finding.trouble is Trouble.EMPTY_REPLICAS:
+    if finding.code is Trouble.EMPTY_REPLICAS:
         return f"delete the topic {finding.topic} and make it again: its data went with the empty list"
     mendable = healable(finding) and finding.remedy.startswith("kadmin heal")
     return "kadmin doctor" if mendable else finding.remedy

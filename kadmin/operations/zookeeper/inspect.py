@@ -31,7 +31,8 @@ from kadmin.cluster.zookeeper.znodes.security import (
     decode_acls,
 )
 from kadmin.errors import StalePlanError
-from kadmin.insight.diagnosis.zookeeper.admin_nodes import entry_table, read_node
+from kadmin.insight.diagnosis.zookeeper.admin_nodes import read_node
+from kadmin.insight.diagnosis.zookeeper.entry_table import entry_table
 from kadmin.insight.diagnosis.zookeeper.versions import TELLING_PATHS, infer_versions
 from kadmin.insight.tables.partitions import broker_table, partition_table, topic_table
 from kadmin.insight.tables.zookeeper import znodes as facts
@@ -109,7 +110,7 @@ def _brokers(source: ZnodeReader) -> Inspection:
 
 def _cluster(source: ZnodeReader) -> Table:
     state = read_tolerantly(source)
-    return facts.cluster_table(state, versions_of(source, state))
+    return facts.cluster_table(state, str(versions_of(source, state)))
 
 
 def _admin_entries(source: ZnodeReader) -> Table:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from kadmin.cluster.names import escaped
 from kadmin.cluster.zookeeper.listening import Listening
 from kadmin.cluster.zookeeper.znodes.admin import DELETE_TOPICS, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
-from kadmin.insight.diagnosis.zookeeper.admin_nodes import read_node, remarks_on_deletion
+from kadmin.insight.diagnosis.zookeeper.admin_nodes import deletion_findings, read_node
 from kadmin.insight.diagnosis.zookeeper.admin_troubles import worst_effect
 from kadmin.insight.diagnosis.zookeeper.effects import Effect
 from kadmin.report.text import SHOWN_ROWS, count, replicas, wrapped
@@ -16,7 +16,8 @@ from kadmin.report.zookeeper.doctor import versions_answer
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kadmin.insight.diagnosis.zookeeper.admin_nodes import Entry, NodeReading, Remark
+    from kadmin.insight.diagnosis.finding import Finding
+    from kadmin.insight.diagnosis.zookeeper.admin_nodes import Entry, NodeReading
     from kadmin.operations.zookeeper.doctor import AdminSurvey
 
 _SHOWN_DATA = 1_000
@@ -49,7 +50,7 @@ def admin_answer(survey: AdminSurvey) -> dict[str, Any]:
         "deletions": {
             "data": _document(survey),
             "topics": [
-                {"topic": escaped(topic), "flaws": _remarks(remarks_on_deletion(topic, survey.state))}
+                {"topic": escaped(topic), "flaws": _flaws(deletion_findings(topic, survey.state))}
                 for topic in survey.look.deletions
             ],
         },
@@ -88,8 +89,8 @@ def _node(reading: NodeReading, survey: AdminSurvey) -> str:
         *_heard(survey, reading.path),
         *wrapped(f"  data: {escaped(reading.data, _SHOWN_DATA)}", "    "),
     ]
-    for remark in reading.remarks:
-        lines += wrapped(f"  wrong: {remark.words}", "    ")
+    for found in reading.findings:
+        lines += wrapped(f"  wrong: {found.message}", "    ")
     for entry in reading.entries[:SHOWN_ROWS]:
         lines += _entry(entry)
     if len(reading.entries) > SHOWN_ROWS:
@@ -101,8 +102,8 @@ def _entry(entry: Entry) -> list[str]:
     target = "" if entry.replicas is None else f" -> {replicas(entry.replicas)}"
     motion = "" if entry.motion is None else f", {entry.motion}"
     lines = wrapped(f"  {entry}{target}{motion}", "    ")
-    for remark in entry.remarks:
-        lines += wrapped(f"    wrong: {remark.words}", "      ")
+    for found in entry.findings:
+        lines += wrapped(f"    wrong: {found.message}", "      ")
     return lines
 
 
@@ -113,8 +114,8 @@ def _deletions(survey: AdminSurvey) -> str:
         lines += wrapped(f"  data: {document} (no controller reads the data of this node)", "    ")
     for topic in topics[:SHOWN_ROWS]:
         lines += wrapped(f"  {topic}", "    ")
-        for remark in remarks_on_deletion(topic, survey.state):
-            lines += wrapped(f"    wrong: {remark.words}", "      ")
+        for found in deletion_findings(topic, survey.state):
+            lines += wrapped(f"    wrong: {found.message}", "      ")
     if len(topics) > SHOWN_ROWS:
         lines.append(f"  ... and {len(topics) - SHOWN_ROWS} more (all of them with -o json)")
     return "\n".join(lines)
@@ -135,7 +136,7 @@ def _node_answer(survey: AdminSurvey, path: str) -> dict[str, Any] | None:
         "size_bytes": 0 if reading.data is None else len(reading.data),
         "data": escaped(reading.data, _SHOWN_DATA),
         "effect": worst_effect(reading, survey.versions).name.lower(),
-        "flaws": _remarks(reading.remarks),
+        "flaws": _flaws(reading.findings),
         "entries": [_entry_answer(entry) for entry in reading.entries],
     }
 
@@ -146,9 +147,9 @@ def _entry_answer(entry: Entry) -> dict[str, Any]:
         "partition": entry.partition,
         "replicas": None if entry.replicas is None else list(entry.replicas),
         "motion": None if entry.motion is None else entry.motion.value,
-        "flaws": _remarks(entry.remarks),
+        "flaws": _flaws(entry.findings),
     }
 
 
-def _remarks(remarks: Iterable[Remark]) -> list[dict[str, str]]:
-    return [{"flaw": remark.flaw.value, "message": remark.words} for remark in remarks]
+def _flaws(findings: Iterable[Finding]) -> list[dict[str, str]]:
+    return [{"flaw": found.code.value, "message": found.message} for found in findings]

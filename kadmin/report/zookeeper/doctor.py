@@ -43,7 +43,7 @@ def versions_answer(versions: KafkaVersions) -> dict[str, str]:
 
 def _answer(found: Finding) -> dict[str, Any]:
     return {
-        "trouble": found.trouble.value,
+        "trouble": found.code.value,
         "stops_apply": found.stops_apply,
         "path": escaped(found.path),
         "message": escaped(found.message, _MOST),
@@ -57,7 +57,7 @@ def _answer(found: Finding) -> dict[str, Any]:
 
 def _finding(number: int, found: Finding) -> str:
     stops = " (stops an apply)" if found.stops_apply else ""
-    lines = wrapped(f"{number}. {found.trouble}{stops}: {found.message}", indent="   ")
+    lines = wrapped(f"{number}. {found.code}{stops}: {found.message}", indent="   ")
     for seen in found.evidence:
         lines += wrapped(f"   - {seen}", indent="     ")
     # One line, however long: it is there to be copied.

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.names import escaped
 from kadmin.cluster.zookeeper.znodes.admin import ADMIN, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 from kadmin.errors import name_some
-from kadmin.insight.diagnosis.finding import Finding, Trouble
+from kadmin.insight.diagnosis.finding import Finding, Flaw, Trouble
 from kadmin.insight.diagnosis.zookeeper.admin_nodes import Motion, read_node
-from kadmin.insight.diagnosis.zookeeper.effects import Effect, Flaw, effects
+from kadmin.insight.diagnosis.zookeeper.effects import Effect, effects
 from kadmin.insight.diagnosis.zookeeper.evidence import STAYS_S
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
 
 _SHOWN_DATA = 200
-_SHOWN_REMARKS = 5
+_SHOWN_FINDINGS = 5
 _WORLD = "world"
 _ALL_PERMISSIONS = 31
 
@@ -53,7 +53,7 @@ def worst_effect(reading: NodeReading, versions: KafkaVersions) -> Effect:
     A node that is seen at work is obeyed wherever that is possible at all.
     """
     choose = min if at_work(reading) else max
-    found = (choose(effects(reading.path, remark.flaw, versions)) for remark in reading.every_remark)
+    found = (choose(effects(reading.path, found.code, versions)) for found in reading.every_finding)
     return max((effect for effect in found if effect >= Effect.IGNORED), default=Effect.OBEYED)
 
 
@@ -93,14 +93,14 @@ def _stayed(evidence: Evidence, node: Znode) -> bool:
 
 def _is_probe(reading: NodeReading) -> bool:
     if not reading.entries:
-        return {remark.flaw for remark in reading.remarks} == {Flaw.NO_ENTRIES}
-    return all(remark.flaw is Flaw.PROBE for remark in reading.every_remark) and bool(reading.every_remark)
+        return {found.code for found in reading.findings} == {Flaw.NO_ENTRIES}
+    return all(found.code is Flaw.PROBE for found in reading.every_finding) and bool(reading.every_finding)
 
 
 def _may_move(entry: Entry, evidence: Evidence, path: str) -> bool:
     if entry.motion is Motion.IN_FLIGHT:
         return True
-    possible = [effects(path, remark.flaw, evidence.versions) for remark in entry.remarks]
+    possible = [effects(path, found.code, evidence.versions) for found in entry.findings]
     return not any(found <= {Effect.DROPPED, Effect.STAYS} for found in possible)
 
 
@@ -119,7 +119,7 @@ def _not_picked_up(evidence: Evidence, reading: NodeReading) -> bool:
 def _foreign(evidence: Evidence, reading: NodeReading) -> Iterator[Finding]:
     if any(_asked_for(operation, reading) for operation in evidence.operations):
         return
-    dead = any(remark.flaw is Flaw.DEAD_BROKER for entry in reading.entries for remark in entry.remarks)
+    dead = any(found.code is Flaw.DEAD_BROKER for entry in reading.entries for found in entry.findings)
     message = f"{reading.path} is there and of no operation on record: another tool or operator is at work."
     remedy = (
         "start the brokers that it waits for, or reassign those partitions again"
@@ -170,7 +170,7 @@ def _seen(evidence: Evidence, reading: NodeReading) -> tuple[str, ...]:
     moving = [entry for entry in reading.entries if entry.motion is Motion.IN_FLIGHT]
     return (
         f"it holds {escaped(reading.data, _SHOWN_DATA)}",
-        *_worst_remarks(evidence, reading),
+        *_worst_findings(evidence, reading),
         *((f"in flight: {name_some(moving)}",) if moving else ()),
         *((f"unchanged for {evidence.stayed_s:.0f} s",) if node is not None and _stayed(evidence, node) else ()),
         *(("the controller does not watch it",) if reading.path in evidence.deaf else ()),
@@ -178,16 +178,16 @@ def _seen(evidence: Evidence, reading: NodeReading) -> tuple[str, ...]:
     )
 
 
-def _worst_remarks(evidence: Evidence, reading: NodeReading) -> tuple[str, ...]:
-    words = [(remark, remark.words) for remark in reading.remarks]
+def _worst_findings(evidence: Evidence, reading: NodeReading) -> tuple[str, ...]:
+    words = [(found, found.message) for found in reading.findings]
     words += [
-        (remark, remark.words if str(entry) in remark.words else f"{entry}: {remark.words}")
+        (found, found.message if str(entry) in found.message else f"{entry}: {found.message}")
         for entry in reading.entries
-        for remark in entry.remarks
+        for found in entry.findings
     ]
-    words.sort(key=lambda each: -max(effects(reading.path, each[0].flaw, evidence.versions)))
-    rest = len(words) - _SHOWN_REMARKS
-    return (*(each for _, each in words[:_SHOWN_REMARKS]), *((f"and {rest} more",) if rest > 0 else ()))
+    words.sort(key=lambda each: -max(effects(reading.path, each[0].code, evidence.versions)))
+    rest = len(words) - _SHOWN_FINDINGS
+    return (*(each for _, each in words[:_SHOWN_FINDINGS]), *((f"and {rest} more",) if rest > 0 else ()))
 
 
 def _foreign_acl(evidence: Evidence, node: Znode) -> Iterator[Finding]:

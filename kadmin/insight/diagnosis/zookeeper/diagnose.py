@@ -31,7 +31,7 @@ def diagnose(evidence: Evidence) -> tuple[Finding, ...]:
     looping = loops(evidence)
     if looping:
         # A controller that lives for some milliseconds watches nothing, and says nothing about the next.
-        nodes = tuple(found for found in nodes if found.trouble is not Trouble.DEAF_CONTROLLER)
+        nodes = tuple(found for found in nodes if found.code is not Trouble.DEAF_CONTROLLER)
     return (
         *_controller(evidence, (*nodes, *topics), looping=looping),
         *nodes,
@@ -65,7 +65,7 @@ def unchecked(evidence: Evidence) -> tuple[str, ...]:
 def _controller(evidence: Evidence, others: tuple[Finding, ...], *, looping: bool) -> Iterator[Finding]:
     first, last = evidence.samples[0], evidence.samples[-1]
     if looping:
-        causes = [f"likely cause: {found.trouble} at {found.path}" for found in others if found.trouble in _CAUSES]
+        causes = [f"likely cause: {found.code} at {found.path}" for found in others if found.code in _CAUSES]
         exhausted = not causes and evidence.versions.newest <= LAST_TO_FAIL_AGAIN
         unexplained = _FAILS_AGAIN if exhausted else "no cause was found in ZooKeeper: look into the controllers' logs"
         yield Finding(

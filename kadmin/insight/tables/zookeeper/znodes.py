@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import Acl, ClusterState, Controller, Znode
     from kadmin.cluster.zookeeper.znodes.notifications import ProducerIdBlock
     from kadmin.cluster.zookeeper.znodes.security import KafkaAcl
-    from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
     from kadmin.insight.tables.table import Cell
 
 HIDDEN = "(hidden)"
@@ -92,12 +91,12 @@ class Look:
     children: int
 
 
-def cluster_table(state: ClusterState, versions: KafkaVersions) -> Table:
-    """Return the cluster in one row."""
+def cluster_table(state: ClusterState, kafka_versions: str) -> Table:
+    """Return the cluster in one row; `kafka_versions` are those that it may run, `2.4 to 2.6`."""
     found = Counter(condition for each in conditions_of(state).values() for condition in each)
     row = (
         state.cluster_id,
-        str(versions),
+        kafka_versions,
         None if state.controller is None else state.controller.broker_id,
         state.controller_epoch,
         len(state.brokers),
