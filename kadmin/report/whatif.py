@@ -1,4 +1,4 @@
-"""Predictions as text and as JSON (schemas/answers/whatif-lose and whatif-plan)."""
+"""The predictions of `whatif` as text and JSON (schemas/answers/whatif-lose and whatif-plan)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def loss_text(lost: Sequence[int], found: Prediction) -> str:
-    """Show what a loss does, the worst first."""
+    """Show what a loss of brokers does, the worst first."""
     lossy = sum(each.lossy for each in found.changes)
     summary = (
         f"without broker {replicas(lost)}: {count(len(found.offline), 'partition')} offline, "
@@ -34,7 +34,7 @@ def loss_answer(lost: Sequence[int], found: Prediction) -> dict[str, Any]:
 
 
 def plan_text(found: Prediction, before: Mapping[int, SingleLoss], after: Mapping[int, SingleLoss]) -> str:
-    """Show what a plan does to leaders and loads, and what the loss of each broker would do before and after it."""
+    """Show leaders and loads after a plan, and the effect of losing each broker before and after it."""
     summary = (
         f"{count(len(found.changes), 'leader change')}, {count(len(found.offline), 'partition')} without a leader, "
         f"{len(found.refusing)} more refuse acks=all"
@@ -119,7 +119,7 @@ def _single_losses(before: Mapping[int, SingleLoss], after: Mapping[int, SingleL
 
 
 def worst(losses: Mapping[int, SingleLoss]) -> int | None:
-    """Return the broker whose loss is the worst: by partitions offline, then unclean, then refusing, then leaders."""
+    """Return the broker with the worst loss: most offline, then unclean, then refusing, then leaders on one broker."""
     return max(losses, key=lambda each: _severity(losses[each]), default=None)
 
 

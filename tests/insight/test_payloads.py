@@ -144,7 +144,7 @@ def test_entries_are_judged_against_the_cluster() -> None:
         [Flaw.PROBE],
     ]
     assert [each.motion for each in found.entries] == [Motion.NOT_STARTED, Motion.AT_TARGET, None, None, None]
-    assert found.entries[3].findings[1].message == "broker 99, -1 is not alive"
+    assert found.entries[3].findings[1].message == "brokers that are not alive: 99, -1"
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_elections_say_why_they_change_nothing() -> None:
     data = entries(*({"topic": "foo", "partition": number} for number in range(3)))
     found = read_node(Znode(PREFERRED_REPLICA_ELECTION, data, 0), state)
     assert [each.findings[0].message for each in found.entries] == [
-        "foo-0 is led by its preferred replica already",
+        "the preferred replica of foo-0 already leads",
         "preferred broker 9 is not alive",
         "preferred broker 3 is not in the ISR [1]",
     ]

@@ -1,4 +1,4 @@
-"""What a plan makes of partitions, whatever its kind: `effect_of` is the only place that knows the kinds."""
+"""Predicts partitions after a plan. `effect_of` is the only function that depends on the kind of plan."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _reassigned(
 ) -> PlacedPartition:
     if placement.leader == NO_LEADER:
         return placement
-    # Nothing is copied where the assignment is the target already: who is out of sync stays so.
+    # Nothing is copied where the replicas stay the same: out-of-sync replicas stay out of sync.
     in_sync = placement.isr if set(placement.replicas) == set(target.replicas) else target.replicas
     copied = replace(placement, replicas=target.replicas, isr=tuple(broker for broker in in_sync if broker in alive))
     stays = placement.leader in target.replicas and not (elects and target.replicas[0] in copied.isr)

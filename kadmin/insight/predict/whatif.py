@@ -1,10 +1,10 @@
-"""What a loss of brokers or a plan would do, predicted by the controller's own rule.
+"""Predicts what a loss of brokers would do, by the controller's own rule.
 
-Goals: name each partition whose leader changes, that has none left, or that would refuse acks=all; and the load of
-those who are left. Constraints: pure, and one pass over the partitions for the losses of every single broker.
-Algorithm: a dead leader is followed by the first live broker of the assignment that is in sync, in the order of the
-assignment and not of the ISR; where no live broker is in sync, by the first live one when unclean elections are
-allowed, else by nobody, and then the ISR stays as it was (Kafka: OfflinePartitionLeaderElectionStrategy; docs/eras.md).
+Goals: name each partition whose leader changes, that has no leader left, or that would refuse acks=all; and the load of
+the remaining brokers. Constraints: pure, and one pass over the partitions for the losses of every single broker.
+Algorithm: the next leader is the first live in-sync broker in the order of the assignment, not of the ISR. Without a
+live in-sync broker it is the first live one where unclean elections are allowed; otherwise the partition goes offline
+and keeps its ISR (Kafka: OfflinePartitionLeaderElectionStrategy; docs/eras.md).
 Example: replicas [4, 2, 3], ISR [4, 3, 2]: after the loss of 4, broker 2 leads.
 """
 
@@ -30,7 +30,7 @@ UNCLEAN_ELECTION = "unclean.leader.election.enable"
 
 @dataclass(frozen=True, slots=True)
 class PlacedPartition:
-    """One partition as predictions see it; `unclean`: an election may take a replica that is not in sync."""
+    """One partition; `unclean`: an election may choose a replica that is not in sync."""
 
     partition: TopicPartition
     replicas: Replicas
@@ -42,7 +42,7 @@ class PlacedPartition:
 
     @property
     def refuses(self) -> bool:
-        """Whether it has a leader, and too few in sync for acks=all."""
+        """Whether it has a leader, and too few in-sync replicas for acks=all."""
         return self.leader != NO_LEADER and len(self.isr) < self.min_isr
 
 
@@ -58,7 +58,7 @@ class LeaderChange:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What a broker holds and what it leads; bytes are None where the size of any partition is unknown."""
+    """What a broker holds and leads; bytes are None where the size of one of its partitions is unknown."""
 
     replicas: int
     leaders: int
@@ -68,7 +68,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What becomes of the partitions: only what was not so before. Loads cover the brokers alive at that time."""
+    """What changes for partitions. Loads cover the brokers that are alive at each time."""
 
     changes: tuple[LeaderChange, ...]
     refusing: tuple[PlacedPartition, ...]
@@ -77,13 +77,13 @@ class Prediction:
 
     @property
     def offline(self) -> tuple[TopicPartition, ...]:
-        """Partitions that lose their leader and get no other."""
+        """Partitions that lose their leader and get no new one."""
         return tuple(change.partition for change in self.changes if change.new_leader == NO_LEADER)
 
 
 @dataclass(frozen=True, slots=True)
 class SingleLoss:
-    """How many partitions the loss of one broker concerns, and the most that one survivor then leads."""
+    """How many partitions the loss of one broker affects, and the most that one remaining broker then leads."""
 
     leader_changes: int
     offline: int
@@ -119,7 +119,7 @@ def placements_of(
 
 
 def brokers_lost(state: ClusterState, brokers: Iterable[int], racks: Iterable[str]) -> tuple[int, ...]:
-    """Return the live brokers that are named or stand in a named rack, by id.
+    """Return the live brokers that are named or in a named rack, by id.
 
     Raises StalePlanError for a broker that is not alive, and a rack without a live broker.
     """
@@ -135,7 +135,7 @@ def brokers_lost(state: ClusterState, brokers: Iterable[int], racks: Iterable[st
 
 
 def predict_loss(placements: Sequence[PlacedPartition], alive: Collection[int], lost: Collection[int]) -> Prediction:
-    """Predict the loss of some brokers of those alive, all at once; the order of losses makes no other leaders."""
+    """Predict the loss of some of the live brokers at once; the order of losses does not change the leaders."""
     left = frozenset(alive) - frozenset(lost)
     return compare(placements, [without(placement, left) for placement in placements], alive, left)
 
@@ -143,7 +143,7 @@ def predict_loss(placements: Sequence[PlacedPartition], alive: Collection[int], 
 def compare(
     before: Sequence[PlacedPartition], after: Sequence[PlacedPartition], alive: Collection[int], left: Collection[int]
 ) -> Prediction:
-    """Compare the same partitions at two times, with the brokers alive then."""
+    """Compare the same partitions at two times, with the brokers alive at each."""
     pairs = list(zip(before, after, strict=True))
     return Prediction(
         tuple(
@@ -158,7 +158,7 @@ def compare(
 
 
 def without(placement: PlacedPartition, left: Collection[int]) -> PlacedPartition:
-    """Return a partition as it is once only the brokers `left` are alive; one that is offline stays so.
+    """Return a partition when only the brokers `left` are alive; an offline one stays offline.
 
     Why it is offline is not known: a failed directory leaves a live broker in the ISR.
     """
@@ -176,7 +176,7 @@ def single_losses(placements: Iterable[PlacedPartition], alive: Collection[int])
     for placement in placements:
         was, refused = placement.leader, placement.refuses
         leaders[was] += 1
-        # A leader that is not in its own ISR is no state of Kafka's, but an inventory may hold it.
+        # Kafka never writes a leader outside its own ISR, but an inventory may hold one.
         for broker in placement.isr if was in placement.isr else (*placement.isr, was):
             if broker not in all_alive:
                 continue
@@ -200,7 +200,7 @@ def single_losses(placements: Iterable[PlacedPartition], alive: Collection[int])
 
 
 def _outcome(placement: PlacedPartition, left: Collection[int]) -> tuple[int, Replicas]:
-    # The rule itself: who leads, and who is in sync.
+    # The rule: the leader and the in-sync replicas.
     if placement.leader == NO_LEADER:
         return NO_LEADER, placement.isr
     in_sync = tuple([broker for broker in placement.isr if broker in left])

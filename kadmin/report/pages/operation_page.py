@@ -92,7 +92,7 @@ def _notices(found: Timeline, progress: Mapping[TopicPartition, Progress]) -> tu
         notices.append(Notice("The operation is not finished.", Tone.WARN, command))
     open_ = [each for each, where in progress.items() if where is not Progress.DONE]
     if progress and not open_:
-        notices.append(Notice(f"{count(len(progress), 'partition')} at the target now: all of them.", Tone.GOOD))
+        notices.append(Notice(f"All partitions are at their target now: {len(progress):,}.", Tone.GOOD))
     elif open_:
         named = name_some([one_line(str(each)) for each in open_])
         notices.append(Notice(f"Not at their target now: {named}.", Tone.WARN))

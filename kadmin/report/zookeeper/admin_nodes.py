@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 _SHOWN_DATA = 1_000
 _VERDICTS = {
-    Effect.POISON: "poison: the next controller that starts fails on it",
-    Effect.IGNORED: "not obeyed by controllers of these versions",
+    Effect.POISON: "poison: the next controller that is elected fails on it",
+    Effect.IGNORED: "ignored by controllers of these versions",
     Effect.OBEYED: "obeyed",
 }
 
 
 def admin_text(survey: AdminSurvey) -> str:
-    """Show each of the three nodes: raw data, entries, and what is wrong with them."""
+    """Show the three nodes: raw data, entries, and flaws."""
     blocks = []
     for path in (REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION):
         reading = _reading(survey, path)
@@ -70,12 +70,12 @@ def _absent(survey: AdminSurvey, path: str) -> str:
 
 
 def _heard(survey: AdminSurvey, path: str) -> list[str]:
-    """Say whether the controller watches a node, by four-letter words; nothing where they do not tell."""
+    """Return whether the controller watches a node; empty where the four-letter words do not show it."""
     match survey.heard.get(path, Listening.UNKNOWN):
         case Listening.LISTENING:
             return ["  watched by the controller"]
         case Listening.DEAF:
-            return ["  not watched by the controller, asked twice: see kadmin doctor"]
+            return ["  not watched by the controller (checked twice): see kadmin doctor"]
     return []
 
 
@@ -85,7 +85,7 @@ def _node(reading: NodeReading, survey: AdminSurvey) -> str:
     entries = count(len(reading.entries), "entry", "entries")
     lines = [
         f"{reading.path}: version {reading.version}, {count(size, 'byte')}, {entries}",
-        *wrapped(f"  {verdict} (Kafka {survey.versions}, by what the brokers keep in ZooKeeper)", "    "),
+        *wrapped(f"  {verdict} (Kafka {survey.versions}, inferred from the brokers' znodes)", "    "),
         *_heard(survey, reading.path),
         *wrapped(f"  data: {escaped(reading.data, _SHOWN_DATA)}", "    "),
     ]

@@ -1,6 +1,6 @@
-"""The admin nodes entry by entry, with what is odd about each: first the payload alone, then against the cluster.
+"""Reads the admin nodes entry by entry and finds the flaws of each, in the payload and against the cluster.
 
-The codecs of `znodes.admin` accept or refuse a payload; this module names every flaw and its place.
+The codecs of `znodes.admin` accept or refuse a payload as a whole; this module reports every flaw and its place.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _INT32 = re.compile(r"-?[0-9]{1,10}")
 
 
 class Motion(StrEnum):
-    """How far the partition of a reassignment entry is, as far as its topic znode tells."""
+    """How far the partition of a reassignment entry is, judged by its topic znode."""
 
     IN_FLIGHT = "in flight"
     NOT_STARTED = "not started"
@@ -47,7 +47,7 @@ class Motion(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry of an admin node; what could not be read of it is None. `replicas` is for reassignments only."""
+    """One entry of an admin node; fields that cannot be read are None. `replicas` is for reassignments only."""
 
     topic: str | None
     partition: int | None
@@ -57,7 +57,7 @@ class Entry:
 
     @property
     def subject(self) -> TopicPartition | None:
-        """The partition that it names."""
+        """The partition that the entry names; None where it cannot be read."""
         if self.topic is None or self.partition is None:
             return None
         return TopicPartition(self.topic, self.partition)
@@ -97,7 +97,7 @@ def read_node(node: Znode, state: ClusterState) -> NodeReading:
 
 
 def deletion_findings(topic: str, state: ClusterState) -> tuple[Finding, ...]:
-    """Say what is odd about the request to delete a topic."""
+    """Return the flaws of a request to delete a topic."""
     path, found = f"{DELETE_TOPICS}/{topic}", state.topics.get(topic)
     if found is None:
         return tuple(_in_cluster(path, Entry(topic, None, None), state))
@@ -107,7 +107,7 @@ def deletion_findings(topic: str, state: ClusterState) -> tuple[Finding, ...]:
 
 def _parse(node: Znode) -> tuple[object, tuple[Finding, ...]]:
     if node.data is None:
-        return None, (Finding(Flaw.NULL_DATA, node.path, "the node has no data at all"),)
+        return None, (Finding(Flaw.NULL_DATA, node.path, "the node has no data"),)
     if not node.data:
         return None, (Finding(Flaw.EMPTY_DATA, node.path, "the data is empty"),)
     try:
@@ -118,27 +118,30 @@ def _parse(node: Znode) -> tuple[object, tuple[Finding, ...]]:
         value = leading_json(node.path, node.data)
     except MalformedZnodeError:
         return None, (Finding(Flaw.NOT_JSON, node.path, reason),)
-    return value, (Finding(Flaw.TRAILING_TEXT, node.path, "something follows after the end of the JSON"),)
+    return value, (Finding(Flaw.TRAILING_TEXT, node.path, "text follows the end of the JSON"),)
 
 
 def _partitions(path: str, value: object) -> tuple[list[object], tuple[Finding, ...]]:
     if value is None:
         return [], (Finding(Flaw.JSON_NULL, path, "the JSON is null"),)
     if not isinstance(value, dict):
-        return [], (Finding(Flaw.NOT_AN_OBJECT, path, f"not a JSON object but {type(value).__name__}"),)
+        return [], (Finding(Flaw.NOT_AN_OBJECT, path, f"the JSON is a {type(value).__name__}, not an object"),)
     findings = tuple(_unknown_keys(path, value, {"version", "partitions"}))
     listed = value.get("partitions")
     if listed is None:
-        return [], (*findings, Finding(Flaw.NO_PARTITIONS, path, "it has no partitions"))
+        return [], (*findings, Finding(Flaw.NO_PARTITIONS, path, "the key partitions is missing"))
     if not isinstance(listed, list):
-        return [], (*findings, Finding(Flaw.NOT_A_LIST, path, f"partitions is not a list but {type(listed).__name__}"))
+        return [], (
+            *findings,
+            Finding(Flaw.NOT_A_LIST, path, f"partitions is a {type(listed).__name__}, not a list"),
+        )
     if not listed:
-        return [], (*findings, Finding(Flaw.NO_ENTRIES, path, "its list of partitions is empty"))
+        return [], (*findings, Finding(Flaw.NO_ENTRIES, path, "the list of partitions is empty"))
     return listed, findings
 
 
 def _unknown_keys(path: str, value: Mapping[str, object], known: set[str]) -> Iterator[Finding]:
-    # Controllers read elections key by key and never mind others.
+    # The election decoder ignores unknown keys.
     unknown = sorted(set(value) - known) if path == REASSIGN_PARTITIONS else []
     if unknown:
         yield Finding(Flaw.UNKNOWN_KEY, path, f"unknown key {_named(unknown)}")
@@ -166,7 +169,7 @@ def _partition(path: str, value: object) -> tuple[int | None, tuple[Finding, ...
         return integer("", value, "partition"), ()
     except MalformedZnodeError:
         pass
-    # What Jackson takes for an int all the same.
+    # Jackson also accepts these as an int.
     taken = 0 if value is None else None
     if isinstance(value, float) and value.is_integer() and abs(value) <= MAX_INT32:
         taken = int(value)
@@ -188,10 +191,10 @@ def _replicas(path: str, value: Mapping[str, Any]) -> tuple[Replicas | None, tup
     try:
         found = integers(path, given, "replicas")
     except MalformedZnodeError:
-        return None, (Finding(Flaw.BAD_BROKER_ID, path, f"broker ids that are no integers: {_named(given)}"),)
+        return None, (Finding(Flaw.BAD_BROKER_ID, path, f"broker ids are not integers: {_named(given)}"),)
     twice = sorted(broker for broker, times in Counter(found).items() if times > 1)
     if twice:
-        return found, (Finding(Flaw.DUPLICATE_BROKER, path, f"broker {twice[0]} stands twice in {list(found)}"),)
+        return found, (Finding(Flaw.DUPLICATE_BROKER, path, f"broker {twice[0]} is named twice in {list(found)}"),)
     return found, ()
 
 
@@ -214,9 +217,9 @@ def _in_cluster(path: str, entry: Entry, state: ClusterState) -> Iterator[Findin
     if entry.topic is None or f"/brokers/topics/{entry.topic}" in {each.path for each in state.unreadable}:
         return
     if entry.topic not in state.topics:
-        yield Finding(Flaw.UNKNOWN_TOPIC, path, f"there is no topic {escaped(entry.topic, _SHOWN_NAME)}")
+        yield Finding(Flaw.UNKNOWN_TOPIC, path, f"topic {escaped(entry.topic, _SHOWN_NAME)} does not exist")
     elif entry.subject is not None and state.replicas(entry.subject) is None:
-        yield Finding(Flaw.UNKNOWN_PARTITION, path, f"there is no partition {entry}")
+        yield Finding(Flaw.UNKNOWN_PARTITION, path, f"partition {entry} does not exist")
     elif entry.topic in state.admin.deletions:
         yield Finding(Flaw.BEING_DELETED, path, f"topic {entry.topic} is being deleted")
 
@@ -224,19 +227,19 @@ def _in_cluster(path: str, entry: Entry, state: ClusterState) -> Iterator[Findin
 def _of_brokers(path: str, entry: Entry, motion: Motion | None, state: ClusterState) -> Iterator[Finding]:
     yield from _dead(path, dict.fromkeys(entry.replicas or ()), state)
     if motion is Motion.AT_TARGET:
-        yield Finding(Flaw.NO_OP, path, f"{entry} has these replicas already")
+        yield Finding(Flaw.NO_OP, path, f"{entry} already has these replicas")
 
 
 def _dead(path: str, brokers: Iterable[int], state: ClusterState) -> Iterator[Finding]:
     dead = [str(broker) for broker in brokers if broker not in state.brokers]
     if dead:
-        yield Finding(Flaw.DEAD_BROKER, path, f"broker {', '.join(dead)} is not alive")
+        yield Finding(Flaw.DEAD_BROKER, path, f"brokers that are not alive: {', '.join(dead)}")
 
 
 def _of_election(path: str, partition: TopicPartition, state: ClusterState) -> Iterator[Finding]:
     found, reason = state.states.get(partition), obstacle(partition, state)
     if found is not None and found.leader == (state.replicas(partition) or (None,))[0]:
-        yield Finding(Flaw.NO_OP, path, f"{partition} is led by its preferred replica already")
+        yield Finding(Flaw.NO_OP, path, f"the preferred replica of {partition} already leads")
     elif reason is not None:
         yield Finding(Flaw.NOT_ELECTABLE, path, reason)
 
@@ -259,4 +262,4 @@ def _named(value: object) -> str:
     try:
         return escaped(json.dumps(value), _SHOWN_NAME)
     except RecursionError:
-        return "something nested too deep"
+        return "a value that is nested too deep"

@@ -1,7 +1,7 @@
-"""What is wrong with the admin nodes: who put them there does not matter, what controllers will do with them does.
+"""Finds what is wrong with the admin nodes, by what controllers will do with them, whatever tool wrote them.
 
-A listening controller takes up a good node, and drops an entry that it cannot use, within milliseconds. So most is
-judged from two looks some seconds apart: what stood still in between is nobody's work in progress.
+A listening controller starts on a valid node and removes an unusable entry within milliseconds. Most rules therefore
+compare two looks some seconds apart: a node that did not change in between is not being processed.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kadmin.insight.diagnosis.zookeeper.evidence import Evidence, OpenOperation
     from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
 
+_SUBJECTS = {REASSIGN_PARTITIONS: "reassignment", PREFERRED_REPLICA_ELECTION: "election"}
 _SHOWN_DATA = 200
 _SHOWN_FINDINGS = 5
 _WORLD = "world"
@@ -43,14 +44,14 @@ def admin_troubles(evidence: Evidence) -> Iterator[Finding]:
 
 
 def at_work(reading: NodeReading) -> bool:
-    """Whether the controller has taken the node up: it rewrote it, or a partition of it is on its way."""
+    """Whether the controller is processing the node: it rewrote it, or one of its partitions is in flight."""
     return reading.version > 0 or any(entry.motion is Motion.IN_FLIGHT for entry in reading.entries)
 
 
 def worst_effect(reading: NodeReading, versions: KafkaVersions) -> Effect:
-    """Return the worst that controllers of these versions may make of the node as a whole: POISON, IGNORED or OBEYED.
+    """Return the worst effect of the whole node on controllers of these versions: POISON, IGNORED or OBEYED.
 
-    A node that is seen at work is obeyed wherever that is possible at all.
+    Of a node that is being processed, the mildest possible effects count.
     """
     choose = min if at_work(reading) else max
     found = (choose(effects(reading.path, found.code, versions)) for found in reading.every_finding)
@@ -60,25 +61,26 @@ def worst_effect(reading: NodeReading, versions: KafkaVersions) -> Effect:
 def _unwatched(evidence: Evidence, path: str) -> Iterator[Finding]:
     hidden = any(each.path == path for each in evidence.state.unreadable)
     if path in evidence.deaf and evidence.first.node(path) is None and not hidden:
-        seen = "its session is in no server's list of watches (wchp), though it is connected; asked twice"
+        seen = "its session is connected, and in no server's list of watches (wchp); checked twice"
         yield _deaf(evidence, path, f"{path} is absent", seen)
 
 
 def _of_node(evidence: Evidence, node: Znode, reading: NodeReading) -> Iterator[Finding]:
     effect = worst_effect(reading, evidence.versions)
+    blocked = f"{_SUBJECTS[node.path]} until it is removed"
     if effect is Effect.POISON:
-        what = "is poison: the next controller that starts fails on it and resigns, and so does every other"
+        what = "is poison: each controller that is elected next fails on it and resigns"
         yield _finding(evidence, Trouble.POISON_NODE, reading, f"{node.path} {what}.")
     elif effect is Effect.IGNORED:
-        what = "is not obeyed by the controller, and stands in everybody's way"
+        what = f"is ignored by the controller, and blocks every other {blocked}"
         yield _finding(evidence, Trouble.IGNORED_NODE, reading, f"{node.path} {what}.")
     elif not _stayed(evidence, node):
         yield from _foreign(evidence, reading)
     elif _is_probe(reading):
-        what = "is a probe that no controller took away: the controller does not listen"
+        what = "is a probe that no controller removed: the controller does not watch the node"
         yield _finding(evidence, Trouble.LEFTOVER_PROBE, reading, f"{node.path} {what}.")
     elif not any(_may_move(entry, evidence, node.path) for entry in reading.entries):
-        what = "names nothing that the controller could still do, and stands in everybody's way"
+        what = f"has no entry that the controller can still execute, and blocks every other {blocked}"
         yield _finding(evidence, Trouble.ZOMBIE_NODE, reading, f"{node.path} {what}.")
     elif _not_picked_up(evidence, reading):
         yield _deaf(evidence, node.path, *_seen(evidence, reading))
@@ -120,7 +122,7 @@ def _foreign(evidence: Evidence, reading: NodeReading) -> Iterator[Finding]:
     if any(_asked_for(operation, reading) for operation in evidence.operations):
         return
     dead = any(found.code is Flaw.DEAD_BROKER for entry in reading.entries for found in entry.findings)
-    message = f"{reading.path} is there and of no operation on record: another tool or operator is at work."
+    message = f"{reading.path} belongs to no operation on record: another tool or operator is at work."
     remedy = (
         "start the brokers that it waits for, or reassign those partitions again"
         if dead
@@ -139,7 +141,7 @@ def _deaf(evidence: Evidence, path: str, *seen: str) -> Finding:
     return Finding(
         Trouble.DEAF_CONTROLLER,
         path,
-        f"The controller does not watch {path}: what is written there is not seen.",
+        f"The controller does not watch {path}: it does not notice what is written there.",
         (*_controller(evidence), *seen),
         evidence.heal_command,
         stops_apply=True,
@@ -174,7 +176,7 @@ def _seen(evidence: Evidence, reading: NodeReading) -> tuple[str, ...]:
         *((f"in flight: {name_some(moving)}",) if moving else ()),
         *((f"unchanged for {evidence.stayed_s:.0f} s",) if node is not None and _stayed(evidence, node) else ()),
         *(("the controller does not watch it",) if reading.path in evidence.deaf else ()),
-        f"the brokers are Kafka {evidence.versions}, by what they keep in ZooKeeper",
+        f"the brokers are Kafka {evidence.versions}, inferred from their znodes",
     )
 
 
@@ -197,7 +199,7 @@ def _foreign_acl(evidence: Evidence, node: Znode) -> Iterator[Finding]:
     yield Finding(
         Trouble.WRONG_ACL,
         node.path,
-        f"{node.path} does not grant what {ADMIN} grants: the controller may not be able to shrink or read it.",
+        f"{node.path} does not grant what {ADMIN} grants: the controller may be unable to read or shrink it.",
         (f"its ACL: {_granted(found)}", f"that of {ADMIN}: {_granted(wanted)}"),
         evidence.heal_command,
         stops_apply=True,

@@ -1,9 +1,9 @@
-"""What a controller does with each flaw of an admin node, by version: tables of what live brokers did.
+"""What controllers do with each flaw of an admin node, by version: tables measured on live brokers.
 
-Constraints: a flaw of one entry may spoil the whole node. From 2.0 on the reassignment decoder is strict about keys
-and lenient about numbers; the election decoder is the other way round on every version. Where the cluster's version is
-not known exactly, the worst of what is possible counts. Before 1.1 little was tried: those rows hold what 1.1 does,
-unless something else was seen.
+Constraints: a flaw of one entry may affect the whole node. From 2.0 on the reassignment decoder is strict about keys
+and lenient about numbers; the election decoder is lenient about keys and strict about numbers on every version. Where
+the cluster's version is not known exactly, all possible effects are returned. Versions before 1.1 have the rows of 1.1
+except where a difference was measured.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 
 
 class Effect(IntEnum):
-    """What comes of a flaw, the mildest first."""
+    """The effect of a flaw, the mildest first."""
 
     OBEYED = 0
-    """The controller does as it is told."""
+    """The controller executes the entry."""
     DROPPED = 1
-    """A controller that listens takes the entry away, and does nothing else."""
+    """A listening controller removes the entry and does nothing else."""
     WAITS = 2
-    """The controller waits, for ever if need be."""
+    """The controller waits, without a limit."""
     STAYS = 3
-    """Nothing more is done with the entry, and it stays."""
+    """The controller leaves the entry in place and does nothing more with it."""
     IGNORED = 4
-    """The whole node is ignored, and stays in everybody's way or is deleted."""
+    """The controller ignores the whole node; it deletes the node, or the node blocks every other request."""
     POISON = 5
-    """The event fails; at the next failover the new controller fails on it, resigns, and so does every other."""
+    """The event fails; after the next failover each new controller fails on the node and resigns."""
 
 
 EffectTable: TypeAlias = "Mapping[Flaw | Trouble, tuple[tuple[Version, Effect], ...]]"
@@ -112,9 +112,9 @@ _ELECTION: EffectTable = {
 
 
 def effects(path: str, flaw: Flaw | Trouble, versions: KafkaVersions) -> frozenset[Effect]:
-    """Return what controllers of these versions do with a flaw of the node at `path`; never empty."""
+    """Return the effects of a flaw of the node at `path` on controllers of these versions; never empty."""
     rows = (_REASSIGNMENT if path == REASSIGN_PARTITIONS else _ELECTION).get(flaw, _always(Effect.OBEYED))
-    # Each row holds to the last version before the next one's.
+    # A row is valid up to the version before the next row's.
     ends = [*(_before(since) for since, _ in rows[1:]), NEWEST]
     return frozenset(effect for (since, effect), end in zip(rows, ends, strict=True) if versions.may_be(since, end))
 
