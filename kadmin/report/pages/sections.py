@@ -126,7 +126,7 @@ def largest_section(targets: Sequence[PartitionTarget], title: str) -> Section:
     )
     rows = tuple(_move(target) for target in ordered[:LARGEST])
     copying = sum(bool(added(target)) for target in targets)
-    lead = f"{count(copying, 'entry', 'entries')} of {len(targets):,} copy data; the others change the order only."
+    lead = f"Entries that copy data: {copying:,} of {len(targets):,}; the others change the order only."
     if len(targets) > LARGEST:
         lead += f" These are the {LARGEST} largest."
     return Section("largest", title, lead, PageTable(columns, rows))

@@ -70,11 +70,10 @@ class OpenOperation:
 class Evidence:
     """Everything that `diagnose` knows; `root` is the parent of kadmin's znodes.
 
-    `state` was read last, tolerantly: what could not be read is in `state.unreadable`. `first` and `last` are two looks
-    at the admin nodes, `stayed_s` seconds apart: at least STAYS_S where there was anything. `deaf` holds the admin
-    paths that the controller's session did not watch on any server, checked twice; `listening` those that it watches.
-    `broker_configs` are by entity name, `<default>` included; `notifications` counts the children of each folder
-    of messages.
+    `state` was read last; unreadable znodes are in `state.unreadable`. `first` and `last` are two looks at the admin
+    nodes, `stayed_s` seconds apart: at least STAYS_S where there was a node. `deaf` holds the admin paths that the
+    controller's session did not watch on any server, checked twice; `listening` those that it watches. `broker_configs`
+    are by entity name, `<default>` included. `notifications` counts the notifications in each parent znode.
     """
 
     zookeeper: str
