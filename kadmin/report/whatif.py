@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 def loss_text(lost: Sequence[int], found: Prediction) -> str:
     """Show what a loss of brokers does, the worst first."""
     lossy = sum(each.lossy for each in found.changes)
+    brokers = "broker" if len(lost) == 1 else "brokers"
     summary = (
-        f"without broker {replicas(lost)}: {count(len(found.offline), 'partition')} offline, "
-        f"{len(found.refusing)} more refuse acks=all, {count(len(found.changes), 'leader change')}"
+        f"without {brokers} {replicas(lost)}: {count(len(found.offline), 'partition')} offline, "
+        f"{_refuse(found)}, {count(len(found.changes), 'leader change')}"
         f"{f', {lossy} of them unclean: records are lost' if lossy else ''}"
     )
     return "\n\n".join([summary, *_changes(found.changes), *_refusing(found.refusing), _loads(found)])
@@ -37,7 +38,7 @@ def plan_text(found: Prediction, before: Mapping[int, SingleLoss], after: Mappin
     """Show leaders and loads after a plan, and the effect of losing each broker before and after it."""
     summary = (
         f"{count(len(found.changes), 'leader change')}, {count(len(found.offline), 'partition')} without a leader, "
-        f"{len(found.refusing)} more refuse acks=all"
+        f"{_refuse(found)}"
     )
     refusing = _refusing(found.refusing)
     return "\n\n".join([summary, *_changes(found.changes), *refusing, _loads(found), _single_losses(before, after)])
@@ -53,6 +54,10 @@ def plan_answer(found: Prediction, before: Mapping[int, SingleLoss], after: Mapp
         ],
         "worst_single_loss": {"before": worst(before), "after": worst(after)},
     }
+
+
+def _refuse(found: Prediction) -> str:
+    return count(len(found.refusing), "more refuses acks=all", "more refuse acks=all")
 
 
 def _prediction_answer(found: Prediction) -> dict[str, Any]:

@@ -153,7 +153,7 @@ def _span_section(found: Timeline) -> Section:
         "recorded. Times are UTC, to the second."
     )
     if rest > 0:
-        lead += f" {count(rest, 'more step')} are on record."
+        lead += f" Not shown: {count(rest, 'more step')}."
     if not rows:
         lead = "Nothing was published."
     return Section("steps", "What happened", lead, PageTable(columns, rows))

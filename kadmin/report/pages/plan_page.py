@@ -182,7 +182,7 @@ def _figures_section(figures: Mapping[str, Any]) -> Section:
     )
     rows = tuple(tuple(PageCell(UNKNOWN if text == "-" else text) for text in row) for row in figure_rows(figures))
     lead = (
-        f"Over {count(figures['brokers'], 'broker')} that may hold replicas and {figures['partitions']:,} partitions. "
+        f"Brokers that may hold replicas: {figures['brokers']:,}; partitions: {figures['partitions']:,}. "
         "No valid plan is better than the bound."
     )
     return Section("figures", "How even", lead, PageTable(columns, rows))

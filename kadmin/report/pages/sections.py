@@ -158,7 +158,9 @@ def worst_text(losses: Mapping[int, SingleLoss]) -> str:
     if broker is None:
         return "unknown"
     loss = losses[broker]
-    return f"{loss.refusing:,} refuse acks=all" if loss.refusing and not loss.offline else f"{loss.offline:,} offline"
+    if loss.refusing and not loss.offline:
+        return count(loss.refusing, "refuses acks=all", "refuse acks=all")
+    return f"{loss.offline:,} offline"
 
 
 def _line(target: PartitionTarget) -> tuple[str, ...]:
