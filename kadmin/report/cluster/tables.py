@@ -60,7 +60,7 @@ def unreadable_lines(unreadable: Sequence[Unreadable]) -> list[str]:
     lines = [
         line
         for each in unreadable[:_SHOWN_PROBLEMS]
-        for line in wrapped(f"unreadable: {each.path}: {each.reason}", "  ")
+        for line in wrapped(f"not readable: {each.path}: {each.reason}", "  ")
     ]
     rest = len(unreadable) - _SHOWN_PROBLEMS
     return [*lines, f"and {count(rest, 'more unreadable znode')}"] if rest > 0 else lines

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import one_line
 from kadmin.errors import name_some
-from kadmin.operations.record.record import OperationState, StepKind
+from kadmin.operations.record.record import OperationState
 from kadmin.plan.progress import Progress
 from kadmin.plan.units import format_rate
 from kadmin.plan.waves import moved_bytes
@@ -108,12 +108,11 @@ def _cards(found: Timeline, progress: Mapping[TopicPartition, Progress], forecas
         cards.append(Card("Since", took, "from record to its last change"))
     if found.targets:
         done = sum(where is Progress.DONE for where in progress.values())
-        published = {span.step.wave for span in found.spans if span.step.kind is StepKind.WAVE}
         rate = None if found.record.throttle is None else format_rate(found.record.throttle.rate)
         cards += [
             Card("Partitions at target", f"{done:,} of {len(progress):,}", "now"),
             Card("Bytes copied", about(_copied(found)), f"throttled to {rate}" if rate else "no throttle"),
-            Card("Waves published", f"{len(published):,} of {found.waves:,}"),
+            Card("Waves published", f"{len(_published_waves(found)):,} of {found.waves:,}"),
             Card("Worst single failure", worst_text(forecast.losses_after), "now"),
         ]
     else:
@@ -129,9 +128,12 @@ def _copied(found: Timeline) -> int | None:
     return None if None in sizes else sum(each or 0 for each in sizes)
 
 
+def _published_waves(found: Timeline) -> set[int]:
+    return {span.step.wave for span in found.spans if span.step.wave is not None}
+
+
 def _published(found: Timeline) -> Sequence[PartitionTarget]:
-    waves = {span.step.wave for span in found.spans if span.step.kind is StepKind.WAVE}
-    positions = {at for index in waves if index is not None for at in found.record.waves[index : index + 1]}
+    positions = {at for index in _published_waves(found) for at in found.record.waves[index : index + 1]}
     return [found.targets[at] for wave in positions for at in wave]
 
 

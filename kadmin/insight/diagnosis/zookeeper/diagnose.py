@@ -10,13 +10,12 @@ from kadmin.cluster.zookeeper.znodes.controller import CONTROLLER, CONTROLLER_EP
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.diagnosis.zookeeper.admin_troubles import admin_troubles
 from kadmin.insight.diagnosis.zookeeper.cluster_troubles import cluster_troubles
-from kadmin.insight.diagnosis.zookeeper.evidence import Evidence
 from kadmin.insight.diagnosis.zookeeper.topic_troubles import topic_troubles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Evidence", "Finding", "Trouble", "diagnose", "loops", "unchecked"]
+    from kadmin.insight.diagnosis.zookeeper.evidence import Evidence
 
 OPERATIONS = "operations"
 LAST_TO_FAIL_AGAIN = (0, 10)

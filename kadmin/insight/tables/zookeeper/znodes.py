@@ -159,7 +159,7 @@ def notification_table(messages: Iterable[tuple[str, Znode]]) -> Table:
 
     def row(kind: str, node: Znode) -> tuple[Cell, ...]:
         decoded, problem = decoded_of(node)
-        subject = f"unreadable: {problem}" if decoded is None else decoded
+        subject = f"not readable: {problem}" if decoded is None else decoded
         return (node.path, kind, subject, moment(node.created_ms))
 
     return Table.of("notifications", NOTIFICATIONS, (row(*each) for each in messages))
