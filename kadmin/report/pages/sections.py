@@ -209,11 +209,8 @@ def _shares(loads: Sequence[Load]) -> list[float | None]:
 def _broker_row(
     each: BrokerOutlook, shares: Sequence[Sequence[float | None]], *, capacities: bool
 ) -> tuple[PageCell, ...]:
-    badges = () if each.alive else ("not alive",)
-    cells = [
-        PageCell(str(each.broker_id), each.broker_id, badges=badges),
-        PageCell(_rack_name(each.rack, alive=each.alive)),
-    ]
+    name = PageCell(str(each.broker_id), each.broker_id, badges=() if each.alive else ("not alive",))
+    cells = [name, PageCell(_rack_name(each.rack, alive=each.alive))]
     for which, (before, after) in enumerate(zip(_amounts(each.before), _amounts(each.after), strict=True)):
         shown = size if which in _BYTES else number
         cells.append(shown(before, heat=_heat(before, shares[0][which])))
@@ -252,16 +249,8 @@ def _mean(share: float | None) -> PageCell:
 
 
 def _limit_row(limits: Limits, *, capacities: bool) -> tuple[PageCell, ...]:
-    rest = [PageCell("")] * (4 + capacities)
-    return (
-        PageCell("most in the best plan"),
-        PageCell(""),
-        PageCell(""),
-        number(limits[0]),
-        PageCell(""),
-        number(limits[1]),
-        *rest,
-    )
+    empty, name = PageCell(""), PageCell("most in the best plan")
+    return (name, empty, empty, number(limits[0]), empty, number(limits[1]), *[empty] * (4 + capacities))
 
 
 def _both(racks: Sequence[RackOutlook]) -> bool:
