@@ -8,16 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kadmin.cluster.model import (
-    NO_LEADER,
-    Broker,
-    Controller,
-    Endpoint,
-    PartitionState,
-    Topic,
-    TopicPartition,
-    Znode,
-)
+from kadmin.cluster.model import NO_LEADER, Broker, Controller, Endpoint, PartitionState, Topic, TopicPartition
+from kadmin.cluster.zookeeper.model import Znode
 from kadmin.cluster.zookeeper.znodes import configs, consumers, controller, notifications, security
 from kadmin.cluster.zookeeper.znodes.brokers import broker_path, decode_broker
 from kadmin.cluster.zookeeper.znodes.catalogue import decoder_of

@@ -21,13 +21,13 @@ from support.zookeeper.recorded_znodes import CLUSTERS, OLD_CONSUMERS, load, wri
 
 from kadmin.cli.inspect import TABLES
 from kadmin.cluster.kafka import rpc
-from kadmin.cluster.model import Create, Delete, SetData
+from kadmin.cluster.zookeeper.model import Create, Delete, SetData
 from kadmin.cluster.zookeeper.store import Store
-from kadmin.operations.clock import Clock
-from kadmin.operations.execute.runner import Context
-from kadmin.operations.record.record import Paths
+from kadmin.operations.context import Clock
+from kadmin.operations.zookeeper.backend import zookeeper_context
 from kadmin.operations.zookeeper.inspect import TABLES as READ
 from kadmin.operations.zookeeper.inspect import inspect, inspect_tree, inspect_znode
+from kadmin.operations.zookeeper.paths import Paths
 from kadmin.report.tables import table_answer, table_csv, table_text
 from kadmin.schema import validate_value
 
@@ -78,7 +78,7 @@ def rows(store: Store, *arguments: str) -> list[dict[str, Any]]:
 
 def look(store: Store, arguments: list[str]) -> Inspection:
     """Read a table without a command line around it."""
-    context = Context(store, Paths(), Clock(), lambda _: None)
+    context = zookeeper_context(store, Paths(), Clock(), lambda _: None)
     match arguments:
         case ["tree", *_]:
             return inspect_tree(context, "/", 9)

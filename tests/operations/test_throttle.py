@@ -13,20 +13,22 @@ from support.live.cluster import command, document, reassignment
 from support.zookeeper.fault_proxy import MULTI, Action, Fault, FaultProxy, Side
 from support.zookeeper.znode_cluster import config, configure, notified, reassigned, reassigning, seed
 
-from kadmin.cluster.model import Create, Delete, SetData
+from kadmin.cluster.zookeeper.model import Create, Delete, SetData
 from kadmin.cluster.zookeeper.reader import read_cluster
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.errors import BusyError, KadminError, NotCompletedError
 from kadmin.insight.diagnosis.zookeeper.cluster_troubles import MANY_CONFIG_CHANGES
-from kadmin.operations.clock import Clock
-from kadmin.operations.decide.actions import ReassignmentWork
-from kadmin.operations.execute import events
-from kadmin.operations.execute.runner import Context
-from kadmin.operations.record.record import Author, OperationKind, OperationRecord, Paths, Step, StepKind, encode_step
+from kadmin.operations import events
+from kadmin.operations.context import Clock
+from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.record.codec import encode_step
+from kadmin.operations.record.holder import Holder, LostLockError
+from kadmin.operations.record.record import Author, OperationKind, OperationRecord, Step, StepKind
 from kadmin.operations.throttles.operation import Throttling, record_throttle
+from kadmin.operations.zookeeper.backend import zookeeper_context
 from kadmin.operations.zookeeper.configs import PER_MINUTE
-from kadmin.operations.zookeeper.journal import LostLockError
-from kadmin.operations.zookeeper.lock import Holder, release_by_hand, take
+from kadmin.operations.zookeeper.lock import Lock
+from kadmin.operations.zookeeper.paths import Paths
 from kadmin.plan.copying import throttle_of
 from kadmin.plan.model import Elect, PartitionTarget, ThrottleBy, ThrottleSpec
 from kadmin.plan.throttle import FOLLOWER_RATE, FOLLOWER_REPLICAS, LEADER_RATE, LEADER_REPLICAS
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
 
     from support.zookeeper.fault_proxy import Frame
 
-    from kadmin.operations.zookeeper.lock import Lease
+    from kadmin.operations.record.holder import Lease
 
 pytestmark = pytest.mark.zookeeper
 
@@ -77,7 +79,7 @@ def throttling(
     wished = targets(
         sorted({e.partition("/")[2] for e in record.throttle.changes if "topics/" in e}) if record.throttle else ()
     )
-    context = Context(store, PATHS, clock or Clock(), Told() if told is None else told)
+    context = zookeeper_context(store, PATHS, clock or Clock(), Told() if told is None else told)
     return Throttling(context, record, ReassignmentWork((wished,), wished, Elect.NONE))
 
 
@@ -86,7 +88,7 @@ def lease(store: Store) -> Lease:
     seed(store, {"a": {0: (1, 2)}})
     for entity, values in BEFORE.items():
         configure(store, entity, values)
-    return take(store, PATHS, LOCKED, Clock(), 0)
+    return Lock(store, PATHS).take(LOCKED, Clock(), 0)
 
 
 def configs(store: Store) -> dict[str, dict[str, str]]:
@@ -175,7 +177,7 @@ def test_an_edit_while_copies_run_is_kept_and_told_by_resume_and_at_the_end(stor
     record, told = recorded(store, targets()), Told()
     throttling(store, record).set_up(lease, None)
     store.multi([Create(PATHS.operation("op"), b""), Create(PATHS.steps("op"), b"")])
-    store.multi([Create(PATHS.step("op", 1), encode_step(Step(1, StepKind.WAVE, "/admin/x", "now", wave=0)))])
+    store.multi([Create(PATHS.step("op", 1), encode_step(Step(1, StepKind.WAVE, "now", wave=0)))])
     configure(store, "brokers/2", {**RATES, LEADER_RATE: "777"})
     configure(store, "topics/a", {LEADER_REPLICAS: "7:7,0:1,0:2,8:8", FOLLOWER_REPLICAS: "*"})
     resumed = throttling(store, record, told)
@@ -219,10 +221,10 @@ def test_a_lost_request_or_reply_is_resolved_and_nobody_is_notified_twice(
     store: Store, lease: Lease, chroot: str, side: Side, way: str
 ) -> None:
     del lease
-    release_by_hand(store, PATHS, "op")
+    Lock(store, PATHS).release_by_hand("op")
     record = recorded(store, targets())
     with through_a_proxy(chroot) as (proxy, connect), Store.connect(connect) as cut:
-        lease = take(cut, PATHS, LOCKED, Clock(), 0)
+        lease = Lock(cut, PATHS).take(LOCKED, Clock(), 0)
         throttle = throttling(cut, record)
         if way == "off":
             throttle.set_up(lease, None)
@@ -249,7 +251,7 @@ def test_killed_at_any_write_another_machine_restores_every_value(
 ) -> None:
     """F27: throttles are restored, whichever config write the runner died at."""
     del lease
-    release_by_hand(store, PATHS, "op")
+    Lock(store, PATHS).release_by_hand("op")
     record, seen = recorded(store, targets()), 0
     matches = writes_configs(side)
 
@@ -259,13 +261,13 @@ def test_killed_at_any_write_another_machine_restores_every_value(
         return matches(frame) and seen == nth
 
     with through_a_proxy(chroot) as (proxy, connect), Store.connect(connect, timeout_s=1.0) as dying:
-        lease = take(dying, PATHS, LOCKED, Clock(), 0)
+        lease = Lock(dying, PATHS).take(LOCKED, Clock(), 0)
         proxy.faults.append(Fault(Action.CUT_BEFORE, the_nth, then=proxy.refuse))
         with pytest.raises(KadminError):
             on_and_off(throttling(dying, record), lease)
         assert proxy.faults[0].times == 0
-    release_by_hand(store, PATHS, "op")
-    lease = take(store, PATHS, LOCKED, Clock(), 0)
+    Lock(store, PATHS).release_by_hand("op")
+    lease = Lock(store, PATHS).take(LOCKED, Clock(), 0)
     taken_over = throttling(store, record)
     taken_over.set_up(lease, None)
     assert config(store, "brokers/1") == RATES
@@ -277,10 +279,10 @@ def test_killed_at_any_write_another_machine_restores_every_value(
 def test_an_edit_in_the_very_moment_of_our_write_is_seen(store: Store, lease: Lease, chroot: str) -> None:
     """Kafka's own tools check no version: an edit between our read and our write would be lost with them."""
     del lease
-    release_by_hand(store, PATHS, "op")
+    Lock(store, PATHS).release_by_hand("op")
     record = recorded(store, targets())
     with through_a_proxy(chroot) as (proxy, connect), Store.connect(connect) as behind:
-        lease = take(behind, PATHS, LOCKED, Clock(), 0)
+        lease = Lock(behind, PATHS).take(LOCKED, Clock(), 0)
         throttle = throttling(behind, record)
         throttle.set_up(lease, None)
         edit = {"retention.ms": "8", LEADER_REPLICAS: "7:7,0:1,0:2,9:9", FOLLOWER_REPLICAS: "0:3"}
@@ -298,7 +300,7 @@ def test_without_the_lock_nothing_is_written_and_it_is_said_to_stay(store: Store
     throttle = throttling(store, recorded(store, targets()), told)
     throttle.set_up(lease, None)
     with Store.connect(chroot) as other:
-        release_by_hand(other, PATHS, "op")
+        Lock(other, PATHS).release_by_hand("op")
     with pytest.raises(LostLockError):
         throttle.take_down(lease, OFF)
     assert config(store, "brokers/1") == RATES
@@ -357,7 +359,7 @@ class Hours(Clock):
 def test_no_more_than_a_thousand_notifications_a_minute(store: Store) -> None:
     topics = [f"t{number:04d}" for number in range(PER_MINUTE + 100)]
     seed(store, {topic: {0: (1, 2)} for topic in topics})
-    lease = take(store, PATHS, LOCKED, Clock(), 0)
+    lease = Lock(store, PATHS).take(LOCKED, Clock(), 0)
     record = recorded(store, targets(topics))
     clock = Hours()
     with pytest.raises(NotCompletedError, match="deadline"):
@@ -391,7 +393,7 @@ def test_large_configs_go_in_groups_that_fit_a_packet(store: Store) -> None:
     seed(store, {topic: {0: (1, 2)} for topic in topics})
     for topic in topics:
         configure(store, f"topics/{topic}", {"x": topic * 300_000})
-    lease = take(store, PATHS, LOCKED, Clock(), 0)
+    lease = Lock(store, PATHS).take(LOCKED, Clock(), 0)
     throttle = throttling(store, recorded(store, targets(topics)))
     throttle.set_up(lease, None)
     assert [config(store, f"topics/{topic}")[FOLLOWER_REPLICAS] for topic in topics] == ["0:3"] * 3
@@ -401,10 +403,10 @@ def test_large_configs_go_in_groups_that_fit_a_packet(store: Store) -> None:
 
 def test_an_entity_that_never_stands_still_is_named(store: Store, lease: Lease, chroot: str) -> None:
     del lease
-    release_by_hand(store, PATHS, "op")
+    Lock(store, PATHS).release_by_hand("op")
     edits = iter(range(100))
     with through_a_proxy(chroot) as (proxy, connect), Store.connect(connect) as behind:
-        lease = take(behind, PATHS, LOCKED, Clock(), 0)
+        lease = Lock(behind, PATHS).take(LOCKED, Clock(), 0)
         throttle = throttling(behind, recorded(store, targets()))
 
         def edit() -> None:
