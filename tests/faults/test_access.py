@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from kazoo.security import ACL, Id, make_acl, make_digest_acl
+from support.cli.commands import command
 from support.controller.simple_controller import IDENTITY
-from support.live.cluster import command, document, reassignment
+from support.documents.plans import document, reassignment
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,8 +7,9 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from support.cli.commands import command
 from support.controller.simple_controller import CLUSTER_ID, Manner
-from support.live.cluster import command, deletion, document, election, reassignment
+from support.documents.plans import deletion, document, election, reassignment
 from support.zookeeper.fault_proxy import MULTI, PUBLISH, Action, Fault
 
 if TYPE_CHECKING:

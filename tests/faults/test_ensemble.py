@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from kazoo.client import KazooClient
+from support.cli.commands import command
 from support.controller.simple_controller import Manner, StandIn
-from support.live.cluster import command, document, reassignment
+from support.documents.plans import document, reassignment
 from support.live.waiting import wait_until
 from support.zookeeper.ensemble import LAGGARD, Ensemble
 from support.zookeeper.fault_proxy import MULTI, PUBLISH, SYNC, Action, Fault, FaultProxy, reply_of

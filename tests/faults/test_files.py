@@ -11,8 +11,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
+from support.cli.commands import command
 from support.controller.simple_controller import CLUSTER_ID, Manner
-from support.live.cluster import command, document, reassignment
+from support.documents.plans import document, reassignment
 from support.live.waiting import wait_until
 
 if TYPE_CHECKING:

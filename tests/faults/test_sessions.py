@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
+from support.cli.commands import command
 from support.controller.simple_controller import Manner
-from support.live.cluster import command, document, reassignment
+from support.documents.plans import document, reassignment
 from support.live.waiting import freeze, thaw, wait_until
 from support.zookeeper.fault_proxy import MULTI, PUBLISH, Action, Fault, Side, reply_to, request_with
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from support.cli.commands import command
 from support.controller.simple_controller import Manner
-from support.live.cluster import command, document, reassignment
+from support.documents.plans import document, reassignment
 from support.live.waiting import wait_until
 from support.zookeeper.fault_proxy import EXISTS, MULTI, PUBLISH, Action, Fault, request_of, request_with
 

@@ -9,8 +9,9 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from support.cli.commands import command
 from support.controller.simple_controller import StandIn
-from support.live.cluster import command, document, reassignment
+from support.documents.plans import document, reassignment
 from support.live.waiting import wait_until
 from support.zookeeper.fault_proxy import MULTI, PUBLISH
 

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import typer
+from support.cli.commands import command
 from support.controller.simple_controller import Manner
-from support.live.cluster import command, document, reassignment
+from support.documents.plans import document, reassignment
 from typer.core import TyperGroup
 from typer.main import get_command
 

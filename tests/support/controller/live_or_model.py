@@ -104,7 +104,7 @@ class LiveSide(Side):
                 last, count = time.monotonic(), len(self._writes)
 
     def fail_over(self) -> None:
-        self._cluster.move_controller()
+        self._cluster.controllers.move()
 
     def until(self, condition: Callable[[], bool]) -> None:
         wait_until(condition, 60)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
+from support.cli.commands import command
 from support.controller.simple_controller import CLUSTER_ID, Manner, StandIn
-from support.live.cluster import command, deletion, document
+from support.documents.plans import deletion, document
 from support.zookeeper.fault_proxy import MULTI, Action, Fault, FaultProxy
 
 from kadmin.cluster.zookeeper.addresses import parse_connect_string
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from support.live.cluster import Answer
+    from support.cli.commands import Answer
 
 pytestmark = pytest.mark.zookeeper
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from support.cli.commands import command
 from support.controller.eras import ERAS
 from support.executor.kill_points import WAVES, Ground
 from support.executor.runs import apply
-from support.live.cluster import command
 
 from kadmin.operations.record.timeline import seconds_between
 

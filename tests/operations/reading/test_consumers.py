@@ -9,7 +9,8 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from support.live.cluster import command, document, reassignment
+from support.cli.commands import command
+from support.documents.plans import document, reassignment
 from support.zookeeper.recorded_znodes import OLD_CONSUMERS, load, recorded, write
 
 from kadmin.cluster.kafka import rpc

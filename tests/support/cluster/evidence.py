@@ -1,0 +1,64 @@
+"""Builds the evidence of a diagnosis, and returns the troubles that are found in it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from support.cluster.states import cluster, tp
+
+from kadmin.cluster.model import Controller, Znode
+from kadmin.cluster.zookeeper.znodes.admin import (
+    PREFERRED_REPLICA_ELECTION,
+    REASSIGN_PARTITIONS,
+    encode_reassignment,
+)
+from kadmin.insight.diagnosis.zookeeper.diagnose import diagnose
+from kadmin.insight.diagnosis.zookeeper.evidence import AdminLook, ControllerSample, Evidence
+from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
+
+if TYPE_CHECKING:
+    from kadmin.cluster.model import ClusterState
+    from kadmin.insight.diagnosis.finding import Finding, Trouble
+
+
+STATE = cluster({"foo-0": (1, 2), "foo-1": (2, 3)})
+STEADY = (ControllerSample(5, Controller(1, 7)),) * 2
+BOTH = frozenset({REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION})
+GOOD = encode_reassignment({tp("foo-0"): (3, 1)})
+
+
+def evidence(state: ClusterState = STATE, **changes: Any) -> Evidence:  # noqa: ANN401 - fields of the value
+    """A healthy cluster of 2.8 whose controller is seen to listen, but for the changes."""
+    healthy = Evidence(
+        zookeeper="zk:2181",
+        versions=KafkaVersions((2, 8), (3, 3)),
+        state=state,
+        samples=STEADY,
+        first=AdminLook(),
+        last=AdminLook(),
+        stayed_s=1.0,
+        listening=BOTH,
+    )
+    return replace(healthy, **changes)
+
+
+def node(data: bytes | None, *, election: bool = False, version: int = 0, mzxid: int = 1) -> AdminLook:
+    path = PREFERRED_REPLICA_ELECTION if election else REASSIGN_PARTITIONS
+    found = Znode(path, data, version, mzxid=mzxid)
+    return AdminLook(election=found) if election else AdminLook(reassignment=found)
+
+
+def stayed(data: bytes | None, state: ClusterState = STATE, *, election: bool = False, **changes: Any) -> Evidence:  # noqa: ANN401
+    """A node that stood still through two looks five seconds apart."""
+    look = node(data, election=election, version=changes.pop("version", 0))
+    return evidence(state, first=look, last=look, stayed_s=5.0, **changes)
+
+
+def troubles(found: Evidence) -> list[Trouble]:
+    return [each.trouble for each in diagnose(found)]
+
+
+def only(found: Evidence) -> Finding:
+    (finding,) = diagnose(found)
+    return finding
