@@ -82,7 +82,7 @@ def test_without_four_letter_words_a_deaf_controller_leaves_the_probe_and_resume
     plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]}))
     if never_deaf(quiet, plan):
         return
-    with quiet.deaf_controller():
+    with quiet.controllers.deaf():
         before = quiet.fingerprint()
         refused = quiet.kadmin("apply", plan, "--yes")
         assert refused.status == 8, refused.err

@@ -165,7 +165,7 @@ def test_f36_an_ignored_node(ill: Cluster) -> None:
 def test_f35_f36_a_deaf_controller_and_the_zombie_that_it_leaves(ill: Cluster) -> None:
     if claim("node_deleted_by_hand").seen[ill.version_text] == "seen":
         pytest.skip("before 1.1 controllers watch for good")
-    with ill.deaf_controller():
+    with ill.controllers.deaf():
         found = examine(ill)
         assert set(found) == {"deaf-controller"}
         assert found["deaf-controller"]["path"] == REASSIGN
@@ -181,7 +181,7 @@ def test_f40_a_leftover_probe_and_a_good_node_that_nobody_hears(ill: Cluster) ->
     if claim("node_deleted_by_hand").seen[ill.version_text] == "seen":
         pytest.skip("before 1.1 controllers watch for good")
     topic = ill.create_topic({0: [1, 2]})
-    with ill.deaf_controller():
+    with ill.controllers.deaf():
         ill.raw.create(NODE, entry("!probe", [1]))
         assert set(examine(ill)) == {"leftover-probe"}
         ill.raw.delete(NODE)
