@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -33,7 +34,7 @@ def links(page: Path) -> set[str]:
 def anchors(page: Path) -> set[str]:
     """Name the headings as GitHub does: lower case, no punctuation, hyphens for blanks, numbered when they repeat."""
     tokens = MarkdownIt("commonmark").parse(page.read_text(encoding="utf-8"))
-    titles = [after.content for before, after in zip(tokens, tokens[1:], strict=False) if before.type == "heading_open"]
+    titles = [after.content for before, after in pairwise(tokens) if before.type == "heading_open"]
     seen: Counter[str] = Counter()
     found = set()
     for title in titles:
