@@ -1,4 +1,4 @@
-"""Runs kadmin in a process of its own, with its standard input, folder and environment."""
+"""Runs kadmin in a new process, with a given standard input, folder and environment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Builds the evidence of a diagnosis, and returns the troubles that are found in it."""
+"""Builds the evidence of a diagnosis, and diagnoses it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ GOOD = encode_reassignment({tp("foo-0"): (3, 1)})
 
 
 def evidence(state: ClusterState = STATE, **changes: Any) -> Evidence:  # noqa: ANN401 - fields of the value
-    """A healthy cluster of 2.8 whose controller is seen to listen, but for the changes."""
+    """Return the evidence of a healthy 2.8 cluster whose controller listens, with these changes."""
     healthy = Evidence(
         zookeeper="zk:2181",
         versions=KafkaVersions((2, 8), (3, 3)),
@@ -50,7 +50,7 @@ def node(data: bytes | None, *, election: bool = False, version: int = 0, mzxid:
 
 
 def stayed(data: bytes | None, state: ClusterState = STATE, *, election: bool = False, **changes: Any) -> Evidence:  # noqa: ANN401
-    """A node that stood still through two looks five seconds apart."""
+    """Return the evidence of an admin znode that did not change in two readings five seconds apart."""
     look = node(data, election=election, version=changes.pop("version", 0))
     return evidence(state, first=look, last=look, stayed_s=5.0, **changes)
 

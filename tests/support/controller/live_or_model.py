@@ -1,4 +1,4 @@
-"""Two sides to play a scenario on, live brokers and the controller model, and what each wrote."""
+"""Runs a scenario on live brokers or on the controller model, and returns what was written to ZooKeeper."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An operation that sets and removes a throttle of 5 kB/s on a real ZooKeeper."""
+"""Builds an operation that sets and removes a throttle of 5 kB/s on a real ZooKeeper."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ BEFORE = {
 
 
 class Told(list[str]):
-    """What was told, in order."""
+    """Collects the texts of events, in order."""
 
     def __call__(self, event: events.Event) -> None:
         assert isinstance(event, events.Noted)
@@ -50,8 +50,8 @@ def targets(topics: Sequence[str] = ("a",)) -> tuple[PartitionTarget, ...]:
     return tuple(PartitionTarget(tp(f"{topic}-0"), (1, 3), (1, 2)) for topic in topics)
 
 
-def recorded(store: Store, wished: Sequence[PartitionTarget]) -> OperationRecord:
-    throttle = throttle_of(RATE, [wished], read_cluster(store), {})
+def recorded(store: Store, entries: Sequence[PartitionTarget]) -> OperationRecord:
+    throttle = throttle_of(RATE, [entries], read_cluster(store), {})
     record = OperationRecord("op", OperationKind.REASSIGNMENT, "{}", "sha256:0", "id", "now", LOCKED.author, {})
     return replace(record, throttle=record_throttle(store, throttle))
 
@@ -59,11 +59,11 @@ def recorded(store: Store, wished: Sequence[PartitionTarget]) -> OperationRecord
 def throttling(
     store: Store, record: OperationRecord, told: Told | None = None, clock: Clock | None = None
 ) -> Throttling:
-    wished = targets(
+    entries = targets(
         sorted({e.partition("/")[2] for e in record.throttle.changes if "topics/" in e}) if record.throttle else ()
     )
     context = Context(store, PATHS, clock or Clock(), Told() if told is None else told)
-    return Throttling(context, record, ReassignmentWork((wished,), wished, Elect.NONE))
+    return Throttling(context, record, ReassignmentWork((entries,), entries, Elect.NONE))
 
 
 def configs(store: Store) -> dict[str, dict[str, str]]:

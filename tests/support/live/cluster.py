@@ -1,4 +1,4 @@
-"""A live cluster: its topics, records and configs, through kadmin and through plain ZooKeeper and Kafka clients."""
+"""Drives a live cluster: topics, records and configs, through kadmin and through plain ZooKeeper and Kafka clients."""
 
 from __future__ import annotations
 

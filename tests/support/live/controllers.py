@@ -1,4 +1,4 @@
-"""The controllers of a live cluster: elected, moved, deaf or failing again and again."""
+"""Moves, deafens and fails the controllers of a live cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Znodes that hold a value as JSON, and strategies for what they hold."""
+"""Builds znodes that hold a value as JSON, and strategies for their strings."""
 
 from __future__ import annotations
 

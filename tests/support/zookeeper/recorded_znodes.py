@@ -1,4 +1,4 @@
-"""Znodes recorded from real clusters: one file per Kafka version, path -> data, ephemeral, version."""
+"""Loads znodes recorded from real clusters: one file per Kafka version, path -> data, ephemeral, version."""
 
 from __future__ import annotations
 

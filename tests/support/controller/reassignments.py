@@ -1,17 +1,17 @@
-"""Reassignments in the model: up to 2.3 the topic znode holds the union of both lists, from 2.4 on it says all."""
+"""Models reassignments: union of both lists in the topic znode up to 2.3, adding and removing replicas from 2.4."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from support.controller.reign import Reign
+from support.controller.elected_controller import ElectedController
 from support.controller.znodes import REASSIGN, Assigned, decode_targets, reassignment_payload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
+    from support.controller.elected_controller import Event
     from support.controller.eras import Era
-    from support.controller.reign import Event
     from support.controller.znodes import Znodes
 
     from kadmin.cluster.model import Replicas, TopicPartition
@@ -22,12 +22,12 @@ SMALL_SET = 4
 """Scala's sets up to this size keep the order of insertion."""
 
 
-def begin_reign(znodes: Znodes, era: Era, broker_id: int, epoch: int) -> Reign:
+def elect(znodes: Znodes, era: Era, broker_id: int, epoch: int) -> ElectedController:
     """Build the controller of an era."""
-    return (MarkingReign if era.marks_moves else UnionReign)(znodes, era, broker_id, epoch)
+    return (MarkingController if era.marks_moves else UnionController)(znodes, era, broker_id, epoch)
 
 
-class UnionReign(Reign):
+class UnionController(ElectedController):
     """0.10.2 to 2.3. `moving` is the truth from 1.1 on: what a third party writes into the node is overwritten."""
 
     def pick_up(self) -> Event:
@@ -92,7 +92,7 @@ class UnionReign(Reign):
         yield
 
 
-class MarkingReign(Reign):
+class MarkingController(ElectedController):
     """2.4 to 3.9. The node is read again whenever a move ends: foreign entries stay there and never start."""
 
     def pick_up(self) -> Event:

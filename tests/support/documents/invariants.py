@@ -1,4 +1,4 @@
-"""What must hold for any bytes: the judge of the fuzzer and of the property tests."""
+"""Checks what must hold for any bytes as a document; for the fuzzer and the property tests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SOURCES = ("plan.yaml", "plan.json", "-")
 
 
-def judge(data: bytes, source: str) -> Checked:
+def check_invariants(data: bytes, source: str) -> Checked:
     """Nothing is raised; every problem lies within the text; a valid document is the same dumped and read again."""
     checked = examine(data, source)
     lines = lines_of(checked.text)

@@ -1,7 +1,7 @@
-"""One controller of the model, from its election to its end: memory, watches and a queue of events, as in Kafka.
+"""Models one elected controller until it resigns: memory, watches and a queue of events, as in Kafka.
 
-An event is a generator that yields after every write to ZooKeeper, so that whoever drives the model can look, or end
-the reign, between any two writes. What a reign knows dies with it; its successor reads ZooKeeper.
+An event is a generator that yields after every write to ZooKeeper, so that the model can read, or end the controller,
+between any two writes. A new controller starts from ZooKeeper only.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     Event = Iterator[None]
 
 
-class Reign:
-    """What every era does alike: topics, brokers, leaders, elections and deletions. Reassignments are in the heirs."""
+class ElectedController:
+    """Behaviour common to all eras: topics, brokers, leaders, elections, deletions; subclasses reassign."""
 
     def __init__(self, znodes: Znodes, era: Era, broker_id: int, epoch: int) -> None:
         self.znodes = znodes
@@ -92,7 +92,7 @@ class Reign:
         raise NotImplementedError
 
     def resume_moves(self) -> Event:
-        """At the start of a reign: what was in flight."""
+        """Begin with the reassignments that are in flight."""
         raise NotImplementedError
 
     def _start(self) -> Event:
@@ -241,7 +241,7 @@ class Reign:
     def _elect(self, *, starting: bool = False) -> Event:
         """Elect preferred leaders: one pass, then the node goes whatever came of it. Its decoder is lenient.
 
-        A partition that does not exist ends the pass before the node goes, in old versions; never in a new reign.
+        A partition that does not exist ends the pass before the node goes, in old versions, unless the controller is new.
         """
         watcher = self._on(self._elect, created_only=True)
         data = self.znodes.get(ELECTION, watcher) if self.znodes.exists(ELECTION, watcher) else None
