@@ -36,9 +36,9 @@ from kadmin.operations.context import Clock
 from kadmin.operations.decide import decide
 from kadmin.operations.decide.actions import Memory, Observed, PublishWave
 from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.record.holder import Holder, Lock
 from kadmin.operations.record.record import Author, OperationKind, OperationRecord, StepKind
 from kadmin.operations.zookeeper.journal import Journal
-from kadmin.operations.zookeeper.lock import Holder, Lock
 from kadmin.operations.zookeeper.paths import Paths
 from kadmin.operations.zookeeper.publish import Publisher, next_step
 from kadmin.plan.model import Elect, PartitionTarget

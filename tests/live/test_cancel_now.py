@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
-from kadmin.operations.execute.cancel_now import cancel_now
-from kadmin.operations.execute.holding import give_back, new_holder
+from support.documents.plans import document, reassignment
 from support.eras.claims import claim
-from support.live.cluster import REASSIGN, UNREGISTERED, document, reassignment
+from support.live.cluster import UNREGISTERED
+from support.live.controllers import REASSIGN
 from support.live.waiting import wait_until
 from support.zookeeper.fault_proxy import MULTI, Action, Fault, FaultProxy, Side
 
@@ -132,7 +132,7 @@ def test_f37_entries_of_others_are_unharmed_and_start_only_when_allowed(cluster:
         assert cluster.state(topic).replicas(TopicPartition(topic, 0)) == (1, 2)
         assert json.loads(cluster.get(REASSIGN) or b"")["partitions"] == [foreign], "in flight, as its owner wrote it"
         assert set(cluster.state(other).replicas(TopicPartition(other, 0)) or ()) == {1, 2, UNREGISTERED}
-        cluster.supersede({"topic": other, "partition": 0, "replicas": [1, 2]})
+        cluster.controllers.supersede({"topic": other, "partition": 0, "replicas": [1, 2]})
         wait_until(lambda: cluster.get(REASSIGN) is None, 60)
 
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
-from support.live.cluster import document, reassignment
+from support.documents.plans import document, reassignment
 from support.live.waiting import wait_until
 from support.zookeeper.fault_proxy import MULTI, PUBLISH, Action, Fault, FaultProxy, reply_to
 
@@ -96,7 +96,7 @@ def test_f26_a_controller_that_moves_in_mid_plan_is_followed(cluster: Cluster, t
         wave = [TopicPartition(topic, number) for number in (0, 1)]
         wait_until(lambda: all(3 in (cluster.state(topic).replicas(each) or ()) for each in wave), 60)
         epoch = cluster.get("/controller_epoch")
-        cluster.move_controller()
+        cluster.controllers.move()
     _, story = runner.communicate(timeout=130)
     assert runner.returncode == 0, story.decode()
     assert cluster.get("/controller_epoch") != epoch

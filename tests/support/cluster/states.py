@@ -1,4 +1,4 @@
-"""Builders of small cluster states, for tests of pure rooms."""
+"""Builds small cluster states, for tests of pure rooms."""
 
 from __future__ import annotations
 

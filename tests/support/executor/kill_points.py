@@ -1,4 +1,4 @@
-"""A reassignment of three waves, killed at any request of it and resumed: what must hold then, and what did not."""
+"""Kills a reassignment of three waves at any of its requests, resumes it, and checks what must hold."""
 
 from __future__ import annotations
 

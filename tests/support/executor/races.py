@@ -1,4 +1,4 @@
-"""Two runners that start at the same moment on one cluster, with plans that contradict each other."""
+"""Starts two runners at the same moment on one cluster, with plans that contradict each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""kadmin's commands against the controller model, in this process: each can be killed, and its time is the model's.
+"""Runs kadmin's commands against the controller model in this process, on the model's time; each can be killed.
 
 A run is what one process of the command line would be: a session of its own through a proxy of its own. While its loop
 waits, the model works some steps and the run's clock moves on, so a run takes no time that it does not use, and sends

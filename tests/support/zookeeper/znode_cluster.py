@@ -1,4 +1,4 @@
-"""A cluster that is nothing but znodes, for tests that need a real ZooKeeper and no broker."""
+"""Writes the znodes of a cluster without brokers to a real ZooKeeper."""
 
 from __future__ import annotations
 
