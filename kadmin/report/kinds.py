@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kadmin.operations.decide.kinds import kind_of
 from kadmin.operations.record.record import OperationKind, StepKind
-from kadmin.plan.model import DeletionPlan, ElectionPlan, ReassignmentPlan, RecreationPlan
 from kadmin.report.text import count
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ class KindWords:
     """
 
     kind: OperationKind
-    plan: type[Plan] | None
     subject: str
     action: str
     next_commands: tuple[str, ...] = ("kadmin resume {}", "kadmin cancel {}")
@@ -57,11 +56,11 @@ class StepWords:
 
 
 KINDS = (
-    KindWords(OperationKind.REASSIGNMENT, ReassignmentPlan, "partition", "to reassign"),
-    KindWords(OperationKind.ELECTION, ElectionPlan, "partition", "to elect"),
-    KindWords(OperationKind.DELETION, DeletionPlan, "topic", "to delete"),
-    KindWords(OperationKind.RECREATION, RecreationPlan, "topic", "to recreate"),
-    KindWords(OperationKind.HEAL, None, "step", "to repair", ("kadmin heal",), "repaired step by step"),
+    KindWords(OperationKind.REASSIGNMENT, "partition", "to reassign"),
+    KindWords(OperationKind.ELECTION, "partition", "to elect"),
+    KindWords(OperationKind.DELETION, "topic", "to delete"),
+    KindWords(OperationKind.RECREATION, "topic", "to recreate"),
+    KindWords(OperationKind.HEAL, "step", "to repair", ("kadmin heal",), "repaired step by step"),
 )
 STEPS = (
     StepWords(StepKind.PROBE, "partition", "probe", "probed whether the controller listens"),
@@ -70,16 +69,15 @@ STEPS = (
     StepWords(StepKind.DELETION, "topic", "deletion", "deleted topics"),
     StepWords(StepKind.CREATION, "topic", "creation", "recreated topics"),
     StepWords(StepKind.CANCEL, "partition", "return to the original replicas", "cancelled running reassignments"),
-    StepWords(StepKind.CURE, "partition", "repair", "repaired one finding"),
+    StepWords(StepKind.REPAIR, "partition", "repair", "repaired one finding"),
 )
 _BY_KIND = {words.kind: words for words in KINDS}
-_BY_PLAN = {words.plan: words for words in KINDS}
 _BY_STEP = {words.kind: words for words in STEPS}
 
 
 def words_of(operation: OperationKind | Plan) -> KindWords:
     """Return the words for a kind of operation, or for a plan."""
-    return _BY_KIND[operation] if isinstance(operation, OperationKind) else _BY_PLAN[type(operation)]
+    return _BY_KIND[operation if isinstance(operation, OperationKind) else kind_of(operation).kind]
 
 
 def step_words(kind: StepKind) -> StepWords:

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from kadmin.operations.execute.events import Noted, Opened, Progressed, StepPublished
+from kadmin.operations.events import Noted, Opened, Progressed, StepPublished
 from kadmin.operations.record.record import StepKind
 from kadmin.plan.units import format_rate, format_size
 from kadmin.report.kinds import step_words
@@ -15,7 +15,7 @@ from kadmin.report.text import count, duration
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kadmin.operations.execute.events import Event
+    from kadmin.operations.events import Event
 
 _BAR = 24
 _NAMES: dict[type[Event], str] = {

@@ -10,8 +10,9 @@ from kadmin.plan.progress import Progress
 from kadmin.report.text import SHOWN_ROWS, shortened, table
 
 if TYPE_CHECKING:
+    from kadmin.operations.decide.actions import Verdict
     from kadmin.operations.execute.apply import Outcome
-    from kadmin.operations.reading.verify import Verdict, Verification
+    from kadmin.operations.reading.verify import Verification
 
 
 def outcome_text(outcome: Outcome) -> str:

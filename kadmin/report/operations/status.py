@@ -11,10 +11,10 @@ from kadmin.report.text import table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kadmin.operations.execute.progress import Tally
+    from kadmin.operations.decide.actions import Tally
     from kadmin.operations.reading.verify import Status
+    from kadmin.operations.record.holder import Holder
     from kadmin.operations.record.record import Listing
-    from kadmin.operations.zookeeper.lock import Holder
 
 
 def status_text(status: Status) -> str:

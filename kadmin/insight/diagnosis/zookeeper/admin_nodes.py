@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import escaped
-from kadmin.cluster.zookeeper.znodes.admin import DELETE_TOPICS, REASSIGN_PARTITIONS
+from kadmin.cluster.zookeeper.model import details_of
+from kadmin.cluster.zookeeper.znodes.admin import DELETE_TOPICS, PROBE_TOPIC, REASSIGN_PARTITIONS
 from kadmin.cluster.zookeeper.znodes.values import (
     MAX_INT32,
     MalformedZnodeError,
@@ -29,9 +30,9 @@ from kadmin.plan.election import obstacle
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from kadmin.cluster.model import ClusterState, Replicas, Znode
+    from kadmin.cluster.model import ClusterState, Replicas
+    from kadmin.cluster.zookeeper.model import Znode
 
-PROBE_TOPIC = "!probe"
 _SHOWN_NAME = 80
 _INT32 = re.compile(r"-?[0-9]{1,10}")
 
@@ -214,13 +215,13 @@ def _against(path: str, entry: Entry, state: ClusterState, times: int) -> Entry:
 
 
 def _in_cluster(path: str, entry: Entry, state: ClusterState) -> Iterator[Finding]:
-    if entry.topic is None or f"/brokers/topics/{entry.topic}" in {each.path for each in state.unreadable}:
+    if entry.topic is None or f"/brokers/topics/{entry.topic}" in {each.path for each in details_of(state).unreadable}:
         return
     if entry.topic not in state.topics:
         yield Finding(Flaw.UNKNOWN_TOPIC, path, f"topic {escaped(entry.topic, _SHOWN_NAME)} does not exist")
     elif entry.subject is not None and state.replicas(entry.subject) is None:
         yield Finding(Flaw.UNKNOWN_PARTITION, path, f"partition {entry} does not exist")
-    elif entry.topic in state.admin.deletions:
+    elif entry.topic in state.requests.deletions:
         yield Finding(Flaw.BEING_DELETED, path, f"topic {entry.topic} is being deleted")
 
 

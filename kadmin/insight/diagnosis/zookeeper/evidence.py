@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kadmin.cluster.model import Acl, ClusterState, Controller, Replicas, TopicPartition, Znode
+    from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
+    from kadmin.cluster.zookeeper.model import Acl, ControllerNode, Znode
     from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
 
 STAYS_S = 5.0
@@ -20,7 +21,7 @@ class ControllerSample:
     """The controller at one moment. Between two samples at least a second passes."""
 
     epoch: int
-    controller: Controller | None
+    controller: ControllerNode | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +71,8 @@ class OpenOperation:
 class Evidence:
     """Everything that `diagnose` knows; `root` is the parent of kadmin's znodes.
 
-    `state` was read last; unreadable znodes are in `state.unreadable`. `first` and `last` are two looks at the admin
-    nodes, `stayed_s` seconds apart: at least STAYS_S where there was a node. `deaf` holds the admin paths that the
+    `state` was read last; its details name the unreadable znodes. `first` and `last` are two looks at the admin nodes,
+    `stayed_s` seconds apart: at least STAYS_S where there was a node. `deaf` holds the admin paths that the
     controller's session did not watch on any server, checked twice; `listening` those that it watches. `broker_configs`
     are by entity name, `<default>` included. `notifications` counts the notifications in each parent znode.
     """
