@@ -36,7 +36,7 @@ from kadmin.insight.diagnosis.zookeeper.entry_table import entry_table
 from kadmin.insight.diagnosis.zookeeper.versions import TELLING_PATHS, infer_versions
 from kadmin.insight.tables.partitions import broker_table, partition_table, topic_table
 from kadmin.insight.tables.zookeeper import znodes as facts
-from kadmin.insight.tables.zookeeper.old_consumers import Kept, OldGroup, consumer_table
+from kadmin.insight.tables.zookeeper.old_consumers import GroupZnode, OldGroup, consumer_table
 from kadmin.operations.reading.brokers import held_by
 
 if TYPE_CHECKING:
@@ -187,11 +187,11 @@ def _old_group(source: ZnodeReader, group: str) -> OldGroup:
     )
 
 
-def _kept(source: ZnodeReader, folder: str, decode: Callable[[Znode], object]) -> Iterator[Kept]:
+def _kept(source: ZnodeReader, folder: str, decode: Callable[[Znode], object]) -> Iterator[GroupZnode]:
     for topic in source.children(folder):
         for node in _nodes(source, f"{folder}/{topic}"):
             partition = source.decode(lambda each: partition_of(_last(each.path)), node)
-            yield Kept(topic, _last(node.path), partition, _text(source.decode(decode, node)))
+            yield GroupZnode(topic, _last(node.path), partition, _text(source.decode(decode, node)))
 
 
 def _nodes(source: ZnodeReader, folder: str) -> list[Znode]:

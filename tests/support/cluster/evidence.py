@@ -17,7 +17,7 @@ from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
-    from kadmin.insight.diagnosis.finding import Finding, Trouble
+    from kadmin.insight.diagnosis.finding import Finding
 
 
 STATE = cluster({"foo-0": (1, 2), "foo-1": (2, 3)})

@@ -50,7 +50,7 @@ def loops(evidence: Evidence) -> bool:
 
 
 def unchecked(evidence: Evidence) -> tuple[str, ...]:
-    """Return what could not be checked, so that no finding does not read as healthy."""
+    """Return what could not be checked, so that an empty list of findings is not read as health."""
     if evidence.state.controller is None or loops(evidence):
         return ()
     unknown = {REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION} - evidence.deaf - evidence.listening

@@ -43,7 +43,7 @@ class ConsumerCondition(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class GroupZnode:
     """The znode of an owner or an offset; fields that cannot be read are None."""
 
     topic: str
@@ -59,8 +59,8 @@ class OldGroup:
     name: str
     alive: frozenset[str] | None
     members: tuple[ConsumerRegistration, ...]
-    owners: tuple[Kept, ...]
-    offsets: tuple[Kept, ...]
+    owners: tuple[GroupZnode, ...]
+    offsets: tuple[GroupZnode, ...]
 
 
 def consumer_table(groups: Iterable[OldGroup]) -> Table:
@@ -93,5 +93,5 @@ def _rows(group: OldGroup) -> Iterator[tuple[Cell, ...]]:
         yield _kept(group.name, "offset", offset, ())
 
 
-def _kept(group: str, kind: str, found: Kept, condition: tuple[str, ...]) -> tuple[Cell, ...]:
+def _kept(group: str, kind: str, found: GroupZnode, condition: tuple[str, ...]) -> tuple[Cell, ...]:
     return (group, kind, found.name, found.topic, found.partition, found.value, None, None, None, (), condition)
