@@ -69,7 +69,7 @@ def is_back(cluster: SimpleController) -> bool:
 def test_a_deleted_topic_is_made_again_with_assignment_and_configs(cluster: SimpleController, deleted: str) -> None:
     done = recreate(cluster, deleted, "--yes")
     assert done.status == 0, done.err
-    assert "1 topics made again" in done.out
+    assert "1 topic created again" in done.out
     assert is_back(cluster)
     assert (recreation(cluster)["state"], recreation(cluster)["made"]) == ("completed", [["orders"]])
 
