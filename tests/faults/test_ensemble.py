@@ -19,21 +19,21 @@ from support.live.waiting import wait_until
 from support.zookeeper.ensemble import LAGGARD, Ensemble
 from support.zookeeper.fault_proxy import MULTI, PUBLISH, SYNC, Action, Fault, FaultProxy, reply_of
 
-from kadmin.cluster.model import Create
 from kadmin.cluster.zookeeper.addresses import parse_connect_string
+from kadmin.cluster.zookeeper.model import Create
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.cluster.zookeeper.znodes.topics import encode_topic
 from kadmin.documents import parse_document
-from kadmin.operations.clock import Clock
+from kadmin.operations.context import Clock
 from kadmin.operations.execute import apply as service
-from kadmin.operations.execute.runner import Context
-from kadmin.operations.record.record import Paths
+from kadmin.operations.zookeeper.backend import zookeeper_context
+from kadmin.operations.zookeeper.paths import Paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from kadmin.operations.execute.events import Event
+    from kadmin.operations.events import Event
 
 pytestmark = [pytest.mark.zookeeper, pytest.mark.xdist_group("ensemble")]
 
@@ -108,7 +108,7 @@ def test_a_leader_killed_is_replaced_and_the_plan_goes_on(
 def run(cluster: SimpleController, plan: Path, tell: Callable[[Event], None], until: float) -> service.Outcome:
     """Apply a plan with calls that give up after CALL_S in place of 15 s."""
     with Store.connect(cluster.connect, timeout_s=CALL_S, session_timeout_s=4.0, until=until) as store:
-        context = Context(store, Paths(), Clock(until), tell)
+        context = zookeeper_context(store, Paths(), Clock(until), tell)
         return service.apply(context, parse_document(plan.read_bytes(), "plan"), {}, service.Bounds(until, 0))  # type: ignore[arg-type] # a plan
 
 

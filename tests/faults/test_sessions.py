@@ -15,9 +15,11 @@ from support.live.waiting import freeze, thaw, wait_until
 from support.zookeeper.fault_proxy import MULTI, PUBLISH, Action, Fault, Side, reply_to, request_with
 
 from kadmin.cluster.zookeeper.store import Store
-from kadmin.operations.clock import Clock
-from kadmin.operations.record.record import Author, Paths
-from kadmin.operations.zookeeper.lock import Holder, take
+from kadmin.operations.context import Clock
+from kadmin.operations.record.holder import Holder
+from kadmin.operations.record.record import Author
+from kadmin.operations.zookeeper.lock import Lock
+from kadmin.operations.zookeeper.paths import Paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -80,7 +82,7 @@ def test_f08_when_another_took_the_lock_meanwhile_it_is_named(
         def lose() -> None:
             proxy.expire()
             holder = Holder(Author("ann", "host-a", 7), "op-of-ann", "now", 10.0)
-            take(other, Paths(), holder, Clock(), 10)
+            Lock(other, Paths()).take(holder, Clock(), 10)
 
         proxy.faults = [Fault(Action.CUT_BEFORE, PUBLISH, then=lose)]
         applied = command("apply", plan, "--yes", "-z", broken, "--timeout", "60")

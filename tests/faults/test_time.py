@@ -24,7 +24,7 @@ from kadmin.cli.app import app
 from kadmin.cli.deadline import alarm
 from kadmin.cli.inspect import TABLES
 from kadmin.errors import NotCompletedError
-from kadmin.operations.clock import Clock
+from kadmin.operations.context import Clock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -52,7 +52,7 @@ def cures(cluster: Cluster) -> Sequence[Step]:
     """The steps of the latest heal."""
     heals = [listing for listing in cluster.history() if listing.kind is OperationKind.HEAL]
     assert heals[-1].status.state is OperationState.COMPLETED
-    return [step for step in cluster.steps(heals[-1].operation_id) if step.kind is StepKind.CURE]
+    return [step for step in cluster.steps(heals[-1].operation_id) if step.kind is StepKind.REPAIR]
 
 
 def heal(cluster: Cluster) -> Answer:

@@ -174,14 +174,16 @@ def test_f28_a_signal_stops_at_a_safe_point_with_the_record_whole(cluster: Clust
 
 def test_a_held_lock_is_named_and_released_by_hand(cluster: Cluster, tmp_path: Path) -> None:
     from kadmin.cluster.zookeeper.store import Store
-    from kadmin.operations.clock import Clock
-    from kadmin.operations.record.record import Author, Paths
-    from kadmin.operations.zookeeper.lock import Holder, take
+    from kadmin.operations.context import Clock
+    from kadmin.operations.record.holder import Holder
+    from kadmin.operations.record.record import Author
+    from kadmin.operations.zookeeper.lock import Lock
+    from kadmin.operations.zookeeper.paths import Paths
 
     topic = cluster.create_topic({0: [1, 2]})
     plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]}))
     with Store.connect(cluster.connect) as other:
-        take(other, Paths(), Holder(Author("ann", "host-a", 7), "op-of-ann", "now", 10.0), Clock(), 0)
+        Lock(other, Paths()).take(Holder(Author("ann", "host-a", 7), "op-of-ann", "now", 10.0), Clock(), 0)
         refused = cluster.kadmin("apply", plan, "--yes")
         assert refused.status == 5
         assert "ann@host-a" in refused.err

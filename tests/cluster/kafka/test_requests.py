@@ -9,7 +9,8 @@ from support.live.waiting import wait_until
 
 from kadmin.cluster.kafka import rpc
 from kadmin.cluster.kafka.rpc import consume_all, describe_groups, describe_log_dirs, describe_settings, produce
-from kadmin.cluster.model import Create, TopicPartition
+from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.zookeeper.model import Create
 from kadmin.cluster.zookeeper.reader import read_cluster
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.cluster.zookeeper.znodes.configs import config_path, encode_config

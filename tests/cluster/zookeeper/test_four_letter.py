@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kadmin.cluster.model import Controller
+from kadmin.cluster.model import Controller, Listening
 from kadmin.cluster.zookeeper import four_letter
 from kadmin.cluster.zookeeper.four_letter import ask, ask_all, complaints
-from kadmin.cluster.zookeeper.listening import Listening, controller_listens
+from kadmin.cluster.zookeeper.listening import controller_listens
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.sandbox import Sandbox, SandboxSpec
 

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from kadmin.cluster.model import Controller, Create, Znode
-from kadmin.cluster.zookeeper.listening import Listening, controller_listens, judge_listening, sessions, watchers
+from kadmin.cluster.model import Controller, Listening
+from kadmin.cluster.zookeeper.listening import controller_listens, judge_listening, sessions, watchers
+from kadmin.cluster.zookeeper.model import Create, Znode
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.cluster.zookeeper.znodes.controller import decode_controller
 

@@ -10,12 +10,14 @@ from kazoo.security import make_acl
 from support.zookeeper.fault_proxy import GET_DATA, Action, Fault, FaultProxy, Side
 from support.zookeeper.recorded_znodes import CLUSTERS, OLD_CONSUMERS, recorded
 
-from kadmin.cluster.model import Create, Delete, SetData, TopicPartition
+from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.payloads import encode_reassignment
 from kadmin.cluster.zookeeper.addresses import parse_connect_string
+from kadmin.cluster.zookeeper.model import Create, Delete, SetData, details_of
 from kadmin.cluster.zookeeper.reader import consumer_groups, read_cluster, read_tolerantly, require_kafka_cluster
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.cluster.zookeeper.znode_reader import ZnodeReader
-from kadmin.cluster.zookeeper.znodes.admin import encode_election, encode_reassignment
+from kadmin.cluster.zookeeper.znodes.admin import encode_election
 from kadmin.cluster.zookeeper.znodes.topics import encode_topic
 from kadmin.errors import NotAuthorizedError, NotCompletedError, NotZooKeeperModeError
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
     from support.zookeeper.fault_proxy import Frame
 
-    from kadmin.cluster.model import Op
+    from kadmin.cluster.zookeeper.model import Op
     from kadmin.sandbox import Sandbox
 
 pytestmark = pytest.mark.zookeeper
@@ -66,7 +68,7 @@ def test_a_recorded_cluster_of_every_version(store: Store, version: str) -> None
     assert state.replicas(TopicPartition("beta", 0)) == (1, 0)
     assert len(state.states) == 4 + 3 + 1
     assert state.states[TopicPartition("alpha", 1)].leader == 1
-    assert (state.admin.reassignment, state.admin.election, state.admin.deletions) == (None, None, ())
+    assert (state.requests.reassignment, state.requests.election, state.requests.deletions) == (None, None, ())
     assert state.topic_configs["beta"]["cleanup.policy"] == "compact"
     assert state.unsettled == frozenset()
 
@@ -91,7 +93,7 @@ def test_admin_nodes(store: Store) -> None:
         Create("/admin/delete_topics/beta"),
         Create("/admin/delete_topics/alpha"),
     )
-    admin = read_cluster(store).admin
+    admin = read_cluster(store).requests
     assert admin.reassignment is not None
     assert (admin.reassignment.entries, admin.reassignment.version) == (targets, 0)
     assert admin.reassignment.data == encode_reassignment(targets)
@@ -104,7 +106,7 @@ def test_admin_nodes(store: Store) -> None:
 def test_an_admin_node_that_does_not_decode_is_there_without_entries(store: Store, data: bytes | None) -> None:
     load(store, "2.8.2")
     write(store, Create("/admin/reassign_partitions", data), Create("/admin/preferred_replica_election", data))
-    admin = read_cluster(store).admin
+    admin = read_cluster(store).requests
     assert admin.reassignment is not None
     assert admin.election is not None
     assert (admin.reassignment.data, admin.reassignment.entries) == (data, None)
@@ -136,7 +138,7 @@ def test_a_tolerant_reading_leaves_out_what_it_cannot_use_and_names_it(store: St
     broken = ["/brokers/ids/2", "/brokers/topics/beta", state_of_alpha, "/cluster/id", "/config/topics/alpha"]
     write(store, *(SetData(path, b"broken", -1) for path in broken))
     state = read_tolerantly(ZnodeReader(store, tolerant=True))
-    assert [(each.path, each.data, each.version, each.denied) for each in state.unreadable] == [
+    assert [(each.path, each.data, each.version, each.denied) for each in details_of(state).unreadable] == [
         (path, b"broken", 1, False) for path in sorted(broken)
     ]
     assert (list(state.topics), sorted(state.brokers)) == (["__consumer_offsets", "alpha"], [0, 1])

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from support.live.waiting import freeze, thaw
 
-from kadmin.cluster.model import Acl, Check, Create, Delete, MultiResult, SetData
 from kadmin.cluster.zookeeper.authentication import Authentication, Digest, Tls
+from kadmin.cluster.zookeeper.model import Acl, Check, Create, Delete, MultiResult, SetData
 from kadmin.cluster.zookeeper.store import MAX_PACKET_BYTES, WINDOW, Store
 from kadmin.errors import InvalidInputError, NotAuthorizedError, NotZooKeeperModeError, UnreachableError
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from kadmin.cluster.model import Op
+    from kadmin.cluster.zookeeper.model import Op
     from kadmin.sandbox import Sandbox
 
 pytestmark = pytest.mark.zookeeper

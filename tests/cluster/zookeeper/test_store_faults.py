@@ -20,8 +20,8 @@ from support.zookeeper.fault_proxy import (
     request_of,
 )
 
-from kadmin.cluster.model import Create, MultiResult
 from kadmin.cluster.zookeeper.addresses import parse_connect_string
+from kadmin.cluster.zookeeper.model import Create, MultiResult
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.errors import UnknownOutcomeError, UnreachableError
 

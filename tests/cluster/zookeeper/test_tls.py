@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import pytest
 from support.live.waiting import wait_until
 
-from kadmin.cluster.model import Acl, Create, MultiResult
 from kadmin.cluster.zookeeper.addresses import parse_connect_string
 from kadmin.cluster.zookeeper.authentication import Authentication, Tls
 from kadmin.cluster.zookeeper.four_letter import ask
+from kadmin.cluster.zookeeper.model import Acl, Create, MultiResult
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.errors import InvalidInputError, UnreachableError
 from kadmin.java import cache_folder, find_java

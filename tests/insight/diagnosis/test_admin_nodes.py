@@ -9,13 +9,9 @@ import pytest
 from support.cluster.evidence import GOOD, STATE, evidence, node, only, stayed, troubles
 from support.cluster.states import cluster, moving, tp, with_node
 
-from kadmin.cluster.model import Acl
-from kadmin.cluster.zookeeper.znodes.admin import (
-    ADMIN,
-    REASSIGN_PARTITIONS,
-    encode_election,
-    encode_reassignment,
-)
+from kadmin.cluster.payloads import encode_reassignment
+from kadmin.cluster.zookeeper.model import Acl
+from kadmin.cluster.zookeeper.znodes.admin import ADMIN, REASSIGN_PARTITIONS, encode_election
 from kadmin.insight.diagnosis.finding import Trouble
 from kadmin.insight.diagnosis.zookeeper.diagnose import diagnose
 from kadmin.insight.diagnosis.zookeeper.evidence import AdminLook, LockHeld, OpenOperation
@@ -162,7 +158,7 @@ def test_reassignments_without_a_node() -> None:
 
 def test_deletions_that_do_not_end() -> None:
     state = cluster({"foo-0": (1, 9), "bar-0": (1, 2)}, states={"foo-0": (-1, (1,))})
-    state = replace(state, admin=replace(state.admin, deletions=("bar", "foo", "odd\x1b")))
+    state = replace(state, admin=replace(state.requests, deletions=("bar", "foo", "odd\x1b")))
     queued = AdminLook(deletions=("bar", "foo", "odd\x1b"))
     found = [
         each

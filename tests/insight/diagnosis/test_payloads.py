@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.cluster.states import cluster, moving, tp
 
-from kadmin.cluster.model import Znode
-from kadmin.cluster.zookeeper.znodes.admin import PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS, encode_reassignment
+from kadmin.cluster.payloads import encode_reassignment
+from kadmin.cluster.zookeeper.model import Znode
+from kadmin.cluster.zookeeper.znodes.admin import PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 from kadmin.insight.diagnosis.zookeeper.admin_nodes import Motion, read_node
 from kadmin.insight.diagnosis.zookeeper.admin_troubles import worst_effect
 from kadmin.insight.diagnosis.zookeeper.effects import Effect, Flaw, effects

@@ -10,7 +10,8 @@ import pytest
 from support.cluster.evidence import STATE, evidence, only, troubles
 from support.cluster.states import cluster, moving
 
-from kadmin.cluster.model import Topic, Unreadable
+from kadmin.cluster.model import Topic
+from kadmin.cluster.zookeeper.model import Unreadable
 from kadmin.insight.diagnosis.finding import Trouble
 from kadmin.insight.diagnosis.zookeeper.diagnose import diagnose
 from kadmin.insight.diagnosis.zookeeper.topic_troubles import string_ids

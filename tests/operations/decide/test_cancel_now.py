@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from support.cluster.states import cluster, moving, tp, with_node
 
 from kadmin.errors import BusyError, NotCompletedError
-from kadmin.operations.decide.actions import Finish, Observed, ReassignmentWork, Wait
+from kadmin.operations.decide.actions import Finish, Observed, Wait
 from kadmin.operations.decide.cancel_now import Supersede, decide_cancel, would_start
+from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.record import OperationState, Step, StepKind
 from kadmin.plan.model import Elect, PartitionTarget
 
@@ -21,8 +22,8 @@ NODE = "/admin/reassign_partitions"
 A = PartitionTarget(tp("a-0"), (3, 4), (2, 1))
 B = PartitionTarget(tp("b-0"), (4, 1), (2, 3))
 WORK = ReassignmentWork(((A, B),), (A, B), Elect.NONE)
-WAVE = Step(1, StepKind.WAVE, NODE, "now", wave=0)
-CANCEL = Step(2, StepKind.CANCEL, NODE, "now", partitions=(tp("a-0"), tp("b-0")))
+WAVE = Step(1, StepKind.WAVE, wave=0)
+CANCEL = Step(2, StepKind.CANCEL, partitions=(tp("a-0"), tp("b-0")))
 START = {"a-0": (2, 1), "b-0": (2, 3), "c-0": (1, 2)}
 IN_FLIGHT = {"a-0": (3, 4, 2, 1), "b-0": (4, 1, 2, 3), "c-0": (1, 2)}
 
@@ -66,7 +67,7 @@ def test_what_is_done_stays_and_what_was_never_published_is_not_touched() -> Non
 
 
 def test_without_a_node_the_original_is_created() -> None:
-    state = replace(at_work(), admin=cluster(START).admin)
+    state = replace(at_work(), requests=cluster(START).requests)
     action = act(state)
     assert isinstance(action, Supersede)
     assert action.node_version is None

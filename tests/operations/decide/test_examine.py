@@ -9,8 +9,8 @@ from markdown_it import MarkdownIt
 from support.cluster.states import cluster, tp
 
 from kadmin.errors import BusyError, InvalidInputError, StalePlanError
-from kadmin.operations.decide.actions import RecreationWork
 from kadmin.operations.decide.examine import examine
+from kadmin.operations.decide.recreation import RecreationWork
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import (
     DeletionPlan,

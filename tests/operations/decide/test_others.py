@@ -10,8 +10,6 @@ from kadmin.errors import BusyError, NotCompletedError
 from kadmin.operations.decide import decide
 from kadmin.operations.decide.actions import (
     AskListening,
-    DeletionWork,
-    ElectionWork,
     Finish,
     Memory,
     Observed,
@@ -19,6 +17,8 @@ from kadmin.operations.decide.actions import (
     PublishElection,
     Wait,
 )
+from kadmin.operations.decide.deletion import DeletionWork
+from kadmin.operations.decide.election import ElectionWork
 from kadmin.operations.record.record import OperationState, Step, StepKind
 from kadmin.plan.model import DeletionLayout, DeletionPlan, PlanHeader
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 ELECTION = "/admin/preferred_replica_election"
 HEARD = Memory(epoch=1, listening=frozenset({ELECTION}))
 TARGETS = tuple(tp(f"a-{n}") for n in range(3))
-ASKED = Step(1, StepKind.ELECTION, ELECTION, "now", partitions=TARGETS[:1])
+ASKED = Step(1, StepKind.ELECTION, partitions=TARGETS[:1])
 
 
 def elect(state: ClusterState, *steps: Step, memory: Memory = HEARD, now: float = 0.0) -> Action:
@@ -51,7 +51,7 @@ def test_elections_go_in_batches_of_500() -> None:
     state = cluster({str(t): (1, 2) for t in targets}, states={str(t): (2, (1, 2)) for t in targets})
     first = decide(ElectionWork(targets), Observed(state, ()), HEARD, 0.0)
     assert first == PublishElection(targets[:500])
-    asked = Step(1, StepKind.ELECTION, ELECTION, "now", partitions=targets[:500])
+    asked = Step(1, StepKind.ELECTION, partitions=targets[:500])
     assert decide(ElectionWork(targets), Observed(state, (asked,)), HEARD, 0.0) == PublishElection(targets[500:1_000])
 
 
@@ -85,7 +85,7 @@ def test_f34_a_dead_preferred_replica_is_told_per_partition() -> None:
 
 
 PLAN = DeletionPlan(PlanHeader(), ("old",))
-DELETED = Step(1, StepKind.DELETION, "/admin/delete_topics", "now", topics=("old",))
+DELETED = Step(1, StepKind.DELETION, topics=("old",))
 
 
 def delete(state: ClusterState, *steps: Step, now: float = 0.0, plan: DeletionPlan = PLAN) -> Action:
@@ -93,7 +93,7 @@ def delete(state: ClusterState, *steps: Step, now: float = 0.0, plan: DeletionPl
 
 
 def queued(state: ClusterState) -> ClusterState:
-    return replace(state, admin=replace(state.admin, deletions=("old",)))
+    return replace(state, admin=replace(state.requests, deletions=("old",)))
 
 
 def test_a_deletion_is_published_followed_and_done_when_all_is_gone() -> None:

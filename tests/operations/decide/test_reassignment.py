@@ -18,9 +18,9 @@ from kadmin.operations.decide.actions import (
     Observed,
     PublishElection,
     PublishWave,
-    ReassignmentWork,
     Wait,
 )
+from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.record import OperationState, Step, StepKind
 from kadmin.plan.model import Elect, PartitionTarget
 
@@ -35,7 +35,7 @@ A = PartitionTarget(tp("a-0"), (1, 4), (1, 2))
 B = PartitionTarget(tp("b-0"), (2, 3), (2, 1))
 WORK = ReassignmentWork(((A,), (B,)), (A, B), Elect.NONE)
 START = {"a-0": (1, 2), "b-0": (2, 1)}
-WAVE_1 = Step(1, StepKind.WAVE, NODE, "now", wave=0)
+WAVE_1 = Step(1, StepKind.WAVE, wave=0)
 HEARD = Memory(epoch=1, listening=frozenset({NODE, ELECTION}))
 
 UNDER_REPLICATED = "under-replicated at the target, waiting for the in-sync replicas"
@@ -151,7 +151,7 @@ def test_three_refused_publishes_end_it() -> None:
 
 
 def test_our_unanswered_probe_is_not_foreign_and_ends_in_deafness() -> None:
-    probe = Step(1, StepKind.PROBE, NODE, "now")
+    probe = Step(1, StepKind.PROBE, "now")
     state = with_node(cluster(START), {"!probe-0": (1,)})
     memory = Memory(epoch=1, last_step=1, step_seen_at=0.0, probe=probe)
     assert isinstance(act(state, probe, memory=memory, now=9.0), Wait)
@@ -159,7 +159,7 @@ def test_our_unanswered_probe_is_not_foreign_and_ends_in_deafness() -> None:
 
 
 def test_an_answered_probe_proves_listening_until_the_epoch_changes() -> None:
-    probe = Step(1, StepKind.PROBE, NODE, "now")
+    probe = Step(1, StepKind.PROBE, "now")
     asked = Memory(epoch=1, last_step=1, probe=probe)
     heard = remember(asked, Observed(cluster(START), (probe,)), 1.0)
     assert heard.listening == {NODE}
@@ -170,7 +170,7 @@ def test_an_answered_probe_proves_listening_until_the_epoch_changes() -> None:
 
 
 def test_an_unanswered_probe_proves_nothing() -> None:
-    probe = Step(1, StepKind.PROBE, NODE, "now")
+    probe = Step(1, StepKind.PROBE, "now")
     state = with_node(cluster(START), {"!probe-0": (1,)})
     memory = remember(Memory(epoch=1, probe=probe), Observed(state, (probe,)), 1.0)
     assert memory.probe is probe
@@ -191,7 +191,7 @@ def test_elect_at_end_elects_only_what_is_off() -> None:
     off = cluster({"a-0": (1, 4), "b-0": (2, 3)}, states={"a-0": (4, (4, 1))})
     end = replace(HEARD, wave=2)
     assert act(off, WAVE_1, memory=end, work=work) == PublishElection((tp("a-0"),))
-    asked = Step(2, StepKind.ELECTION, ELECTION, "now", partitions=(tp("a-0"),))
+    asked = Step(2, StepKind.ELECTION, partitions=(tp("a-0"),))
     led = cluster({"a-0": (1, 4), "b-0": (2, 3)})
     assert act(led, WAVE_1, asked, memory=end, work=work) == Finish(
         OperationState.COMPLETED, "2 partitions at their target"
@@ -205,7 +205,7 @@ def test_elect_after_each_wave_elects_before_the_next() -> None:
     work = replace(WORK, elect=Elect.AFTER_EACH_WAVE)
     off = cluster({**START, "a-0": (1, 4)}, states={"a-0": (4, (4, 1))})
     assert act(off, WAVE_1, work=work) == PublishElection((tp("a-0"),))
-    asked = Step(2, StepKind.ELECTION, ELECTION, "now", partitions=(tp("a-0"),))
+    asked = Step(2, StepKind.ELECTION, partitions=(tp("a-0"),))
     led = cluster({**START, "a-0": (1, 4)})
     assert act(led, WAVE_1, asked, work=work) == Advance(1)
 

@@ -4,14 +4,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from kadmin.operations.execute.progress import left_to_do, tally, topics_of
 from support.cluster.states import cluster
 
 from kadmin.errors import BusyError, NotCompletedError
 from kadmin.operations.decide import decide
-from kadmin.operations.decide.actions import Finish, Memory, Observed, PublishTopic, RecreationWork, Wait
-from kadmin.operations.execute.progress import left_to_do, tally, topics_of
+from kadmin.operations.decide.actions import Finish, Memory, Observed, PublishTopic, Wait
+from kadmin.operations.decide.recreation import RecreationWork
 from kadmin.operations.record.record import OperationState, Step, StepKind
-from kadmin.operations.record.request import Stop, StopRequest
+from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.plan.model import PlanHeader, RecreationPlan, TopicRecipe
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def test_topics_are_made_one_by_one_until_each_has_its_leaders() -> None:
 
 
 def test_a_topic_in_the_queue_and_a_missing_controller_are_waited_for() -> None:
-    queued = replace(NONE, admin=replace(NONE.admin, deletions=("first",)))
+    queued = replace(NONE, requests=replace(NONE.requests, deletions=("first",)))
     assert action(queued) == Wait("first is still being deleted", 2)
     assert action(replace(NONE, controller=None)) == Wait("the cluster has no controller right now", 2)
 

@@ -26,11 +26,12 @@ from support.executor.runs import Practice, apply, clear_throttles, resume, roll
 from support.zookeeper.fault_proxy import MULTI, Action, Fault, reply_of
 
 from kadmin.cluster.model import TopicPartition
-from kadmin.operations.decide.actions import ReassignmentWork
-from kadmin.operations.record.record import OperationState, Paths
-from kadmin.operations.record.request import Stop, StopRequest
-from kadmin.operations.record.work import work_of
+from kadmin.operations.decide.kinds import work_of
+from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.record.record import OperationState
+from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.operations.throttles.by_hand import Scope
+from kadmin.operations.zookeeper.paths import Paths
 from kadmin.plan.model import (
     Elect,
     PartitionTarget,

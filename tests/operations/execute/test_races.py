@@ -12,15 +12,17 @@ from support.executor.runs import Practice, apply, resume
 from support.zookeeper.fault_proxy import MULTI, Action, Fault, Side
 
 from kadmin.cluster.zookeeper.store import Store
-from kadmin.operations.clock import Clock
-from kadmin.operations.record.record import Author, Paths
-from kadmin.operations.zookeeper.lock import Holder, read_holder, release, release_by_hand, take
+from kadmin.operations.context import Clock
+from kadmin.operations.record.holder import Holder
+from kadmin.operations.record.record import Author
+from kadmin.operations.zookeeper.lock import Lock
+from kadmin.operations.zookeeper.paths import Paths
 
 if TYPE_CHECKING:
     from support.executor.runs import Site
     from support.zookeeper.fault_proxy import Frame
 
-    from kadmin.operations.zookeeper.lock import Lease
+    from kadmin.operations.record.holder import Lease
 
 pytestmark = pytest.mark.zookeeper
 
@@ -66,11 +68,11 @@ def test_f38_a_lock_released_by_hand_and_taken_while_a_publish_is_in_flight_stop
         leases: list[Lease] = []
 
         def rob() -> None:
-            found = read_holder(bob, Paths())
+            found = Lock(bob, Paths()).holder()
             assert found is not None
-            release_by_hand(bob, Paths(), found.operation_id)
+            Lock(bob, Paths()).release_by_hand(found.operation_id)
             thief = Holder(Author("bob", "host-b", 8), "op-of-bob", "now", 10.0)
-            leases.append(take(bob, Paths(), thief, Clock(), 0))
+            leases.append(Lock(bob, Paths()).take(thief, Clock(), 0))
 
         robbed = practice.process(apply(plan_of("orders", TARGETS[0])))
         robbed.proxy.faults.append(Fault(Action.CALL, publishes, then=rob))
@@ -78,10 +80,10 @@ def test_f38_a_lock_released_by_hand_and_taken_while_a_publish_is_in_flight_stop
         assert run.exit_code == 5, run.error
         assert "no longer ours" in str(run.error)
         assert published(practice) == []
-        holder = read_holder(bob, Paths())
+        holder = Lock(bob, Paths()).holder()
         assert holder is not None
         assert holder.operation_id == "op-of-bob"
-        release(bob, Paths(), leases[0])
+        Lock(bob, Paths()).release(leases[0])
     resumed = practice.run(resume())
     assert resumed.outcome is not None, resumed.error
     assert len(published(practice)) == 1

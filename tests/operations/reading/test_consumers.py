@@ -14,7 +14,7 @@ from support.documents.plans import document, reassignment
 from support.zookeeper.recorded_znodes import OLD_CONSUMERS, load, recorded, write
 
 from kadmin.cluster.kafka import rpc
-from kadmin.cluster.model import Create, Delete
+from kadmin.cluster.zookeeper.model import Create, Delete
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.schema import validate_value
 

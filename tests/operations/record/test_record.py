@@ -8,16 +8,7 @@ from hypothesis import strategies as st
 from support.cluster.states import tp
 
 from kadmin.cluster.model import TopicPartition
-from kadmin.operations.record.record import (
-    CHUNK_BYTES,
-    Author,
-    OperationKind,
-    OperationRecord,
-    OperationState,
-    OperationStatus,
-    Step,
-    StepKind,
-    ThrottleRecord,
+from kadmin.operations.record.codec import (
     decode_listing,
     decode_record,
     decode_status,
@@ -27,6 +18,17 @@ from kadmin.operations.record.record import (
     encode_step,
     restate,
 )
+from kadmin.operations.record.record import (
+    Author,
+    OperationKind,
+    OperationRecord,
+    OperationState,
+    OperationStatus,
+    Step,
+    StepKind,
+    ThrottleRecord,
+)
+from kadmin.operations.zookeeper.journal import CHUNK_BYTES
 from kadmin.plan.model import TopicRecipe
 from kadmin.plan.throttle import ConfigChange
 

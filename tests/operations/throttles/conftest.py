@@ -10,12 +10,12 @@ from support.executor.throttling import (
 )
 from support.zookeeper.znode_cluster import configure, seed
 
-from kadmin.operations.clock import Clock
-from kadmin.operations.zookeeper.lock import take
+from kadmin.operations.context import Clock
+from kadmin.operations.zookeeper.lock import Lock
 
 if TYPE_CHECKING:
     from kadmin.cluster.zookeeper.store import Store
-    from kadmin.operations.zookeeper.lock import Lease
+    from kadmin.operations.record.holder import Lease
 
 
 @pytest.fixture
@@ -24,4 +24,4 @@ def lease(store: Store) -> Lease:
     seed(store, {"a": {0: (1, 2)}})
     for entity, values in BEFORE.items():
         configure(store, entity, values)
-    return take(store, PATHS, LOCKED, Clock(), 0)
+    return Lock(store, PATHS).take(LOCKED, Clock(), 0)

@@ -9,27 +9,28 @@ import pytest
 from support.cluster.states import tp
 from support.zookeeper.znode_cluster import config, configure, notified, reassigned, reassigning, seed
 
-from kadmin.cluster.model import Create
+from kadmin.cluster.zookeeper.model import Create
 from kadmin.cluster.zookeeper.reader import read_cluster
 from kadmin.documents import dump_json, plan_digest
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError
-from kadmin.operations.clock import Clock
+from kadmin.operations.context import Clock
+from kadmin.operations.decide.kinds import work_of
 from kadmin.operations.execute.apply import Bounds
-from kadmin.operations.execute.runner import Context
+from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import (
     Author,
     OperationKind,
     OperationRecord,
     OperationState,
     OperationStatus,
-    Paths,
     ThrottleRecord,
 )
-from kadmin.operations.record.work import work_of
 from kadmin.operations.throttles.audit import AuditedThrottle, Origin, ThrottledEntity, audit, show
 from kadmin.operations.throttles.by_hand import HOLDER, Scope, plan_clear, plan_set, write_planned
 from kadmin.operations.throttles.operation import Throttling, record_throttle
-from kadmin.operations.zookeeper.lock import Holder, release, take
+from kadmin.operations.zookeeper.backend import zookeeper_context
+from kadmin.operations.zookeeper.lock import Lock
+from kadmin.operations.zookeeper.paths import Paths
 from kadmin.plan.copying import throttle_of
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, ThrottleBy, ThrottleSpec
 from kadmin.plan.throttle import FOLLOWER_RATE, FOLLOWER_REPLICAS, LEADER_RATE, LEADER_REPLICAS, ConfigChange
@@ -45,6 +46,7 @@ from kadmin.schema import validate_value
 
 if TYPE_CHECKING:
     from kadmin.cluster.zookeeper.store import Store
+    from kadmin.operations.context import Context
     from kadmin.plan.throttle import ConfigChanges
 
 pytestmark = pytest.mark.zookeeper
@@ -65,7 +67,7 @@ KAFKA = (
 def context(store: Store) -> Context:
     seed(store, {"a": {0: (1, 2)}, "b": {0: (2, 3)}})
     store.multi([Create(path, data) for path, data in KAFKA])
-    return Context(store, PATHS, Clock(), lambda _: None)
+    return zookeeper_context(store, PATHS, Clock(), lambda _: None)
 
 
 def written(context: Context, scope: Scope, rate: int | None, *, now: bool = False) -> ConfigChanges:
@@ -93,12 +95,12 @@ def operation(context: Context, state: OperationState) -> OperationRecord:
         "op", OperationKind.REASSIGNMENT, dump_json(plan), plan_digest(plan), "x", "now", ANN, origin, ((0,),)
     )
     record = replace(record, throttle=record_throttle(context.store, throttle))
-    lease = take(context.store, PATHS, Holder(ANN, "op", "now", 10.0), Clock(), 0)
-    context.journal.create(record, lease, "now")
+    lease = Lock(context.store, PATHS).take(Holder(ANN, "op", "now", 10.0), Clock(), 0)
+    context.operations.create(record, lease, "now")
     Throttling(context, record, work_of(record)).set_up(lease, None)
     if state is not OperationState.RUNNING:
-        context.journal.set_status("op", OperationStatus(state, "now"), lease)
-    release(context.store, PATHS, lease)
+        context.operations.set_status("op", OperationStatus(state, "now"), lease)
+    Lock(context.store, PATHS).release(lease)
     return record
 
 
@@ -206,7 +208,7 @@ def test_an_unfinished_operation_whose_copies_run_keeps_its_throttle(context: Co
 
 
 def test_a_held_lock_is_named(context: Context) -> None:
-    lease = take(context.store, PATHS, Holder(ANN, "op-of-ann", "now", 10.0), Clock(), 0)
+    lease = Lock(context.store, PATHS).take(Holder(ANN, "op-of-ann", "now", 10.0), Clock(), 0)
     del lease
     with type(context.store).connect(context.store.connect_string) as other:
         elsewhere = replace(context, store=other)

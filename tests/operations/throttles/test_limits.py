@@ -17,17 +17,17 @@ from support.executor.throttling import (
 )
 from support.zookeeper.znode_cluster import config, configure, notified, seed
 
-from kadmin.cluster.model import Create
+from kadmin.cluster.zookeeper.model import Create
 from kadmin.errors import BusyError, NotCompletedError
 from kadmin.insight.diagnosis.zookeeper.cluster_troubles import MANY_CONFIG_CHANGES
-from kadmin.operations.clock import Clock
+from kadmin.operations.context import Clock
 from kadmin.operations.zookeeper.configs import PER_MINUTE
-from kadmin.operations.zookeeper.lock import take
+from kadmin.operations.zookeeper.lock import Lock
 from kadmin.plan.throttle import FOLLOWER_REPLICAS
 
 if TYPE_CHECKING:
     from kadmin.cluster.zookeeper.store import Store
-    from kadmin.operations.zookeeper.lock import Lease
+    from kadmin.operations.record.holder import Lease
 
 
 pytestmark = pytest.mark.zookeeper
@@ -50,7 +50,7 @@ class Hours(Clock):
 def test_no_more_than_a_thousand_notifications_a_minute(store: Store) -> None:
     topics = [f"t{number:04d}" for number in range(PER_MINUTE + 100)]
     seed(store, {topic: {0: (1, 2)} for topic in topics})
-    lease = take(store, PATHS, LOCKED, Clock(), 0)
+    lease = Lock(store, PATHS).take(LOCKED, Clock(), 0)
     record = recorded(store, targets(topics))
     clock = Hours()
     with pytest.raises(NotCompletedError, match="deadline"):
@@ -84,7 +84,7 @@ def test_large_configs_go_in_groups_that_fit_a_packet(store: Store) -> None:
     seed(store, {topic: {0: (1, 2)} for topic in topics})
     for topic in topics:
         configure(store, f"topics/{topic}", {"x": topic * 300_000})
-    lease = take(store, PATHS, LOCKED, Clock(), 0)
+    lease = Lock(store, PATHS).take(LOCKED, Clock(), 0)
     throttle = throttling(store, recorded(store, targets(topics)))
     throttle.set_up(lease, None)
     assert [config(store, f"topics/{topic}")[FOLLOWER_REPLICAS] for topic in topics] == ["0:3"] * 3

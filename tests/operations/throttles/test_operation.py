@@ -22,20 +22,21 @@ from support.executor.throttling import (
 )
 from support.zookeeper.znode_cluster import config, configure, notified, reassigned, reassigning, seed
 
-from kadmin.cluster.model import Create, Delete, SetData
+from kadmin.cluster.zookeeper.model import Create, Delete, SetData
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.errors import BusyError, NotCompletedError
-from kadmin.operations.record.record import Step, StepKind, encode_step
-from kadmin.operations.zookeeper.journal import LostLockError
-from kadmin.operations.zookeeper.lock import release_by_hand
+from kadmin.operations.record.codec import encode_step
+from kadmin.operations.record.holder import LostLockError
+from kadmin.operations.record.record import Step, StepKind
+from kadmin.operations.zookeeper.lock import Lock
 from kadmin.plan.throttle import FOLLOWER_REPLICAS, LEADER_RATE, LEADER_REPLICAS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import OperationRecord
     from kadmin.operations.throttles.operation import Throttling
-    from kadmin.operations.zookeeper.lock import Lease
 
 
 pytestmark = pytest.mark.zookeeper
@@ -102,7 +103,7 @@ def test_an_edit_while_copies_run_is_kept_and_told_by_resume_and_at_the_end(stor
     record, told = recorded(store, targets()), Told()
     throttling(store, record).set_up(lease, None)
     store.multi([Create(PATHS.operation("op"), b""), Create(PATHS.steps("op"), b"")])
-    store.multi([Create(PATHS.step("op", 1), encode_step(Step(1, StepKind.WAVE, "/admin/x", "now", wave=0)))])
+    store.multi([Create(PATHS.step("op", 1), encode_step(Step(1, StepKind.WAVE, "now", wave=0)))])
     configure(store, "brokers/2", {**RATES, LEADER_RATE: "777"})
     configure(store, "topics/a", {LEADER_REPLICAS: "7:7,0:1,0:2,8:8", FOLLOWER_REPLICAS: "*"})
     resumed = throttling(store, record, told)
@@ -146,7 +147,7 @@ def test_without_the_lock_nothing_is_written_and_it_is_said_to_stay(store: Store
     throttle = throttling(store, recorded(store, targets()), told)
     throttle.set_up(lease, None)
     with Store.connect(chroot) as other:
-        release_by_hand(other, PATHS, "op")
+        Lock(other, PATHS).release_by_hand("op")
     with pytest.raises(LostLockError):
         throttle.take_down(lease, OFF)
     assert config(store, "brokers/1") == RATES

@@ -13,13 +13,13 @@ from kazoo.security import make_acl
 from support.cli.in_process import command
 from support.zookeeper.recorded_znodes import CLUSTERS, load, write
 
-from kadmin.cluster.model import Create, Delete, SetData
+from kadmin.cluster.zookeeper.model import Create, Delete, SetData
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.errors import StoppedError
-from kadmin.operations.clock import Clock
-from kadmin.operations.execute.runner import Context
-from kadmin.operations.record.record import Paths
+from kadmin.operations.context import Clock
+from kadmin.operations.zookeeper.backend import zookeeper_context
 from kadmin.operations.zookeeper.doctor import gather
+from kadmin.operations.zookeeper.paths import Paths
 from kadmin.schema import validate_value
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def test_looks_that_a_signal_cut_short_prove_nothing(brokers: Store) -> None:
     clock.careful = True  # as under a lock
     clock.interrupt(signal.SIGINT)
     with pytest.raises(StoppedError) as stopped:
-        gather(Context(brokers, Paths(), clock, lambda _: None))
+        gather(zookeeper_context(brokers, Paths(), clock, lambda _: None))
     assert stopped.value.exit_status == 130
 
 

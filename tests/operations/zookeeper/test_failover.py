@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kadmin.cluster.model import Create, Delete, SetData, Znode
+from kadmin.cluster.zookeeper.model import Create, Delete, SetData, Znode
 from kadmin.errors import NotCompletedError, StoppedError
-from kadmin.operations.clock import Clock
-from kadmin.operations.execute.runner import Context
-from kadmin.operations.record.record import Paths
+from kadmin.operations.context import Clock
+from kadmin.operations.zookeeper.backend import zookeeper_context
 from kadmin.operations.zookeeper.failover import PATIENCE_S, ControllerMove, Failover, await_successor, look
+from kadmin.operations.zookeeper.paths import Paths
 from kadmin.operations.zookeeper.succession import STILL_S, Succession, not_yet, poisoned
 
 if TYPE_CHECKING:
     from kadmin.cluster.zookeeper.store import Store
+    from kadmin.operations.context import Context
 
 NODE = "/admin/reassign_partitions"
 ELECTION = "/admin/preferred_replica_election"
@@ -83,7 +84,7 @@ def context(store: Store) -> Context:
     store.multi([Create(path, b"") for path in paths])
     store.multi([Create("/brokers/ids/1", b"{}", ephemeral=True), Create("/controller", b"{}", ephemeral=True)])
     store.multi([Create("/controller_epoch", b"1")])
-    return Context(store, Paths(), Watch(), lambda _: None)
+    return zookeeper_context(store, Paths(), Watch(), lambda _: None)
 
 
 @pytest.mark.zookeeper

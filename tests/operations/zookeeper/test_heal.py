@@ -6,41 +6,34 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from kadmin.operations.execute.holding import new_holder
 from kazoo.client import KazooClient
 from support.cli.in_process import command
 
-from kadmin.cluster.model import Create
+from kadmin.cluster.zookeeper.model import Create
 from kadmin.errors import InvalidInputError, KadminError, UsageError
-from kadmin.operations.clock import Clock
+from kadmin.operations.context import Clock
+from kadmin.operations.decide.kinds import work_of
 from kadmin.operations.execute.apply import Bounds
-from kadmin.operations.execute.holding import new_holder
-from kadmin.operations.execute.runner import Context
-from kadmin.operations.record.record import (
-    OperationKind,
-    OperationRecord,
-    OperationState,
-    Paths,
-    Replaced,
-    Step,
-    StepKind,
-    decode_step,
-    encode_step,
-)
-from kadmin.operations.record.work import work_of
+from kadmin.operations.record.codec import decode_step, encode_step
+from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState, Replaced, Step, StepKind
+from kadmin.operations.zookeeper.backend import zookeeper_context
 from kadmin.operations.zookeeper.heal import heal
-from kadmin.operations.zookeeper.lock import release, take
+from kadmin.operations.zookeeper.lock import Lock
+from kadmin.operations.zookeeper.paths import Paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kadmin.cluster.zookeeper.store import Store
+    from kadmin.operations.context import Context
 
 WITHOUT_END = Bounds(None, 0)
 
 
 def test_a_step_keeps_what_it_replaced_byte_for_byte() -> None:
     for data in (None, b"", b"null", bytes(range(256)) * 100):
-        step = Step(3, StepKind.CURE, "/admin/reassign_partitions", "now", replaced=Replaced("/x", 7, data))
+        step = Step(3, StepKind.REPAIR, replaced=Replaced("/x", 7, data))
         assert decode_step(encode_step(step)) == step
     assert decode_step(b'{"at":"","kind":"wave","number":1,"partitions":[],"path":"/x","topics":[],"wave":0}').wave == 0
 
@@ -65,7 +58,7 @@ def context(store: Store) -> Iterator[Context]:
             broker.exists("/controller", watch=elect)
 
     broker.exists("/controller", watch=elect)
-    yield Context(store, Paths(), Clock(), lambda _: None)
+    yield zookeeper_context(store, Paths(), Clock(), lambda _: None)
     broker.stop()
     broker.close()
 
@@ -80,10 +73,10 @@ def test_without_a_controller_it_stands_in_and_steps_down(context: Context) -> N
     with pytest.raises(KadminError):
         heal(context, Bounds(context.clock.now() + 12, 0), agree)
     assert json.loads((context.store.get("/controller") or Create("")).data or b"{}")["brokerid"] == 1
-    (listing,) = context.journal.listings()
+    (listing,) = context.operations.listings()
     assert listing.kind is OperationKind.HEAL
-    (step, *_) = context.journal.steps(listing.operation_id)
-    assert (step.kind, step.path) == (StepKind.CURE, "/controller")
+    (step, *_) = context.operations.steps(listing.operation_id)
+    assert (step.kind, step.path) == (StepKind.REPAIR, "/controller")
 
 
 @pytest.mark.zookeeper
@@ -107,7 +100,7 @@ def test_a_heal_that_died_is_named_and_taken_over(context: Context) -> None:
         work_of(record)
     with pytest.raises(KadminError):
         heal(context, Bounds(context.clock.now() + 5, 0), agree)
-    (listing,) = context.journal.listings()
+    (listing,) = context.operations.listings()
     assert listing.operation_id == record.operation_id
     assert listing.status.state is OperationState.FAILED
 
@@ -115,8 +108,8 @@ def test_a_heal_that_died_is_named_and_taken_over(context: Context) -> None:
 def heal_record(context: Context, operation_id: str) -> OperationRecord:
     """Leave a heal unfinished, as one that was killed."""
     holder = new_holder(context, operation_id, "now")
-    lease = take(context.store, context.paths, holder, context.clock, 0)
+    lease = Lock(context.store, context.paths).take(holder, context.clock, 0)
     record = OperationRecord(operation_id, OperationKind.HEAL, "{}", "sha256:0", None, "now", holder.author, {})
-    context.journal.create(record, lease, "now")
-    release(context.store, context.paths, lease)
+    context.operations.create(record, lease, "now")
+    Lock(context.store, context.paths).release(lease)
     return record

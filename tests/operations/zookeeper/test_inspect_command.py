@@ -20,7 +20,7 @@ from support.live.waiting import wait_until
 from support.zookeeper.inspection import COMMANDS, asked, look, rows
 from support.zookeeper.recorded_znodes import write
 
-from kadmin.cluster.model import Create, Delete, SetData
+from kadmin.cluster.zookeeper.model import Create, Delete, SetData
 from kadmin.report.tables import table_answer, table_csv, table_text
 
 if TYPE_CHECKING:

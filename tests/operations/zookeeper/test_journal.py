@@ -4,27 +4,28 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kadmin.cluster.model import Create, SetData, TopicPartition
+from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.zookeeper.model import Create, SetData
 from kadmin.errors import InvalidInputError, NotCompletedError
-from kadmin.operations.clock import Clock
+from kadmin.operations.context import Clock
+from kadmin.operations.record.codec import encode_step
+from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import (
-    CHUNK_BYTES,
     Author,
     OperationKind,
     OperationRecord,
     OperationState,
     OperationStatus,
-    Paths,
     Step,
     StepKind,
-    encode_step,
 )
-from kadmin.operations.zookeeper.journal import Journal
-from kadmin.operations.zookeeper.lock import Holder, take
+from kadmin.operations.zookeeper.journal import CHUNK_BYTES, Journal
+from kadmin.operations.zookeeper.lock import Lock
+from kadmin.operations.zookeeper.paths import Paths
 
 if TYPE_CHECKING:
     from kadmin.cluster.zookeeper.store import Store
-    from kadmin.operations.zookeeper.lock import Lease
+    from kadmin.operations.record.holder import Lease
 
 pytestmark = pytest.mark.zookeeper
 
@@ -34,7 +35,7 @@ AUTHOR = Author("ann", "host-a", 7)
 
 @pytest.fixture
 def lease(store: Store) -> Lease:
-    return take(store, PATHS, Holder(AUTHOR, "op", "now", 10.0), Clock(), 0)
+    return Lock(store, PATHS).take(Holder(AUTHOR, "op", "now", 10.0), Clock(), 0)
 
 
 def record(operation_id: str, partitions: int = 3) -> OperationRecord:
@@ -86,7 +87,7 @@ def test_the_oldest_finished_operations_are_pruned_the_unfinished_never(store: S
 def test_steps_are_read_in_order(store: Store, lease: Lease) -> None:
     journal = Journal(store, PATHS)
     journal.create(record("op-1"), lease, "now")
-    steps = [Step(number, StepKind.WAVE, "/admin/x", "now", wave=number - 1) for number in range(1, 13)]
+    steps = [Step(number, StepKind.WAVE, wave=number - 1) for number in range(1, 13)]
     for step in steps:
         store.multi([Create(PATHS.step("op-1", step.number), encode_step(step))])
     assert journal.steps("op-1") == tuple(steps)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from support.cluster.states import cluster, tp, with_node
 
-from kadmin.cluster.model import Znode
+from kadmin.cluster.zookeeper.model import Znode
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.operations.zookeeper.repair_steps import Patient, Write, next_cure, unhealed
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kadmin.cluster.model import Znode
+from kadmin.cluster.zookeeper.model import Znode
 from kadmin.operations.zookeeper.topic_repair import repair_topic
 
 if TYPE_CHECKING:

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from support.cluster.states import cluster, tp
 
-from kadmin.cluster.model import Controller, Znode
-from kadmin.cluster.zookeeper.znodes.admin import (
-    PREFERRED_REPLICA_ELECTION,
-    REASSIGN_PARTITIONS,
-    encode_reassignment,
-)
+from kadmin.cluster.model import Controller
+from kadmin.cluster.payloads import encode_reassignment
+from kadmin.cluster.zookeeper.model import Znode
+from kadmin.cluster.zookeeper.znodes.admin import PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 from kadmin.insight.diagnosis.zookeeper.diagnose import diagnose
 from kadmin.insight.diagnosis.zookeeper.evidence import AdminLook, ControllerSample, Evidence
 from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from support.executor.runs import Command, Run, Site
 
     from kadmin.cluster.model import Replicas
-    from kadmin.operations.execute.runner import Context
+    from kadmin.operations.context import Context
 
 ORIGIN = (1, 2)
 TARGETS = ((2, 3), (1, 3))

@@ -9,13 +9,14 @@ from support.cluster.states import tp
 from support.zookeeper.znode_cluster import config
 
 from kadmin.cluster.zookeeper.reader import read_cluster
-from kadmin.operations.clock import Clock
-from kadmin.operations.decide.actions import ReassignmentWork
-from kadmin.operations.execute import events
-from kadmin.operations.execute.runner import Context
-from kadmin.operations.record.record import Author, OperationKind, OperationRecord, Paths
+from kadmin.operations import events
+from kadmin.operations.context import Clock
+from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.record.holder import Holder
+from kadmin.operations.record.record import Author, OperationKind, OperationRecord
 from kadmin.operations.throttles.operation import Throttling, record_throttle
-from kadmin.operations.zookeeper.lock import Holder
+from kadmin.operations.zookeeper.backend import zookeeper_context
+from kadmin.operations.zookeeper.paths import Paths
 from kadmin.plan.copying import throttle_of
 from kadmin.plan.model import Elect, PartitionTarget, ThrottleBy, ThrottleSpec
 from kadmin.plan.throttle import FOLLOWER_RATE, LEADER_RATE, LEADER_REPLICAS
@@ -62,7 +63,7 @@ def throttling(
     entries = targets(
         sorted({e.partition("/")[2] for e in record.throttle.changes if "topics/" in e}) if record.throttle else ()
     )
-    context = Context(store, PATHS, clock or Clock(), Told() if told is None else told)
+    context = zookeeper_context(store, PATHS, clock or Clock(), Told() if told is None else told)
     return Throttling(context, record, ReassignmentWork((entries,), entries, Elect.NONE))
 
 

@@ -21,8 +21,8 @@ from kadmin.cluster.zookeeper.reader import read_cluster
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.cluster.zookeeper.znodes.admin import PREFERRED_REPLICA_ELECTION, encode_election
 from kadmin.errors import UnreachableError
-from kadmin.operations.record.record import Paths
 from kadmin.operations.zookeeper.journal import Journal
+from kadmin.operations.zookeeper.paths import Paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from support.cli.in_process import command
 
 from kadmin.cli.inspect import TABLES
-from kadmin.operations.clock import Clock
-from kadmin.operations.execute.runner import Context
-from kadmin.operations.record.record import Paths
+from kadmin.operations.context import Clock
+from kadmin.operations.zookeeper.backend import zookeeper_context
 from kadmin.operations.zookeeper.inspect import inspect, inspect_tree, inspect_znode
+from kadmin.operations.zookeeper.paths import Paths
 from kadmin.report.tables import table_answer
 from kadmin.schema import validate_value
 
@@ -42,7 +42,7 @@ def rows(store: Store, *arguments: str) -> list[dict[str, Any]]:
 
 def look(store: Store, arguments: list[str]) -> Inspection:
     """Read a table without a command line around it."""
-    context = Context(store, Paths(), Clock(), lambda _: None)
+    context = zookeeper_context(store, Paths(), Clock(), lambda _: None)
     match arguments:
         case ["tree", *_]:
             return inspect_tree(context, "/", 9)

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.model import Create, Znode
+from kadmin.cluster.zookeeper.model import Create, Znode
 
 if TYPE_CHECKING:
-    from kadmin.cluster.model import Op
+    from kadmin.cluster.zookeeper.model import Op
     from kadmin.cluster.zookeeper.store import Store
 
 _FOLDER = Path(__file__).parents[2] / "cluster" / "zookeeper" / "recorded"

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import is_legal_topic_name
+from kadmin.cluster.payloads import encode_reassignment
 from kadmin.cluster.zookeeper.znodes.admin import (
     DELETE_TOPICS,
     REASSIGN_PARTITIONS,
@@ -19,7 +20,6 @@ from kadmin.cluster.zookeeper.znodes.admin import (
     deletion_path,
     encode_deletion_document,
     encode_election,
-    encode_reassignment,
 )
 from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError
 from kadmin.errors import InvalidInputError

@@ -9,10 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kadmin.cluster.model import (
-    TopicPartition,
-    Znode,
-)
+from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.zookeeper.model import Znode
 from kadmin.cluster.zookeeper.znodes import consumers
 from kadmin.cluster.zookeeper.znodes.catalogue import decoder_of
 from kadmin.cluster.zookeeper.znodes.paths import require_element, require_path, require_topic_name

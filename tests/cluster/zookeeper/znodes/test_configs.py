@@ -9,9 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.zookeeper.encoded import node, texts
 
-from kadmin.cluster.model import (
-    Znode,
-)
+from kadmin.cluster.zookeeper.model import Znode
 from kadmin.cluster.zookeeper.znodes import configs
 from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError
 from kadmin.errors import InvalidInputError

@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 from support.zookeeper.encoded import node
 
-from kadmin.cluster.model import (
-    Znode,
-)
+from kadmin.cluster.zookeeper.model import Znode
 from kadmin.cluster.zookeeper.znodes import consumers
 from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError
 

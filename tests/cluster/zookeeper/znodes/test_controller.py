@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 from support.zookeeper.encoded import node
 
-from kadmin.cluster.model import (
-    Controller,
-    Znode,
-)
+from kadmin.cluster.model import Controller
+from kadmin.cluster.zookeeper.model import Znode
 from kadmin.cluster.zookeeper.znodes import consumers, controller
 from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError
 

@@ -9,13 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.zookeeper.encoded import node
 
-from kadmin.cluster.model import (
-    NO_LEADER,
-    PartitionState,
-    Topic,
-    TopicPartition,
-    Znode,
-)
+from kadmin.cluster.model import NO_LEADER, PartitionState, Topic, TopicPartition
+from kadmin.cluster.zookeeper.model import Znode
 from kadmin.cluster.zookeeper.znodes.topics import (
     decode_state,
     decode_topic,
