@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from kazoo.client import KazooClient
-from support.cli.commands import command
+from support.cli.in_process import command
 from support.controller.simple_controller import Manner, SimpleController
 from support.documents.plans import document, reassignment
 from support.live.waiting import wait_until

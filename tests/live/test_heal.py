@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from support.cli.commands import Answer
+    from support.cli.in_process import Answer
     from support.zookeeper.fault_proxy import Frame
 
     from kadmin.operations.record.record import Step

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from support.cli.commands import command
+from support.cli.in_process import command
 from support.controller.simple_controller import CLUSTER_ID, Manner, SimpleController
 from support.documents.plans import deletion, document
 from support.zookeeper.fault_proxy import MULTI, Action, Fault, FaultProxy
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from support.cli.commands import Answer
+    from support.cli.in_process import Answer
 
 pytestmark = pytest.mark.zookeeper
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from kazoo.client import KazooClient
-from support.cli.commands import command
+from support.cli.in_process import command
 
 from kadmin.cluster.zookeeper.model import Create
 from kadmin.errors import InvalidInputError, KadminError, UsageError
