@@ -36,11 +36,12 @@ from kadmin.operations.context import Clock
 from kadmin.operations.decide import decide
 from kadmin.operations.decide.actions import Memory, Observed, PublishWave
 from kadmin.operations.decide.reassignment import ReassignmentWork
-from kadmin.operations.record.holder import Holder, Lock
-from kadmin.operations.record.record import Author, OperationKind, OperationRecord, StepKind
+from kadmin.operations.record.holder import Holder
+from kadmin.operations.record.record import Author, OperationKind, OperationRecord, Step, StepKind
+from kadmin.operations.zookeeper.backend import ZooKeeperBackend
 from kadmin.operations.zookeeper.journal import Journal
+from kadmin.operations.zookeeper.lock import Lock
 from kadmin.operations.zookeeper.paths import Paths
-from kadmin.operations.zookeeper.publish import Publisher, next_step
 from kadmin.plan.model import Elect, PartitionTarget
 from kadmin.report.text import table
 from kadmin.sandbox import Sandbox, SandboxSpec
@@ -152,13 +153,13 @@ def _pairs(store: Store, client: KazooClient) -> list[tuple[float, float]]:
     journal.create(
         OperationRecord("bench", OperationKind.REASSIGNMENT, "{}", "sha256:0", None, "now", author, {}), lease, "now"
     )
-    publisher = Publisher(store, Paths(), "bench")
+    backend = ZooKeeperBackend(store, Paths(), Clock())
 
     def publish(target: Replicas) -> None:
-        step = next_step(journal.steps("bench"), StepKind.WAVE, REASSIGN, "now")
-        state = read_cluster(store, ["orders"])
+        step = Step(len(journal.steps("bench")) + 1, StepKind.WAVE, "now", wave=0)
+        state = backend.read(["orders"])
         sent.append(time.perf_counter())
-        publisher.wave(PublishWave(0, (PartitionTarget(partition, target),)), step, state, lease)
+        backend.publish(step, PublishWave(0, (PartitionTarget(partition, target),)), state, lease)
 
     def create(target: Replicas) -> None:
         payload = reassignment_payload({partition: target})

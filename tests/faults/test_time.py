@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import typer
-from support.cli.commands import command
+from support.cli.in_process import command
 from support.controller.simple_controller import Manner
 from support.documents.plans import document, reassignment
 from typer.core import TyperGroup

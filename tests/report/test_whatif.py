@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from support.cli.commands import command
+from support.cli.in_process import command
 from support.cluster.states import CLUSTER_ID, cluster, tp
 from support.documents.plans import deletion, document, election, reassignment
 

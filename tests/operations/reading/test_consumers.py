@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from support.cli.commands import command
+from support.cli.in_process import command
 from support.documents.plans import document, reassignment
 from support.zookeeper.recorded_znodes import OLD_CONSUMERS, load, recorded, write
 

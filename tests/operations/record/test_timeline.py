@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from support.cli.commands import command
+from support.cli.in_process import command
 from support.controller.eras import ERAS
 from support.executor.kill_points import WAVES, Ground
 from support.executor.runs import apply
