@@ -14,9 +14,7 @@ from kadmin.errors import InvalidInputError, UsageError
 if TYPE_CHECKING:
     from kadmin.sandbox import Sandbox
 
-sandbox_app = typer.Typer(
-    help="Real ZooKeeper and real Kafka brokers on this machine, to practise on.", no_args_is_help=True
-)
+sandbox_app = typer.Typer(help="Run ZooKeeper and Kafka brokers on this machine, to practise on.")
 
 DirectoryOption = Annotated[
     Path, typer.Option("--dir", envvar="KADMIN_SANDBOX", metavar="DIR", help="The folder that holds the sandbox.")

@@ -39,7 +39,7 @@ class ValidateFormat(StrEnum):
 
 FilesArgument: TypeAlias = Annotated[
     list[str],
-    typer.Argument(metavar="FILE...", help="Documents, folders with all below them, globs; - reads standard input."),
+    typer.Argument(metavar="FILE", help="Documents, folders with all below them, globs; - reads standard input."),
 ]
 InventoryOption: TypeAlias = Annotated[
     Path | None,

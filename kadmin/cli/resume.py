@@ -1,0 +1,40 @@
+"""`kadmin resume`."""
+
+from __future__ import annotations
+
+from kadmin.cli.confirm import ask
+from kadmin.cli.execution import answer_outcome
+from kadmin.cli.options import (
+    LockTimeoutOption,
+    OperationArgument,
+    OutputFormat,
+    OutputOption,
+    TimeoutOption,
+    YesOption,
+    ZooKeeperOption,
+)
+
+
+def resume(
+    zookeeper: ZooKeeperOption,
+    operation_id: OperationArgument = None,
+    *,
+    yes: YesOption = False,
+    timeout: TimeoutOption = None,
+    lock_timeout: LockTimeoutOption = 0,
+    output: OutputOption = OutputFormat.HUMAN,
+) -> None:
+    """Continue an unfinished operation, from any machine.
+
+    The lock of a runner that was killed is waited for: it expires with its ZooKeeper session.
+    """
+    from kadmin.cli.context import bounds_of, open_context
+    from kadmin.operations.execute import takeover
+
+    with open_context(zookeeper, timeout_s=timeout, story=output) as context:
+        bounds = bounds_of(context, lock_timeout)
+        found = takeover.find_unfinished(context, operation_id)
+        if found is not None:
+            ask(f"Resume operation {found}?", yes=yes)
+        outcome = takeover.resume(context, operation_id, bounds)
+    answer_outcome(output, outcome)
