@@ -16,8 +16,8 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
         f"kadmin apply plans/drain-broker.yaml {_ZK}",
     ),
     "validate": (
-        "kadmin validate plans/rebalance.yaml",
-        "kadmin validate plans --inventory inventory --format github",
+        "kadmin validate plans/drain-broker.yaml --inventory inventory",
+        "kadmin validate plans --format github",
     ),
     "convert": (
         "kadmin convert reassign.json --to plan --out plan.yaml",

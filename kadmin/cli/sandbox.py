@@ -59,7 +59,7 @@ def up(
 @sandbox_app.command()
 @bounded
 def seed(directory: DirectoryOption = DEFAULT_DIRECTORY) -> None:
-    """Make a skewed cluster: uneven topics and leaders, a retired topic, real records."""
+    """Create unevenly spread topics with real records."""
     from kadmin.sandbox import Sandbox
     from kadmin.sandbox.seed import seed as fill
 
