@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _LONGEST_SUMMARY = 200
+_LOWER_BOUND = re.compile(r"(; |  \[)x>=[\d.]+\]")
 
 
 class Command(TyperCommand):
@@ -21,6 +23,18 @@ class Command(TyperCommand):
     def collect_usage_pieces(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]  # typer hides the type it inherits
         """Return the words of the usage line; typer writes a required argument as {FILE}."""
         return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
+
+    def format_options(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]  # noqa: ANN401 - as above
+        """Write arguments without Python's names of their types, and both without lower bounds."""
+        rows: dict[str, list[tuple[str, str]]] = {"argument": [], "option": []}
+        for each in self.get_params(ctx):
+            if (record := each.get_help_record(ctx)) is not None:
+                kind, (name, text) = each.param_type_name, record
+                rows[kind].append((name.partition(" ")[0] if kind == "argument" else name, _without_bound(text)))
+        for kind, found in rows.items():
+            if found:
+                with formatter.section(f"{kind.capitalize()}s"):
+                    formatter.write_dl(found)
 
     def format_epilog(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]  # noqa: ANN401 - as above
         """Write the examples."""
@@ -64,3 +78,7 @@ def _write_examples(ctx: typer.Context, formatter: Any) -> None:  # noqa: ANN401
     with formatter.section("Examples"):
         for example in EXAMPLES[ctx.command_path.partition(" ")[2]]:
             formatter.write(f"  {example}\n")  # never wrapped: a line is copied as it stands
+
+
+def _without_bound(text: str) -> str:
+    return _LOWER_BOUND.sub(lambda found: "]" if found[1] == "; " else "", text)

@@ -40,7 +40,7 @@ _ZOOKEEPER = typer.Option(
     "--zookeeper",
     envvar="KADMIN_ZOOKEEPER",
     metavar="CONNECT",
-    help="ZooKeeper of the cluster: host:port[,host:port...][/chroot].",
+    help="ZooKeeper servers and chroot: zk1:2181,zk2:2181/kafka.",
 )
 ZooKeeperOption: TypeAlias = Annotated[str, _ZOOKEEPER]
 OptionalZooKeeperOption: TypeAlias = Annotated[str | None, _ZOOKEEPER]

@@ -26,7 +26,7 @@ def resume(
 ) -> None:
     """Continue an unfinished operation, from any machine.
 
-    The lock of a runner that was killed is waited for: it expires with its ZooKeeper session.
+    Waits for the lock of a runner that was killed: it expires with its ZooKeeper session.
     """
     from kadmin.cli.context import bounds_of, open_context
     from kadmin.operations.execute import takeover
