@@ -77,7 +77,7 @@ def _write_examples(ctx: typer.Context, formatter: Any) -> None:  # noqa: ANN401
 
     with formatter.section("Examples"):
         for example in EXAMPLES[ctx.command_path.partition(" ")[2]]:
-            formatter.write(f"  {example}\n")  # never wrapped: a line is copied as it stands
+            formatter.write(f"  {example}\n")  # not wrapped: a line can be copied
 
 
 def _without_bound(text: str) -> str:
