@@ -15,7 +15,9 @@ import typer
 
 from kadmin.errors import KadminError, NotCompletedError, StoppedError, UsageError
 
-SIGPIPE_STATUS = 128 + 13
+SIGPIPE_STATUS = 128 + signal.SIGPIPE
+INTERRUPTED = 128 + signal.SIGINT
+"""What the parser, too, returns after a KeyboardInterrupt."""
 
 _UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
@@ -41,14 +43,17 @@ def run(arguments: list[str]) -> int:
         return _fail(error)
     except typer.Abort as aborted:
         if isinstance(aborted.__cause__, KeyboardInterrupt):
-            return _fail(StoppedError("Interrupted (^C).", signal_number=signal.SIGINT))
-        return _fail(UsageError("The question was not answered.", next_command="add --yes"))
+            result = INTERRUPTED
+        else:
+            return _fail(UsageError("The question was not answered.", next_command="add --yes"))
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
         command = "kadmin" if context is None else context.command_path
         return _fail(UsageError(error.format_message(), next_command=f"{command} --help"))
     except (SystemExit, OSError) as error:
         return _not_written(error)
+    if result == INTERRUPTED:
+        return _fail(StoppedError("Interrupted (^C).", signal_number=signal.SIGINT))
     return result if isinstance(result, int) else 0
 
 
