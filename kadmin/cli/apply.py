@@ -34,11 +34,10 @@ def apply(
     The plan is checked and shown before kadmin asks. At --timeout, on ^C or when the connection is lost, copies in
     progress continue; `kadmin resume` follows the operation from any machine.
     """
-    from kadmin.cli.context import bounds_of, open_context
+    from kadmin.cli.context import open_context
     from kadmin.cli.inputs import read_plan, read_policy, read_sizes
 
     plan, known, rules = read_plan(file), read_sizes(sizes), read_policy(policy)
     with open_context(zookeeper, timeout_s=timeout, story=output) as context:
-        bounds = bounds_of(context, lock_timeout)
-        outcome = execute(context, plan, known, bounds, output, policy=rules, dry_run=dry_run, yes=yes)
+        outcome = execute(context, plan, known, lock_timeout, output, policy=rules, dry_run=dry_run, yes=yes)
     answer_outcome(output, outcome)

@@ -40,18 +40,17 @@ def cancel(
 
     Partitions that were reassigned before stay where they are; `kadmin rollback` restores them.
     """
-    from kadmin.cli.context import bounds_of, open_context
+    from kadmin.cli.context import open_context
     from kadmin.operations.execute.takeover import find_unfinished, stop
-    from kadmin.operations.record.request import Stop
+    from kadmin.operations.record.stop_request import Stop
 
     if allow_foreign and not now:
         raise UsageError("--allow-foreign goes with --now.", next_command="add --now, or leave --allow-foreign out")
     kind = Stop.CANCEL_NOW if now else Stop.CANCEL
     with open_context(zookeeper, timeout_s=timeout, story=output) as context:
-        bounds = bounds_of(context, lock_timeout)
         found = find_unfinished(context, operation_id)
         if found is not None:
             how = "and revert its current wave" if now else "when its current wave is done"
             ask(f"Cancel operation {found} {how}?", yes=yes)
-        outcome = stop(context, operation_id, kind, bounds, allow_foreign=allow_foreign)
+        outcome = stop(context, operation_id, kind, lock_timeout, allow_foreign=allow_foreign)
     answer_outcome(output, outcome)

@@ -54,9 +54,9 @@ def preview(
     """
     from kadmin.cli.context import open_context
     from kadmin.cluster.names import one_line
-    from kadmin.operations.reading.consumers import Change
-    from kadmin.operations.reading.consumers import preview as look
     from kadmin.operations.zookeeper.inspect import Inspection
+    from kadmin.operations.zookeeper.old_consumers import Change
+    from kadmin.operations.zookeeper.old_consumers import preview as look
 
     if not (add_partitions or members or lose):
         raise UsageError("No change is named.", next_command="add --add-partitions N, --members N or --lose MEMBER")

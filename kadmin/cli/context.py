@@ -15,14 +15,13 @@ import typer
 from kadmin.cli.deadline import alarm
 from kadmin.cli.options import OutputFormat
 from kadmin.errors import UsageError
+from kadmin.operations.zookeeper.backend import ZooKeeperContext, zookeeper_context
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
-    from kadmin.operations.clock import Clock
-    from kadmin.operations.execute.apply import Bounds
-    from kadmin.operations.execute.runner import Context
+    from kadmin.operations.context import Clock
 
 ROOT_VARIABLE = "KADMIN_ROOT"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -32,7 +31,7 @@ _GRACE_S = 1.5
 @contextmanager
 def open_context(
     zookeeper: str, *, timeout_s: float | None = None, story: OutputFormat = OutputFormat.HUMAN
-) -> Iterator[Context]:
+) -> Iterator[ZooKeeperContext]:
     """Connect to the cluster, and stop at a safe point when a signal comes.
 
     `timeout_s` bounds the whole command: calls and waits end by then, each with its own error; the clean-up has
@@ -40,9 +39,8 @@ def open_context(
     keeps its own, for clusters whose ACLs forbid `/kadmin`. `story` is the format of the progress on stderr.
     """
     from kadmin.cluster.zookeeper.store import Store
-    from kadmin.operations.clock import Clock
-    from kadmin.operations.execute.runner import Context
-    from kadmin.operations.record.record import Paths
+    from kadmin.operations.context import Clock
+    from kadmin.operations.zookeeper.paths import Paths
     from kadmin.report.follow import Follower, JsonFollower
 
     def write(text: str) -> None:
@@ -57,7 +55,7 @@ def open_context(
         Store.connect(zookeeper, until=clock.until) as store,
     ):
         try:
-            yield Context(store, Paths(os.environ.get(ROOT_VARIABLE, "/kadmin")), clock, follower)
+            yield zookeeper_context(store, Paths(os.environ.get(ROOT_VARIABLE, "/kadmin")), clock, follower)
         finally:
             follower.close()
 
@@ -69,13 +67,6 @@ def require_cluster(zookeeper: str | None) -> str:
             "A cluster or a snapshot is needed.", next_command="add --zookeeper CONNECT, or --inventory DIR"
         )
     return zookeeper
-
-
-def bounds_of(context: Context, lock_timeout_s: float) -> Bounds:
-    """Return the command's deadline, and how long it waits for a lock that is held."""
-    from kadmin.operations.execute.apply import Bounds
-
-    return Bounds(context.clock.until, lock_timeout_s)
 
 
 @contextmanager

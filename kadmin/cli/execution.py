@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kadmin.cluster.model import TopicPartition
-    from kadmin.operations.execute.apply import Bounds, Outcome
-    from kadmin.operations.execute.runner import Context
+    from kadmin.operations.context import Context
+    from kadmin.operations.execute.apply import Outcome
     from kadmin.plan.model import Plan, Policy
 
 
@@ -23,7 +23,7 @@ def execute(
     context: Context,
     plan: Plan,
     sizes: Mapping[TopicPartition, int],
-    bounds: Bounds,
+    lock_timeout: float,
     output: OutputFormat,
     *,
     policy: Policy | None = None,
@@ -40,7 +40,7 @@ def execute(
     outcome = preview.settled(dry_run=dry_run)
     if outcome is None:
         _confirm(plan, yes=yes)
-        outcome = apply(context, plan, sizes, bounds, policy)
+        outcome = apply(context, plan, sizes, lock_timeout, policy)
     return outcome
 
 

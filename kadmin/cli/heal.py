@@ -28,7 +28,7 @@ def heal(
 
     Each step is shown and confirmed. What a step replaces is kept on record.
     """
-    from kadmin.cli.context import bounds_of, open_context
+    from kadmin.cli.context import open_context
     from kadmin.operations.zookeeper.heal import heal as run
 
     def confirm(finding: str, step: str) -> None:
@@ -36,5 +36,5 @@ def heal(
         ask("Repair this?", yes=yes)
 
     with open_context(zookeeper, timeout_s=timeout, story=output) as context:
-        outcome = run(context, bounds_of(context, lock_timeout), confirm)
+        outcome = run(context, lock_timeout, confirm)
     answer_outcome(output, outcome)

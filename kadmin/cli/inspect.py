@@ -22,7 +22,7 @@ from kadmin.errors import NotCompletedError, UnreachableError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kadmin.operations.execute.runner import Context
+    from kadmin.operations.zookeeper.backend import ZooKeeperContext
 
 BETWEEN_READS_S = 2.0
 _CLEAR = "\x1b[2J\x1b[H"
@@ -143,7 +143,7 @@ def inspect_znode(
 
 def _show(
     zookeeper: str,
-    read: Callable[[Context], _Found],
+    read: Callable[[ZooKeeperContext], _Found],
     render: Callable[[_Found], None],
     *,
     watch: bool,

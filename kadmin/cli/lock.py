@@ -29,12 +29,11 @@ def lock_show(
     """Show who holds the lock."""
     from kadmin.cli.context import open_context
     from kadmin.cli.output import answer
-    from kadmin.operations.zookeeper.lock import read_holder
     from kadmin.report.answers import lock_answer
     from kadmin.report.operations import lock_text
 
     with open_context(zookeeper, timeout_s=timeout) as context:
-        found = read_holder(context.store, context.paths)
+        found = context.operations.holder()
     answer(output, lambda: lock_text(found), lambda: lock_answer(found))
 
 
@@ -51,9 +50,8 @@ def lock_release(
     The lock of a runner that has ended expires without this, with its ZooKeeper session.
     """
     from kadmin.cli.context import open_context
-    from kadmin.operations.zookeeper.lock import release_by_hand
 
     ask(f"Take the lock from the runner of operation {operation_id}?", yes=yes)
     with open_context(zookeeper, timeout_s=timeout) as context:
-        holder = release_by_hand(context.store, context.paths, operation_id)
+        holder = context.operations.release_by_hand(operation_id)
     typer.echo(f"released; it was held by {holder}")

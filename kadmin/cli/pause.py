@@ -26,10 +26,10 @@ def pause(
 
     No further wave is published until `kadmin resume`.
     """
-    from kadmin.cli.context import bounds_of, open_context
+    from kadmin.cli.context import open_context
     from kadmin.operations.execute.takeover import stop
-    from kadmin.operations.record.request import Stop
+    from kadmin.operations.record.stop_request import Stop
 
     with open_context(zookeeper, timeout_s=timeout, story=output) as context:
-        outcome = stop(context, operation_id, Stop.PAUSE, bounds_of(context, lock_timeout))
+        outcome = stop(context, operation_id, Stop.PAUSE, lock_timeout)
     answer_outcome(output, outcome)

@@ -20,7 +20,7 @@ from kadmin.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from kadmin.operations.execute.runner import Context
+    from kadmin.operations.context import Context
     from kadmin.plan.model import RecreationPlan
 
 
@@ -43,7 +43,7 @@ def recreate(
 
     Their records are lost. A topic that exists is not touched (exit code 5).
     """
-    from kadmin.cli.context import bounds_of, open_context
+    from kadmin.cli.context import open_context
     from kadmin.cli.inputs import write_plan
     from kadmin.report.text import count
 
@@ -53,7 +53,7 @@ def recreate(
             write_plan(out, plan)
             typer.echo(f"{out}: {count(len(plan.recipes), 'topic')}")
             return
-        outcome = execute(context, plan, {}, bounds_of(context, lock_timeout), output, dry_run=dry_run, yes=yes)
+        outcome = execute(context, plan, {}, lock_timeout, output, dry_run=dry_run, yes=yes)
     answer_outcome(output, outcome)
 
 

@@ -28,13 +28,12 @@ def resume(
 
     Waits for the lock of a runner that was killed: it expires with its ZooKeeper session.
     """
-    from kadmin.cli.context import bounds_of, open_context
+    from kadmin.cli.context import open_context
     from kadmin.operations.execute import takeover
 
     with open_context(zookeeper, timeout_s=timeout, story=output) as context:
-        bounds = bounds_of(context, lock_timeout)
         found = takeover.find_unfinished(context, operation_id)
         if found is not None:
             ask(f"Resume operation {found}?", yes=yes)
-        outcome = takeover.resume(context, operation_id, bounds)
+        outcome = takeover.resume(context, operation_id, lock_timeout)
     answer_outcome(output, outcome)

@@ -33,13 +33,12 @@ def rollback(
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
     """Restore the replicas that an operation's partitions had before it."""
-    from kadmin.cli.context import bounds_of, open_context
+    from kadmin.cli.context import open_context
     from kadmin.cli.inputs import read_sizes
     from kadmin.operations.repair.rollback import plan_rollback
 
     known = read_sizes(sizes)
     with open_context(zookeeper, timeout_s=timeout, story=output) as context:
-        bounds = bounds_of(context, lock_timeout)
         plan = plan_rollback(context, operation_id)
-        outcome = execute(context, plan, known, bounds, output, dry_run=dry_run, yes=yes)
+        outcome = execute(context, plan, known, lock_timeout, output, dry_run=dry_run, yes=yes)
     answer_outcome(output, outcome)

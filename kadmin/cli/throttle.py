@@ -19,8 +19,7 @@ from kadmin.errors import InvalidInputError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kadmin.operations.execute.apply import Bounds
-    from kadmin.operations.execute.runner import Context
+    from kadmin.operations.context import Context
     from kadmin.plan.throttle import ConfigChanges
 
 throttle_app = typer.Typer(help="Show, audit, set or clear replication throttles.")
@@ -88,13 +87,12 @@ def set_(
     On the partitions in flight now; with --topic on whole topics, with --broker the rate of those brokers only. The
     values it replaces are shown before kadmin asks.
     """
-    from kadmin.cli.context import bounds_of, open_context
+    from kadmin.cli.context import open_context
     from kadmin.operations.throttles.by_hand import Scope, plan_set
 
     wanted, scope = _rate(rate), Scope(tuple(broker or ()), tuple(topic or ()))
     with open_context(zookeeper, timeout_s=timeout) as context:
-        bounds = bounds_of(context, lock_timeout)
-        _carry_out(context, lambda: plan_set(context, scope, wanted), bounds, output, yes=yes)
+        _carry_out(context, lambda: plan_set(context, scope, wanted), lock_timeout, output, yes=yes)
 
 
 @throttle_app.command("clear")
@@ -113,17 +111,16 @@ def clear(
 
     What an operation set goes back to the value before it; everything else is removed.
     """
-    from kadmin.cli.context import bounds_of, open_context
+    from kadmin.cli.context import open_context
     from kadmin.operations.throttles.by_hand import Scope, plan_clear
 
     scope = Scope(tuple(broker or ()), tuple(topic or ()))
     with open_context(zookeeper, timeout_s=timeout) as context:
-        bounds = bounds_of(context, lock_timeout)
-        _carry_out(context, lambda: plan_clear(context, scope, now=now), bounds, output, yes=yes)
+        _carry_out(context, lambda: plan_clear(context, scope, now=now), lock_timeout, output, yes=yes)
 
 
 def _carry_out(
-    context: Context, plan: Callable[[], ConfigChanges], bounds: Bounds, output: OutputFormat, *, yes: bool
+    context: Context, plan: Callable[[], ConfigChanges], lock_timeout: float, output: OutputFormat, *, yes: bool
 ) -> None:
     from kadmin.cli.confirm import ask
     from kadmin.cli.output import answer
@@ -134,7 +131,7 @@ def _carry_out(
     if changes := plan():
         typer.echo(changes_text(changes), err=True)
         ask("Write these values?", yes=yes)
-        written = write_planned(context, plan, bounds)
+        written = write_planned(context, plan, lock_timeout)
     answer(output, lambda: written_text(written), lambda: written_answer(written))
 
 

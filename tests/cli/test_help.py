@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 import typer
-from support.cli.commands import every_command
-from support.live.cluster import command
+from support.cli.commands import command, every_command
 from typer.core import TyperCommand, TyperGroup
 
 from kadmin.cli.examples import EXAMPLES

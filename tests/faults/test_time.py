@@ -13,21 +13,21 @@ from itertools import cycle
 from typing import TYPE_CHECKING
 
 import pytest
-from support.cli.commands import every_command
+from support.cli.commands import command, every_command
 from support.controller.simple_controller import Manner
-from support.live.cluster import command, document, reassignment
+from support.documents.plans import document, reassignment
 from typer.core import TyperGroup
 
 from kadmin.cli.deadline import alarm
 from kadmin.cli.inspect import TABLES
 from kadmin.errors import NotCompletedError
-from kadmin.operations.clock import Clock
+from kadmin.operations.context import Clock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from support.controller.simple_controller import StandIn
+    from support.controller.simple_controller import SimpleController
 
 HOUR_S = 3600.0
 SLACK_S = 20.0
@@ -53,7 +53,7 @@ def test_f30_deadlines_are_monotonic() -> None:
 
 @pytest.mark.zookeeper
 @pytest.mark.usefixtures("jumping")
-def test_f30_a_plan_runs_and_times_out_as_ever(cluster: StandIn, tmp_path: Path) -> None:
+def test_f30_a_plan_runs_and_times_out_as_ever(cluster: SimpleController, tmp_path: Path) -> None:
     cluster.create_topic("orders", {0: [1, 2]})
     plan = document(tmp_path / "plan.yaml", reassignment("orders", {0: [2, 3]}))
     cluster.behave(Manner.BEGIN)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kadmin.cluster.model import ClusterState, TopicPartition
-    from kadmin.operations.execute.runner import Context
+    from kadmin.operations.context import Context
     from kadmin.operations.record.timeline import Timeline
     from kadmin.plan.model import Plan, Policy
 
