@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -42,37 +42,50 @@ class Engine(StrEnum):
     LOCAL = "local"
 
 
+RequestArgument: TypeAlias = Annotated[
+    Path, typer.Argument(metavar="REQUEST", help="The RebalanceRequest; - reads standard input.")
+]
+PlannedInventoryOption: TypeAlias = Annotated[
+    Path, typer.Option("--inventory", metavar="DIR", help="The inventory to plan on, of one cluster or of a fleet.")
+]
+OutOption: TypeAlias = Annotated[
+    Path, typer.Option("--out", metavar="PLAN", help="The plan to write, .yaml or .json; of a fleet, a folder.")
+]
+FiguresOption: TypeAlias = Annotated[
+    Path | None, typer.Option("--figures", metavar="FILE", help="Also write the figures, as JSON, to this file.")
+]
+PagesOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--html", metavar="FILE", help="Also write an HTML page to this file; of a fleet, a folder."),
+]
+EngineOption: TypeAlias = Annotated[
+    Engine, typer.Option("--engine", help="Where the planner runs; both give the same plan.")
+]
+MasterOption: TypeAlias = Annotated[
+    str | None, typer.Option("--master", metavar="URL", help="Spark's master. Default: on this machine.")
+]
+ConfOption: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--conf", metavar="KEY=VALUE", help="A Spark setting. Repeatable.")
+]
+ExplainOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--explain", metavar="TOPIC-PARTITION", help="Show why it is in the plan. Repeatable."),
+]
+
+
 @propose_app.command()
 @bounded
 def rebalance(
-    request: Annotated[Path, typer.Argument(metavar="REQUEST", help="The RebalanceRequest; - reads standard input.")],
-    inventory: Annotated[
-        Path, typer.Option("--inventory", metavar="DIR", help="The inventory to plan on, of one cluster or of a fleet.")
-    ],
-    out: Annotated[
-        Path, typer.Option("--out", metavar="PLAN", help="The plan to write, .yaml or .json; of a fleet, a folder.")
-    ],
+    request: RequestArgument,
+    inventory: PlannedInventoryOption,
+    out: OutOption,
     *,
-    figures: Annotated[
-        Path | None, typer.Option("--figures", metavar="FILE", help="Also write the figures, as JSON, to this file.")
-    ] = None,
-    html: Annotated[
-        Path | None,
-        typer.Option("--html", metavar="FILE", help="Also write an HTML page to this file; of a fleet, a folder."),
-    ] = None,
-    engine: Annotated[
-        Engine, typer.Option("--engine", help="Where the planner runs; both give the same plan.")
-    ] = Engine.SPARK,
-    master: Annotated[
-        str | None, typer.Option("--master", metavar="URL", help="Spark's master. Default: on this machine.")
-    ] = None,
-    conf: Annotated[
-        list[str] | None, typer.Option("--conf", metavar="KEY=VALUE", help="A Spark setting. Repeatable.")
-    ] = None,
-    explain: Annotated[
-        list[str] | None,
-        typer.Option("--explain", metavar="TOPIC-PARTITION", help="Show why it is in the plan. Repeatable."),
-    ] = None,
+    figures: FiguresOption = None,
+    html: PagesOption = None,
+    engine: EngineOption = Engine.SPARK,
+    master: MasterOption = None,
+    conf: ConfOption = None,
+    explain: ExplainOption = None,
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
     """Propose a balanced reassignment for an inventory.
