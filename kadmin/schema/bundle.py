@@ -1,6 +1,7 @@
-"""The schemas in a folder, and values checked against them. The only place that knows jsonschema.
+"""The schemas in a folder, and values checked against them.
 
-Nothing is ever fetched: a `$ref` that leads out of its own schema is an error of that schema.
+jsonschema-rs passes what conforms: a plan of 50,000 partitions in 0.1 s. jsonschema, which needs 10 s for that plan,
+explains what does not. Nothing is ever fetched: a `$ref` that leads out of its own schema is an error of that schema.
 """
 
 from __future__ import annotations
@@ -8,22 +9,24 @@ from __future__ import annotations
 import difflib
 import itertools
 import json
+import math
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kadmin.errors import InvalidInputError, KadminError, UsageError
-from kadmin.schema.quick import UnsupportedSchemaError, compile_pattern, compile_quick, is_integer, is_number
-from kadmin.schema.wording import explain
+from kadmin.schema.wording import compile_pattern, explain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from jsonschema import ValidationError
     from jsonschema.protocols import Validator
 
-    from kadmin.schema.quick import Check, Schema
     from kadmin.schema.wording import SchemaViolation
+
+    Check: TypeAlias = "Callable[[object], bool]"
+    Schema: TypeAlias = Mapping[str, Any]
 
 SUFFIX = ".schema.json"
 MOST_VIOLATIONS = 1_000
@@ -35,7 +38,6 @@ class SchemaSet:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._validators: dict[str, Validator] = {}
-        self._quick: dict[str, Check] = {}
 
     def names(self) -> tuple[str, ...]:
         """Every schema's name, sorted."""
@@ -58,9 +60,7 @@ class SchemaSet:
 
         Raises InvalidInputError where the schema itself is none.
         """
-        if name not in self._quick:
-            self._quick[name] = _quick_or_never(self._schema(name))
-        return [] if self._quick[name](value) else list(itertools.islice(self._explained(value, name), MOST_VIOLATIONS))
+        return list(itertools.islice(self._explained(value, name), MOST_VIOLATIONS))
 
     def check(self) -> None:
         """Raise InvalidInputError unless every schema is one, by one of kadmin's own names: others hold nothing."""
@@ -109,11 +109,38 @@ class SchemaSet:
         return schema
 
 
-def _quick_or_never(schema: Schema) -> Check:
+def compile_quick(schema: Schema) -> Check:
+    """Return a test that is True only for values that conform; where it is False, jsonschema has to judge.
+
+    It is False for every value where the schema is invalid or refers to another one.
+    """
+    from jsonschema_rs import Draft202012Validator
+
     try:
-        return compile_quick(schema)
-    except (UnsupportedSchemaError, KeyError, TypeError, AttributeError, ValueError, RecursionError):
-        return lambda _: False  # a schema of somebody else's: jsonschema judges it, and says when it is none
+        validator = Draft202012Validator(dict(schema), offline=True)
+    except ValueError:
+        return lambda _: False
+
+    def conforms(value: object) -> bool:
+        try:
+            return validator.is_valid(value) and not _has_integral_float(value)
+        except ValueError:  # a value that JSON does not have, half a surrogate pair among them
+            return False
+
+    return conforms
+
+
+def _has_integral_float(value: object) -> bool:
+    """Whether a 1.0 is in the value: JSON Schema takes it for an integer, Kafka does not."""
+    parts = [value]
+    for part in parts:
+        if isinstance(part, dict):
+            parts.extend(part.values())
+        elif isinstance(part, list):
+            parts.extend(part)
+        elif isinstance(part, float) and part.is_integer():
+            return True
+    return False
 
 
 def _validator(schema: Schema, path: Path) -> Validator:
@@ -135,7 +162,10 @@ def _validator(schema: Schema, path: Path) -> Validator:
             cause="schemas are complete in themselves; nothing is fetched",
         )
     types = Draft202012Validator.TYPE_CHECKER.redefine_many(
-        {"integer": lambda _, value: is_integer(value), "number": lambda _, value: is_number(value)}
+        {
+            "integer": lambda _, value: type(value) is int,
+            "number": lambda _, value: type(value) is int or (type(value) is float and math.isfinite(value)),
+        }
     )
     rules = {"pattern": _pattern, "required": _required, "propertyNames": _property_names, "items": _items(schema)}
     kind = validators.extend(Draft202012Validator, rules, type_checker=types)  # type: ignore[no-untyped-call]  # jsonschema's own gap
@@ -178,9 +208,10 @@ def _items(root: Schema) -> Any:  # noqa: ANN401 - a keyword of jsonschema has n
         if not validator.is_type(value, "array"):
             return
         definitions = root.get("$defs", {})
-        quick = _quick_or_never({**item_schema, "$defs": definitions}) if value else None
+        quick = compile_quick({"allOf": [item_schema], "$defs": definitions}) if value else None
         # A plain reference is followed once, not for every item anew.
-        named = item_schema["$ref"].removeprefix("#/$defs/") if set(item_schema) == {"$ref"} else None
+        plain = isinstance(item_schema, dict) and set(item_schema) == {"$ref"}
+        named = item_schema["$ref"].removeprefix("#/$defs/") if plain else None
         followed = definitions.get(named, item_schema)
         for index, item in enumerate(value):
             if quick is None or not quick(item):
@@ -212,7 +243,12 @@ def schema_text(name: str) -> str:
 
 def validate_value(value: object, schema_name: str) -> list[SchemaViolation]:
     """Return what is wrong with a value by a schema that comes with kadmin."""
-    return bundled().violations(value, schema_name)
+    return [] if _quick(schema_name)(value) else bundled().violations(value, schema_name)
+
+
+@lru_cache
+def _quick(schema_name: str) -> Check:
+    return compile_quick(json.loads(schema_text(schema_name)))
 
 
 def require_valid_payload(value: object, name: str) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
-
-from kadmin.schema.quick import compile_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -55,6 +55,12 @@ def show(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False, default=str)
     shown = "".join(char if char.isprintable() else _escape(char) for char in text[: _LONGEST_SHOWN + 1])
     return shown if len(text) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}..."
+
+
+@lru_cache(maxsize=256)
+def compile_pattern(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern as JSON Schema means it: a final `$` does not match before a trailing newline."""
+    return re.compile(re.sub(r"\$$", r"\\Z", pattern))
 
 
 def explain(error: ValidationError) -> Iterator[SchemaViolation]:
