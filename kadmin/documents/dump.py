@@ -213,8 +213,8 @@ _COMPACT = json.JSONEncoder(ensure_ascii=False)
 def _yaml_lines(value: dict[str, Any], indent: int) -> Iterator[str]:
     """Lay YAML out: mappings and long lists in block style, what fits on a line of 120 in flow style.
 
-    PyYAML's dumper is no less code with the same quotes and one entry a line, and takes 4 s (11 s without libyaml) for a
-    plan of 50,000 partitions; this takes 1 s.
+    PyYAML's dumper with the same quotes and one entry a line is no less code: 4 s for a plan of 50,000 partitions, 11 s
+    without libyaml, against 1 s here.
     """
     for key, part in value.items():
         start = f"{'  ' * indent}{_yaml_scalar(key)}:"
@@ -263,5 +263,5 @@ def _quote(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return JSON with escapes for what a reader may take for a line's end, or not see; all of these are within strings."""
+    """Return JSON with escapes for what a reader may take for a line's end, or not see."""
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

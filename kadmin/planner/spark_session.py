@@ -157,9 +157,5 @@ def _settings(options: Options, java_options: str) -> dict[str, str]:
         "spark.driver.extraJavaOptions": java_options,
     }
     if settings["spark.master"].startswith("local"):
-        settings |= {
-            "spark.driver.host": "127.0.0.1",
-            "spark.driver.bindAddress": "127.0.0.1",
-            "spark.python.daemon.module": "kadmin.planner.worker_daemon",
-        }
+        settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     return {**settings, **_SQL, **options.conf}
