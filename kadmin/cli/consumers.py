@@ -1,4 +1,4 @@
-"""consumers: how a group's partitions are shared, who coordinates it, who notices a plan; nothing is changed."""
+"""consumers: previews assignments, finds coordinators and the groups that a plan disturbs. Read-only."""
 
 from __future__ import annotations
 

@@ -89,9 +89,9 @@ def _launched(options: Options, archived: Path | None, ends: ExitStack) -> Spark
 
 
 def class_archive(java: JavaRuntime, cache: Path) -> Path:
-    """Return where Spark's classes lie as this Java has loaded them before, if somebody had them archived.
+    """Return the path of the archive of Spark's classes for this Java and PySpark; it may not exist.
 
-    A JVM takes no archive that is broken, of another Java, or of jars that have changed since, and runs without it.
+    A JVM ignores an archive that is broken, of another Java, or of jars that have changed since.
     """
     home = Path(pyspark.__file__).parent
     key = hashlib.sha256(f"{java.executable.resolve()}\n{home}".encode()).hexdigest()[:12]

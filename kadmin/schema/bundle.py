@@ -1,7 +1,7 @@
-"""The schemas in a folder, and values checked against them.
+"""Reads the schemas of a folder and checks values against them. The only place that knows jsonschema.
 
-jsonschema-rs passes what conforms: a plan of 50,000 partitions in 0.1 s. jsonschema, which needs 10 s for that plan,
-explains what does not. Nothing is ever fetched: a `$ref` that leads out of its own schema is an error of that schema.
+jsonschema-rs passes what conforms, a plan of 50,000 partitions in 0.1 s; jsonschema, which needs 10 s for that plan,
+explains what does not. Nothing is fetched: a `$ref` that leads out of its own schema is an error of that schema.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class SchemaSet:
         return tuple(sorted(name.removesuffix(SUFFIX) for name in found))
 
     def text(self, name: str) -> str:
-        """Return a schema's own text; raises UsageError for a name that is not there."""
+        """Return the text of a schema; raises UsageError for an unknown name."""
         if name not in (names := self.names()):
             close = difflib.get_close_matches(name, names, n=1)
             raise UsageError(
@@ -58,12 +58,12 @@ class SchemaSet:
     def violations(self, value: object, name: str) -> list[SchemaViolation]:
         """Return what is wrong with a value made of JSON's types, at most MOST_VIOLATIONS; empty where it conforms.
 
-        Raises InvalidInputError where the schema itself is none.
+        Raises InvalidInputError where the schema itself is invalid.
         """
         return list(itertools.islice(self._explained(value, name), MOST_VIOLATIONS))
 
     def check(self) -> None:
-        """Raise InvalidInputError unless every schema is one, by one of kadmin's own names: others hold nothing."""
+        """Raise InvalidInputError unless every schema is valid and has the name of one of kadmin's own."""
         if not self.names():
             raise InvalidInputError(
                 f"There is no schema (*{SUFFIX}) in {self.folder}.", next_command="kadmin schema export DIR"
@@ -202,14 +202,14 @@ def _property_names(validator: Any, names: Schema, value: Any, _: Schema) -> Ite
 
 
 def _items(root: Schema) -> Any:  # noqa: ANN401 - a keyword of jsonschema has no public type
-    """Return `items` that looks only into those items that the quick test does not pass."""
+    """Return the keyword `items`; it examines only the items that the quick test does not pass."""
 
     def items(validator: Any, item_schema: Schema, value: Any, _: Schema) -> Iterator[ValidationError]:  # noqa: ANN401
         if not validator.is_type(value, "array"):
             return
         definitions = root.get("$defs", {})
         quick = compile_quick({"allOf": [item_schema], "$defs": definitions}) if value else None
-        # A plain reference is followed once, not for every item anew.
+        # A plain reference is followed once instead of for every item.
         plain = isinstance(item_schema, dict) and set(item_schema) == {"$ref"}
         named = item_schema["$ref"].removeprefix("#/$defs/") if plain else None
         followed = definitions.get(named, item_schema)
@@ -222,12 +222,12 @@ def _items(root: Schema) -> Any:  # noqa: ANN401 - a keyword of jsonschema has n
 
 @lru_cache(maxsize=1)
 def bundled() -> SchemaSet:
-    """Return the schemas that come with kadmin."""
+    """Return kadmin's own schemas."""
     return SchemaSet(Path(__file__).resolve().parent.parent / "schemas")
 
 
 def schema_names() -> tuple[str, ...]:
-    """Names of the schemas that come with kadmin."""
+    """Return the names of kadmin's own schemas."""
     return bundled().names()
 
 
@@ -237,12 +237,12 @@ def schema_file_name(name: str) -> str:
 
 
 def schema_text(name: str) -> str:
-    """Return the text of a schema that comes with kadmin; raises UsageError."""
+    """Return the text of one of kadmin's own schemas; raises UsageError for an unknown name."""
     return bundled().text(name)
 
 
 def validate_value(value: object, schema_name: str) -> list[SchemaViolation]:
-    """Return what is wrong with a value by a schema that comes with kadmin."""
+    """Return what one of kadmin's own schemas forbids in a value."""
     return [] if _quick(schema_name)(value) else bundled().violations(value, schema_name)
 
 
@@ -252,9 +252,9 @@ def _quick(schema_name: str) -> Check:
 
 
 def require_valid_payload(value: object, name: str) -> None:
-    """Refuse to write what its schema forbids; `name` is the znode's: `reassign_partitions`.
+    """Raise KadminError for a payload that its schema forbids; only a bug in kadmin can cause one.
 
-    Raises KadminError, for nothing but a bug in kadmin can bring such a value so far.
+    `name` is the znode's, as `reassign_partitions`.
     """
     violations = validate_value(value, f"payloads/{name}")
     if violations:

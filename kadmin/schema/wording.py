@@ -40,10 +40,10 @@ _PYTHON_KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class SchemaViolation:
-    """One thing that a schema forbids. `path` leads to the value, or to the name of a field that should not be there.
+    """One violation of a schema.
 
-    `rule` is the JSON Schema keyword, of a field's name always propertyNames; `title` that of the broken schema;
-    `instance` the value.
+    `path` leads to the value, or to the name of an unknown field. `rule` is the JSON Schema keyword, propertyNames for
+    every rule about a field's name. `title` is that of the violated subschema, `instance` the value.
     """
 
     path: tuple[str | int, ...]
@@ -68,7 +68,7 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
 
 
 def explain(error: ValidationError) -> Iterator[SchemaViolation]:
-    """Word one error of jsonschema: one violation per unknown or missing field, else one in all."""
+    """Return the violations of one error of jsonschema: one for each unknown field or repeated item, else one."""
     word = _WORDINGS.get(str(error.validator), _in_its_own_words)
     yield from word(error)
 

@@ -1,4 +1,4 @@
-"""Which member of a group gets which partitions, and which partition of `__consumer_offsets` keeps a group.
+"""Computes the partitions that each member of a group gets, and a group's partition of `__consumer_offsets`.
 
 Kafka: RangeAssignor, RoundRobinAssignor, StickyAssignor of 3.9 and GroupMetadataManager.partitionFor; names are in
 Java's order, by UTF-16 units. Members are consumer ids, or consumer threads (`<consumer id>-<thread>`) of the old
@@ -40,7 +40,7 @@ _WORD = 1 << 32
 
 
 def range_shares(subscriptions: Subscriptions, partitions: Mapping[str, int]) -> Shares:
-    """Share each topic by itself: its P partitions in C consecutive runs, the first P mod C of them one longer.
+    """Share each topic separately: its P partitions in C consecutive runs, the first P mod C of them one longer.
 
     `partitions` is how many each topic has; a topic that is not in it has none.
     Example: 5 partitions for members a and b: a gets 0, 1, 2 and b gets 3, 4.
@@ -116,7 +116,7 @@ def sticky_shares(subscriptions: Subscriptions, partitions: Mapping[str, int], o
 def shares(
     strategy: Strategy, subscriptions: Subscriptions, partitions: Mapping[str, int], owned: Shares | None = None
 ) -> Shares:
-    """Share by a strategy; what members `owned` before counts for the sticky one alone."""
+    """Share by a strategy; only the sticky one uses what members `owned` before."""
     if strategy is Strategy.STICKY:
         return sticky_shares(subscriptions, partitions, owned or {})
     share = range_shares if strategy is Strategy.RANGE else round_robin_shares
@@ -146,7 +146,7 @@ def resized(members: Sequence[ConsumerRegistration], number: int) -> tuple[Consu
 
 
 def preview_table(before: Shares, after: Shares) -> Table:
-    """Return who has each partition before and after; None for a partition that nobody has, or that is not there."""
+    """Return the owner of each partition before and after; None where it has no owner or does not exist."""
     owners = [{partition: member for member, each in found.items() for partition in each} for found in (before, after)]
     moved = set(changed_hands(before, after))
     rows = (
@@ -162,7 +162,7 @@ def idle(found: Shares) -> tuple[str, ...]:
 
 
 def changed_hands(before: Shares, after: Shares) -> tuple[TopicPartition, ...]:
-    """Return the partitions that another member has now, those of members that left and those that are new included."""
+    """Return the partitions that have another owner after than before; new partitions are among them."""
     owners = {partition: member for member, found in before.items() for partition in found}
     moved = (p for member, found in after.items() for p in found if owners.get(p) != member)
     return tuple(sorted(moved))
@@ -171,7 +171,7 @@ def changed_hands(before: Shares, after: Shares) -> tuple[TopicPartition, ...]:
 def coordinating_partition(group: str, offsets_partitions: int) -> int:
     """Return the partition of `__consumer_offsets` whose leader is the group's coordinator.
 
-    It is the absolute value of Java's hash of the name, 0 for the hash that has none, modulo their number.
+    It is the absolute value of Java's hash of the name modulo their number; the smallest int counts as 0.
     """
     found = _java_hash(group)
     signed = found - _WORD if found >= _SIGN else found
