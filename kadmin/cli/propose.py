@@ -195,9 +195,6 @@ def _propose(
 ) -> Mapping[str, Proposal]:
     if engine is Engine.LOCAL:
         from kadmin.planner.local import propose
-        from kadmin.planner.no_pandas import leave_pandas_out
-
-        leave_pandas_out()
     else:
         from kadmin.planner.spark import propose
     return propose(request, inventory, options, show)

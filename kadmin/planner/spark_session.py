@@ -89,9 +89,9 @@ def _launched(options: Options, archived: Path | None, ends: ExitStack) -> Spark
 
 
 def class_archive(java: JavaRuntime, cache: Path) -> Path:
-    """Return where Spark's classes lie as this Java has loaded them before, if somebody had them archived.
+    """Return the path of the archive of Spark's classes for this Java and PySpark; it may not exist.
 
-    A JVM takes no archive that is broken, of another Java, or of jars that have changed since, and runs without it.
+    A JVM ignores an archive that is broken, of another Java, or of jars that have changed since.
     """
     home = Path(pyspark.__file__).parent
     key = hashlib.sha256(f"{java.executable.resolve()}\n{home}".encode()).hexdigest()[:12]
@@ -157,9 +157,5 @@ def _settings(options: Options, java_options: str) -> dict[str, str]:
         "spark.driver.extraJavaOptions": java_options,
     }
     if settings["spark.master"].startswith("local"):
-        settings |= {
-            "spark.driver.host": "127.0.0.1",
-            "spark.driver.bindAddress": "127.0.0.1",
-            "spark.python.daemon.module": "kadmin.planner.worker_daemon",
-        }
+        settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     return {**settings, **_SQL, **options.conf}
