@@ -19,13 +19,13 @@ import pyarrow as pa
 
 from kadmin.inventory import SINGLE_CLUSTER, BrokerRow, ClusterInventory, Inventory, PartitionRow
 from kadmin.inventory.columns import BROKERS, PARTITIONS
-from kadmin.planner.tables import arrow_schema
+from kadmin.planner.cluster_arrays import arrow_schema
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from kadmin.inventory.columns import InventoryTable
-    from kadmin.planner.tables import ArrowTable
+    from kadmin.planner.cluster_arrays import ArrowTable
 
     Ints = npt.NDArray[np.int64]
 

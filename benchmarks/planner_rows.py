@@ -23,12 +23,12 @@ from kadmin.inventory import SINGLE_CLUSTER
 from kadmin.inventory.header import Header, encode_header
 from kadmin.plan.model import PlanHeader, Racks, RebalanceRequest
 from kadmin.planner.assessment import assess
-from kadmin.planner.kernel.bounds import added
-from kadmin.planner.kernel.order import plan_order
-from kadmin.planner.kernel.problem import NONE
+from kadmin.planner.cluster_arrays import cluster_arrays
+from kadmin.planner.compiled_request import compile_request
+from kadmin.planner.kernel.bounds import moves_per_partition
+from kadmin.planner.kernel.entry_order import plan_order
+from kadmin.planner.kernel.placement_problem import NONE
 from kadmin.planner.kernel.solve import solve
-from kadmin.planner.tables import cluster_of
-from kadmin.planner.terms import terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from family import Size
     from planner_peers import Assignment, Peer, Peers
 
-    from kadmin.planner.kernel.problem import Ints, Problem
+    from kadmin.planner.kernel.placement_problem import Ints, PlacementProblem
 
 TAKEN_AT = "2026-01-01T00:00:00Z"
 FAMILIES = ("drain", "mixed", "unequal", "heavy")
@@ -217,18 +217,18 @@ def kernel_alone(row: Row, seed: int) -> dict[str, Any]:
     seconds = cpu_s = 0.0
     moves = again = 0
     for found in row.tables(seed):
-        problem = terms_of(cluster_of(*found), row.request).problem
+        problem = compile_request(cluster_arrays(*found), row.request).problem
         runs = [_timed(problem) for _ in range(_REPEATED if row.partitions <= MOST_LOCAL else 1)]
         seconds, cpu_s = seconds + min(each[0] for each in runs), cpu_s + min(each[1] for each in runs)
         target = runs[0][2]
-        moves += int(added(problem, target).sum())
+        moves += int(moves_per_partition(problem, target).sum())
         second = solve(replace(problem, current=target, start=target.copy()))
         again += int((second.target != target).any(axis=1).sum())
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // _KIB
     return {"seconds": seconds, "cpu_s": cpu_s, "again": again, "peak_mib": peak, "moves": moves}
 
 
-def _timed(problem: Problem) -> tuple[float, float, Ints]:
+def _timed(problem: PlacementProblem) -> tuple[float, float, Ints]:
     """Return seconds, seconds of CPU and the target."""
     started, cpu = time.perf_counter(), time.process_time()
     target = solve(problem).target
@@ -268,8 +268,8 @@ def _changes(before: Assignment, after: Assignment) -> int:
 def _scored(row: Row, seed: int, after: Assignment) -> dict[str, Any]:
     """Return the figures of another planner's assignment, made by kadmin's own scorer."""
     (found,) = row.tables(seed)
-    one = cluster_of(*found)
-    terms = terms_of(one, row.request)
+    one = cluster_arrays(*found)
+    terms = compile_request(one, row.request)
     at = {broker: index for index, broker in enumerate(one.broker_ids.tolist())}
     target: Ints = np.full_like(terms.problem.current, NONE)
     for index, (topic, number) in enumerate(zip(one.topic.tolist(), one.partition.tolist(), strict=True)):

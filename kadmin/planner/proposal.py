@@ -14,7 +14,7 @@ from kadmin.cluster.model import TopicPartition
 from kadmin.errors import InvalidInputError, KadminError, StalePlanError, name_some
 from kadmin.inventory import SINGLE_CLUSTER, read_inventory
 from kadmin.plan.model import Elect, PartitionTarget, PlanHeader, ReassignmentPlan
-from kadmin.planner.answer import REPORT
+from kadmin.planner.cluster_plan import REPORT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import Replicas
     from kadmin.inventory.header import Header
     from kadmin.plan.model import RebalanceRequest
-    from kadmin.planner.tables import ArrowTable
+    from kadmin.planner.cluster_arrays import ArrowTable
 
 DEFAULT_NAME = "rebalance"
 
@@ -48,7 +48,7 @@ class Proposal:
     reasons: Mapping[TopicPartition, str]
 
 
-def tell_nobody(_stage: str) -> None:
+def ignore_stages(_stage: str) -> None:
     """Take the stages of a run, and keep them to oneself."""
 
 
@@ -70,27 +70,27 @@ def explain_bad_rows(directory: Path) -> NoReturn:
 
 
 def proposals_of(
-    request: RebalanceRequest, directory: Path, header: Header, answers: Mapping[str, ArrowTable]
+    request: RebalanceRequest, directory: Path, header: Header, results: Mapping[str, ArrowTable]
 ) -> dict[str, Proposal]:
     """Read proposals out of the answers, one for each cluster.
 
     Raises InvalidInputError where the inventory has bad rows or the request names what no cluster has, and the error
     of the first cluster by name that has one.
     """
-    reports = {name: _report(answers[name]) for name in sorted(answers)}
-    if any("unsound" in report for report in reports.values()):
+    reports = {name: _report(results[name]) for name in sorted(results)}
+    if any("invalid_rows" in report for report in reports.values()):
         explain_bad_rows(directory)
     for name, report in reports.items():
         if "error" in report:
             raise _error(name, report["error"])
-    _refuse_strangers([set(report["strangers"]) for report in reports.values()])
-    return {name: _proposal(request, header, name, answers[name], report) for name, report in reports.items()}
+    _refuse_unknown_names([set(report["unknown_names"]) for report in reports.values()])
+    return {name: _proposal(request, header, name, results[name], report) for name, report in reports.items()}
 
 
 def _proposal(
-    request: RebalanceRequest, header: Header, name: str, answer: ArrowTable, report: Mapping[str, Any]
+    request: RebalanceRequest, header: Header, name: str, result: ArrowTable, report: Mapping[str, Any]
 ) -> Proposal:
-    entries = answer.filter(pc.not_equal(answer.column("ordinal"), REPORT)).sort_by("ordinal")
+    entries = result.filter(pc.not_equal(result.column("ordinal"), REPORT)).sort_by("ordinal")
     partitions = [
         TopicPartition(topic, number)
         for topic, number in zip(*(entries.column(each).to_pylist() for each in ("topic", "partition")), strict=True)
@@ -116,9 +116,9 @@ def _lists(column: Any) -> list[Replicas]:  # noqa: ANN401 - pyarrow ships no ty
     return [tuple(islice(ids, length)) for length in pc.list_value_length(column).to_pylist()]
 
 
-def _report(answer: ArrowTable) -> dict[str, Any]:
-    ordinals = answer.column("ordinal").to_pylist()
-    report: dict[str, Any] = json.loads(answer.column("report")[ordinals.index(REPORT)].as_py())
+def _report(result: ArrowTable) -> dict[str, Any]:
+    ordinals = result.column("ordinal").to_pylist()
+    report: dict[str, Any] = json.loads(result.column("report")[ordinals.index(REPORT)].as_py())
     return report
 
 
@@ -128,7 +128,7 @@ def _error(name: str, report: Mapping[str, Any]) -> KadminError:
     return kind(f"{where}{report['message']}", cause=report["cause"], next_command=report["next_command"])
 
 
-def _refuse_strangers(by_cluster: Iterable[set[str]]) -> None:
+def _refuse_unknown_names(by_cluster: Iterable[set[str]]) -> None:
     if nowhere := set.intersection(*by_cluster):
         raise InvalidInputError(f"The request names what the inventory does not have: {name_some(sorted(nowhere))}.")
 

@@ -14,8 +14,8 @@ def main() -> None:
     sys.path.sort(key=lambda place: place.endswith(".zip"))
     from pyspark.daemon import manager
 
-    import kadmin.planner.answer
-    import kadmin.planner.packing  # noqa: F401 - loaded for the workers
+    import kadmin.planner.cluster_plan
+    import kadmin.planner.packed_rows  # noqa: F401 - loaded for the workers
 
     manager()
 

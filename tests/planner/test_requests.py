@@ -13,7 +13,7 @@ from kadmin.cluster.model import TopicPartition
 from kadmin.errors import InvalidInputError
 from kadmin.inventory import BrokerRow, ClusterInventory, PartitionRow
 from kadmin.plan.model import FreeBytes, Pin, ProposalLimits, Racks
-from kadmin.planner.terms import refuse_contradictions
+from kadmin.planner.compiled_request import refuse_contradictions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kadmin.planner.kernel.bounds import even_load
-from kadmin.planner.kernel.problem import NONE, bytes_on
+from kadmin.planner.kernel.placement_problem import NONE, bytes_on
 
 if TYPE_CHECKING:
-    from kadmin.planner.kernel.problem import Bools, Floats, Ints, Problem
+    from kadmin.planner.kernel.placement_problem import Bools, Floats, Ints, PlacementProblem
 
 _DIGITS = 6
 _HEIR = 2
@@ -40,7 +40,7 @@ class Evenness:
     failover_share: float | None
 
 
-def evenness(problem: Problem, lists: Ints, counted: Bools) -> Evenness:
+def evenness(problem: PlacementProblem, lists: Ints, counted: Bools) -> Evenness:
     """Return the figures of ordered lists [P, W] over the brokers `counted` [B]."""
     brokers = len(problem.brokers)
     count = np.bincount(lists[lists != NONE], minlength=brokers)[counted]
@@ -60,7 +60,7 @@ def evenness(problem: Problem, lists: Ints, counted: Bools) -> Evenness:
     )
 
 
-def rack_violations(problem: Problem, lists: Ints) -> int:
+def rack_violations(problem: PlacementProblem, lists: Ints) -> int:
     """Count the partitions with more replicas on one rack than allowed."""
     racks = problem.brokers.rack
     broken = np.zeros(len(lists), np.bool_)
@@ -69,7 +69,7 @@ def rack_violations(problem: Problem, lists: Ints) -> int:
     return int(broken.sum())
 
 
-def bytes_bound(problem: Problem, counted: Bools) -> float | None:
+def bytes_bound(problem: PlacementProblem, counted: Bools) -> float | None:
     """Return the least max/mean of bytes: above 1 where racks or one large partition stand in the way of 1."""
     load = even_load(problem)
     total = int((problem.size * problem.rf).sum())
@@ -88,12 +88,12 @@ def _byte_spread(load: Floats) -> tuple[float | None, float | None]:
     return round(float(load.max()) / mean, _DIGITS), round(float(load.std()) / mean, _DIGITS)
 
 
-def _leader_bytes(problem: Problem, lists: Ints, counted: Bools) -> float | None:
+def _leader_bytes(problem: PlacementProblem, lists: Ints, counted: Bools) -> float | None:
     load = bytes_on(problem, lists[:, :1])
     return _byte_spread(load[counted & (problem.brokers.may_lead | (load > 0))].astype(np.float64))[0]
 
 
-def _topic_excess(problem: Problem, lists: Ints, counted: Bools) -> int:
+def _topic_excess(problem: PlacementProblem, lists: Ints, counted: Bools) -> int:
     brokers = len(problem.brokers)
     cells, held = np.unique((problem.topic[:, None] * brokers + lists)[lists != NONE], return_counts=True)
     topic = cells // brokers
@@ -101,7 +101,7 @@ def _topic_excess(problem: Problem, lists: Ints, counted: Bools) -> int:
     return int(np.maximum(held - share[topic], 0).sum())
 
 
-def _failover_share(problem: Problem, lists: Ints, counted: Bools) -> float | None:
+def _failover_share(problem: PlacementProblem, lists: Ints, counted: Bools) -> float | None:
     alive = np.flatnonzero(counted)
     if len(alive) < _HEIR or not len(lists):
         return None

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kadmin.planner.kernel.failed_swaps import FailedSwaps
-from kadmin.planner.kernel.handovers import handovers
-from kadmin.planner.kernel.problem import NONE
-from kadmin.planner.kernel.replicas import stable_order
-from kadmin.planner.kernel.subset import Side, nearest_within
+from kadmin.planner.kernel.leader_candidates import leader_candidates
+from kadmin.planner.kernel.placement_problem import NONE
+from kadmin.planner.kernel.replicas import stable_argsort
+from kadmin.planner.kernel.subset_sum import SwapSide, nearest_swap
 
 if TYPE_CHECKING:
-    from kadmin.planner.kernel.problem import Floats, Ints, Problem
+    from kadmin.planner.kernel.placement_problem import Floats, Ints, PlacementProblem
 
 _NEAR = 0.01
 """A broker this near to the mean, as a fraction of it, is near enough."""
@@ -38,7 +38,7 @@ _MOST_COST = 2
 """Two partitions that keep their leaders otherwise."""
 
 
-def even_leader_bytes(problem: Problem, lists: Ints, leader: Ints) -> None:
+def balance_leader_bytes(problem: PlacementProblem, lists: Ints, leader: Ints) -> None:
     """Swap roles in `leader` [P], whose partitions have `lists` [P, W]."""
     changes = int((leader != problem.current[:, 0]).sum())
     if changes and problem.size.any():
@@ -48,7 +48,7 @@ def even_leader_bytes(problem: Problem, lists: Ints, leader: Ints) -> None:
 class _Roles:
     """Who leads what: `_arcs` and `_partitions` as handovers at the start, by size; `_came` by arc, those since."""
 
-    def __init__(self, problem: Problem, lists: Ints, leader: Ints, left: int) -> None:
+    def __init__(self, problem: PlacementProblem, lists: Ints, leader: Ints, left: int) -> None:
         brokers = len(problem.brokers)
         self._problem, self._lists, self._leader = problem, lists, leader
         self._able = problem.brokers.may_lead & problem.brokers.may_hold
@@ -56,7 +56,7 @@ class _Roles:
         self._mean = float(self._load[self._able].mean()) if self._able.any() else 0.0
         self._left = left
         self._first = leader.copy()
-        self._arcs, self._partitions = handovers(problem, lists, leader, stable_order(problem.size))
+        self._arcs, self._partitions = leader_candidates(problem, lists, leader, stable_argsort(problem.size))
         self._size = problem.size[self._partitions]
         self._cost = self._added(self._partitions, *np.divmod(self._arcs, brokers))
         self._came: dict[int, list[int]] = {}
@@ -88,7 +88,7 @@ class _Roles:
         sides = self._side(giver, taker), self._side(taker, giver)
         for cost in range(min(_MOST_COST, self._left) + 1):
             # What costs less has been found not to help enough: only what costs exactly this is worth a look.
-            pair = nearest_within(*sides, cost, wanted, exactly=cost > 0)
+            pair = nearest_swap(*sides, cost, wanted, exactly=cost > 0)
             if pair is not None:
                 shift = float(self._problem.size[pair[0]] - self._problem.size[pair[1]])
                 if wanted - abs(shift - wanted) >= _LEAST_GAIN * self._mean:
@@ -108,18 +108,18 @@ class _Roles:
         self._load[list(brokers)] += np.array([-shift, shift])
         self._failed_swaps.forget(*brokers)
 
-    def _side(self, leads: int, other: int) -> Side:
+    def _side(self, leads: int, other: int) -> SwapSide:
         """Return the partitions that one broker leads and another could."""
         arc = leads * len(self._able) + other
         low, high = self._arcs.searchsorted((arc, arc + 1))
         led, came = self._partitions[low:high], self._came.get(arc, [])
         still = self._leader[led] == leads
         if not came and still.all():
-            return Side(led, self._size[low:high], self._cost[low:high])
+            return SwapSide(led, self._size[low:high], self._cost[low:high])
         led = np.concatenate([led, np.array(came, np.int64)])
         led = led[self._leader[led] == leads]
         led = led[np.argsort(self._problem.size[led], kind="stable")]
-        return Side(led, self._problem.size[led], self._added(led, leads, other))
+        return SwapSide(led, self._problem.size[led], self._added(led, leads, other))
 
     def _added(self, partitions: Ints, leads: Ints | int, other: Ints | int) -> Ints:
         """Return how many changes of leaders are added when another broker leads each partition."""

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.handovers import handovers
-from kadmin.planner.kernel.leader_bytes import even_leader_bytes
-from kadmin.planner.kernel.problem import NONE, ObstacleError, any_of, member
+from kadmin.planner.kernel.leader_bytes import balance_leader_bytes
+from kadmin.planner.kernel.leader_candidates import leader_candidates
+from kadmin.planner.kernel.placement_problem import NONE, NoPlanError, any_per_row, contains
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kadmin.planner.kernel.problem import Bools, Ints, Problem
+    from kadmin.planner.kernel.placement_problem import Bools, Ints, PlacementProblem
 
 _UNREACHED = -2
 _START = -1
@@ -31,7 +31,7 @@ _UNEVEN = 2
 """One less here and one more there changes nothing at a difference below this."""
 
 
-def choose_leaders(problem: Problem, lists: Ints, free: Bools) -> Ints:
+def choose_leaders(problem: PlacementProblem, lists: Ints, free: Bools) -> Ints:
     """Return the leader of each partition, [P]. `lists` [P, W] as sets; `free` [P] marks partitions listed anyway.
 
     Raises ObstacleError where none of a partition's replicas may lead.
@@ -41,26 +41,26 @@ def choose_leaders(problem: Problem, lists: Ints, free: Bools) -> Ints:
         flow = _Flow(problem, lists, leader, free)
         flow.even_out()
         _undo_exchanges(problem, lists, leader)
-    even_leader_bytes(problem, lists, leader)
+    balance_leader_bytes(problem, lists, leader)
     return leader
 
 
-def keep_leaders(problem: Problem, lists: Ints) -> Ints:
+def keep_leaders(problem: PlacementProblem, lists: Ints) -> Ints:
     """Keep leaders that can stay; each of the others goes to the replica that leads least so far, [P].
 
     Raises ObstacleError where none of a partition's replicas may lead.
     """
     wished = problem.start[:, 0]
     may_lead = np.append(problem.brokers.may_lead, np.False_)  # the last one answers for NONE
-    stays = (member(lists, wished) & may_lead[wished]) | ~problem.movable
+    stays = (contains(lists, wished) & may_lead[wished]) | ~problem.movable
     leader = np.where(stays, wished, NONE)
     count = np.bincount(leader[leader != NONE], minlength=len(problem.brokers)).tolist()
     lost = np.flatnonzero(~stays)
     left = lists.take(lost, axis=0)
     able = may_lead[left]
-    hopeless = lost[~any_of(able)]
+    hopeless = lost[~any_per_row(able)]
     if hopeless.size:
-        raise ObstacleError("every replica lies on a broker that may not lead", hopeless)
+        raise NoPlanError("every replica lies on a broker that may not lead", hopeless)
     count.append(len(leader))  # NONE is never chosen
     chosen, led = [], count.__getitem__
     for row in np.sort(np.where(able, left, NONE), axis=1).tolist():
@@ -71,16 +71,16 @@ def keep_leaders(problem: Problem, lists: Ints) -> Ints:
     return leader
 
 
-def _even(problem: Problem, leader: Ints) -> bool:
+def _even(problem: PlacementProblem, leader: Ints) -> bool:
     """Whether the brokers that may lead do so as often as each other, give or take one."""
     count = np.bincount(leader, minlength=len(problem.brokers))[problem.brokers.may_lead]
     return int(count.max(initial=0)) - int(count.min(initial=len(leader))) < _UNEVEN
 
 
-def _undo_exchanges(problem: Problem, lists: Ints, leader: Ints) -> None:
+def _undo_exchanges(problem: PlacementProblem, lists: Ints, leader: Ints) -> None:
     """Give back pairs of changes a -> b and b -> a, which even out nothing."""
     first = problem.start[:, 0]
-    still_there = member(lists, first) & np.append(problem.brokers.may_lead, np.False_)[first]
+    still_there = contains(lists, first) & np.append(problem.brokers.may_lead, np.False_)[first]
     changed = np.flatnonzero((leader != first) & still_there & problem.movable)
     pairs: dict[tuple[int, int], list[int]] = {}
     for partition in changed.tolist():
@@ -96,14 +96,14 @@ def _undo_exchanges(problem: Problem, lists: Ints, leader: Ints) -> None:
 class _Flow:
     """Leaders under way between brokers. `arcs` [B, B] counts the partitions that could change hands."""
 
-    def __init__(self, problem: Problem, lists: Ints, leader: Ints, free: Bools) -> None:
+    def __init__(self, problem: PlacementProblem, lists: Ints, leader: Ints, free: Bools) -> None:
         self._lists = lists
         self._leader = leader
         self._able = problem.brokers.may_lead & problem.brokers.may_hold
         brokers = len(problem.brokers)
         self._count = np.bincount(leader, minlength=brokers)
         free_first = np.concatenate([np.flatnonzero(free), np.flatnonzero(~free)])
-        self._keys, self._partitions = handovers(problem, lists, leader, free_first)
+        self._keys, self._partitions = leader_candidates(problem, lists, leader, free_first)
         self.arcs = np.bincount(self._keys, minlength=brokers * brokers).reshape(brokers, brokers)
         self._next: dict[int, int] = {}
         self._shifted: dict[int, list[int]] = {}

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.problem import NONE, lengths, spots
+from kadmin.planner.kernel.placement_problem import NONE, fast_nonzero, list_lengths
 
 if TYPE_CHECKING:
-    from kadmin.planner.kernel.problem import Bools, Ints, Problem
+    from kadmin.planner.kernel.placement_problem import Bools, Ints, PlacementProblem
 
 
 class Placement:
     """Slots [P, W] with the broker in each, NONE where open; `per_rack` [P, K], `count` and `load` (bytes) [B]."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: PlacementProblem) -> None:
         brokers = problem.brokers
         self.problem = problem
         self.slots = problem.start.copy()
@@ -27,7 +27,7 @@ class Placement:
         self.load = np.zeros(len(brokers), np.int64)
         self.strict = bool(problem.rack_cap.max(initial=1) == 1)
         filled = self.slots != NONE
-        self._book(spots(filled)[0], self.slots[filled], 1)
+        self._book(fast_nonzero(filled)[0], self.slots[filled], 1)
 
     def take_all(self, partitions: Ints, slots: Ints) -> None:
         """Take the replicas out of many slots, each named once."""
@@ -72,7 +72,7 @@ class Placement:
 
     def missing(self) -> Ints:
         """Return how many replicas each partition lacks, [P]."""
-        return np.asarray(self.problem.rf - lengths(self.slots))
+        return np.asarray(self.problem.rf - list_lengths(self.slots))
 
     def may_stay(self, partitions: Ints) -> Bools:
         """Whether a replica that each partition has at the start may stay on each broker, [N, B]."""
@@ -82,7 +82,7 @@ class Placement:
         """Return how many replicas of each partition are on brokers that may lead, [N]."""
         may_lead = np.append(self.problem.brokers.may_lead, np.False_)  # the last one answers for NONE
         held = self.slots.take(partitions, axis=0)
-        return lengths(np.where(may_lead[held], held, NONE))
+        return list_lengths(np.where(may_lead[held], held, NONE))
 
     def leaderless(self, partition: int, without: int = NONE) -> bool:
         """Whether none of a partition's replicas may lead, the one in slot `without` not counted."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from kadmin.planner.kernel.problem import Bools, Floats, Ints
+    from kadmin.planner.kernel.placement_problem import Bools, Floats, Ints
 
 _SECTIONS, _SECTIONINGS = 16, 14
 """Levels are tried so many at a time, so often: down to the spacing of floats."""

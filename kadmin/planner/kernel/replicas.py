@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.problem import spots
+from kadmin.planner.kernel.placement_problem import fast_nonzero
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kadmin.planner.kernel.placement import Placement
-    from kadmin.planner.kernel.problem import Bools, Ints
+    from kadmin.planner.kernel.placement_problem import Bools, Ints
 
 _MANY = 1500
 _PLACE_BITS = 32
@@ -96,12 +96,12 @@ def replicas_on(placement: Placement, members: Ints, brokers: Ints) -> Replicas:
     wanted[brokers] = True
     lists = placement.slots.take(members, axis=0)
     here = wanted[lists]
-    held, (rows, slots) = lists[here], spots(here)
-    order = stable_order(held)
+    held, (rows, slots) = lists[here], fast_nonzero(here)
+    order = stable_argsort(held)
     return Replicas(held[order], members[rows[order]], slots[order])
 
 
-def stable_order(values: Ints) -> Ints:
+def stable_argsort(values: Ints) -> Ints:
     """Return the stable ascending order, as numpy's stable sort does, many values several times faster.
 
     Short integers are sorted by radix, others by quicksort, each with its place behind it, so that no two are equal.
@@ -121,7 +121,7 @@ def stable_order(values: Ints) -> Ints:
 
 def running_count(values: Ints) -> Ints:
     """Return how often each value has come before."""
-    order = stable_order(values)
+    order = stable_argsort(values)
     ranks = np.empty(len(values), np.int64)
     ascending = values[order]
     place = np.arange(len(values))

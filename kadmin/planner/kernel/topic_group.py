@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.problem import NO_LIMIT, NONE, ObstacleError, tally
+from kadmin.planner.kernel.placement_problem import NO_LIMIT, NONE, NoPlanError, replicas_and_bytes_on
 from kadmin.planner.kernel.quotas import Demand, quotas, rack_reach
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kadmin.planner.kernel.placement import Placement
-    from kadmin.planner.kernel.problem import Bools, Floats, Ints, Problem
+    from kadmin.planner.kernel.placement_problem import Bools, Floats, Ints, PlacementProblem
 
 _FINEST = 0.001
 """A tolerance below this is taken for this: swaps would go on for bytes that the next minute writes anyway."""
@@ -93,7 +93,7 @@ class TopicGroup:
         return np.asarray(goal - self.base_load + self.others_load)
 
 
-def shares(placement: Placement) -> Iterator[TopicGroup]:
+def topic_groups(placement: Placement) -> Iterator[TopicGroup]:
     """Yield each group with its quotas, when those before it have been placed."""
     problem = placement.problem
     settled = ~problem.movable
@@ -101,16 +101,16 @@ def shares(placement: Placement) -> Iterator[TopicGroup]:
     for group in sorted(range(len(problem.allowed)), key=lambda each: (each == 0, sizes[each], each)):
         chosen = problem.movable & (problem.group == group)
         if chosen.any():
-            yield _share(placement, np.flatnonzero(chosen), settled)
+            yield _topic_group(placement, np.flatnonzero(chosen), settled)
         settled |= chosen
 
 
-def _share(placement: Placement, members: Ints, settled: Bools) -> TopicGroup:
+def _topic_group(placement: Placement, members: Ints, settled: Bools) -> TopicGroup:
     problem = placement.problem
     receives = problem.allowed[problem.group[members[0]]] & problem.brokers.may_receive
     _refuse_impossible(placement, members, receives)
-    kept, own_load = tally(problem, placement.slots, members)
-    base, base_load = tally(problem, placement.slots, np.flatnonzero(settled))
+    kept, own_load = replicas_and_bytes_on(problem, placement.slots, members)
+    base, base_load = replicas_and_bytes_on(problem, placement.slots, np.flatnonzero(settled))
     demand = group_demand(problem, members, kept, base, base_load)
     return TopicGroup(
         placement=placement,
@@ -125,7 +125,7 @@ def _share(placement: Placement, members: Ints, settled: Bools) -> TopicGroup:
     )
 
 
-def group_demand(problem: Problem, members: Ints, kept: Ints, base: Ints, base_load: Ints) -> Demand:
+def group_demand(problem: PlacementProblem, members: Ints, kept: Ints, base: Ints, base_load: Ints) -> Demand:
     """Return what a group of partitions demands, `kept` [B] of it being in place beside others' replicas and bytes.
 
     A broker that may not receive gets no more than it has at the start, and none more than its capacity may have room
@@ -147,7 +147,7 @@ def group_demand(problem: Problem, members: Ints, kept: Ints, base: Ints, base_l
     )
 
 
-def most_that_fit(problem: Problem, members: Ints, base_load: Ints) -> Ints:
+def most_that_fit(problem: PlacementProblem, members: Ints, base_load: Ints) -> Ints:
     """Return how many of a group's partitions each broker has room for, the smallest ones, [B]."""
     if (problem.brokers.capacity >= NO_LIMIT).all():
         return np.full(len(problem.brokers), len(members), np.int64)
@@ -155,7 +155,7 @@ def most_that_fit(problem: Problem, members: Ints, base_load: Ints) -> Ints:
     return np.searchsorted(together, problem.brokers.capacity - base_load, side="right")
 
 
-def byte_demand(problem: Problem, members: Ints, kept: Ints, base: Ints, *, slack: float = 0.0) -> Demand:
+def byte_demand(problem: PlacementProblem, members: Ints, kept: Ints, base: Ints, *, slack: float = 0.0) -> Demand:
     """Return what a group demands in bytes, as `group_demand` does in replicas.
 
     Goals stay so far below capacities that brokers may be above them by the fraction `slack`, or by some at least.
@@ -194,4 +194,4 @@ def _refuse_impossible(placement: Placement, members: Ints, receives: Bools) -> 
         wished = int(problem.rf[members][short].max())
         strict = bool((problem.rack_cap[members][short] == 1).all()) and brokers.racks > 1
         places = f"{np.count_nonzero(new)} racks" if strict else f"{np.count_nonzero(receives)} brokers"
-        raise ObstacleError(f"RF {wished} over {places}", members[short])
+        raise NoPlanError(f"RF {wished} over {places}", members[short])

@@ -17,12 +17,12 @@ from kadmin.errors import InfeasibleError
 from kadmin.inventory import BrokerRow, ClusterInventory, PartitionRow
 from kadmin.plan.model import Pin, Racks
 from kadmin.planner.assessment import proved_optimal
-from kadmin.planner.kernel.bounds import added
-from kadmin.planner.kernel.problem import ObstacleError
+from kadmin.planner.cluster_arrays import cluster_arrays, rows_as_arrow
+from kadmin.planner.compiled_request import compile_request
+from kadmin.planner.kernel.bounds import moves_per_partition
+from kadmin.planner.kernel.placement_problem import NoPlanError
 from kadmin.planner.kernel.solve import solve
-from kadmin.planner.kernel.verify import broken_rules
-from kadmin.planner.tables import cluster_of, rows_as_arrow
-from kadmin.planner.terms import terms_of
+from kadmin.planner.kernel.verifier import broken_rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from support.planner.exact_solver import Optimum
 
     from kadmin.plan.model import RebalanceRequest
-    from kadmin.planner.kernel.problem import Ints, Problem, Solution
+    from kadmin.planner.kernel.placement_problem import Ints, PlacementProblem, Solution
 
 Case: TypeAlias = "tuple[ClusterInventory, RebalanceRequest]"
 
@@ -47,8 +47,8 @@ def exact_case(seed: int, family: str = "plain") -> Case:
 
 def _plain(draw: np.random.Generator) -> Case:
     racks = int(draw.integers(1, 5))
-    lengths = draw.integers(1, 5, racks) if draw.random() < 0.8 else np.full(racks, int(draw.integers(1, 4)))
-    rack = np.repeat(np.arange(racks), lengths)
+    list_lengths = draw.integers(1, 5, racks) if draw.random() < 0.8 else np.full(racks, int(draw.integers(1, 4)))
+    rack = np.repeat(np.arange(racks), list_lengths)
     brokers = tuple(BrokerRow(at + 1, f"r{where}" if racks > 1 else None) for at, where in enumerate(rack))
     new = int(draw.integers(0, 1 + len(rack) // 3)) if draw.random() < 0.5 else 0
     holders = draw.permutation(len(rack))[: len(rack) - new]
@@ -144,22 +144,22 @@ HARD = ("roles", "capacities", "mixed", "few leaders", "bins")
 def judge(cluster: ClusterInventory, wished: RebalanceRequest) -> str:
     """Return `optimal`, `infeasible` where both say so, or what is wrong with the planner's answer."""
     try:
-        problem = terms_of(cluster_of(*rows_as_arrow(cluster)), wished).problem
+        problem = compile_request(cluster_arrays(*rows_as_arrow(cluster)), wished).problem
     except InfeasibleError:
         return "infeasible"
     optimum = exact_optimum(problem)
     try:
         solution = solve(problem)
-    except ObstacleError as obstacle:
-        return "infeasible" if optimum is None else f"no plan found: {obstacle.reason}"
+    except NoPlanError as error:
+        return "infeasible" if optimum is None else f"no plan found: {error.reason}"
     broken = broken_rules(problem, solution.target)
     if optimum is None or broken:
         return f"planned what cannot be: {broken}"
     return _compare(problem, solution, optimum)
 
 
-def _compare(problem: Problem, solution: Solution, optimum: Optimum) -> str:
-    found = (unevenness(problem, solution.target), int(added(problem, solution.target).sum()))
+def _compare(problem: PlacementProblem, solution: Solution, optimum: Optimum) -> str:
+    found = (unevenness(problem, solution.target), int(moves_per_partition(problem, solution.target).sum()))
     best = (optimum.unevenness, optimum.moves)
     if found < best:
         return f"the exact solver missed unevenness and moves {found} and told {best}"

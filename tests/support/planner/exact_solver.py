@@ -18,12 +18,12 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array
 
-from kadmin.planner.kernel.problem import NO_LIMIT, NONE
+from kadmin.planner.kernel.placement_problem import NO_LIMIT, NONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kadmin.planner.kernel.problem import Ints, Problem
+    from kadmin.planner.kernel.placement_problem import Ints, PlacementProblem
 
 
 @dataclass(frozen=True)
@@ -52,20 +52,20 @@ class _Rows:
         return LinearConstraint(matrix, low, high)
 
 
-def unevenness(problem: Problem, lists: Ints) -> int:
+def unevenness(problem: PlacementProblem, lists: Ints) -> int:
     """Sum up over all replicas how full their brokers are with them, in integers; least where counts are most even."""
     counts = np.bincount(lists[lists != NONE], minlength=len(problem.brokers)).tolist()
     return sum(price * count * (count + 1) // 2 for price, count in zip(_prices(problem), counts, strict=True))
 
 
-def _prices(problem: Problem) -> list[int]:
+def _prices(problem: PlacementProblem) -> list[int]:
     """Return what a weight's first replica costs, broker by broker, in the smallest integers that tell all apart."""
     weights = [Fraction(weight) for weight in problem.brokers.weight.tolist()]
     unit = math.lcm(*(weight.numerator for weight in weights))
     return [int(unit / weight) for weight in weights]
 
 
-def exact_optimum(problem: Problem) -> Optimum | None:
+def exact_optimum(problem: PlacementProblem) -> Optimum | None:
     """Solve one small problem exactly; None where no assignment satisfies it."""
     held = _choices(problem)
     steps = {
@@ -93,7 +93,7 @@ def exact_optimum(problem: Problem) -> Optimum | None:
     return Optimum(unevenness(problem, lists), sum(new[pair] for pair in chosen))
 
 
-def _choices(problem: Problem) -> dict[tuple[int, int], int]:
+def _choices(problem: PlacementProblem) -> dict[tuple[int, int], int]:
     """Number the pairs of partition and broker that the rules allow."""
     brokers, pairs = problem.brokers, []
     for partition, broker in product(range(len(problem)), range(len(brokers))):
@@ -104,7 +104,7 @@ def _choices(problem: Problem) -> dict[tuple[int, int], int]:
     return {pair: at for at, pair in enumerate(pairs)}
 
 
-def _partition_rows(problem: Problem, held: Mapping[tuple[int, int], int], rows: _Rows) -> None:
+def _partition_rows(problem: PlacementProblem, held: Mapping[tuple[int, int], int], rows: _Rows) -> None:
     brokers = problem.brokers
     for partition in range(len(problem)):
         own = {broker: at for (which, broker), at in held.items() if which == partition}
@@ -118,7 +118,7 @@ def _partition_rows(problem: Problem, held: Mapping[tuple[int, int], int], rows:
 
 
 def _broker_rows(
-    problem: Problem, held: Mapping[tuple[int, int], int], steps: Mapping[tuple[int, int], int], rows: _Rows
+    problem: PlacementProblem, held: Mapping[tuple[int, int], int], steps: Mapping[tuple[int, int], int], rows: _Rows
 ) -> None:
     for broker in range(len(problem.brokers)):
         here = {at: 1.0 for (_, which), at in held.items() if which == broker}

@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.crossings import between_racks
-from kadmin.planner.kernel.problem import NONE
-from kadmin.planner.kernel.replicas import PendingReplicas, Replicas, replicas_on, stable_order
-from kadmin.planner.kernel.subset import pick_exactly
+from kadmin.planner.kernel.placement_problem import NONE
+from kadmin.planner.kernel.rack_transfers import transfer_between_racks
+from kadmin.planner.kernel.replicas import PendingReplicas, Replicas, replicas_on, stable_argsort
+from kadmin.planner.kernel.subset_sum import pick_exactly
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from kadmin.planner.kernel.placement import Placement
-    from kadmin.planner.kernel.problem import Floats, Ints
+    from kadmin.planner.kernel.placement_problem import Floats, Ints
     from kadmin.planner.kernel.topic_group import TopicGroup
 
 
@@ -46,14 +46,14 @@ class _Needs:
         """
         choices: list[tuple[int, int]] = []
         rows = zip(free.tolist(), missing.tolist(), sizes.tolist(), strict=True)
-        for row, (spots, wanted, size) in enumerate(rows):
+        for row, (free_slots, wanted, size) in enumerate(rows):
             for _ in range(wanted):
-                racks = [rack for rack, spot in enumerate(spots) if spot > 0 and self.room[rack] > 0]
+                racks = [rack for rack, slots in enumerate(free_slots) if slots > 0 and self.room[rack] > 0]
                 if not racks:
                     break
                 rack = max(racks, key=self._urgency)
                 choices.append((row, rack))
-                spots[rack] -= 1
+                free_slots[rack] -= 1
                 self.places[rack] -= 1
                 self.room[rack] -= 1
                 self.size[rack] -= size
@@ -64,37 +64,37 @@ class _Needs:
         return (True, self.size[rack] / places) if places > 0 else (False, places)
 
 
-def fill(share: TopicGroup) -> None:
+def place_directly(group: TopicGroup) -> None:
     """Place open slots and even out counts as far as straight moves reach."""
-    placement = share.placement
+    placement = group.placement
     size, racks = placement.problem.size, placement.problem.brokers.racks
-    even = share.even_load()
-    pending_replicas = _open_slots(share, even)
-    surplus = np.flatnonzero(share.surplus() > 0)
-    on = replicas_on(placement, share.members, surplus)
+    even = group.even_load()
+    pending_replicas = _open_slots(group, even)
+    surplus = np.flatnonzero(group.surplus() > 0)
+    on = replicas_on(placement, group.members, surplus)
     on = on.only(on.may_go(placement))
     if racks > 1 and len(on):
-        pending_replicas = pending_replicas.joined(between_racks(share, on, pending_replicas, even))
+        pending_replicas = pending_replicas.joined(transfer_between_racks(group, on, pending_replicas, even))
     arriving = np.zeros(racks, np.int64)
     np.add.at(arriving, pending_replicas.rack, size[pending_replicas.partition])
-    goal = share.load_within_racks(arriving)
+    goal = group.load_within_racks(arriving)
     for rack in range(racks):
-        _deliver(share, pending_replicas.to(rack).joined(_surplus(share, on, rack, goal)), rack, goal)
+        _deliver(group, pending_replicas.to(rack).joined(_surplus(group, on, rack, goal)), rack, goal)
 
 
-def _open_slots(share: TopicGroup, even: Floats) -> PendingReplicas:
+def _open_slots(group: TopicGroup, even: Floats) -> PendingReplicas:
     """Choose a rack for each open slot: the neediest that the partition may use, the pickiest partitions first."""
-    placement, brokers = share.placement, share.placement.problem.brokers
-    missing = placement.missing()[share.members]
-    lacking = share.members[missing > 0]
-    receiving = np.bincount(brokers.rack[share.receives], minlength=brokers.racks) > 0
+    placement, brokers = group.placement, group.placement.problem.brokers
+    missing = placement.missing()[group.members]
+    lacking = group.members[missing > 0]
+    receiving = np.bincount(brokers.rack[group.receives], minlength=brokers.racks) > 0
     free = np.where(receiving, placement.problem.rack_cap[lacking, None] - placement.per_rack[lacking], 0)
     free = np.maximum(free, 0)
     order = np.lexsort((lacking, -placement.problem.size[lacking], np.count_nonzero(free, axis=1)))
     needs = _Needs(
-        places=share.per_rack(-share.surplus()).tolist(),
-        room=share.per_rack(share.room()).tolist(),
-        size=share.per_rack(even - placement.load).tolist(),
+        places=group.per_rack(-group.surplus()).tolist(),
+        room=group.per_rack(group.room()).tolist(),
+        size=group.per_rack(even - placement.load).tolist(),
     )
     sizes = placement.problem.size[lacking[order]]
     choices = needs.choose(free[order], missing[missing > 0][order], sizes)
@@ -117,10 +117,10 @@ def _nth_open_slots(placement: Placement, partition: Ints) -> Ints:
     return np.asarray(np.argmax(np.cumsum(is_open, axis=1) == (again + 1)[:, None], axis=1))
 
 
-def _surplus(share: TopicGroup, on: Replicas, rack: int, goal: Floats) -> PendingReplicas:
+def _surplus(group: TopicGroup, on: Replicas, rack: int, goal: Floats) -> PendingReplicas:
     """Take from each broker of a rack exactly what is above its quota, its bytes brought near the goal."""
-    placement, problem = share.placement, share.placement.problem
-    surplus, found = share.surplus(), []
+    placement, problem = group.placement, group.placement.problem
+    surplus, found = group.surplus(), []
     for broker in np.flatnonzero((problem.brokers.rack == rack) & (surplus > 0)).tolist():
         here = on.of(broker)
         here = here.only(here.may_go(placement) & (placement.slots[here.partition, here.slot] == broker))
@@ -131,16 +131,16 @@ def _surplus(share: TopicGroup, on: Replicas, rack: int, goal: Floats) -> Pendin
     return PendingReplicas(taken.partition, taken.slot, np.full(len(taken), rack, np.int64), taken.broker)
 
 
-def _deliver(share: TopicGroup, pending_replicas: PendingReplicas, rack: int, goal: Floats) -> None:
+def _deliver(group: TopicGroup, pending_replicas: PendingReplicas, rack: int, goal: Floats) -> None:
     """Put pending_replicas of one rack, largest first, on the broker that wants most bytes for each place left.
 
     What nobody takes goes back to where it came from, if it came from anywhere.
     """
-    placement, size = share.placement, share.placement.problem.size[pending_replicas.partition]
-    by_place = stable_order(pending_replicas.partition * placement.slots.shape[1] + pending_replicas.slot)
-    some = pending_replicas.at(by_place[stable_order(-size[by_place])])
-    takers, volumes = _Takers(share, rack, goal), placement.problem.size[some.partition].tolist()
-    if _barred_by_own_lists_alone(share, some, rack):
+    placement, size = group.placement, group.placement.problem.size[pending_replicas.partition]
+    by_place = stable_argsort(pending_replicas.partition * placement.slots.shape[1] + pending_replicas.slot)
+    some = pending_replicas.at(by_place[stable_argsort(-size[by_place])])
+    takers, volumes = _Takers(group, rack, goal), placement.problem.size[some.partition].tolist()
+    if _barred_by_own_lists_alone(group, some, rack):
         refusing = (row.__contains__ for row in placement.slots[some.partition].tolist())
         found = np.fromiter(takers.deal(refusing, volumes), np.int64, len(some))
         targets = np.where(found == NONE, some.origin, found)
@@ -154,10 +154,10 @@ def _deliver(share: TopicGroup, pending_replicas: PendingReplicas, rack: int, go
             placement.put(partition, slot, origin if broker == NONE else broker)
 
 
-def _barred_by_own_lists_alone(share: TopicGroup, pending_replicas: PendingReplicas, rack: int) -> bool:
+def _barred_by_own_lists_alone(group: TopicGroup, pending_replicas: PendingReplicas, rack: int) -> bool:
     """Whether every broker of the rack accepts each errand whose partition it does not hold: no need to ask again."""
-    placement, problem = share.placement, share.placement.problem
-    if not problem.brokers.boundless or len(np.unique(pending_replicas.partition)) < len(pending_replicas):
+    placement, problem = group.placement, group.placement.problem
+    if not problem.brokers.unconstrained or len(np.unique(pending_replicas.partition)) < len(pending_replicas):
         return False
     return bool(
         (placement.per_rack[pending_replicas.partition, rack] < problem.rack_cap[pending_replicas.partition]).all()
@@ -171,9 +171,9 @@ def _refuses(placement: Placement, partition: int, broker: int) -> bool:
 class _Takers:
     """The brokers of a rack with places left, the one that wants most bytes for a place first."""
 
-    def __init__(self, share: TopicGroup, rack: int, goal: Floats) -> None:
-        room, brokers = share.room(), share.placement.problem.brokers
-        self._left, wanted = room.tolist(), goal - share.placement.load
+    def __init__(self, group: TopicGroup, rack: int, goal: Floats) -> None:
+        room, brokers = group.room(), group.placement.problem.brokers
+        self._left, wanted = room.tolist(), goal - group.placement.load
         self._wanted = wanted.tolist()
         here = np.flatnonzero((brokers.rack == rack) & (room > 0)).tolist()
         self._heap = [(-self._wanted[broker] / self._left[broker], broker) for broker in here]

@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kadmin.planner.kernel.leaders import keep_leaders
+from kadmin.planner.kernel.next_leaders import order_replicas
 from kadmin.planner.kernel.placement import Placement
-from kadmin.planner.kernel.problem import NONE, ObstacleError, Solution
-from kadmin.planner.kernel.succession import order_lists
+from kadmin.planner.kernel.placement_problem import NONE, NoPlanError, Solution
 
 if TYPE_CHECKING:
-    from kadmin.planner.kernel.problem import Ints, Problem
+    from kadmin.planner.kernel.placement_problem import Ints, PlacementProblem
 
 _TRIED = 18
 """Replicas of which every subset is tried."""
 
 
-def relieve(problem: Problem, broker: int, size_bytes: int) -> tuple[Problem, Solution]:
+def free_bytes(problem: PlacementProblem, broker: int, size_bytes: int) -> tuple[PlacementProblem, Solution]:
     """Return the problem narrowed to the partitions that leave the broker, and their target lists.
 
     A broker that is over its capacity already may stay so, but gets nothing. The solution is `proved` where no other
@@ -40,7 +40,7 @@ def relieve(problem: Problem, broker: int, size_bytes: int) -> tuple[Problem, So
     while True:
         if problem.size[candidates].sum() < size_bytes:
             room = int(problem.size[candidates].sum())
-            raise ObstacleError(f"only {room} bytes could go elsewhere", brokers=np.array([broker]))
+            raise NoPlanError(f"only {room} bytes could go elsewhere", brokers=np.array([broker]))
         chosen, proved = smallest_cover(problem.size[candidates], size_bytes)
         stuck = _send_away(placement, candidates[chosen], slots)
         if stuck == NONE:
@@ -51,7 +51,7 @@ def relieve(problem: Problem, broker: int, size_bytes: int) -> tuple[Problem, So
     moved[candidates[chosen]] = True
     capacity = np.maximum(problem.brokers.capacity, Placement(problem).load)
     narrowed = replace(problem, movable=moved, brokers=replace(problem.brokers, capacity=capacity))
-    target = order_lists(narrowed, placement.slots, keep_leaders(narrowed, placement.slots), moved)
+    target = order_replicas(narrowed, placement.slots, keep_leaders(narrowed, placement.slots), moved)
     largest_first = np.sort(problem.size[candidates])[::-1].cumsum()
     fewest = int(np.searchsorted(largest_first, size_bytes)) + 1 if size_bytes else 0
     bound = len(chosen) if len(candidates) <= _TRIED else fewest

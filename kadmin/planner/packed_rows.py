@@ -14,7 +14,7 @@ import pyarrow as pa
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from kadmin.planner.tables import ArrowTable
+    from kadmin.planner.cluster_arrays import ArrowTable
 
 PACKED = "cluster string, name string, rows binary"
 """What pack_batches yields, as Spark writes schemas."""
@@ -34,16 +34,16 @@ def pack_batches(batches: Iterable[Any], name: str) -> Iterator[Any]:
         for first, last in zip(starts, [*starts[1:], len(order)], strict=True):
             number = int(numbers[order[first]])
             cluster = None if number < 0 else clusters.dictionary[number].as_py()
-            yield packed(cluster, name, ordered.slice(first, last - first)).to_batches()[0]
+            yield pack(cluster, name, ordered.slice(first, last - first)).to_batches()[0]
 
 
-def unpacked(cells: Iterable[bytes], schema: Any) -> ArrowTable:  # noqa: ANN401 - pyarrow ships no type information
+def unpack(cells: Iterable[bytes], schema: Any) -> ArrowTable:  # noqa: ANN401 - pyarrow ships no type information
     """Return the rows of some cells as one table of that schema."""
     read = [pa.ipc.open_stream(cell).read_all() for cell in cells]
     return pa.concat_tables([schema.empty_table(), *(rows.cast(schema) for rows in read)]).combine_chunks()
 
 
-def packed(cluster: str | None, name: str, rows: ArrowTable) -> ArrowTable:
+def pack(cluster: str | None, name: str, rows: ArrowTable) -> ArrowTable:
     """Return one cell with a table's rows, in a table of its own."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, rows.schema, options=_OPTIONS) as stream:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.problem import spots
-from kadmin.planner.kernel.replicas import stable_order
+from kadmin.planner.kernel.placement_problem import fast_nonzero
+from kadmin.planner.kernel.replicas import stable_argsort
 
 if TYPE_CHECKING:
-    from kadmin.planner.kernel.problem import Ints, Problem
+    from kadmin.planner.kernel.placement_problem import Ints, PlacementProblem
 
 
-def handovers(problem: Problem, lists: Ints, leader: Ints, order: Ints) -> tuple[Ints, Ints]:
+def leader_candidates(problem: PlacementProblem, lists: Ints, leader: Ints, order: Ints) -> tuple[Ints, Ints]:
     """Return (arcs, partitions), both [N], ascending by arc: each partition by who leads it and who could instead.
 
     The arc from broker a to b is a * B + b. Within an arc partitions come as in `order` (indices of partitions).
@@ -24,7 +24,7 @@ def handovers(problem: Problem, lists: Ints, leader: Ints, order: Ints) -> tuple
     listed, leads = lists.take(order, axis=0), leader[order]
     others = able[listed]
     others &= listed != leads[:, None]
-    rows, _ = spots(others)
+    rows, _ = fast_nonzero(others)
     arcs = leads[rows] * len(brokers) + listed[others]
-    by_arc = stable_order(arcs)
+    by_arc = stable_argsort(arcs)
     return arcs[by_arc], order[rows[by_arc]]

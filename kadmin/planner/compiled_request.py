@@ -15,30 +15,30 @@ import numpy as np
 
 from kadmin.errors import InfeasibleError, InvalidInputError, name_some
 from kadmin.plan.model import Racks
-from kadmin.planner.kernel.problem import NO_LIMIT, NONE, Brokers, Problem, member
-from kadmin.planner.patterns import matching, value_by_name
-from kadmin.planner.tables import UNKNOWN
+from kadmin.planner.cluster_arrays import UNKNOWN
+from kadmin.planner.kernel.placement_problem import NO_LIMIT, NONE, Brokers, PlacementProblem, contains
+from kadmin.planner.topic_globs import matching, value_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from kadmin.cluster.model import TopicPartition
     from kadmin.plan.model import RebalanceRequest
-    from kadmin.planner.kernel.problem import Bools, Ints
-    from kadmin.planner.tables import Cluster
+    from kadmin.planner.cluster_arrays import ClusterArrays
+    from kadmin.planner.kernel.placement_problem import Bools, Ints
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Terms:
+class CompiledRequest:
     """The problem, and what of the request has no counterpart in this cluster.
 
     `strangers` are broker ids and pinned partitions, as an error would name them; `notes` say what stays undone.
     `relieved` is the broker that bytes are to be freed on, NONE where there is none.
     """
 
-    problem: Problem
-    relieved: int
-    strangers: frozenset[str]
+    problem: PlacementProblem
+    freed_broker: int
+    unknown_names: frozenset[str]
     notes: tuple[str, ...]
 
 
@@ -60,7 +60,9 @@ def refuse_contradictions(request: RebalanceRequest) -> None:
         raise InvalidInputError("spec.leaders_only moves no data, which spec.free would.")
 
 
-def terms_of(cluster: Cluster, request: RebalanceRequest, reassigning: Collection[TopicPartition] = ()) -> Terms:
+def compile_request(
+    cluster: ClusterArrays, request: RebalanceRequest, reassigning: Collection[TopicPartition] = ()
+) -> CompiledRequest:
     """Apply a request to a cluster, in which some partitions are being reassigned already.
 
     Raises InvalidInputError and InfeasibleError with the names concerned.
@@ -72,7 +74,7 @@ def terms_of(cluster: Cluster, request: RebalanceRequest, reassigning: Collectio
     rf[pinned] = (start[pinned] != NONE).sum(axis=1)
     movable = compiler.movable() & ~pinned
     rf[~movable] = (start[~movable] != NONE).sum(axis=1)
-    problem = Problem(
+    problem = PlacementProblem(
         brokers=brokers,
         topic=cluster.topic,
         partition=cluster.partition,
@@ -88,17 +90,19 @@ def terms_of(cluster: Cluster, request: RebalanceRequest, reassigning: Collectio
         leaders_only=request.leaders_only,
     )
     compiler.refuse_what_stays(problem)
-    return Terms(problem, compiler.relieved(), frozenset(compiler.strangers), tuple(compiler.notes))
+    return CompiledRequest(problem, compiler.freed_broker(), frozenset(compiler.unknown_names), tuple(compiler.notes))
 
 
 class _Compiler:
     """One cluster and one request on the way to a problem; keeps the broker ids and pins that the cluster lacks."""
 
-    def __init__(self, cluster: Cluster, request: RebalanceRequest, reassigning: Collection[TopicPartition]) -> None:
+    def __init__(
+        self, cluster: ClusterArrays, request: RebalanceRequest, reassigning: Collection[TopicPartition]
+    ) -> None:
         self._cluster = cluster
         self._request = request
         self._index = {broker: at for at, broker in enumerate(cluster.broker_ids.tolist())}
-        self.strangers: set[str] = set()
+        self.unknown_names: set[str] = set()
         self.notes: list[str] = []
         self._leaving = self._mask([*request.drain, *request.substitute])
         self._frozen = self._on(~cluster.alive & ~self._leaving)
@@ -125,7 +129,7 @@ class _Compiler:
             capacity=np.where(cluster.capacity == UNKNOWN, NO_LIMIT, cluster.capacity),
         )
 
-    def relieved(self) -> int:
+    def freed_broker(self) -> int:
         """Return the broker that bytes are to be freed on, NONE where the cluster has none of that id."""
         free = self._request.free
         return self._index[free.broker_id] if free is not None and self._known(free.broker_id) else NONE
@@ -195,7 +199,7 @@ class _Compiler:
                 caps[(group == number) & (rf == factor)] = _least_cap(on_rack, int(factor))
         return caps
 
-    def refuse_what_stays(self, problem: Problem) -> None:
+    def refuse_what_stays(self, problem: PlacementProblem) -> None:
         """Refuse to leave replicas of unchangeable partitions on brokers that are to be emptied."""
         filled = problem.start != NONE
         stuck = ~problem.movable & (filled & self._leaving[problem.start]).any(axis=1)
@@ -239,7 +243,7 @@ class _Compiler:
 
     def _known(self, broker: int) -> bool:
         if broker not in self._index:
-            self.strangers.add(f"broker {broker}")
+            self.unknown_names.add(f"broker {broker}")
         return broker in self._index
 
     def _mask(self, ids: Iterable[int]) -> Bools:
@@ -276,7 +280,7 @@ class _Compiler:
         return self._index[substitute]
 
     def _substitute(self, start: Ints, source: int, substitute: int) -> None:
-        has = member(start, np.full(len(start), substitute))
+        has = contains(start, np.full(len(start), substitute))
         taken_over = ~has & ~self._frozen & ~self._excluded & ~self._in_flight
         start[(start == source) & taken_over[:, None]] = substitute
 
@@ -284,7 +288,7 @@ class _Compiler:
         pins: dict[int, list[int]] = {}
         for pin in self._request.pins:
             if (at := self._position(pin.partition)) == NONE:
-                self.strangers.add(f"partition {pin.partition}")
+                self.unknown_names.add(f"partition {pin.partition}")
             elif len([broker for broker in pin.replicas if self._known(broker)]) == len(pin.replicas):
                 row = [self._index[broker] for broker in pin.replicas]
                 self._refuse_pin(str(pin.partition), row, brokers)

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.problem import NONE, ObstacleError, any_of, member
+from kadmin.planner.kernel.placement_problem import NONE, NoPlanError, any_per_row, contains
 from kadmin.planner.kernel.replicas import Replicas, replicas_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from kadmin.planner.kernel.problem import Bools, Ints
+    from kadmin.planner.kernel.placement_problem import Bools, Ints
     from kadmin.planner.kernel.topic_group import TopicGroup
 
 _CANDIDATES = 16
@@ -57,58 +57,58 @@ class _Reached:
             broker = step.origin
 
 
-def augment(share: TopicGroup) -> None:
+def augment(group: TopicGroup) -> None:
     """Fill what is still open and move what is still above its quota; raises ObstacleError for a slot left open."""
-    placement, problem = share.placement, share.placement.problem
-    missing = placement.missing()[share.members]
-    if not missing.any() and not (share.surplus() > 0).any():
+    placement, problem = group.placement, group.placement.problem
+    missing = placement.missing()[group.members]
+    if not missing.any() and not (group.surplus() > 0).any():
         return
-    paths = _Paths(share)
-    for partition in np.repeat(share.members, missing):
-        if not (paths.open(int(partition), _sinks(share)) or paths.open(int(partition), share.receives)):
+    paths = _Paths(group)
+    for partition in np.repeat(group.members, missing):
+        if not (paths.open(int(partition), _sinks(group)) or paths.open(int(partition), group.receives)):
             reason = "no choice of brokers was found that keeps every replica within racks, capacities and broker sets"
-            raise ObstacleError(reason, np.array([partition]), np.arange(len(problem.brokers)))
-    while share.room().any() and (givers := np.flatnonzero(share.surplus() > 0)).size:
+            raise NoPlanError(reason, np.array([partition]), np.arange(len(problem.brokers)))
+    while group.room().any() and (givers := np.flatnonzero(group.surplus() > 0)).size:
         # Each turn leaves less room or, with the same room, less unevenness: there is an end.
-        if not (paths.relieve(givers, _sinks(share)) or _level(share, paths, givers)):
+        if not (paths.move_from(givers, _sinks(group)) or _level(group, paths, givers)):
             return
 
 
-def _sinks(share: TopicGroup) -> Bools:
+def _sinks(group: TopicGroup) -> Bools:
     """Return the brokers below their quota, and those that one replica more would make no fuller than these."""
-    room = share.room() > 0
-    after = share.levels(+1)
-    able = share.placement.count - share.others < share.most
-    return np.asarray(share.receives & (room | (able & (after <= after.max(where=room, initial=-1.0)))))
+    room = group.room() > 0
+    after = group.levels(+1)
+    able = group.placement.count - group.others < group.most
+    return np.asarray(group.receives & (room | (able & (after <= after.max(where=room, initial=-1.0)))))
 
 
-def _trade_quota(share: TopicGroup, broker: int) -> None:
+def _trade_quota(group: TopicGroup, broker: int) -> None:
     """Give a broker that took a replica beyond its quota the place of one that is as empty and below its own."""
-    if share.surplus()[broker] > 0:
-        waiting = np.flatnonzero((share.room() > 0) & (share.levels(+1) >= share.levels()[broker]))
+    if group.surplus()[broker] > 0:
+        waiting = np.flatnonzero((group.room() > 0) & (group.levels(+1) >= group.levels()[broker]))
         if waiting.size:
-            share.quota[[broker, waiting[-1]]] += [1, -1]
+            group.quota[[broker, waiting[-1]]] += [1, -1]
 
 
-def _level(share: TopicGroup, paths: _Paths, givers: Ints) -> bool:
+def _level(group: TopicGroup, paths: _Paths, givers: Ints) -> bool:
     """Where quotas cannot be reached, make counts more even all the same; whether that was possible.
 
     One of the givers gives to the emptiest broker that stays below it, or any broker to one below its quota that does.
     """
-    if any(paths.relieve(np.array([giver]), sinks) for giver in givers.tolist() for sinks in _emptier(share, giver)):
+    if any(paths.move_from(np.array([giver]), sinks) for giver in givers.tolist() for sinks in _emptier(group, giver)):
         return True
-    room = share.room() > 0
-    fuller = np.flatnonzero(share.levels(-1) >= share.levels(+1).min(where=room, initial=np.inf))
+    room = group.room() > 0
+    fuller = np.flatnonzero(group.levels(-1) >= group.levels(+1).min(where=room, initial=np.inf))
     return any(
-        paths.relieve(np.array([giver]), room & (share.levels(+1) <= share.levels(-1)[giver]))
+        paths.move_from(np.array([giver]), room & (group.levels(+1) <= group.levels(-1)[giver]))
         for giver in fuller.tolist()
     )
 
 
-def _emptier(share: TopicGroup, giver: int) -> Iterator[Bools]:
+def _emptier(group: TopicGroup, giver: int) -> Iterator[Bools]:
     """Yield the brokers that would be no fuller than the giver after a replica has gone over, the emptiest first."""
-    after = share.levels(+1)
-    below = share.receives & (after <= share.levels(-1)[giver])
+    after = group.levels(+1)
+    below = group.receives & (after <= group.levels(-1)[giver])
     for level in np.unique(after[below]):
         yield below & (after == level)
 
@@ -119,46 +119,46 @@ class _Arcs:
     A partition that is barred does not count. Whether one of them suits a certain broker is seen when it is asked for.
     """
 
-    def __init__(self, share: TopicGroup) -> None:
-        self._share, self._placement = share, share.placement
-        self._problem = share.placement.problem
+    def __init__(self, group: TopicGroup) -> None:
+        self._group, self._placement = group, group.placement
+        self._problem = group.placement.problem
         brokers = self._problem.brokers
         self.count = np.zeros((2, len(brokers), brokers.racks), np.int64)
-        self._listed = replicas_on(share.placement, share.members, np.arange(len(brokers)))
+        self._listed = replicas_on(group.placement, group.members, np.arange(len(brokers)))
         self._arrived: dict[int, list[tuple[int, int]]] = {}
         self.barred: set[int] = set()
         listed = self._listed
-        home = member(self._problem.current[listed.partition], listed.broker).astype(np.int64)
+        home = contains(self._problem.current[listed.partition], listed.broker).astype(np.int64)
         for rack in range(brokers.racks):
             which = np.flatnonzero(self._has_spot(listed, rack))
             np.add.at(self.count[:, :, rack], (home[which], listed.broker[which]), 1)
 
     def bar(self, partition: int) -> None:
         """Let a partition stay as it is."""
-        self._tell(partition, -1)
+        self._count(partition, -1)
         self.barred.add(partition)
 
     def unbar(self, partition: int) -> None:
         """Let a partition take part again."""
         self.barred.discard(partition)
-        self._tell(partition, 1)
+        self._count(partition, 1)
 
     def move(self, partition: int, slot: int, broker: int) -> None:
         """Put the replica in a slot (open or not) on a broker, NONE to open the slot."""
-        self._tell(partition, -1)
+        self._count(partition, -1)
         if self._placement.slots[partition, slot] != NONE:
             self._placement.take(partition, slot)
         if broker != NONE:
             self._placement.put(partition, slot, broker)
             self._arrived.setdefault(broker, []).append((partition, slot))
-        self._tell(partition, 1)
+        self._count(partition, 1)
 
     def witness(self, origin: int, target: int, *, home: bool) -> tuple[int, int] | None:
         """Return the partition and slot of a replica that may go from one broker to another, or None."""
         here = self._on(origin)
         fitting = self._has_spot(here, int(self._problem.brokers.rack[target]))
-        fitting &= member(self._problem.current[here.partition], here.broker) == home
-        fitting &= ~any_of(self._placement.slots[here.partition] == target)
+        fitting &= contains(self._problem.current[here.partition], here.broker) == home
+        fitting &= ~any_per_row(self._placement.slots[here.partition] == target)
         some = np.flatnonzero(fitting)[:_CANDIDATES]
         for partition, slot in zip(here.partition[some].tolist(), here.slot[some].tolist(), strict=True):
             if self._placement.accepts(partition, target, slot):
@@ -170,7 +170,7 @@ class _Arcs:
         free = self._placement.per_rack[replicas.partition, rack] < self._problem.rack_cap[replicas.partition]
         return np.asarray(own | free)
 
-    def _tell(self, partition: int, change: int) -> None:
+    def _count(self, partition: int, change: int) -> None:
         """Count the replicas of a partition in or out."""
         if partition in self.barred:
             return
@@ -199,15 +199,15 @@ class _Arcs:
 class _Paths:
     """Augmenting paths over one share. A partition that was in the way of its own path is left out from then on."""
 
-    def __init__(self, share: TopicGroup) -> None:
-        self._share = share
-        self._placement = share.placement
-        self._arcs = _Arcs(share)
-        self._nobody: set[tuple[int, int, bool]] = set()
-        brokers = share.placement.problem.brokers
+    def __init__(self, group: TopicGroup) -> None:
+        self._group = group
+        self._placement = group.placement
+        self._arcs = _Arcs(group)
+        self._rejected: set[tuple[int, int, bool]] = set()
+        brokers = group.placement.problem.brokers
         self._rack = brokers.rack.tolist()
         self._receivers = [
-            np.flatnonzero(share.receives & (brokers.rack == rack)).tolist() for rack in range(brokers.racks)
+            np.flatnonzero(group.receives & (brokers.rack == rack)).tolist() for rack in range(brokers.racks)
         ]
 
     def open(self, partition: int, sinks: Bools) -> bool:
@@ -217,8 +217,8 @@ class _Paths:
 
         def start() -> _Reached:
             reached = _Reached()
-            for broker in np.flatnonzero(self._share.receives).tolist():
-                if (NONE, broker, False) not in self._nobody and self._placement.suits(partition, broker):
+            for broker in np.flatnonzero(self._group.receives).tolist():
+                if (NONE, broker, False) not in self._rejected and self._placement.suits(partition, broker):
                     reached.add(broker, _Step(NONE, partition, slot), free=bool(sinks[broker]))
             return reached
 
@@ -226,7 +226,7 @@ class _Paths:
         self._arcs.unbar(partition)
         return found
 
-    def relieve(self, givers: Ints, sinks: Bools) -> bool:
+    def move_from(self, givers: Ints, sinks: Bools) -> bool:
         """Take one replica from one of the givers; whether a sink was reached."""
 
         def start() -> _Reached:
@@ -239,14 +239,14 @@ class _Paths:
 
     def _find(self, start: Callable[[], _Reached], sinks: Bools) -> bool:
         """Search and walk until a path holds; each failure bars one more partition or arc, so there is an end."""
-        self._nobody.clear()
+        self._rejected.clear()
         while True:
             reached = start()
             end = self._search(reached, sinks)
             if end is None:
                 return False
             if self._walk(reached, end):
-                _trade_quota(self._share, end)
+                _trade_quota(self._group, end)
                 return True
 
     def _search(self, reached: _Reached, sinks: Bools) -> int | None:
@@ -263,7 +263,7 @@ class _Paths:
         """Reach the brokers of a rack that nobody has reached so far."""
         broker, rack = arc
         for target in self._receivers[rack]:
-            if target not in reached.steps and (broker, target, home) not in self._nobody:
+            if target not in reached.steps and (broker, target, home) not in self._rejected:
                 reached.add(target, _Step(broker, home=home), free=not home)
 
     def _walk(self, reached: _Reached, end: int) -> bool:
@@ -286,5 +286,5 @@ class _Paths:
         else:
             found = (step.partition, step.slot) if self._placement.accepts(step.partition, broker) else None
         if found is None:
-            self._nobody.add((step.origin, broker, step.home))
+            self._rejected.add((step.origin, broker, step.home))
         return found

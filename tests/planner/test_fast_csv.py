@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kadmin.inventory.columns import PARTITIONS
 from kadmin.inventory.text_tables import read_csv
-from kadmin.planner.csv_tables import read_plain_csv
+from kadmin.planner.fast_csv import read_plain_csv
 
 HEADER = "topic,partition,replicas,leader,size_bytes,bytes_in_per_s\n"
 PLAIN = "orders,0,1;2;3,-1,635465148,12.25\npay-in,11,2,,,\n"

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.problem import NONE, spots
-from kadmin.planner.kernel.replicas import PendingReplicas, running_count, stable_order
-from kadmin.planner.kernel.subset import pick_exactly
+from kadmin.planner.kernel.placement_problem import NONE, fast_nonzero
+from kadmin.planner.kernel.replicas import PendingReplicas, running_count, stable_argsort
+from kadmin.planner.kernel.subset_sum import pick_exactly
 
 if TYPE_CHECKING:
-    from kadmin.planner.kernel.problem import Floats, Ints
+    from kadmin.planner.kernel.placement_problem import Floats, Ints
     from kadmin.planner.kernel.replicas import Replicas
     from kadmin.planner.kernel.topic_group import TopicGroup
 
@@ -33,42 +33,44 @@ _FINE = 0.05
 """Racks within this part of the tolerance of their bytes exchange nothing."""
 
 
-def between_racks(share: TopicGroup, on: Replicas, pending_replicas: PendingReplicas, even: Floats) -> PendingReplicas:
+def transfer_between_racks(
+    group: TopicGroup, on: Replicas, pending_replicas: PendingReplicas, even: Floats
+) -> PendingReplicas:
     """Take replicas among those listed (their brokers have a surplus) for other racks.
 
     `pending_replicas` [N] are under way already; `even` [B] are the bytes that each broker is to hold.
     """
-    crossings = _Crossings(share, on, pending_replicas, even)
-    crossings.even_counts()
-    crossings.even_bytes()
-    return crossings.taken
+    transfers = _RackTransfers(group, on, pending_replicas, even)
+    transfers.even_counts()
+    transfers.even_bytes()
+    return transfers.taken
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Instead:
+class _Replacements:
     """Replicas that might go in the place of one that does, arrays [N]: `errand` is a position in those taken.
 
     `slot` and `broker` say where the replica lies, `relieved` is the broker that gives now.
     """
 
-    errand: Ints
+    pending: Ints
     slot: Ints
     broker: Ints
-    relieved: Ints
+    replaced: Ints
 
 
-class _Crossings:
+class _RackTransfers:
     """Replicas on their way between racks; `_net` [K] and `_excess` [K] are what racks have too much, in both units."""
 
-    def __init__(self, share: TopicGroup, on: Replicas, pending_replicas: PendingReplicas, even: Floats) -> None:
-        problem = share.placement.problem
-        self._share, self._problem, self._placement = share, problem, share.placement
+    def __init__(self, group: TopicGroup, on: Replicas, pending_replicas: PendingReplicas, even: Floats) -> None:
+        problem = group.placement.problem
+        self._group, self._problem, self._placement = group, problem, group.placement
         self.taken = pending_replicas.to(NONE)
-        self._net = share.per_rack(share.surplus()).astype(np.int64)
+        self._net = group.per_rack(group.surplus()).astype(np.int64)
         np.add.at(self._net, pending_replicas.rack, 1)
-        self._excess = share.per_rack(share.placement.load - even)
+        self._excess = group.per_rack(group.placement.load - even)
         np.add.at(self._excess, pending_replicas.rack, problem.size[pending_replicas.partition])
-        self._fine = float(share.per_rack(even).max()) * share.tolerance * _FINE
+        self._fine = float(group.per_rack(even).max()) * group.tolerance * _FINE
         self._used = np.zeros(len(problem), np.bool_)
         self._used[pending_replicas.partition] = True
         rack = problem.brokers.rack[on.broker]
@@ -88,7 +90,7 @@ class _Crossings:
         if self._problem.brokers.all_lead:
             for target in np.flatnonzero(net < 0).tolist():
                 while (net > 0).any() and net[target] < 0 and (path := self._path(target)):
-                    self._relieve_along(path, target)
+                    self._replace_along(path, target)
 
     def _path(self, target: int) -> list[int]:
         """Return racks of which each can give to the target instead of the next one, and the last one more.
@@ -96,9 +98,9 @@ class _Crossings:
         The first is above its total; empty where there is no such path.
         """
         racks, rack = len(self._net), self._problem.brokers.rack
-        instead = self._instead(target)
-        stands_in = np.zeros((racks, racks), np.bool_)
-        stands_in[rack[instead.broker], rack[instead.relieved]] = True
+        replacements = self._replacements(target)
+        can_replace = np.zeros((racks, racks), np.bool_)
+        can_replace[rack[replacements.broker], rack[replacements.replaced]] = True
         before = dict.fromkeys(np.flatnonzero(self._net > 0).tolist(), NONE)
         queue = deque(before)
         while queue:
@@ -107,43 +109,43 @@ class _Crossings:
                 while before[path[-1]] != NONE:
                     path.append(before[path[-1]])
                 return path[::-1]
-            for other in np.flatnonzero(stands_in[path[0]]).tolist():
+            for other in np.flatnonzero(can_replace[path[0]]).tolist():
                 if other not in before:
                     before[other] = path[0]
                     queue.append(other)
         return []
 
-    def _instead(self, target: int) -> _Instead:
+    def _replacements(self, target: int) -> _Replacements:
         underway = np.flatnonzero(self.taken.rack == target)
         held = self._placement.slots[self.taken.partition[underway]]
-        rows, slots = spots((held != NONE) & (self._share.surplus() > 0)[held])
-        return _Instead(underway[rows], slots, held[rows, slots], self.taken.origin[underway[rows]])
+        rows, slots = fast_nonzero((held != NONE) & (self._group.surplus() > 0)[held])
+        return _Replacements(underway[rows], slots, held[rows, slots], self.taken.origin[underway[rows]])
 
-    def _relieve_along(self, path: list[int], target: int) -> None:
+    def _replace_along(self, path: list[int], target: int) -> None:
         """Along a path, let each rack give instead of the next one, and the last one more; as many as all can."""
-        rack, surplus, instead = self._problem.brokers.rack, self._share.surplus(), self._instead(target)
+        rack, surplus, replacements = self._problem.brokers.rack, self._group.surplus(), self._replacements(target)
         chosen = []
-        for giver, relieved in itertools.pairwise(path):
-            some = np.flatnonzero((rack[instead.broker] == giver) & (rack[instead.relieved] == relieved))
-            some = some[np.sort(np.unique(instead.errand[some], return_index=True)[1])]
-            chosen.append(some[running_count(instead.broker[some]) < surplus[instead.broker[some]]])
+        for giver, replaced in itertools.pairwise(path):
+            some = np.flatnonzero((rack[replacements.broker] == giver) & (rack[replacements.replaced] == replaced))
+            some = some[np.sort(np.unique(replacements.pending[some], return_index=True)[1])]
+            chosen.append(some[running_count(replacements.broker[some]) < surplus[replacements.broker[some]]])
         more = self._able(path[-1], target)
         count = min(int(self._net[path[0]]), int(-self._net[target]), len(more), *(len(some) for some in chosen))
         for some in chosen:
-            self._stand_in(instead, some[:count])
+            self._replace(replacements, some[:count])
         self._take(more.only(np.arange(count)), target)
 
-    def _stand_in(self, instead: _Instead, which: Ints) -> None:
+    def _replace(self, replacements: _Replacements, which: Ints) -> None:
         """Take other replicas for some pending_replicas, and put back those that were taken."""
-        errand, slot, broker = instead.errand[which], instead.slot[which], instead.broker[which]
+        pending, slot, broker = replacements.pending[which], replacements.slot[which], replacements.broker[which]
         taken, rack = self.taken, self._problem.brokers.rack
-        self._placement.take_all(taken.partition[errand], slot)
-        self._placement.put_all(taken.partition[errand], taken.slot[errand], taken.origin[errand])
-        size = self._problem.size[taken.partition[errand]]
-        for brokers, sign in ((broker, -1), (taken.origin[errand], 1)):
+        self._placement.take_all(taken.partition[pending], slot)
+        self._placement.put_all(taken.partition[pending], taken.slot[pending], taken.origin[pending])
+        size = self._problem.size[taken.partition[pending]]
+        for brokers, sign in ((broker, -1), (taken.origin[pending], 1)):
             np.add.at(self._net, rack[brokers], sign)
             np.add.at(self._excess, rack[brokers], sign * size)
-        taken.slot[errand], taken.origin[errand] = slot, broker
+        taken.slot[pending], taken.origin[pending] = slot, broker
 
     def even_bytes(self) -> None:
         """Let racks above and below their bytes exchange, until they are near or no exchange brings them nearer."""
@@ -185,12 +187,12 @@ class _Crossings:
         on, brokers = self._from[source], self._problem.brokers
         spot = self._placement.per_rack[on.partition, target] < self._problem.rack_cap[on.partition]
         chosen = np.flatnonzero(spot & ~self._used[on.partition])
-        if not len(chosen) or not self._share.receives[brokers.rack == target].any():
+        if not len(chosen) or not self._group.receives[brokers.rack == target].any():
             return on.only(chosen[:0])
         chosen = chosen[_spread(self._problem.size[on.partition[chosen]])]
         if not self._placement.strict:
             chosen = chosen[np.sort(np.unique(on.partition[chosen], return_index=True)[1])]
-        chosen = chosen[running_count(on.broker[chosen]) < self._share.surplus()[on.broker[chosen]]]
+        chosen = chosen[running_count(on.broker[chosen]) < self._group.surplus()[on.broker[chosen]]]
         return on.only(chosen)
 
     def _take(self, some: Replicas, target: int) -> None:
@@ -209,5 +211,5 @@ class _Crossings:
 
 def _spread(sizes: Ints) -> Ints:
     """Return an order in which every stretch holds small and large alike."""
-    order = stable_order(sizes)
+    order = stable_argsort(sizes)
     return np.concatenate([order[start::_STRIDES] for start in range(_STRIDES)])

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.order import crowded, order_alone
-from kadmin.planner.kernel.problem import NONE, any_of, lengths, member
+from kadmin.planner.kernel.entry_order import over_rack_cap, reorders_only
+from kadmin.planner.kernel.placement_problem import NONE, any_per_row, contains, list_lengths
 
 if TYPE_CHECKING:
-    from kadmin.planner.kernel.problem import Bools, Problem, Solution
+    from kadmin.planner.kernel.placement_problem import Bools, PlacementProblem, Solution
 
 
 class Reason(StrEnum):
@@ -27,31 +27,31 @@ class Reason(StrEnum):
     COUNT = "its old broker holds too many replicas, or its new one too few"
     BYTES = "its brokers' bytes are off their share by more than the tolerance"
     LEADER = "its broker leads too many partitions, or may not lead"
-    HEIR = "after the loss of its leader one broker would lead too many"
+    NEXT_LEADER = "after the loss of its leader one broker would lead too many"
 
 
-def reasons(problem: Problem, solution: Solution, relieved: int) -> list[Reason]:
+def entry_reasons(problem: PlacementProblem, solution: Solution, freed_broker: int) -> list[Reason]:
     """Return one reason for each partition, [P]; only those of partitions that change mean anything.
 
     `relieved` is the broker that bytes are to be freed on, NONE where there is none.
     """
-    if relieved != NONE:
+    if freed_broker != NONE:
         return [Reason.FREE] * len(problem)
     current, target, brokers = problem.current, solution.target, problem.brokers
     filled = current != NONE
     allowed = problem.allowed[problem.group[:, None], current]
-    able = any_of(filled & brokers.may_lead[current])
+    able = any_per_row(filled & brokers.may_lead[current])
     tests = {
-        Reason.EMPTIED: any_of(filled & ~brokers.may_hold[current]),
-        Reason.BROKER_SET: any_of(filled & ~allowed),
-        Reason.RACK: crowded(problem),
-        Reason.REPLICATION_FACTOR: lengths(current) != problem.rf,
+        Reason.EMPTIED: any_per_row(filled & ~brokers.may_hold[current]),
+        Reason.BROKER_SET: any_per_row(filled & ~allowed),
+        Reason.RACK: over_rack_cap(problem),
+        Reason.REPLICATION_FACTOR: list_lengths(current) != problem.rf,
         Reason.NEVER_LEAD: ~able,
     }
-    stays = order_alone(problem, target)
+    stays = reorders_only(problem, target)
     found = np.full(len(problem), Reason.BYTES, object)
     found[_evens_out(problem, solution)] = Reason.COUNT
-    found[stays] = Reason.HEIR
+    found[stays] = Reason.NEXT_LEADER
     found[stays & (current[:, 0] != target[:, 0])] = Reason.LEADER
     for reason, holds in reversed(tests.items()):
         found[holds & ~stays] = reason
@@ -59,7 +59,7 @@ def reasons(problem: Problem, solution: Solution, relieved: int) -> list[Reason]
     return list(found)
 
 
-def _evens_out(problem: Problem, solution: Solution) -> Bools:
+def _evens_out(problem: PlacementProblem, solution: Solution) -> Bools:
     """Whether a partition leaves a broker above its quota, or comes to one below."""
     brokers, current, target = len(problem.brokers), problem.current, solution.target
     count = np.bincount(current[current != NONE], minlength=brokers)
@@ -67,5 +67,5 @@ def _evens_out(problem: Problem, solution: Solution) -> Bools:
     evens = np.zeros(len(problem), np.bool_)
     for lists, others, off in ((current, target, above), (target, current, below)):
         for column in range(lists.shape[1]):
-            evens |= off[lists[:, column]] & ~member(others, lists[:, column])
+            evens |= off[lists[:, column]] & ~contains(others, lists[:, column])
     return evens

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.problem import NONE, any_of, member, spots
-from kadmin.planner.kernel.replicas import stable_order
+from kadmin.planner.kernel.placement_problem import NONE, any_per_row, contains, fast_nonzero
+from kadmin.planner.kernel.replicas import stable_argsort
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kadmin.planner.kernel.placement import Placement
-    from kadmin.planner.kernel.problem import Bools, Ints
+    from kadmin.planner.kernel.placement_problem import Bools, Ints
     from kadmin.planner.kernel.topic_group import TopicGroup
 
 _STRIDES = 8
@@ -35,13 +35,13 @@ _CELLS = 2**26
 """So many counts, of a topic on a broker, are kept at once."""
 
 
-def spread_topics(share: TopicGroup) -> None:
+def spread_topics(group: TopicGroup) -> None:
     """Let replicas under way change brokers until their topics are as even as that makes them."""
-    placement = share.placement
-    partition, slot = _underway(placement, share.members)
+    placement = group.placement
+    partition, slot = _underway(placement, group.members)
     if not len(partition):
         return
-    near = _NEAR * share.tolerance * float(share.even_load().mean())
+    near = _NEAR * group.tolerance * float(group.even_load().mean())
     racks = placement.problem.brokers.rack[placement.slots[partition, slot]]  # which no exchange changes
     for topics in _some_topics(placement, partition):
         here = topics[placement.problem.topic[partition]]
@@ -54,13 +54,13 @@ def spread_topics(share: TopicGroup) -> None:
 def _underway(placement: Placement, members: Ints) -> tuple[Ints, Ints]:
     """Return partition and slot of every replica that is new, those apart that were put there before the start."""
     problem, lists = placement.problem, placement.slots.take(members, axis=0)
-    changed = np.flatnonzero(any_of(lists != problem.current.take(members, axis=0)))
+    changed = np.flatnonzero(any_per_row(lists != problem.current.take(members, axis=0)))
     members, lists = members[changed], lists.take(changed, axis=0)
     before = [problem.current.take(members, axis=0), problem.start.take(members, axis=0)]
     new = lists != NONE
     for column, held in enumerate(lists.T):
-        new[:, column] &= ~(member(before[0], held) | member(before[1], held))
-    rows, slots = spots(new)
+        new[:, column] &= ~(contains(before[0], held) | contains(before[1], held))
+    rows, slots = fast_nonzero(new)
     return members[rows], slots
 
 
@@ -91,7 +91,7 @@ class _Spread:
 
     def run(self, partition: Ints, slot: Ints) -> None:
         """Let replicas of one rack change brokers."""
-        by_size = stable_order(self._problem.size[partition])
+        by_size = stable_argsort(self._problem.size[partition])
         partition, slot = partition[by_size], slot[by_size]
         size, broker = self._problem.size[partition], self._placement.slots[partition, slot]
         for stride in range(1, _STRIDES + 1):
@@ -124,7 +124,7 @@ class _Spread:
         may_lead = self._problem.brokers.may_lead
         able = may_lead[broker[0]] == may_lead[broker[1]]
         for one, other in zip(partition, broker[::-1], strict=True):
-            able &= ~member(self._placement.slots.take(one, axis=0), other)
+            able &= ~contains(self._placement.slots.take(one, axis=0), other)
         return np.asarray(able)
 
     def _fits(self, partition: Ints, broker: Ints) -> bool:
@@ -138,7 +138,7 @@ class _Spread:
 def _apart(cells: Ints) -> Bools:
     """Whether each column of [4, N] has no cell that an earlier one has."""
     flat = cells.T.ravel()
-    order = stable_order(flat)
+    order = stable_argsort(flat)
     again = np.zeros(len(flat), np.bool_)
     again[order[1:]] = flat[order[1:]] == flat[order[:-1]]
     return np.asarray(~again.reshape(-1, len(cells)).any(axis=1))

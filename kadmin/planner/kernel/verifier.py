@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.problem import NONE, bytes_on, member
+from kadmin.planner.kernel.placement_problem import NONE, bytes_on, contains
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kadmin.planner.kernel.problem import Bools, Ints, Problem
+    from kadmin.planner.kernel.placement_problem import Bools, Ints, PlacementProblem
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,7 +29,7 @@ class BrokenRule:
     brokers: Ints
 
 
-def broken_rules(problem: Problem, target: Ints) -> tuple[BrokenRule, ...]:
+def broken_rules(problem: PlacementProblem, target: Ints) -> tuple[BrokenRule, ...]:
     """Return every rule that the target lists [P, W] break; none where all is well."""
     nobody = np.zeros(0, np.int64)
     by_partition = [BrokenRule(rule, np.flatnonzero(broken), nobody) for rule, broken in _by_partition(problem, target)]
@@ -39,7 +39,7 @@ def broken_rules(problem: Problem, target: Ints) -> tuple[BrokenRule, ...]:
     return tuple(rule for rule in rules if rule.partitions.size or rule.brokers.size)
 
 
-def _by_partition(problem: Problem, target: Ints) -> Iterator[tuple[str, Bools]]:
+def _by_partition(problem: PlacementProblem, target: Ints) -> Iterator[tuple[str, Bools]]:
     movable, filled = problem.movable, target != NONE
     ascending = np.sort(target, axis=1)
     repeated = (ascending[:, 1:] == ascending[:, :-1]) & (ascending[:, 1:] != NONE)
@@ -55,12 +55,12 @@ def _by_partition(problem: Problem, target: Ints) -> Iterator[tuple[str, Bools]]
     yield from _placements(problem, target, filled)
 
 
-def _placements(problem: Problem, target: Ints, filled: Bools) -> Iterator[tuple[str, Bools]]:
+def _placements(problem: PlacementProblem, target: Ints, filled: Bools) -> Iterator[tuple[str, Bools]]:
     movable, brokers = problem.movable, problem.brokers
     columns = range(target.shape[1])
-    new = np.stack([~member(problem.current, target[:, column]) for column in columns], axis=1) & filled
+    new = np.stack([~contains(problem.current, target[:, column]) for column in columns], axis=1) & filled
     allowed = problem.allowed[problem.group[:, None], target]
-    substitute = np.stack([member(problem.start, target[:, column]) for column in columns], axis=1)
+    substitute = np.stack([contains(problem.start, target[:, column]) for column in columns], axis=1)
     refused = new & ~brokers.may_receive[target] & ~substitute
     yield "a new replica lies where none may be received", movable & (refused | (new & ~allowed)).any(axis=1)
     misplaced = filled & ~(brokers.may_hold[target] & allowed)

@@ -16,12 +16,12 @@ import pyarrow.compute as pc
 from kadmin.cluster.names import is_legal_topic_name
 from kadmin.inventory.columns import BROKERS, MOST_INT, PARTITIONS, ColumnKind
 from kadmin.inventory.parquet_tables import arrow_types
-from kadmin.planner.kernel.problem import NONE
+from kadmin.planner.kernel.placement_problem import NONE
 
 if TYPE_CHECKING:
     from kadmin.inventory.columns import Column, InventoryTable
     from kadmin.inventory.model import ClusterInventory
-    from kadmin.planner.kernel.problem import Bools, Ints
+    from kadmin.planner.kernel.placement_problem import Bools, Ints
 
 ArrowTable: TypeAlias = Any
 """A pyarrow.Table; pyarrow ships no type information."""
@@ -30,7 +30,7 @@ UNKNOWN = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cluster:
+class ClusterArrays:
     """One cluster's inventory as arrays. Brokers: those with a row and those that only hold replicas, by id.
 
     `broker_ids`, `alive`, `capacity` (UNKNOWN where nobody said) have shape [B], `racks` one name or None per broker.
@@ -61,16 +61,16 @@ def rows_as_arrow(cluster: ClusterInventory) -> tuple[ArrowTable, ArrowTable]:
     return _columns_of(cluster.brokers, brokers), _columns_of(cluster.partitions, partitions)
 
 
-def sound(brokers: ArrowTable, partitions: ArrowTable) -> bool:
+def tables_valid(brokers: ArrowTable, partitions: ArrowTable) -> bool:
     """Whether every row could be; where not, kadmin.inventory.read_inventory says what is wrong."""
     return all(
-        all(_column_sound(read.column(column.name).combine_chunks(), column) for column in table.columns)
+        all(_column_valid(read.column(column.name).combine_chunks(), column) for column in table.columns)
         and read.num_rows == _distinct_keys(read, table)
         for table, read in ((BROKERS, brokers), (PARTITIONS, partitions))
     )
 
 
-def cluster_of(brokers: ArrowTable, partitions: ArrowTable) -> Cluster:
+def cluster_arrays(brokers: ArrowTable, partitions: ArrowTable) -> ClusterArrays:
     """Return one cluster as arrays; the tables are sound."""
     rows = brokers.sort_by("broker_id")
     replicas = partitions.column("replicas").combine_chunks()
@@ -87,7 +87,7 @@ def cluster_of(brokers: ArrowTable, partitions: ArrowTable) -> Cluster:
     names, topic = _ranked(partitions.column("topic"))
     number = _ints(partitions.column("partition"))
     order = np.lexsort((number, topic))
-    return Cluster(
+    return ClusterArrays(
         broker_ids=ids,
         racks=tuple(racks),
         alive=alive,
@@ -116,7 +116,7 @@ def _distinct_keys(read: ArrowTable, table: InventoryTable) -> int:
     return len(np.unique(keys))
 
 
-def _column_sound(values: Any, column: Column) -> bool:  # noqa: ANN401 - pyarrow ships no type information
+def _column_valid(values: Any, column: Column) -> bool:  # noqa: ANN401 - pyarrow ships no type information
     if column.required and values.null_count:
         return False
     if column.name == "topic":
@@ -126,10 +126,10 @@ def _column_sound(values: Any, column: Column) -> bool:  # noqa: ANN401 - pyarro
         return not len(values) or (pc.min(values).as_py() or 0) >= column.lowest
     if column.kind is ColumnKind.DOUBLE:
         return bool(pc.all(pc.and_(pc.is_finite(values), pc.greater_equal(values, 0.0))).as_py() is not False)
-    return column.kind is not ColumnKind.INTS or _lists_sound(values, column)
+    return column.kind is not ColumnKind.INTS or _lists_valid(values, column)
 
 
-def _lists_sound(values: Any, column: Column) -> bool:  # noqa: ANN401 - pyarrow ships no type information
+def _lists_valid(values: Any, column: Column) -> bool:  # noqa: ANN401 - pyarrow ships no type information
     lengths = pc.list_value_length(values)
     flat = values.flatten()
     if flat.null_count or (len(flat) and pc.min(flat).as_py() < 0):

@@ -11,14 +11,14 @@ from support.planner.small_clusters import request
 
 from kadmin.errors import KadminError
 from kadmin.inventory import BrokerRow, ClusterInventory, PartitionRow
-from kadmin.planner.answer import _require_no_broken_rule
-from kadmin.planner.kernel.verify import broken_rules
-from kadmin.planner.tables import cluster_of, rows_as_arrow
-from kadmin.planner.terms import terms_of
+from kadmin.planner.cluster_arrays import cluster_arrays, rows_as_arrow
+from kadmin.planner.cluster_plan import _require_no_broken_rule
+from kadmin.planner.compiled_request import compile_request
+from kadmin.planner.kernel.verifier import broken_rules
 
 if TYPE_CHECKING:
-    from kadmin.planner.kernel.problem import Problem
-    from kadmin.planner.tables import Cluster
+    from kadmin.planner.cluster_arrays import ClusterArrays
+    from kadmin.planner.kernel.placement_problem import PlacementProblem
 
 CLUSTER = ClusterInventory(
     "c",
@@ -27,12 +27,12 @@ CLUSTER = ClusterInventory(
 )
 
 
-def arrays() -> Cluster:
-    return cluster_of(*rows_as_arrow(CLUSTER))
+def arrays() -> ClusterArrays:
+    return cluster_arrays(*rows_as_arrow(CLUSTER))
 
 
-def problem(**targets: Any) -> Problem:  # noqa: ANN401 - the request's own fields
-    return terms_of(arrays(), request(**targets)).problem
+def problem(**targets: Any) -> PlacementProblem:  # noqa: ANN401 - the request's own fields
+    return compile_request(arrays(), request(**targets)).problem
 
 
 CASES: list[tuple[dict[str, Any], list[list[int]], str]] = [

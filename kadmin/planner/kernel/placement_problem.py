@@ -48,13 +48,13 @@ class Brokers:
         return bool((self.may_lead == self.may_hold).all())
 
     @property
-    def boundless(self) -> bool:
+    def unconstrained(self) -> bool:
         """Whether no broker that may receive stands under a bound: all may lead, none has a capacity."""
         return self.all_lead and bool((self.capacity >= NO_LIMIT).all())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Problem:
+class PlacementProblem:
     """One cluster, partitions ascending by (topic, partition), and what is wished of it.
 
     `topic` [P] is the rank of the topic's name. `current` [P, W] is what the cluster has; `start` [P, W] the list to
@@ -97,7 +97,7 @@ class Solution:
     proved: bool
 
 
-class ObstacleError(Exception):
+class NoPlanError(Exception):
     """No plan can satisfy the problem: `reason` in words, `partitions` and `brokers` as indices."""
 
     def __init__(self, reason: str, partitions: Ints | None = None, brokers: Ints | None = None) -> None:
@@ -107,24 +107,24 @@ class ObstacleError(Exception):
         self.brokers = np.zeros(0, np.int64) if brokers is None else brokers
 
 
-def member(lists: Ints, broker: Ints) -> Bools:
+def contains(lists: Ints, broker: Ints) -> Bools:
     """Whether each list (rows of [N, W]) holds the broker beside it ([N])."""
     return reduce(np.logical_or, (column == broker for column in lists.T), np.zeros(len(lists), np.bool_))
 
 
-def any_of(mask: Bools) -> Bools:
+def any_per_row(mask: Bools) -> Bools:
     """Whether each row of [N, W] has an entry that is true: many short rows go column by column, ten times faster."""
     return reduce(np.logical_or, mask.T, np.zeros(len(mask), np.bool_))
 
 
-def spots(mask: Bools) -> tuple[Ints, Ints]:
+def fast_nonzero(mask: Bools) -> tuple[Ints, Ints]:
     """Return row and column of each entry of [N, W] that is true, as numpy's nonzero does: four times faster."""
     flat = np.flatnonzero(mask)
     rows = flat // max(mask.shape[1], 1)
     return rows, flat - rows * mask.shape[1]
 
 
-def bytes_on(problem: Problem, lists: Ints, partitions: Ints | None = None) -> Ints:
+def bytes_on(problem: PlacementProblem, lists: Ints, partitions: Ints | None = None) -> Ints:
     """Return the bytes that lists ([N, W], of all or some partitions) put on each broker, [B]."""
     size = problem.size if partitions is None else problem.size[partitions]
     load = np.zeros(len(problem.brokers) + 1, np.int64)  # the last one takes what is NONE
@@ -133,12 +133,12 @@ def bytes_on(problem: Problem, lists: Ints, partitions: Ints | None = None) -> I
     return load[:-1]
 
 
-def tally(problem: Problem, lists: Ints, partitions: Ints) -> tuple[Ints, Ints]:
+def replicas_and_bytes_on(problem: PlacementProblem, lists: Ints, partitions: Ints) -> tuple[Ints, Ints]:
     """Return how many replicas and bytes lists ([P, W]) put on each broker, of some partitions alone, both [B]."""
     held = lists.take(partitions, axis=0)
     return np.bincount(held[held != NONE], minlength=len(problem.brokers)), bytes_on(problem, held, partitions)
 
 
-def lengths(lists: Ints) -> Ints:
+def list_lengths(lists: Ints) -> Ints:
     """Return how many brokers each list ([N, W]) has, [N]."""
     return reduce(np.add, (lists != NONE).T, np.zeros(len(lists), np.int64))

@@ -14,13 +14,13 @@ from pyarrow import csv
 
 from kadmin.inventory.columns import ColumnKind
 from kadmin.inventory.reading import refuse_columns
-from kadmin.planner.tables import arrow_schema
+from kadmin.planner.cluster_arrays import arrow_schema
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from kadmin.inventory.columns import InventoryTable
-    from kadmin.planner.tables import ArrowTable
+    from kadmin.planner.cluster_arrays import ArrowTable
 
 _PLAIN = {
     ColumnKind.INT: r"^-?[0-9]{1,19}$",

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.bounds import added
-from kadmin.planner.kernel.problem import NONE, tally
+from kadmin.planner.kernel.bounds import moves_per_partition
+from kadmin.planner.kernel.placement_problem import NONE, replicas_and_bytes_on
 from kadmin.planner.kernel.topic_group import most_that_fit
 
 if TYPE_CHECKING:
     from kadmin.planner.kernel.placement import Placement
-    from kadmin.planner.kernel.problem import Bools, Ints
+    from kadmin.planner.kernel.placement_problem import Bools, Ints
 
 _MOST_PAIRS = 4_000_000
 """Pairs of partition and broker that are looked at: a larger share of a cluster is sampled, and not proved."""
@@ -39,26 +39,29 @@ _DECIMALS = 9
 """Levels that differ beyond these are equal."""
 
 
-def cancel_cycles(placement: Placement, quota: Ints, bound: int) -> bool:
+def cancel_negative_cycles(placement: Placement, quota: Ints, bound: int) -> bool:
     """Make counts as even and moves as few as they can be; whether it is proved that they are.
 
     `quota` [B] is what brokers aim at, changed where counts change hands. `bound` is a number of moves that no plan
     that reaches the quotas can do without; NONE where quotas do not tell how even counts can be.
     """
-    if np.array_equal(placement.count, quota) and int(added(placement.problem, placement.slots).sum()) <= bound:
+    if (
+        np.array_equal(placement.count, quota)
+        and int(moves_per_partition(placement.problem, placement.slots).sum()) <= bound
+    ):
         return True
     if bound == NONE and int(placement.problem.movable.sum()) * len(placement.count) > _MOST_PAIRS_OF_GROUPS:
         return False
-    tail = _Tail(placement, quota)
-    while (cycle := tail.negative_cycle()) is not None and not tail.spent():
-        tail.turn(cycle)
-    proved = tail.proves()
+    network = _ResidualNetwork(placement, quota)
+    while (cycle := network.negative_cycle()) is not None and not network.spent():
+        network.turn(cycle)
+    proved = network.proves()
     if proved:
         quota[:] = placement.count
     return proved
 
 
-class _Tail:
+class _ResidualNetwork:
     """The residual network, built anew after each cycle. What stood in the way of its own cycle is barred.
 
     `_most` [B] is how many replicas each broker's capacity may have room for.
@@ -69,7 +72,7 @@ class _Tail:
         self._placement, self._quota = placement, quota
         self._brokers = len(problem.brokers)
         self._members = np.flatnonzero(problem.movable)
-        base, base_load = tally(problem, problem.start, np.flatnonzero(~problem.movable))
+        base, base_load = replicas_and_bytes_on(problem, problem.start, np.flatnonzero(~problem.movable))
         self._most = base + most_that_fit(problem, self._members, base_load)
         self._barred = np.zeros(len(problem), np.bool_)
         self._led_anyway = problem.brokers.all_lead

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.replicas import stable_order
+from kadmin.planner.kernel.replicas import stable_argsort
 
 if TYPE_CHECKING:
-    from kadmin.planner.kernel.problem import Ints
+    from kadmin.planner.kernel.placement_problem import Ints
 
 _EXCHANGES = 8
 _MOST_COST = 1
@@ -23,7 +23,7 @@ def pick_exactly(sizes: Ints, count: int, wanted: float) -> Ints:
     The best run of neighbours in order of size comes first; then single items are exchanged while that helps. The sum
     is off by at most the size of one item, where any choice comes that near. Ties go to the lower position.
     """
-    order = stable_order(sizes)
+    order = stable_argsort(sizes)
     if count >= len(sizes):
         return order
     first = _best_run(sizes[order], count, wanted)
@@ -32,14 +32,14 @@ def pick_exactly(sizes: Ints, count: int, wanted: float) -> Ints:
     for _ in range(_EXCHANGES):
         inside, outside = order[chosen[order]], order[~chosen[order]]
         error = wanted - float(sizes[inside].sum())
-        pair = nearest_exchange(sizes[inside], sizes[outside], error)
+        pair = nearest_pair(sizes[inside], sizes[outside], error)
         if pair is None:
             break
         chosen[inside[pair[0]]], chosen[outside[pair[1]]] = False, True
     return order[chosen[order]]
 
 
-def nearest_exchange(inside: Ints, outside: Ints, wanted: float) -> tuple[int, int] | None:
+def nearest_pair(inside: Ints, outside: Ints, wanted: float) -> tuple[int, int] | None:
     """Return positions (i, j) with `outside[j] - inside[i]` nearest to `wanted`; both ascend by size.
 
     None where every exchange leaves the sum as far off as before.
@@ -56,7 +56,7 @@ def nearest_exchange(inside: Ints, outside: Ints, wanted: float) -> tuple[int, i
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Side:
+class SwapSide:
     """One side of an exchange: what may be given, ascending by `size` [N], and what it costs to give each, [N].
 
     `at` [N] names each to who asks. Costs are -1, 0 or 1.
@@ -71,8 +71,8 @@ class Side:
         return (self.cost == cost if exactly else self.cost <= cost).nonzero()[0]
 
 
-def nearest_within(
-    out: Side, back: Side, most_cost: int, wanted: float, *, exactly: bool = False
+def nearest_swap(
+    out: SwapSide, back: SwapSide, most_cost: int, wanted: float, *, exactly: bool = False
 ) -> tuple[int, int] | None:
     """Return what goes and what comes back: the sizes' difference nearest to `wanted`, the costs' sum within a limit.
 
@@ -85,7 +85,7 @@ def nearest_within(
         if not len(going):
             continue
         coming = back.costing(most_cost - cost, exactly=exactly)
-        pair = nearest_exchange(back.size[coming], out.size[going], wanted)
+        pair = nearest_pair(back.size[coming], out.size[going], wanted)
         if pair is not None:
             goes, comes = going[pair[1]], coming[pair[0]]
             error = abs(float(out.size[goes] - back.size[comes]) - wanted)

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kadmin.planner.kernel.failed_swaps import FailedSwaps
-from kadmin.planner.kernel.problem import NONE, any_of
-from kadmin.planner.kernel.replicas import replicas_on, stable_order
-from kadmin.planner.kernel.subset import Side, nearest_within
+from kadmin.planner.kernel.placement_problem import NONE, any_per_row
+from kadmin.planner.kernel.replicas import replicas_on, stable_argsort
+from kadmin.planner.kernel.subset_sum import SwapSide, nearest_swap
 
 if TYPE_CHECKING:
-    from kadmin.planner.kernel.problem import Bools, Floats, Ints
+    from kadmin.planner.kernel.placement_problem import Bools, Floats, Ints
     from kadmin.planner.kernel.replicas import Replicas
     from kadmin.planner.kernel.topic_group import TopicGroup
 
@@ -45,16 +45,16 @@ _ANY_COST = 2
 """Two replicas that leave where they were: the most moves that a swap adds."""
 
 
-def even_sizes(share: TopicGroup) -> None:
+def balance_bytes(group: TopicGroup) -> None:
     """Swap replicas until bytes are within tolerance of their shares, or no swap helps."""
-    if not share.placement.problem.size[share.members].any():
+    if not group.placement.problem.size[group.members].any():
         return
-    goal = share.even_load()
-    settled = goal - share.others_load + share.base_load  # groups still to be placed say nothing about what is even
-    below = np.maximum(share.placement.problem.brokers.capacity - goal, 1.0)
-    slack = np.minimum(share.tolerance * np.maximum(settled, 1.0), below)
-    swaps = _Swaps(share, goal)
-    if not np.array_equal(share.placement.slots, share.placement.problem.current):
+    goal = group.even_load()
+    settled = goal - group.others_load + group.base_load  # groups still to be placed say nothing about what is even
+    below = np.maximum(group.placement.problem.brokers.capacity - goal, 1.0)
+    slack = np.minimum(group.tolerance * np.maximum(settled, 1.0), below)
+    swaps = _Swaps(group, goal)
+    if not np.array_equal(group.placement.slots, group.placement.problem.current):
         swaps.run(slack * _FREE_PART, most_cost=0)
         if swaps.few:
             swaps.pay(slack)
@@ -90,13 +90,13 @@ class _Held:
 class _Swaps:
     """The swaps of one share; each broker's replicas are kept in order of size, from when it is first looked at."""
 
-    def __init__(self, share: TopicGroup, goal: Floats) -> None:
-        self._share, self._goal = share, goal
-        self._placement = share.placement
-        self._problem = share.placement.problem
-        strict = bool((self._problem.rack_cap[share.members] == 1).all())
+    def __init__(self, group: TopicGroup, goal: Floats) -> None:
+        self._group, self._goal = group, goal
+        self._placement = group.placement
+        self._problem = group.placement.problem
+        strict = bool((self._problem.rack_cap[group.members] == 1).all())
         self._parted = strict and self._problem.brokers.all_lead
-        self.few = len(share.members) * len(goal) <= _FEW
+        self.few = len(group.members) * len(goal) <= _FEW
         self._most_partners = _PARTNERS_IF_FEW if self.few else _PARTNERS
         self._listed: Replicas | None = None
         self._on: dict[int, _Held] = {}
@@ -140,7 +140,7 @@ class _Swaps:
         wanted, nearest, chosen = abs(excess), abs(excess) - _LEAST_GAIN * float(slack[pivot]), None
         for partner in self._absorbers(pivot):
             pair = (pivot, partner) if excess > 0 else (partner, pivot)
-            found = nearest_within(self._side(*pair), self._side(*pair[::-1]), 1, wanted)
+            found = nearest_swap(self._side(*pair), self._side(*pair[::-1]), 1, wanted)
             if found is None:
                 continue
             left = abs(wanted - self._shift(pair, found))
@@ -163,7 +163,7 @@ class _Swaps:
 
     def _off(self, slack: Floats) -> Floats:
         """Return how far each broker that may receive is off, in slacks, [B]."""
-        return np.where(self._share.receives, np.abs(self._excess()) / slack, 0.0)
+        return np.where(self._group.receives, np.abs(self._excess()) / slack, 0.0)
 
     def _excess(self) -> Floats:
         return np.asarray(self._placement.load - self._goal)
@@ -185,7 +185,7 @@ class _Swaps:
 
     def _first(self, pivot: int, order: Ints) -> list[int]:
         """Return the first few of the pivot's rack that may receive, and then those of other racks."""
-        order = order[self._share.receives[order] & (order != pivot)]
+        order = order[self._group.receives[order] & (order != pivot)]
         rack, here = self._problem.brokers.rack[order], self._problem.brokers.rack[pivot]
         near, far = order[rack == here], order[(rack != here) & self._open[rack] & self._open[here]]
         return [*near[: self._most_partners].tolist(), *far[: self._most_partners].tolist()]
@@ -193,7 +193,7 @@ class _Swaps:
     @cached_property
     def _open(self) -> Bools:
         """Return the racks that may have a further replica of some partition, [K]: swaps never open one that is not."""
-        members, placement = self._share.members, self._placement
+        members, placement = self._group.members, self._placement
         cap = self._problem.rack_cap[members]
         racks = range(self._problem.brokers.racks)
         return np.array([(placement.per_rack[members, rack] < cap).any() for rack in racks], np.bool_)
@@ -202,7 +202,7 @@ class _Swaps:
         """Swap the two replicas that shift nearest to `wanted` bytes from giver to taker, if that helps enough."""
         if self._failed_swaps.known(*pair, cost, least):
             return False
-        found = nearest_within(self._side(*pair), self._side(*pair[::-1]), cost, wanted)
+        found = nearest_swap(self._side(*pair), self._side(*pair[::-1]), cost, wanted)
         if found is None or wanted - abs(self._shift(pair, found) - wanted) < least or not self._fits(pair, found):
             if self._unhindered(*pair):
                 self._failed_swaps.note(*pair, cost, least)
@@ -229,21 +229,21 @@ class _Swaps:
 
     def _held(self, broker: int) -> _Held:
         if self._listed is None:
-            self._listed = replicas_on(self._placement, self._share.members, np.arange(len(self._goal)))
+            self._listed = replicas_on(self._placement, self._group.members, np.arange(len(self._goal)))
         if broker not in self._on:
             here = self._listed.of(broker)
-            here = here.only(stable_order(self._problem.size[here.partition]))
+            here = here.only(stable_argsort(self._problem.size[here.partition]))
             size, current = self._problem.size[here.partition], self._problem.current.take(here.partition, axis=0)
             self._on[broker] = _Held(here.partition, here.slot, size, current)
         return self._on[broker]
 
-    def _side(self, giver: int, taker: int) -> Side:
+    def _side(self, giver: int, taker: int) -> SwapSide:
         held = self._held(giver)
-        cost = any_of(held.current == giver).astype(np.int64) - any_of(held.current == taker)
+        cost = any_per_row(held.current == giver).astype(np.int64) - any_per_row(held.current == taker)
         if self._unhindered(giver, taker):
-            return Side(np.arange(len(cost)), held.size, cost)
+            return SwapSide(np.arange(len(cost)), held.size, cost)
         able = np.flatnonzero(self._may_cross(held.partition, giver, taker))
-        return Side(able, held.size[able], cost[able])
+        return SwapSide(able, held.size[able], cost[able])
 
     def _unhindered(self, giver: int, taker: int) -> bool:
         """Whether each of their replicas may go to the other, wherever the partition's others are."""
@@ -253,7 +253,7 @@ class _Swaps:
     def _may_cross(self, partition: Ints, giver: int, taker: int) -> Bools:
         """Whether replicas of these partitions may go from one broker to another, one of that broker's coming back."""
         placement, brokers = self._placement, self._problem.brokers
-        free = ~any_of(placement.slots.take(partition, axis=0) == taker)
+        free = ~any_per_row(placement.slots.take(partition, axis=0) == taker)
         if brokers.rack[giver] != brokers.rack[taker]:
             free &= placement.per_rack[partition, brokers.rack[taker]] < self._problem.rack_cap[partition]
         if brokers.may_lead[giver] and not brokers.may_lead[taker]:

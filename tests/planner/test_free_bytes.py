@@ -12,7 +12,7 @@ from support.planner.small_clusters import clusters, lists, propose, request
 
 from kadmin.inventory import BrokerRow, ClusterInventory, PartitionRow
 from kadmin.plan.model import FreeBytes, ProposalLimits, Racks
-from kadmin.planner.kernel.emergency import smallest_cover
+from kadmin.planner.kernel.free_bytes import smallest_cover
 
 FULL = ClusterInventory(
     "c",
