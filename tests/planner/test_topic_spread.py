@@ -15,7 +15,7 @@ from kadmin.planner.kernel.augmenting_paths import augment
 from kadmin.planner.kernel.bounds import moves_per_partition
 from kadmin.planner.kernel.direct_moves import place_directly
 from kadmin.planner.kernel.figures import evenness
-from kadmin.planner.kernel.mandatory_removals import remove_mandatory
+from kadmin.planner.kernel.mandatory_removals import remove_replicas
 from kadmin.planner.kernel.placement import Placement
 from kadmin.planner.kernel.topic_group import topic_groups
 from kadmin.planner.kernel.topic_spread import spread_topics
@@ -36,7 +36,7 @@ def problem_of(seed: int, wished: RebalanceRequest) -> PlacementProblem:
 def test_topics_are_more_even_and_nothing_else_changes(seed: int, wished: RebalanceRequest) -> None:
     problem = problem_of(seed, wished)
     placement = Placement(problem)
-    remove_mandatory(placement)
+    remove_replicas(placement)
     (share,) = topic_groups(placement)
     place_directly(share)
     augment(share)

@@ -1,11 +1,11 @@
-"""The last few moves: where no straight move is left, a chain of them through other brokers.
+"""Places the last replicas along augmenting paths: chains of moves, where no direct move is left.
 
 Goals: fill every open slot, and bring counts to their quotas, with the fewest further moves.
 Algorithm: shortest augmenting path on the brokers. An arc a -> b is a replica that may go from a to b; it costs
-nothing when that replica is under way anyway, else one move. Open slots are placed beyond the quotas where nothing
-else is left; one that cannot be placed at all is an obstacle.
-Example: a broker over its quota whose partitions all have a replica in the rack with room gives to a third broker,
-which gives another partition on.
+nothing where that replica moves anyway, else one move. Where no broker below its quota can be reached, an open slot
+is filled above a quota; where that fails too, there is no plan.
+Example: every partition on a broker above its quota has a replica in the only rack with room. The broker gives a
+replica to a third broker, which gives one of another partition to that rack.
 """
 
 from __future__ import annotations
@@ -26,12 +26,15 @@ if TYPE_CHECKING:
     from kadmin.planner.kernel.topic_group import TopicGroup
 
 _CANDIDATES = 16
-"""Replicas tried for each pair of brokers: more only matter where capacities or leaders stand in the way."""
+"""Replicas tried for each pair of brokers; more matter only where capacities or never_lead exclude them."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """How a broker was reached: by a replica from `origin` that is at `home` there or under way, or by an open slot."""
+    """How a broker was reached: by a replica from `origin`, or by an open slot (`origin` NONE).
+
+    `home`: the replica is on its current broker, so that moving it costs a move.
+    """
 
     origin: int
     partition: int = NONE
@@ -41,7 +44,7 @@ class _Step:
 
 @dataclass(slots=True)
 class _Reached:
-    """Brokers reached, with the step that led there (None: a start), and those still to look at, cheapest first."""
+    """Brokers reached, each with the step that reached it (None: a start), and the queue, cheapest first."""
 
     steps: dict[int, _Step | None] = field(default_factory=dict)
     queue: deque[int] = field(default_factory=deque)
@@ -51,14 +54,14 @@ class _Reached:
         (self.queue.appendleft if free else self.queue.append)(broker)
 
     def back_from(self, broker: int) -> Iterator[tuple[int, _Step]]:
-        """Yield (broker, step) from the end of a path to its start."""
+        """Yield (broker, step) from the end of a path back to its start."""
         while broker != NONE and (step := self.steps[broker]) is not None:
             yield broker, step
             broker = step.origin
 
 
 def augment(group: TopicGroup) -> None:
-    """Fill what is still open and move what is still above its quota; raises ObstacleError for a slot left open."""
+    """Fill open slots and move surplus replicas; raises NoPlanError for a slot that no broker accepts."""
     placement, problem = group.placement, group.placement.problem
     missing = placement.missing()[group.members]
     if not missing.any() and not (group.surplus() > 0).any():
@@ -69,13 +72,13 @@ def augment(group: TopicGroup) -> None:
             reason = "no choice of brokers was found that keeps every replica within racks, capacities and broker sets"
             raise NoPlanError(reason, np.array([partition]), np.arange(len(problem.brokers)))
     while group.room().any() and (givers := np.flatnonzero(group.surplus() > 0)).size:
-        # Each turn leaves less room or, with the same room, less unevenness: there is an end.
-        if not (paths.move_from(givers, _sinks(group)) or _level(group, paths, givers)):
+        # Each turn reduces the room or, at the same room, the unevenness, so the loop ends.
+        if not (paths.move_from(givers, _sinks(group)) or _move_to_lower_level(group, paths, givers)):
             return
 
 
 def _sinks(group: TopicGroup) -> Bools:
-    """Return the brokers below their quota, and those that one replica more would make no fuller than these."""
+    """Return the brokers below their quota, and those whose level would rise no higher than theirs."""
     room = group.room() > 0
     after = group.levels(+1)
     able = group.placement.count - group.others < group.most
@@ -83,17 +86,18 @@ def _sinks(group: TopicGroup) -> Bools:
 
 
 def _trade_quota(group: TopicGroup, broker: int) -> None:
-    """Give a broker that took a replica beyond its quota the place of one that is as empty and below its own."""
+    """Raise the quota of a broker above it, and lower that of an equally full broker below its own."""
     if group.surplus()[broker] > 0:
         waiting = np.flatnonzero((group.room() > 0) & (group.levels(+1) >= group.levels()[broker]))
         if waiting.size:
             group.quota[[broker, waiting[-1]]] += [1, -1]
 
 
-def _level(group: TopicGroup, paths: _Paths, givers: Ints) -> bool:
-    """Where quotas cannot be reached, make counts more even all the same; whether that was possible.
+def _move_to_lower_level(group: TopicGroup, paths: _Paths, givers: Ints) -> bool:
+    """Make counts more even where quotas cannot be reached; returns whether a replica moved.
 
-    One of the givers gives to the emptiest broker that stays below it, or any broker to one below its quota that does.
+    A giver gives to the broker with the lowest level, or any broker to one below its quota, as long as the receiver's
+    level stays no higher than the giver's.
     """
     if any(paths.move_from(np.array([giver]), sinks) for giver in givers.tolist() for sinks in _emptier(group, giver)):
         return True
@@ -106,7 +110,7 @@ def _level(group: TopicGroup, paths: _Paths, givers: Ints) -> bool:
 
 
 def _emptier(group: TopicGroup, giver: int) -> Iterator[Bools]:
-    """Yield the brokers that would be no fuller than the giver after a replica has gone over, the emptiest first."""
+    """Yield the brokers that would be no fuller than the giver after the move, by level, the emptiest first."""
     after = group.levels(+1)
     below = group.receives & (after <= group.levels(-1)[giver])
     for level in np.unique(after[below]):
@@ -114,9 +118,10 @@ def _emptier(group: TopicGroup, giver: int) -> Iterator[Bools]:
 
 
 class _Arcs:
-    """How many replicas on each broker might go to each rack: `count` [2, B, K], those under way anyway first.
+    """How many replicas on each broker might go to each rack: `count` [2, B, K].
 
-    A partition that is barred does not count. Whether one of them suits a certain broker is seen when it is asked for.
+    `count[0]` are replicas that move anyway, `count[1]` those on their current broker; barred partitions do not count.
+    The counts ignore the rules for single brokers, which `replica` checks.
     """
 
     def __init__(self, group: TopicGroup) -> None:
@@ -130,21 +135,21 @@ class _Arcs:
         listed = self._listed
         home = contains(self._problem.current[listed.partition], listed.broker).astype(np.int64)
         for rack in range(brokers.racks):
-            which = np.flatnonzero(self._has_spot(listed, rack))
+            which = np.flatnonzero(self._rack_accepts(listed, rack))
             np.add.at(self.count[:, :, rack], (home[which], listed.broker[which]), 1)
 
     def bar(self, partition: int) -> None:
-        """Let a partition stay as it is."""
+        """Exclude a partition from the paths."""
         self._count(partition, -1)
         self.barred.add(partition)
 
     def unbar(self, partition: int) -> None:
-        """Let a partition take part again."""
+        """Include a partition again."""
         self.barred.discard(partition)
         self._count(partition, 1)
 
     def move(self, partition: int, slot: int, broker: int) -> None:
-        """Put the replica in a slot (open or not) on a broker, NONE to open the slot."""
+        """Put the replica of a slot on a broker; NONE opens the slot."""
         self._count(partition, -1)
         if self._placement.slots[partition, slot] != NONE:
             self._placement.take(partition, slot)
@@ -153,10 +158,10 @@ class _Arcs:
             self._arrived.setdefault(broker, []).append((partition, slot))
         self._count(partition, 1)
 
-    def witness(self, origin: int, target: int, *, home: bool) -> tuple[int, int] | None:
-        """Return the partition and slot of a replica that may go from one broker to another, or None."""
+    def replica(self, origin: int, target: int, *, home: bool) -> tuple[int, int] | None:
+        """Return partition and slot of a replica that may go from one broker to another, or None."""
         here = self._on(origin)
-        fitting = self._has_spot(here, int(self._problem.brokers.rack[target]))
+        fitting = self._rack_accepts(here, int(self._problem.brokers.rack[target]))
         fitting &= contains(self._problem.current[here.partition], here.broker) == home
         fitting &= ~any_per_row(self._placement.slots[here.partition] == target)
         some = np.flatnonzero(fitting)[:_CANDIDATES]
@@ -165,13 +170,13 @@ class _Arcs:
                 return partition, slot
         return None
 
-    def _has_spot(self, replicas: Replicas, rack: int) -> Bools:
+    def _rack_accepts(self, replicas: Replicas, rack: int) -> Bools:
         own = self._problem.brokers.rack[replicas.broker] == rack
         free = self._placement.per_rack[replicas.partition, rack] < self._problem.rack_cap[replicas.partition]
         return np.asarray(own | free)
 
     def _count(self, partition: int, change: int) -> None:
-        """Count the replicas of a partition in or out."""
+        """Add a partition's replicas to the counts (`change` 1), or subtract them (-1)."""
         if partition in self.barred:
             return
         rack, row = self._problem.brokers.rack, self._placement.slots[partition]
@@ -197,7 +202,7 @@ class _Arcs:
 
 
 class _Paths:
-    """Augmenting paths over one share. A partition that was in the way of its own path is left out from then on."""
+    """Augmenting paths of one group. An arc whose replica turned out to be impossible is rejected from then on."""
 
     def __init__(self, group: TopicGroup) -> None:
         self._group = group
@@ -211,9 +216,9 @@ class _Paths:
         ]
 
     def open(self, partition: int, sinks: Bools) -> bool:
-        """Fill an open slot of a partition, other replicas making way; whether a sink was reached."""
+        """Fill an open slot of a partition along a path; returns whether a sink was reached."""
         slot = self._placement.open_slot(partition)
-        self._arcs.bar(partition)  # its other replicas stay: they would change what the slot accepts
+        self._arcs.bar(partition)  # its other replicas stay, because they decide which brokers the slot accepts
 
         def start() -> _Reached:
             reached = _Reached()
@@ -227,7 +232,7 @@ class _Paths:
         return found
 
     def move_from(self, givers: Ints, sinks: Bools) -> bool:
-        """Take one replica from one of the givers; whether a sink was reached."""
+        """Take one replica from one of the givers along a path; returns whether a sink was reached."""
 
         def start() -> _Reached:
             reached = _Reached()
@@ -238,14 +243,14 @@ class _Paths:
         return self._find(start, sinks)
 
     def _find(self, start: Callable[[], _Reached], sinks: Bools) -> bool:
-        """Search and walk until a path holds; each failure bars one more partition or arc, so there is an end."""
+        """Search and follow paths until one is possible; each failure rejects one more arc, so the loop ends."""
         self._rejected.clear()
         while True:
             reached = start()
             end = self._search(reached, sinks)
             if end is None:
                 return False
-            if self._walk(reached, end):
+            if self._follow(reached, end):
                 _trade_quota(self._group, end)
                 return True
 
@@ -260,14 +265,14 @@ class _Paths:
         return None
 
     def _reach(self, reached: _Reached, arc: tuple[int, int], *, home: bool) -> None:
-        """Reach the brokers of a rack that nobody has reached so far."""
+        """Add the brokers of a rack that were not reached before."""
         broker, rack = arc
         for target in self._receivers[rack]:
             if target not in reached.steps and (broker, target, home) not in self._rejected:
                 reached.add(target, _Step(broker, home=home), free=not home)
 
-    def _walk(self, reached: _Reached, end: int) -> bool:
-        """Make the moves of a path, its end first; undo them and bar what stood in the way where one is impossible."""
+    def _follow(self, reached: _Reached, end: int) -> bool:
+        """Make the moves of a path, the last one first; undo them where one is impossible."""
         done: list[tuple[int, int, int]] = []
         for broker, step in reached.back_from(end):
             found = self._replica(broker, step)
@@ -280,9 +285,9 @@ class _Paths:
         return True
 
     def _replica(self, broker: int, step: _Step) -> tuple[int, int] | None:
-        """Return the partition and slot of a replica for a step; None where there is none now, which is noted."""
+        """Return partition and slot of a replica for a step; None, and the arc is rejected, where there is none."""
         if step.origin != NONE:
-            found = self._arcs.witness(step.origin, broker, home=step.home)
+            found = self._arcs.replica(step.origin, broker, home=step.home)
         else:
             found = (step.partition, step.slot) if self._placement.accepts(step.partition, broker) else None
         if found is None:

@@ -1,8 +1,8 @@
-"""What no plan can beat: the lower bound on moves.
+"""Computes lower bounds that hold for every plan: moves, leader changes, bytes.
 
-A move is a pair of partition and broker that was not there before. Each broker needs at least its quota less what it
-could keep; each partition needs at least its replication factor less what it could keep. Where several groups of
-topics have brokers of their own, quotas depend on each other's rounding, and only the second bound is proven.
+A move is a new pair of partition and broker. Each broker needs at least its quota less the replicas it could keep;
+each partition needs at least its replication factor less the replicas it could keep. With several broker sets the
+quotas depend on each other's rounding, and only the second bound is proved.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LeastMoves:
-    """Bounds on moves: of any plan that keeps every rule, and of one that brings every broker to its quota as well."""
+    """Bounds on moves: of every plan that keeps the rules, and of those that also bring every broker to its quota."""
 
     by_rules: int
     by_quotas: int
 
 
 def least_moves(problem: PlacementProblem) -> LeastMoves:
-    """Return the fewest moves of any plan."""
+    """Return the lower bounds on the moves of a plan."""
     fixed = int(moves_per_partition(problem, problem.start)[~problem.movable].sum())
     if problem.leaders_only:
         return LeastMoves(fixed, fixed)
@@ -51,7 +51,7 @@ def least_moves(problem: PlacementProblem) -> LeastMoves:
 
 
 def least_leader_changes(problem: PlacementProblem, most_leaders: int) -> int:
-    """Return the fewest changes of preferred leaders of any plan in which nobody leads more than `most_leaders`."""
+    """Return a lower bound on leader changes of plans in which no broker leads more than `most_leaders`."""
     first, brokers = problem.current[:, 0], problem.brokers
     given = int((problem.start[:, 0] != first)[~problem.movable].sum())
     stays = problem.allowed[problem.group, first] & brokers.may_hold[first] & brokers.may_lead[first]
@@ -62,7 +62,7 @@ def least_leader_changes(problem: PlacementProblem, most_leaders: int) -> int:
 
 
 def least_bytes(problem: PlacementProblem) -> int:
-    """Return the fewest bytes that any plan must copy: what lies where it may not, and what new replicas need."""
+    """Return a lower bound on the bytes to copy: replicas that cannot stay, and new ones."""
     chosen = np.flatnonzero(problem.movable)
     fixed = moves_per_partition(problem, problem.start)[~problem.movable] * problem.size[~problem.movable]
     keepable = _keepable(problem)[chosen]
@@ -71,9 +71,9 @@ def least_bytes(problem: PlacementProblem) -> int:
 
 
 def even_load(problem: PlacementProblem) -> Floats | None:
-    """Return the most even bytes per broker that racks, weights and bounds allow, [B]; no partition being too large.
+    """Return the most even bytes per broker that racks, weights and capacities allow, [B], as if sizes were divisible.
 
-    None where several groups of topics have brokers of their own: their most even bytes depend on each other.
+    None with several broker sets, whose most even bytes depend on each other.
     """
     chosen = np.flatnonzero(problem.movable)
     if len(np.unique(problem.group[chosen])) > 1 or problem.leaders_only:
@@ -87,7 +87,7 @@ def even_load(problem: PlacementProblem) -> Floats | None:
 
 
 def moves_per_partition(problem: PlacementProblem, lists: Ints) -> Ints:
-    """Return how many brokers of each list ([P, W]) do not hold the partition now, [P]."""
+    """Return the moves of each partition: the brokers of its list ([P, W]) that do not hold it now, [P]."""
     return np.asarray(
         sum(
             (lists[:, column] != NONE) & ~contains(problem.current, lists[:, column])
@@ -98,13 +98,13 @@ def moves_per_partition(problem: PlacementProblem, lists: Ints) -> Ints:
 
 
 def _keepable(problem: PlacementProblem) -> Bools:
-    """Whether each replica there is now ([P, W]) could stay."""
+    """Whether each current replica could stay, [P, W]."""
     allowed = problem.allowed[problem.group[:, None], problem.current] & problem.brokers.may_hold[problem.current]
     return np.asarray(allowed & (problem.current != NONE))
 
 
 def _keepable_together(problem: PlacementProblem, chosen: Ints, keepable: Bools) -> Ints:
-    """Return how many replicas of each partition could stay at once, racks seen."""
+    """Return how many replicas of each chosen partition could stay together under the rack rule, [N]."""
     racks, cap = problem.brokers.racks, problem.rack_cap[chosen]
     rows, _ = fast_nonzero(keepable)
     held = problem.current.take(chosen, axis=0)[keepable]
@@ -114,7 +114,7 @@ def _keepable_together(problem: PlacementProblem, chosen: Ints, keepable: Bools)
 
 
 def _leaderless(problem: PlacementProblem, chosen: Ints, keepable: Bools) -> Bools:
-    """Whether a partition needs a new replica because none that could stay may lead."""
+    """Whether each chosen partition needs a new replica because none that could stay may lead, [N]."""
     return np.asarray(~any_per_row(keepable & problem.brokers.may_lead[problem.current.take(chosen, axis=0)]))
 
 

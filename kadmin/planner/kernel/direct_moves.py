@@ -1,12 +1,11 @@
-"""Places the bulk of what has to move: whole lists at once, each replica straight to a broker with room.
+"""Places most replicas with direct moves: from a broker above its quota to a broker below its quota.
 
-Goals: every move goes from a broker above its quota (or an open slot) to one below it, so the number of moves is the
-bound's; among the choices that leaves, bytes end up near each broker's share.
-Algorithm: open slots choose racks, the neediest first; racks above their totals, in replicas or bytes, give to racks
-below theirs; then, rack by rack, every broker above its quota gives exactly its surplus, chosen so that its bytes come
-near its share, and everything under way in the rack goes, largest first, to the broker that wants most bytes for each
-place it has left.
-What finds no place by this rule is left to the augmenting paths.
+Goals: as many moves as the lower bound; among the choices that leaves, bytes near each broker's goal.
+Algorithm: 1. Each open slot gets a rack, preferably one far below its quotas. 2. Racks above the sum of their quotas,
+in replicas or bytes, give to racks below theirs (rack_transfers.py). 3. In each rack, every broker above its quota
+gives exactly its surplus, selected so that its bytes come near their goal; then the pending replicas of the rack go,
+largest first, to the broker with most missing bytes per missing replica.
+Replicas that find no broker this way are left to the augmenting paths.
 """
 
 from __future__ import annotations
@@ -33,16 +32,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Needs:
-    """What each rack still needs: places to its total, room on brokers below their quotas, and bytes."""
+    """What each rack lacks, lists of K: replicas to the sum of its quotas, room on brokers below quota, and bytes."""
 
     places: list[float]
     room: list[float]
     size: list[float]
 
     def choose(self, free: Ints, missing: Ints, sizes: Ints) -> list[tuple[int, int]]:
-        """Return (row, rack) for every replica that is missing and finds a rack, [N, K] spots being `free`.
+        """Return (row, rack) for each missing replica that finds a rack.
 
-        A rack below its total comes before one that is not; then the one that wants most bytes for each place.
+        `free` [N, K]: replicas that each rack may still get of each partition; `missing` and `sizes` [N]. Racks below
+        the sum of their quotas come first, then those with most missing bytes per missing replica.
         """
         choices: list[tuple[int, int]] = []
         rows = zip(free.tolist(), missing.tolist(), sizes.tolist(), strict=True)
@@ -65,25 +65,25 @@ class _Needs:
 
 
 def place_directly(group: TopicGroup) -> None:
-    """Place open slots and even out counts as far as straight moves reach."""
+    """Fill open slots and bring counts to their quotas as far as direct moves can."""
     placement = group.placement
     size, racks = placement.problem.size, placement.problem.brokers.racks
     even = group.even_load()
-    pending_replicas = _open_slots(group, even)
+    pending = _open_slots(group, even)
     surplus = np.flatnonzero(group.surplus() > 0)
     on = replicas_on(placement, group.members, surplus)
     on = on.only(on.may_go(placement))
     if racks > 1 and len(on):
-        pending_replicas = pending_replicas.joined(transfer_between_racks(group, on, pending_replicas, even))
+        pending = pending.joined(transfer_between_racks(group, on, pending, even))
     arriving = np.zeros(racks, np.int64)
-    np.add.at(arriving, pending_replicas.rack, size[pending_replicas.partition])
+    np.add.at(arriving, pending.rack, size[pending.partition])
     goal = group.load_within_racks(arriving)
     for rack in range(racks):
-        _deliver(group, pending_replicas.to(rack).joined(_surplus(group, on, rack, goal)), rack, goal)
+        _deliver(group, pending.to(rack).joined(_surplus(group, on, rack, goal)), rack, goal)
 
 
 def _open_slots(group: TopicGroup, even: Floats) -> PendingReplicas:
-    """Choose a rack for each open slot: the neediest that the partition may use, the pickiest partitions first."""
+    """Choose a rack for each open slot, for the partitions with the fewest possible racks first."""
     placement, brokers = group.placement, group.placement.problem.brokers
     missing = placement.missing()[group.members]
     lacking = group.members[missing > 0]
@@ -109,7 +109,7 @@ def _open_slots(group: TopicGroup, even: Floats) -> PendingReplicas:
 
 
 def _nth_open_slots(placement: Placement, partition: Ints) -> Ints:
-    """Return an open slot for each entry, another one each time a partition comes again (entries are together)."""
+    """Return an open slot for each entry of `partition` [N], a different one for each repetition (adjacent)."""
     again = np.zeros(len(partition), np.int64)
     for step in range(1, placement.slots.shape[1]):
         again[step:] += partition[step:] == partition[:-step]
@@ -118,7 +118,7 @@ def _nth_open_slots(placement: Placement, partition: Ints) -> Ints:
 
 
 def _surplus(group: TopicGroup, on: Replicas, rack: int, goal: Floats) -> PendingReplicas:
-    """Take from each broker of a rack exactly what is above its quota, its bytes brought near the goal."""
+    """Take from each broker of a rack exactly its surplus, selected so that its bytes come near the goal."""
     placement, problem = group.placement, group.placement.problem
     surplus, found = group.surplus(), []
     for broker in np.flatnonzero((problem.brokers.rack == rack) & (surplus > 0)).tolist():
@@ -131,45 +131,43 @@ def _surplus(group: TopicGroup, on: Replicas, rack: int, goal: Floats) -> Pendin
     return PendingReplicas(taken.partition, taken.slot, np.full(len(taken), rack, np.int64), taken.broker)
 
 
-def _deliver(group: TopicGroup, pending_replicas: PendingReplicas, rack: int, goal: Floats) -> None:
-    """Put pending_replicas of one rack, largest first, on the broker that wants most bytes for each place left.
+def _deliver(group: TopicGroup, pending: PendingReplicas, rack: int, goal: Floats) -> None:
+    """Put the pending replicas of one rack, largest first, on the broker with most missing bytes per missing replica.
 
-    What nobody takes goes back to where it came from, if it came from anywhere.
+    A replica that no broker accepts returns to its origin; an open slot stays open.
     """
-    placement, size = group.placement, group.placement.problem.size[pending_replicas.partition]
-    by_place = stable_argsort(pending_replicas.partition * placement.slots.shape[1] + pending_replicas.slot)
-    some = pending_replicas.at(by_place[stable_argsort(-size[by_place])])
-    takers, volumes = _Takers(group, rack, goal), placement.problem.size[some.partition].tolist()
-    if _barred_by_own_lists_alone(group, some, rack):
+    placement, size = group.placement, group.placement.problem.size[pending.partition]
+    by_place = stable_argsort(pending.partition * placement.slots.shape[1] + pending.slot)
+    some = pending.only(by_place[stable_argsort(-size[by_place])])
+    receivers, volumes = _Receivers(group, rack, goal), placement.problem.size[some.partition].tolist()
+    if _only_lists_refuse(group, some, rack):
         refusing = (row.__contains__ for row in placement.slots[some.partition].tolist())
-        found = np.fromiter(takers.deal(refusing, volumes), np.int64, len(some))
+        found = np.fromiter(receivers.deal(refusing, volumes), np.int64, len(some))
         targets = np.where(found == NONE, some.origin, found)
         placed = targets != NONE
         placement.put_all(some.partition[placed], some.slot[placed], targets[placed])
         return
     refusing = (partial(_refuses, placement, partition) for partition in some.partition.tolist())
     places = zip(some.partition.tolist(), some.slot.tolist(), some.origin.tolist(), strict=True)
-    for (partition, slot, origin), broker in zip(places, takers.deal(refusing, volumes), strict=True):
+    for (partition, slot, origin), broker in zip(places, receivers.deal(refusing, volumes), strict=True):
         if broker != NONE or origin != NONE:
             placement.put(partition, slot, origin if broker == NONE else broker)
 
 
-def _barred_by_own_lists_alone(group: TopicGroup, pending_replicas: PendingReplicas, rack: int) -> bool:
-    """Whether every broker of the rack accepts each errand whose partition it does not hold: no need to ask again."""
+def _only_lists_refuse(group: TopicGroup, pending: PendingReplicas, rack: int) -> bool:
+    """Whether each broker of the rack accepts every pending replica whose partition it does not hold."""
     placement, problem = group.placement, group.placement.problem
-    if not problem.brokers.unconstrained or len(np.unique(pending_replicas.partition)) < len(pending_replicas):
+    if not problem.brokers.unconstrained or len(np.unique(pending.partition)) < len(pending):
         return False
-    return bool(
-        (placement.per_rack[pending_replicas.partition, rack] < problem.rack_cap[pending_replicas.partition]).all()
-    )
+    return bool((placement.per_rack[pending.partition, rack] < problem.rack_cap[pending.partition]).all())
 
 
 def _refuses(placement: Placement, partition: int, broker: int) -> bool:
     return not placement.accepts(partition, broker)
 
 
-class _Takers:
-    """The brokers of a rack with places left, the one that wants most bytes for a place first."""
+class _Receivers:
+    """The brokers of a rack below their quota, in a heap by missing bytes per missing replica."""
 
     def __init__(self, group: TopicGroup, rack: int, goal: Floats) -> None:
         room, brokers = group.room(), group.placement.problem.brokers
@@ -180,7 +178,7 @@ class _Takers:
         heapq.heapify(self._heap)
 
     def deal(self, refusing: Iterable[Callable[[int], bool]], sizes: Iterable[int]) -> Iterator[int]:
-        """Yield for each replica (who refuses it, its bytes) the broker that takes it, NONE where none does."""
+        """Yield the broker for each replica, NONE where all refuse; `refusing` are tests of a broker, `sizes` bytes."""
         heap, wanted, left = self._heap, self._wanted, self._left
         for refused, volume in zip(refusing, sizes, strict=True):
             passed = []

@@ -1,11 +1,12 @@
-"""The order of a plan's entries, and where limits cut it.
+"""Orders the entries of a plan and applies limits.
 
-Goals: the biggest win first, so that whoever stops early has the best of it, and every prefix is a valid cluster.
-Algorithm: what must be done (drained brokers, racks, replication factors, pins) comes before what evens out, and that
-before what only reorders. Within these an entry counts more the more its brokers still have to give and to get when it
-is their turn, the largest partitions being each broker's first. An entry that would pass a limit is left out, the
-others go on. Where brokers have capacities, an entry waits until there is room for it, and is left out where an entry
-that was left out before was to make the room.
+Goals: the most useful entries first, so that a plan that is stopped early has the largest effect.
+Constraints: every prefix of the plan is a valid assignment, and keeps every broker within its capacity.
+Algorithm: required entries (drained brokers, racks, replication factors, pins) come before those that even out, and
+those before entries that only reorder. Within each class, an entry comes earlier the more replicas its brokers still
+have to give and receive at that point, each broker's largest partitions first. An entry that exceeds a limit is left
+out, and later ones may still pass. With capacities, an entry waits until its brokers have room; it is left out where
+that room depends on an entry that was left out.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from kadmin.planner.kernel.placement_problem import (
     bytes_on,
     contains,
     list_lengths,
+    over_rack_cap,
 )
 from kadmin.planner.kernel.replicas import stable_argsort
 
@@ -33,7 +35,10 @@ if TYPE_CHECKING:
 
 
 def plan_order(problem: PlacementProblem, target: Ints) -> Ints:
-    """Return the partitions whose list changes, the biggest win first; raises ObstacleError where no order fits."""
+    """Return the partitions whose list changes, in plan order, [N].
+
+    Raises NoPlanError where no order keeps every broker within its capacity.
+    """
     entries = np.flatnonzero(any_per_row(target != problem.current))
     rank = _rank(problem, target)[entries]
     win = _wins(problem, target)[entries]
@@ -43,7 +48,7 @@ def plan_order(problem: PlacementProblem, target: Ints) -> Ints:
 
 
 def within_limits(problem: PlacementProblem, target: Ints, ordered: Ints, limits: ProposalLimits) -> Ints:
-    """Return the entries, in their order, that limits let pass."""
+    """Return the entries within the limits, in their order; `ordered` is the result of plan_order."""
     most_moves, most_bytes = _or_unlimited(limits.max_moves), _or_unlimited(limits.max_bytes)
     most_in, most_reorders = _or_unlimited(limits.max_bytes_in_per_broker), _or_unlimited(limits.max_order_changes)
     moves, size = moves_per_partition(problem, target), problem.size
@@ -72,7 +77,7 @@ def within_limits(problem: PlacementProblem, target: Ints, ordered: Ints, limits
 
 
 def reorders_only(problem: PlacementProblem, target: Ints) -> Bools:
-    """Whether each list holds the same brokers as now, so that its entry, if any, moves no data, [P]."""
+    """Whether each list holds the same brokers as the current one, so that its entry moves no data, [P]."""
     return np.asarray(
         (moves_per_partition(problem, target) == 0) & (list_lengths(target) == list_lengths(problem.current))
     )
@@ -83,25 +88,15 @@ def _or_unlimited(limit: int | None) -> int:
 
 
 def _rank(problem: PlacementProblem, target: Ints) -> Ints:
-    """Return 0 for what must be done, 1 for what evens out, 2 for what only reorders, [P]."""
+    """Return 0 for required entries, 1 for those that even out, 2 for those that only reorder, [P]."""
     current, filled = problem.current, problem.current != NONE
     must = any_per_row(~can_stay(problem, current) & filled) | (list_lengths(current) != problem.rf)
-    must |= ~problem.movable | any_per_row(problem.start != current) | over_rack_cap(problem)
+    must |= ~problem.movable | any_per_row(problem.start != current) | over_rack_cap(problem, current)
     return np.where(reorders_only(problem, target), 2, np.where(must, 0, 1))
 
 
-def over_rack_cap(problem: PlacementProblem) -> Bools:
-    """Whether a rack holds more replicas of a partition than it may, [P]."""
-    brokers, current = problem.brokers, problem.current
-    racks = np.append(brokers.rack, NONE)[current].astype(np.int16)  # the last one answers for NONE
-    found = np.zeros(len(problem), np.bool_)
-    for rack in range(brokers.racks):
-        found |= (racks == rack).sum(axis=1) > problem.rack_cap
-    return found
-
-
 def _wins(problem: PlacementProblem, target: Ints) -> Ints:
-    """Return for each partition how much its brokers still have to give and to get at its turn, [P]."""
+    """Return the replicas that each partition's brokers still have to give and receive at its turn, [P]."""
     win = np.zeros(len(problem), np.int64)
     lists = (problem.current, target)
     for here, there in (lists, lists[::-1]):
@@ -115,7 +110,7 @@ def _wins(problem: PlacementProblem, target: Ints) -> Ints:
 
 
 def _turns_left(broker: Ints, size: Ints) -> Ints:
-    """Return, for the entries of each broker taken by size, how many are left from each one on."""
+    """Return, for each entry, how many entries of its broker are no larger, itself included, [N]."""
     order = stable_argsort(-size)
     order = order[stable_argsort(broker[order])]
     ascending = broker[order]
@@ -130,11 +125,11 @@ def _new_brokers(problem: PlacementProblem, target: Ints, partition: int) -> Int
 
 
 class _Room:
-    """What lies on each broker when entries are carried out one after the other."""
+    """The bytes on each broker while entries are carried out one after the other."""
 
     def __init__(self, problem: PlacementProblem, target: Ints) -> None:
         self._problem, self._target = problem, target
-        self._load = np.append(bytes_on(problem, problem.current), 0)  # the last one takes what is NONE
+        self._load = np.append(bytes_on(problem, problem.current), 0)  # the last element collects NONE
 
     def admits(self, partition: int) -> bool:
         receivers = _new_brokers(self._problem, self._target, partition)
@@ -148,18 +143,18 @@ class _Room:
 
 
 def _with_room(problem: PlacementProblem, target: Ints, ordered: Ints) -> Ints:
-    """Put off each entry until its brokers have room for it beside what lies there then."""
+    """Postpone each entry until its brokers have room for it."""
     room, waiting, done = _Room(problem, target), ordered.tolist(), []
     while waiting:
-        put_off = []
+        postponed = []
         for partition in waiting:
             if not room.admits(partition):
-                put_off.append(partition)
+                postponed.append(partition)
                 continue
             room.carry_out(partition)
             done.append(partition)
-        if len(put_off) == len(waiting):
+        if len(postponed) == len(waiting):
             reason = "no order of the reassignments keeps every broker within its capacity_bytes"
-            raise NoPlanError(reason, np.array(put_off, np.int64))
-        waiting = put_off
+            raise NoPlanError(reason, np.array(postponed, np.int64))
+        waiting = postponed
     return np.array(done, np.int64)

@@ -1,4 +1,4 @@
-"""Why a partition is in the plan: the first of the planner's objectives that it serves."""
+"""Gives the reason of each entry of a plan: the first of the planner's objectives that it serves."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.entry_order import over_rack_cap, reorders_only
-from kadmin.planner.kernel.placement_problem import NONE, any_per_row, contains, list_lengths
+from kadmin.planner.kernel.entry_order import reorders_only
+from kadmin.planner.kernel.placement_problem import NONE, any_per_row, contains, list_lengths, over_rack_cap
 
 if TYPE_CHECKING:
     from kadmin.planner.kernel.placement_problem import Bools, PlacementProblem, Solution
 
 
 class Reason(StrEnum):
-    """What an entry is for, in the order of the objectives; the value completes "it is in the plan because ..."."""
+    """Reasons in the order of the objectives; a value completes the sentence "it is in the plan because ..."."""
 
-    FREE = "bytes are to be freed on its broker"
-    PIN = "its replicas are pinned"
-    EMPTIED = "a broker that holds it is to be emptied"
+    FREE = "the request frees bytes on its broker"
+    PIN = "the request pins its replicas"
+    EMPTIED = "a broker that holds it must be emptied"
     BROKER_SET = "a broker that holds it is outside its broker set"
     RACK = "a rack holds too many of its replicas"
-    REPLICATION_FACTOR = "it is to have another number of replicas"
+    REPLICATION_FACTOR = "its replication factor changes"
     NEVER_LEAD = "none of its replicas may lead"
     COUNT = "its old broker holds too many replicas, or its new one too few"
-    BYTES = "its brokers' bytes are off their share by more than the tolerance"
+    BYTES = "its brokers' bytes differ from their goal by more than the tolerance"
     LEADER = "its broker leads too many partitions, or may not lead"
     NEXT_LEADER = "after the loss of its leader one broker would lead too many"
 
 
 def entry_reasons(problem: PlacementProblem, solution: Solution, freed_broker: int) -> list[Reason]:
-    """Return one reason for each partition, [P]; only those of partitions that change mean anything.
+    """Return one reason for each partition, [P]; ignore those of partitions that do not change.
 
-    `relieved` is the broker that bytes are to be freed on, NONE where there is none.
+    `freed_broker` is the broker on which the request frees bytes, or NONE.
     """
     if freed_broker != NONE:
         return [Reason.FREE] * len(problem)
@@ -44,13 +44,13 @@ def entry_reasons(problem: PlacementProblem, solution: Solution, freed_broker: i
     tests = {
         Reason.EMPTIED: any_per_row(filled & ~brokers.may_hold[current]),
         Reason.BROKER_SET: any_per_row(filled & ~allowed),
-        Reason.RACK: over_rack_cap(problem),
+        Reason.RACK: over_rack_cap(problem, current),
         Reason.REPLICATION_FACTOR: list_lengths(current) != problem.rf,
         Reason.NEVER_LEAD: ~able,
     }
     stays = reorders_only(problem, target)
     found = np.full(len(problem), Reason.BYTES, object)
-    found[_evens_out(problem, solution)] = Reason.COUNT
+    found[_evens_counts(problem, solution)] = Reason.COUNT
     found[stays] = Reason.NEXT_LEADER
     found[stays & (current[:, 0] != target[:, 0])] = Reason.LEADER
     for reason, holds in reversed(tests.items()):
@@ -59,8 +59,8 @@ def entry_reasons(problem: PlacementProblem, solution: Solution, freed_broker: i
     return list(found)
 
 
-def _evens_out(problem: PlacementProblem, solution: Solution) -> Bools:
-    """Whether a partition leaves a broker above its quota, or comes to one below."""
+def _evens_counts(problem: PlacementProblem, solution: Solution) -> Bools:
+    """Whether each partition leaves a broker above its quota or reaches one below, [P]."""
     brokers, current, target = len(problem.brokers), problem.current, solution.target
     count = np.bincount(current[current != NONE], minlength=brokers)
     above, below = np.append(count > solution.quota, [False]), np.append(count < solution.quota, [False])

@@ -1,10 +1,10 @@
-"""Frees bytes on one broker that is too full, and touches nothing else.
+"""Frees bytes on one broker that is too full, and changes nothing else.
 
-Goals: the fewest bytes that free as much as is asked for, then the fewest replicas; each goes to the broker that has
-least for its weight among those that may take it.
-Algorithm: the best subset of some two dozen replicas is found by looking at all of them. Where there are more, replicas
-are taken largest first as long as they fit in what is still to be freed, and the last and the smallest are tried anew.
-Example: to free 10 of 7, 6 and 4: the last two.
+Goals: the fewest bytes that free the requested amount, then the fewest replicas; each goes to the broker with the
+fewest bytes per weight among those that may receive it.
+Algorithm: all subsets of up to _TRIED replicas are compared. Of more replicas, the largest that fit the remaining
+amount are taken one after the other; then all subsets of the last ones taken and the smallest left are compared.
+Example: to free 10 of 7, 6 and 4, take 6 and 4.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
     from kadmin.planner.kernel.placement_problem import Ints, PlacementProblem
 
 _TRIED = 18
-"""Replicas of which every subset is tried."""
+"""The most replicas of which every subset is tried."""
 
 
 def free_bytes(problem: PlacementProblem, broker: int, size_bytes: int) -> tuple[PlacementProblem, Solution]:
-    """Return the problem narrowed to the partitions that leave the broker, and their target lists.
+    """Return the problem restricted to the partitions that leave `broker`, and its solution.
 
-    A broker that is over its capacity already may stay so, but gets nothing. The solution is `proved` where no other
-    choice of replicas that may go frees as much with fewer bytes, and with as few in fewer moves than its `bound`.
-    Raises ObstacleError where the broker cannot give away so much.
+    A broker that is over its capacity already may stay over it, but receives nothing. The solution is `proved` where
+    no other choice of replicas frees `size_bytes` with fewer bytes, or with as few bytes in fewer moves than its
+    `bound`. Raises NoPlanError where fewer bytes than that can leave the broker.
     """
     placement = Placement(problem)
     slots = np.argmax(placement.slots == broker, axis=1)
     candidates = np.flatnonzero((placement.slots == broker).any(axis=1) & problem.movable & (problem.size > 0))
-    candidates = np.array([each for each in candidates.tolist() if _takers(placement, each, slots[each])], np.int64)
+    candidates = np.array([each for each in candidates.tolist() if _receivers(placement, each, slots[each])], np.int64)
     while True:
         if problem.size[candidates].sum() < size_bytes:
             room = int(problem.size[candidates].sum())
@@ -59,20 +59,20 @@ def free_bytes(problem: PlacementProblem, broker: int, size_bytes: int) -> tuple
 
 
 def smallest_cover(sizes: Ints, wanted: int) -> tuple[Ints, bool]:
-    """Return positions whose sizes sum to at least `wanted`, as few bytes as possible, and whether none sums to less.
+    """Return positions in `sizes` [N] whose sum is the least that is at least `wanted`, and whether that is proved.
 
-    All sizes together must be at least `wanted`.
+    The sum of all sizes must be at least `wanted`.
     """
     if wanted <= 0:
         return np.zeros(0, np.int64), True
-    firm, tried = _split(sizes, wanted)
-    best = _best_subset(sizes[tried], wanted - int(sizes[firm].sum()))
-    chosen = np.sort(np.concatenate([firm, tried[best]]))
+    fixed, tried = _split(sizes, wanted)
+    best = _best_subset(sizes[tried], wanted - int(sizes[fixed].sum()))
+    chosen = np.sort(np.concatenate([fixed, tried[best]]))
     return chosen, len(sizes) <= _TRIED or int(sizes[chosen].sum()) == wanted
 
 
 def _split(sizes: Ints, wanted: int) -> tuple[Ints, Ints]:
-    """Return the positions that are taken for certain, and those of which every subset is to be tried."""
+    """Return the positions that are taken in any case, and those of which every subset is tried."""
     descending = np.lexsort((np.arange(len(sizes)), -sizes))
     if len(sizes) <= _TRIED:
         return descending[:0], np.sort(descending)
@@ -82,13 +82,13 @@ def _split(sizes: Ints, wanted: int) -> tuple[Ints, Ints]:
             fits[each] = True
             left -= int(sizes[each])
     taken, smallest = descending[fits[descending]], descending[~fits[descending]][::-1]
-    firm, last = np.split(taken, [max(len(taken) - _TRIED // 2, 0)])
-    # What was passed over did not fit, so that the first of the smallest already covers what is left.
-    return firm, np.sort(np.concatenate([last, smallest[: _TRIED - len(last)]]))
+    fixed, last = np.split(taken, [max(len(taken) - _TRIED // 2, 0)])
+    # Each of the smallest did not fit, so a single one of them covers the rest.
+    return fixed, np.sort(np.concatenate([last, smallest[: _TRIED - len(last)]]))
 
 
 def _best_subset(sizes: Ints, wanted: int) -> Ints:
-    """Return the positions of the subset with the least sum that is at least `wanted`, of the fewest among equals."""
+    """Return the positions of the subset with the least sum of at least `wanted`; on a tie the fewest positions."""
     sums, members = np.zeros(1, np.int64), np.zeros(1, np.int64)
     for size in sizes.tolist():
         sums, members = np.concatenate([sums, sums + size]), np.concatenate([members, members + 1])
@@ -97,18 +97,21 @@ def _best_subset(sizes: Ints, wanted: int) -> Ints:
     return np.flatnonzero([(best >> at) & 1 for at in range(len(sizes))])
 
 
-def _takers(placement: Placement, partition: int, slot: int) -> list[int]:
+def _receivers(placement: Placement, partition: int, slot: int) -> list[int]:
     brokers = range(len(placement.problem.brokers))
     return [broker for broker in brokers if placement.accepts(partition, broker, slot)]
 
 
 def _send_away(placement: Placement, partitions: Ints, slots: Ints) -> int:
-    """Move each partition, the largest first, to the emptiest broker; return the first that finds none, or NONE."""
+    """Move each partition's replica, the largest first, to the emptiest broker.
+
+    Returns the first partition that no broker accepts, or NONE.
+    """
     weight = placement.problem.brokers.weight
     for partition in partitions[np.argsort(-placement.problem.size[partitions], kind="stable")].tolist():
-        takers = _takers(placement, partition, slots[partition])
-        if not takers:
+        receivers = _receivers(placement, partition, slots[partition])
+        if not receivers:
             return int(partition)
-        load = placement.load[takers] / weight[takers]
-        placement.move(partition, int(slots[partition]), takers[int(np.argmin(load))])
+        load = placement.load[receivers] / weight[receivers]
+        placement.move(partition, int(slots[partition]), receivers[int(np.argmin(load))])
     return NONE

@@ -1,4 +1,4 @@
-"""Which partitions could change leaders between which brokers."""
+"""Lists the partitions that could change their leader from one broker to another."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def leader_candidates(problem: PlacementProblem, lists: Ints, leader: Ints, order: Ints) -> tuple[Ints, Ints]:
-    """Return (arcs, partitions), both [N], ascending by arc: each partition by who leads it and who could instead.
+    """Return (arcs, partitions), both [N], ascending by arc: one entry for each partition and possible new leader.
 
-    The arc from broker a to b is a * B + b. Within an arc partitions come as in `order` (indices of partitions).
+    The arc from leader a to candidate b is a * B + b. Within an arc, partitions come in `order` (partition indices).
     """
     brokers = problem.brokers
-    able = np.append(brokers.may_lead & brokers.may_hold, np.False_)  # the last one answers for NONE
+    able = np.append(brokers.may_lead & brokers.may_hold, np.False_)  # the last element stands for NONE
     order = order[problem.movable[order]]
     listed, leads = lists.take(order, axis=0), leader[order]
     others = able[listed]

@@ -1,11 +1,11 @@
-"""The order behind the leader: who takes over when it dies.
+"""Orders the replicas behind the leader, which decides who leads after the loss of a broker.
 
-Goals: whichever broker is lost, its partitions are led by many others evenly: no broker comes to lead more than a
-small part above the fair share of those left. First only partitions are ordered anew that are reassigned anyway,
-which costs no entry of the plan; others only where a broker would still come to lead more than that.
-Algorithm: Kafka elects the first live in-sync replica of the list, so the second replica is the heir. In rounds, each
-partition whose heir would lead more after the loss of its leader than another replica would takes that one instead, at
-most so many at once as even the two out.
+Goals: after the loss of any broker, no other leads more than a few percent above the mean of those left.
+Constraints: partitions that are reassigned anyway are reordered first, which adds no entry to the plan; others only
+where a broker would still lead more than that.
+Algorithm: Kafka elects the first live in-sync replica of the list, so the second replica is the next leader. In
+rounds, each partition whose next leader would lead more after the loss than another of its replicas would takes that
+one instead; per round at most as many as even the two out.
 """
 
 from __future__ import annotations
@@ -23,17 +23,21 @@ if TYPE_CHECKING:
 
 _ROUNDS = 32
 _UNEVEN = 2
-"""One less here and one more there changes nothing at a difference below this."""
+"""The smallest difference of two counts that passing one partition reduces."""
 
 _CHOICES = 2
-"""With fewer replicas behind the leader there is nothing to choose."""
+"""A list needs more replicas than this for a choice of the next leader."""
 
 _ABOVE_FAIR, _BESIDES = 0.03, 3
-"""The part above the fair share, and the leaders besides, up to which no entry is made for the heir alone."""
+"""Up to this fraction above the mean, and so many leaders more, no entry only changes the next leader."""
 
 
 def order_replicas(problem: PlacementProblem, lists: Ints, leader: Ints, free: Bools) -> Ints:
-    """Return ordered replicas [P, W]: the leader, then as before, new ones last; next leaders chosen where `free`."""
+    """Return ordered replicas [P, W]: the leader, kept replicas in their order, new ones by broker id.
+
+    The next leader is chosen where `free` [P] marks a partition that is reassigned anyway, and where the load after a
+    loss requires it.
+    """
     ordered = _leader_first(problem, lists, leader)
     if ordered.shape[1] > _CHOICES:
         choosable = problem.movable & (list_lengths(ordered) > _CHOICES)
@@ -63,20 +67,20 @@ def _leader_first(problem: PlacementProblem, lists: Ints, leader: Ints) -> Ints:
 
 
 class _NextLeaders:
-    """Ordered lists at work. `after` [B, B]: the partitions that each broker leads once the first one is lost."""
+    """Ordered lists in progress. `_after` [B, B]: partitions that the column leads after the loss of the row."""
 
     def __init__(self, problem: PlacementProblem, ordered: Ints) -> None:
         brokers = len(problem.brokers)
         self._ordered = ordered
         self._may_hold = problem.brokers.may_hold
-        self._may_lead = np.append(problem.brokers.may_lead, np.False_)  # the last one answers for NONE
+        self._may_lead = np.append(problem.brokers.may_lead, np.False_)  # the last element stands for NONE
         has_next = np.flatnonzero(ordered[:, 1] != NONE)
         pairs = ordered[has_next, 0] * brokers + ordered[has_next, 1]
         self._after = np.bincount(pairs, minlength=brokers * brokers).reshape(brokers, brokers)
         self._after += np.bincount(ordered[:, 0], minlength=brokers)
 
     def choose(self, partitions: Ints) -> None:
-        """Let partitions change next_leaders, as many at once as do not come to lead more than they relieve."""
+        """Choose the next leaders of some partitions, in rounds."""
         leader = self._ordered[partitions, 0]
         for _ in range(_ROUNDS):
             next_leaders = self._ordered.take(partitions, axis=0)[:, 1:]
@@ -93,7 +97,7 @@ class _NextLeaders:
             self._promote(partitions[which], best[which])
 
     def _best(self, leader: Ints, next_leaders: Ints) -> tuple[Ints, Ints]:
-        """Return which of the replicas behind each leader would lead least after its loss, and how much, both [N]."""
+        """Return the column of the replica that would lead least after each leader's loss, and its count, both [N]."""
         best = np.zeros(len(next_leaders), np.int64)
         least = np.full(len(next_leaders), np.iinfo(np.int64).max)
         for column, next_leader in enumerate(next_leaders.T):
@@ -103,7 +107,7 @@ class _NextLeaders:
         return best, least
 
     def _promote(self, partitions: Ints, column: Ints) -> None:
-        """Put the replica of a column (0 is the heir's own) in the heir's place."""
+        """Make the replica in a column (0: the next leader itself) the next leader of each partition."""
         leader, old = self._ordered[partitions, 0], self._ordered[partitions, 1]
         next_leader = self._ordered[partitions, 1 + column]
         self._ordered[partitions, 1 + column] = old
@@ -112,7 +116,7 @@ class _NextLeaders:
         np.add.at(self._after, (leader, next_leader), 1)
 
     def reduce_overload(self, others: Bools) -> None:
-        """Choose other next leaders where a broker would come to lead too many; `others` [P] may get an entry."""
+        """Choose other next leaders where a broker would lead too many; only `others` [P] are reordered."""
         left = int(self._may_hold.sum()) - 1
         if left < _CHOICES:
             return

@@ -1,11 +1,11 @@
-"""Which replicas change racks, of those that leave their brokers anyway.
+"""Selects the replicas that change racks, among those that leave their brokers anyway.
 
-Goals: racks come to their totals in replicas, and then in bytes as near as that goes without a further move.
-Algorithm: racks above their totals give to racks below theirs, in replicas of about the bytes that are too many there.
-Where one has nothing left that may go, it gives in the place of another rack, which gives more (augmenting paths on
-racks, as many replicas at once as a path bears).
-After that the rack furthest above its bytes and the one furthest below exchange equally many replicas, large for small.
-Only brokers above their quota give, and each partition once.
+Goals: each rack reaches the sum of its brokers' quotas, then its byte goal, as near as possible without extra moves.
+Constraints: only brokers above their quota give, and each partition at most once.
+Algorithm: racks above their sum give to racks below theirs, replicas of about the bytes that one has too many. Where
+none of a rack's replicas may go to the target, it gives in place of another rack, which gives more: augmenting paths
+on racks, as many replicas at once as a path carries. Then the rack furthest above its byte goal and the one furthest
+below exchange equally many replicas, large ones for small ones.
 """
 
 from __future__ import annotations
@@ -30,17 +30,15 @@ if TYPE_CHECKING:
 _STRIDES = 64
 
 _FINE = 0.05
-"""Racks within this part of the tolerance of their bytes exchange nothing."""
+"""Racks within this fraction of the tolerance of their byte goal exchange nothing."""
 
 
-def transfer_between_racks(
-    group: TopicGroup, on: Replicas, pending_replicas: PendingReplicas, even: Floats
-) -> PendingReplicas:
-    """Take replicas among those listed (their brokers have a surplus) for other racks.
+def transfer_between_racks(group: TopicGroup, on: Replicas, pending: PendingReplicas, even: Floats) -> PendingReplicas:
+    """Take replicas of `on` (whose brokers have a surplus) for other racks, and return them as pending.
 
-    `pending_replicas` [N] are under way already; `even` [B] are the bytes that each broker is to hold.
+    `pending` [N] are pending already; `even` [B] is the byte goal of each broker.
     """
-    transfers = _RackTransfers(group, on, pending_replicas, even)
+    transfers = _RackTransfers(group, on, pending, even)
     transfers.even_counts()
     transfers.even_bytes()
     return transfers.taken
@@ -48,9 +46,10 @@ def transfer_between_racks(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Replacements:
-    """Replicas that might go in the place of one that does, arrays [N]: `errand` is a position in those taken.
+    """Replicas that could move in place of a pending one of the same partition, arrays [N].
 
-    `slot` and `broker` say where the replica lies, `relieved` is the broker that gives now.
+    `pending` is a position in the pending replicas, `replaced` the origin of that replica; `slot` and `broker` locate
+    the other one.
     """
 
     pending: Ints
@@ -60,24 +59,24 @@ class _Replacements:
 
 
 class _RackTransfers:
-    """Replicas on their way between racks; `_net` [K] and `_excess` [K] are what racks have too much, in both units."""
+    """Transfers in progress; `_net` and `_excess` [K]: replicas and bytes of each rack above its goal."""
 
-    def __init__(self, group: TopicGroup, on: Replicas, pending_replicas: PendingReplicas, even: Floats) -> None:
+    def __init__(self, group: TopicGroup, on: Replicas, pending: PendingReplicas, even: Floats) -> None:
         problem = group.placement.problem
         self._group, self._problem, self._placement = group, problem, group.placement
-        self.taken = pending_replicas.to(NONE)
+        self.taken = pending.to(NONE)
         self._net = group.per_rack(group.surplus()).astype(np.int64)
-        np.add.at(self._net, pending_replicas.rack, 1)
+        np.add.at(self._net, pending.rack, 1)
         self._excess = group.per_rack(group.placement.load - even)
-        np.add.at(self._excess, pending_replicas.rack, problem.size[pending_replicas.partition])
+        np.add.at(self._excess, pending.rack, problem.size[pending.partition])
         self._fine = float(group.per_rack(even).max()) * group.tolerance * _FINE
         self._used = np.zeros(len(problem), np.bool_)
-        self._used[pending_replicas.partition] = True
+        self._used[pending.partition] = True
         rack = problem.brokers.rack[on.broker]
         self._from = [on.only(rack == each) for each in range(problem.brokers.racks)]
 
     def even_counts(self) -> None:
-        """Let racks above their totals give to racks below theirs."""
+        """Transfer replicas from racks above the sum of their quotas to racks below theirs."""
         net, excess = self._net, self._excess
         for source in np.argsort(-net, kind="stable").tolist():
             for target in np.argsort(net, kind="stable").tolist():
@@ -93,9 +92,9 @@ class _RackTransfers:
                     self._replace_along(path, target)
 
     def _path(self, target: int) -> list[int]:
-        """Return racks of which each can give to the target instead of the next one, and the last one more.
+        """Return an augmenting path of racks to the target, empty where there is none.
 
-        The first is above its total; empty where there is no such path.
+        The first rack is above its sum; each can give in place of the next one, and the last one can give one more.
         """
         racks, rack = len(self._net), self._problem.brokers.rack
         replacements = self._replacements(target)
@@ -122,7 +121,7 @@ class _RackTransfers:
         return _Replacements(underway[rows], slots, held[rows, slots], self.taken.origin[underway[rows]])
 
     def _replace_along(self, path: list[int], target: int) -> None:
-        """Along a path, let each rack give instead of the next one, and the last one more; as many as all can."""
+        """Replace along a path as many replicas as every rack on it can."""
         rack, surplus, replacements = self._problem.brokers.rack, self._group.surplus(), self._replacements(target)
         chosen = []
         for giver, replaced in itertools.pairwise(path):
@@ -136,7 +135,7 @@ class _RackTransfers:
         self._take(more.only(np.arange(count)), target)
 
     def _replace(self, replacements: _Replacements, which: Ints) -> None:
-        """Take other replicas for some pending_replicas, and put back those that were taken."""
+        """Take other replicas in place of some pending ones, and return those to their origins."""
         pending, slot, broker = replacements.pending[which], replacements.slot[which], replacements.broker[which]
         taken, rack = self.taken, self._problem.brokers.rack
         self._placement.take_all(taken.partition[pending], slot)
@@ -148,7 +147,7 @@ class _RackTransfers:
         taken.slot[pending], taken.origin[pending] = slot, broker
 
     def even_bytes(self) -> None:
-        """Let racks above and below their bytes exchange, until they are near or no exchange brings them nearer."""
+        """Exchange replicas between racks above and below their byte goals until they are near, or nothing helps."""
         stuck = np.zeros(len(self._excess), np.bool_)
         for _ in range(2 * len(stuck)):
             excess = np.where(stuck, 0.0, self._excess)
@@ -160,7 +159,7 @@ class _RackTransfers:
                 stuck[source if excess[source] < -excess[target] else target] = True
 
     def _exchange(self, source: int, target: int, wanted: float) -> bool:
-        """Exchange replicas so that about `wanted` bytes change racks; whether that brought the racks nearer."""
+        """Exchange replicas so that about `wanted` bytes change racks; returns whether that helped."""
         size = self._problem.size
         there, back = self._able(source, target), self._able(target, source)
         large, small = size[there.partition], size[back.partition]
@@ -183,7 +182,7 @@ class _RackTransfers:
         return True
 
     def _able(self, source: int, target: int) -> Replicas:
-        """Return the replicas that may go from one rack to another, of each broker no more than its surplus."""
+        """Return the replicas that may go from one rack to another, at most the surplus of each broker."""
         on, brokers = self._from[source], self._problem.brokers
         spot = self._placement.per_rack[on.partition, target] < self._problem.rack_cap[on.partition]
         chosen = np.flatnonzero(spot & ~self._used[on.partition])
@@ -210,6 +209,6 @@ class _RackTransfers:
 
 
 def _spread(sizes: Ints) -> Ints:
-    """Return an order in which every stretch holds small and large alike."""
+    """Return an order of `sizes` [N] in which every section contains small and large ones."""
     order = stable_argsort(sizes)
     return np.concatenate([order[start::_STRIDES] for start in range(_STRIDES)])

@@ -1,4 +1,7 @@
-"""From the question to the answer: releases, counts, bytes, leaders, order."""
+"""Solves one placement problem: removals, replica counts, moves, topics, bytes, leaders, list order.
+
+The steps follow the order of the objectives; no later step undoes an earlier one's goal.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from kadmin.planner.kernel.byte_balance import balance_bytes
 from kadmin.planner.kernel.direct_moves import place_directly
 from kadmin.planner.kernel.entry_order import reorders_only
 from kadmin.planner.kernel.leaders import choose_leaders
-from kadmin.planner.kernel.mandatory_removals import remove_mandatory
+from kadmin.planner.kernel.mandatory_removals import remove_replicas
 from kadmin.planner.kernel.negative_cycles import cancel_negative_cycles
 from kadmin.planner.kernel.next_leaders import order_replicas
 from kadmin.planner.kernel.placement import Placement
@@ -26,14 +29,14 @@ if TYPE_CHECKING:
 
 
 PASSES = 8
-"""After so many passes the last answer counts; almost every problem is settled after the first."""
+"""The most passes; almost every problem is settled after the first."""
 
 
 def solve(problem: PlacementProblem) -> Solution:
-    """Return the target lists; the same problem always gives the same lists.
+    """Return the target assignment; the same problem always gives the same one.
 
-    The answer is asked for again with itself as the cluster, until that changes nothing: so a second run on the result
-    proposes nothing. Raises ObstacleError where no plan can satisfy the problem, or none was found.
+    The result is solved again as the current assignment until nothing changes, so that a second run on the result
+    proposes nothing. Raises NoPlanError where no plan satisfies the problem, or none was found.
     """
     solution = _solve_once(problem, least_moves(problem))
     for _ in range(PASSES):
@@ -56,7 +59,7 @@ def _solve_once(problem: PlacementProblem, least: LeastMoves) -> Solution:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Counts:
-    """The quotas, a bound on moves, and whether both are proved to be the best there are."""
+    """The quotas, the bound on moves, and whether both are proved."""
 
     quota: Ints
     bound: int
@@ -67,7 +70,7 @@ def _place(placement: Placement, least: LeastMoves) -> _Counts:
     problem = placement.problem
     if problem.leaders_only:
         return _Counts(placement.count.copy(), least.by_quotas, proved=True)
-    remove_mandatory(placement)
+    remove_replicas(placement)
     quota, placed = placement.count.copy(), list[TopicGroup]()
     for group in topic_groups(placement):
         place_directly(group)

@@ -1,7 +1,7 @@
-"""One group of partitions with the same allowed brokers, and what each broker is to hold when it is placed.
+"""Groups of topics with the same allowed brokers, with the replica quota and the byte goal of each broker.
 
-Groups are placed one after the other: the restricted ones first, each even among its own brokers, the group of all
-brokers last, filling up what the others left uneven.
+Groups are placed one after the other: first those restricted to a broker set, each even over its own brokers; last
+the group that may use every broker, which evens out what the others left uneven.
 """
 
 from __future__ import annotations
@@ -22,20 +22,21 @@ if TYPE_CHECKING:
     from kadmin.planner.kernel.placement_problem import Bools, Floats, Ints, PlacementProblem
 
 _FINEST = 0.001
-"""A tolerance below this is taken for this: swaps would go on for bytes that the next minute writes anyway."""
+"""The smallest tolerance: below it, swaps would correct fewer bytes than producers write in the next minute."""
 
 _HEADROOM = 0.02
-"""Goals are below capacities by no larger fraction: a large tolerance must not make room seem scarce."""
+"""The largest fraction by which byte goals stay below capacities: a large tolerance must not use up the room."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TopicGroup:
-    """A group at work.
+    """One group while it is being placed.
 
-    `members` are partition indices. `quota` [B] is how many replicas the group is to have on each broker; it changes
-    hands where another broker can as well have the odd one; `most` [B] is how many may be there at all. `base` and
-    `base_load` [B] are the replicas and bytes that lie there already for good; `others` and `others_load` [B] all that
-    is not the group's, which stands still while the group is placed.
+    `members` are partition indices. `receives` [B]: the brokers that may get replicas of the group. `quota` [B] is the
+    goal of the group's replicas on each broker; one unit may pass to another broker that is equally full. `most` [B]
+    is the upper limit of the quota. `base` and `base_load` [B] are the replicas and bytes of groups already placed and
+    of immovable partitions; `others` and `others_load` [B] those of all partitions outside the group, which do not
+    change while the group is placed.
     """
 
     placement: Placement
@@ -49,38 +50,38 @@ class TopicGroup:
     others_load: Ints
 
     def surplus(self) -> Ints:
-        """Return by how many replicas each broker is above its quota (below: negative), [B]."""
+        """Return the replicas of each broker above its quota, negative below it, [B]."""
         return np.asarray(self.placement.count - self.others - self.quota)
 
     def room(self) -> Ints:
-        """Return how many replicas each broker may get up to its quota, [B]."""
+        """Return how many replicas each broker can receive up to its quota, [B]."""
         return np.where(self.receives, np.maximum(-self.surplus(), 0), 0)
 
     def levels(self, change: int = 0) -> Floats:
-        """Return how full each broker is for its weight, had it `change` replicas more, [B]."""
+        """Return the replicas of each broker per unit of weight, [B], `change` replicas added to each."""
         held = self.placement.count - self.others + self.base + change
         return np.asarray(held / self.placement.problem.brokers.weight)
 
     def per_rack(self, values: Ints | Floats) -> Floats:
-        """Return the sums over each rack's brokers, [K]."""
+        """Sum `values` [B] over the brokers of each rack, [K]."""
         brokers = self.placement.problem.brokers
         return np.bincount(brokers.rack, weights=values, minlength=brokers.racks).astype(np.float64)
 
     @property
     def tolerance(self) -> float:
-        """Return the fraction by which a broker's bytes may be off its goal."""
+        """Return the fraction by which a broker's bytes may differ from its goal."""
         return max(self.placement.problem.tolerance, _FINEST)
 
     def even_load(self) -> Floats:
-        """Return the bytes that each broker is to hold, [B]: the most even that racks, weights and bounds allow."""
+        """Return the byte goal of each broker, [B]: as even as racks, weights and capacities allow."""
         own = self.placement.load - self.others_load
         demand = byte_demand(self.placement.problem, self.members, own, self.base_load, slack=self.tolerance)
         return np.asarray(quotas(demand) + self.others_load, np.float64)
 
     def load_within_racks(self, arriving: Ints) -> Floats:
-        """Return the bytes that each broker is to hold if no more change racks, [B]; `arriving` [K] are on the way.
+        """Return the byte goal of each broker if no more replicas change racks, [B]; `arriving` [K] bytes are pending.
 
-        What a rack holds is shared by weight among its brokers that may receive; the others keep what they have.
+        A rack's bytes are divided by weight among its brokers that may receive; the others keep what they have.
         """
         brokers = self.placement.problem.brokers
         own = self.placement.load - self.others_load + self.base_load
@@ -94,7 +95,7 @@ class TopicGroup:
 
 
 def topic_groups(placement: Placement) -> Iterator[TopicGroup]:
-    """Yield each group with its quotas, when those before it have been placed."""
+    """Yield each group with its quotas; the caller places it before it asks for the next one."""
     problem = placement.problem
     settled = ~problem.movable
     sizes = problem.allowed.sum(axis=1)
@@ -126,14 +127,14 @@ def _topic_group(placement: Placement, members: Ints, settled: Bools) -> TopicGr
 
 
 def group_demand(problem: PlacementProblem, members: Ints, kept: Ints, base: Ints, base_load: Ints) -> Demand:
-    """Return what a group of partitions demands, `kept` [B] of it being in place beside others' replicas and bytes.
+    """Return the replicas that a group distributes and the limits of each broker.
 
-    A broker that may not receive gets no more than it has at the start, and none more than its capacity may have room
-    for.
+    `kept`, `base` (replicas) and `base_load` (bytes) are [B]: the group's replicas in place, and those of others. The
+    limit of a broker that may not receive is what it has at the start; no limit exceeds what fits its capacity.
     """
     brokers, start = problem.brokers, problem.start.take(members, axis=0)
     allowed = problem.allowed[problem.group[members[0]]] & brokers.may_hold
-    several = int((problem.rf[members] > 1).sum())  # a sole replica leads
+    several = int((problem.rf[members] > 1).sum())  # the only replica of a partition is its leader
     most = np.minimum(np.where(brokers.may_lead, len(members), several), most_that_fit(problem, members, base_load))
     most_kept = np.bincount(start[start != NONE], minlength=len(brokers))
     return Demand(
@@ -148,7 +149,7 @@ def group_demand(problem: PlacementProblem, members: Ints, kept: Ints, base: Int
 
 
 def most_that_fit(problem: PlacementProblem, members: Ints, base_load: Ints) -> Ints:
-    """Return how many of a group's partitions each broker has room for, the smallest ones, [B]."""
+    """Return how many of a group's partitions fit each broker's capacity, smallest first, [B]."""
     if (problem.brokers.capacity >= NO_LIMIT).all():
         return np.full(len(problem.brokers), len(members), np.int64)
     together = np.cumsum(np.sort(problem.size[members]))
@@ -156,9 +157,9 @@ def most_that_fit(problem: PlacementProblem, members: Ints, base_load: Ints) -> 
 
 
 def byte_demand(problem: PlacementProblem, members: Ints, kept: Ints, base: Ints, *, slack: float = 0.0) -> Demand:
-    """Return what a group demands in bytes, as `group_demand` does in replicas.
+    """Return the same as `group_demand` in bytes.
 
-    Goals stay so far below capacities that brokers may be above them by the fraction `slack`, or by some at least.
+    Goals stay below capacities by the fraction `slack`, at most _HEADROOM, because bytes may exceed their goal.
     """
     brokers, size = problem.brokers, problem.size[members]
     allowed = problem.allowed[problem.group[members[0]]] & brokers.may_hold
@@ -168,7 +169,7 @@ def byte_demand(problem: PlacementProblem, members: Ints, kept: Ints, base: Ints
     return Demand(
         total=int(reach[-1]),
         base=base,
-        kept=np.zeros_like(kept),  # goals must not shift with what is where, or a second run would go on
+        kept=np.zeros_like(kept),  # goals must not depend on the current placement, or a second run would propose more
         upper=np.clip(capacity - base, 0, most),
         weight=brokers.weight,
         rack=brokers.rack,
@@ -177,7 +178,7 @@ def byte_demand(problem: PlacementProblem, members: Ints, kept: Ints, base: Ints
 
 
 def _refuse_impossible(placement: Placement, members: Ints, receives: Bools) -> None:
-    """Refuse partitions that want more replicas than brokers and racks can hold."""
+    """Raise NoPlanError for partitions with more replicas than the allowed brokers and racks can hold."""
     problem, brokers = placement.problem, placement.problem.brokers
     new = np.bincount(brokers.rack[receives], minlength=brokers.racks)
     cap = problem.rack_cap[members]

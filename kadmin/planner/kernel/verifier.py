@@ -1,8 +1,8 @@
-"""Checks an answer against its question, by other means than those that made it.
+"""Checks a target assignment against every rule of its problem, independently of the code that made it.
 
-The rules, one by one: a list names each broker once; it has as many as wished; new replicas lie where replicas may be
-received, kept ones where they may be held; no rack holds more of a partition than allowed; the first may lead; no
-broker is over its capacity; excluded and pinned partitions are as given; leaders-only changes order alone.
+Rules: a list contains each broker once; its length is the replication factor; new replicas are on brokers that may
+receive, kept ones on brokers that may hold; no rack exceeds its cap; the preferred leader may lead; no broker exceeds
+its capacity; immovable partitions equal `start`; leaders-only changes nothing but the order.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BrokenRule:
-    """A rule that an answer breaks; `partitions` or `brokers` are the indices concerned."""
+    """A rule that a target assignment breaks; `partitions` or `brokers` are the indices concerned."""
 
     rule: str
     partitions: Ints
@@ -30,11 +30,13 @@ class BrokenRule:
 
 
 def broken_rules(problem: PlacementProblem, target: Ints) -> tuple[BrokenRule, ...]:
-    """Return every rule that the target lists [P, W] break; none where all is well."""
-    nobody = np.zeros(0, np.int64)
-    by_partition = [BrokenRule(rule, np.flatnonzero(broken), nobody) for rule, broken in _by_partition(problem, target)]
+    """Return every rule that the target lists [P, W] break; empty where they break none."""
+    no_indices = np.zeros(0, np.int64)
+    by_partition = [
+        BrokenRule(rule, np.flatnonzero(broken), no_indices) for rule, broken in _by_partition(problem, target)
+    ]
     overfull = np.flatnonzero(bytes_on(problem, target) > problem.brokers.capacity)
-    over = BrokenRule("a broker is over its capacity", nobody, overfull)
+    over = BrokenRule("a broker exceeds its capacity", none, overfull)
     rules = by_partition if problem.leaders_only else [*by_partition, over]
     return tuple(rule for rule in rules if rule.partitions.size or rule.brokers.size)
 
@@ -43,15 +45,15 @@ def _by_partition(problem: PlacementProblem, target: Ints) -> Iterator[tuple[str
     movable, filled = problem.movable, target != NONE
     ascending = np.sort(target, axis=1)
     repeated = (ascending[:, 1:] == ascending[:, :-1]) & (ascending[:, 1:] != NONE)
-    yield "a broker stands twice in a list", repeated.any(axis=1)
+    yield "a broker occurs twice in a list", repeated.any(axis=1)
     yield "a list has a gap", (filled[:, 1:] & ~filled[:, :-1]).any(axis=1)
     yield "a pinned or excluded partition is changed", ~movable & (target != problem.start).any(axis=1)
-    yield "the first replica may not lead", movable & ~problem.brokers.may_lead[target[:, 0]]
+    yield "the preferred leader may not lead", movable & ~problem.brokers.may_lead[target[:, 0]]
     if problem.leaders_only:
         changed = ascending != np.sort(problem.current, axis=1)
         yield "data moves though only leaders may change", changed.any(axis=1)
         return
-    yield "the replication factor is not as wished", movable & (filled.sum(axis=1) != problem.rf)
+    yield "the replication factor is not the requested one", movable & (filled.sum(axis=1) != problem.rf)
     yield from _placements(problem, target, filled)
 
 
@@ -62,9 +64,9 @@ def _placements(problem: PlacementProblem, target: Ints, filled: Bools) -> Itera
     allowed = problem.allowed[problem.group[:, None], target]
     substitute = np.stack([contains(problem.start, target[:, column]) for column in columns], axis=1)
     refused = new & ~brokers.may_receive[target] & ~substitute
-    yield "a new replica lies where none may be received", movable & (refused | (new & ~allowed)).any(axis=1)
+    yield "a new replica is on a broker that may not receive", movable & (refused | (new & ~allowed)).any(axis=1)
     misplaced = filled & ~(brokers.may_hold[target] & allowed)
-    yield "a replica stays where none may be held", movable & misplaced.any(axis=1)
+    yield "a replica stays on a broker that may not hold it", movable & misplaced.any(axis=1)
     per_rack = np.stack(
         [(filled & (brokers.rack[target] == rack)).sum(axis=1) for rack in range(brokers.racks)], axis=1
     )
