@@ -31,10 +31,8 @@ class BrokenRule:
 
 def broken_rules(problem: PlacementProblem, target: Ints) -> tuple[BrokenRule, ...]:
     """Return every rule that the target lists [P, W] break; empty where they break none."""
-    no_indices = np.zeros(0, np.int64)
-    by_partition = [
-        BrokenRule(rule, np.flatnonzero(broken), no_indices) for rule, broken in _by_partition(problem, target)
-    ]
+    none = np.zeros(0, np.int64)
+    by_partition = [BrokenRule(rule, np.flatnonzero(broken), none) for rule, broken in _by_partition(problem, target)]
     overfull = np.flatnonzero(bytes_on(problem, target) > problem.brokers.capacity)
     over = BrokenRule("a broker exceeds its capacity", none, overfull)
     rules = by_partition if problem.leaders_only else [*by_partition, over]
