@@ -1,6 +1,6 @@
-"""The figures of a proposal: before, after, and the bound that proves how good it is.
+"""Computes the figures of a proposal: before, after, and the bound that no plan can beat.
 
-The object made here is one cluster's in schemas/answers/figures.schema.json, its name and id apart.
+The result is one cluster's object in schemas/answers/figures.schema.json, without its name and id.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def assess(
     cluster: ClusterArrays, compiled: CompiledRequest, solution: Solution, entries: Ints, *, left_out: int
 ) -> dict[str, Any]:
-    """Return the figures of a plan with these entries; `left_out` more were cut by limits."""
+    """Return the figures of a plan with these entries [N]; limits cut `left_out` more."""
     problem, may_hold = compiled.problem, compiled.problem.brokers.may_hold
     final = problem.current.copy()
     final[entries] = solution.target[entries]
@@ -53,7 +53,7 @@ def assess(
 
 
 def proved_optimal(problem: PlacementProblem, solution: Solution, final: Ints) -> bool:
-    """Whether no plan is more even than these lists ([P, W]), and none as even as they are moves less."""
+    """Whether no plan is more even in replica counts than `final` [P, W], and none as even has fewer moves."""
     moved = int(moves_per_partition(problem, final).sum())
     return solution.proved and moved == solution.bound and bool((_counts(problem, final) == solution.quota).all())
 
@@ -63,7 +63,7 @@ def _counts(problem: PlacementProblem, lists: Ints) -> Ints:
 
 
 def _bytes_to_copy(problem: PlacementProblem, compiled: CompiledRequest, solution: Solution) -> int:
-    """Return a bound on bytes: what a relieved broker must give, where that is proved; else what must be copied."""
+    """Return a lower bound on copied bytes; with spec.free, the bytes of the solution where it is proved."""
     if compiled.freed_broker == NONE or not solution.proved:
         return least_bytes(problem)
     return int((moves_per_partition(problem, solution.target) * problem.size).sum())

@@ -1,7 +1,7 @@
-"""Inventory tables as Arrow, and one cluster of them as arrays.
+"""Converts one cluster's inventory tables, as Arrow, into numpy arrays.
 
-Both engines bring their rows here: Arrow tables with the columns of kadmin.inventory, in any order of rows. What comes
-out is ordered by topic and partition, and by broker id.
+The tables have the columns of kadmin.inventory, with rows in any order. The arrays are ordered by topic and partition,
+and by broker id.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ UNKNOWN = -1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClusterArrays:
-    """One cluster's inventory as arrays. Brokers: those with a row and those that only hold replicas, by id.
+    """One cluster's inventory as arrays. Brokers are those with a row and those that only hold replicas, by id.
 
-    `broker_ids`, `alive`, `capacity` (UNKNOWN where nobody said) have shape [B], `racks` one name or None per broker.
-    `topics` are the names in order; `topic` [P] indexes them. `replicas` [P, W] holds broker indices, padded with -1.
-    `size` [P] in bytes is UNKNOWN where nobody said.
+    `broker_ids`, `alive` and `capacity` (bytes) have shape [B]; `racks` has one name or None per broker. `topics` are
+    the names in order; `topic` [P] indexes them. `replicas` [P, W] holds broker indices, padded with -1. `size` [P] is
+    in bytes. `capacity` and `size` are UNKNOWN where the inventory has null.
     """
 
     broker_ids: Ints
@@ -56,13 +56,13 @@ def arrow_schema(table: InventoryTable) -> Any:  # noqa: ANN401 - pyarrow ships 
 
 
 def rows_as_arrow(cluster: ClusterInventory) -> tuple[ArrowTable, ArrowTable]:
-    """Return the two tables of one cluster that was read as rows."""
+    """Return the tables of brokers and partitions of a cluster that was read as rows."""
     brokers, partitions = arrow_schema(BROKERS), arrow_schema(PARTITIONS)
     return _columns_of(cluster.brokers, brokers), _columns_of(cluster.partitions, partitions)
 
 
 def tables_valid(brokers: ArrowTable, partitions: ArrowTable) -> bool:
-    """Whether every row could be; where not, kadmin.inventory.read_inventory says what is wrong."""
+    """Whether every row is valid; kadmin.inventory.read_inventory names the rows that are not."""
     return all(
         all(_column_valid(read.column(column.name).combine_chunks(), column) for column in table.columns)
         and read.num_rows == _distinct_keys(read, table)
@@ -71,7 +71,7 @@ def tables_valid(brokers: ArrowTable, partitions: ArrowTable) -> bool:
 
 
 def cluster_arrays(brokers: ArrowTable, partitions: ArrowTable) -> ClusterArrays:
-    """Return one cluster as arrays; the tables are sound."""
+    """Return one cluster as arrays; the tables must be valid."""
     rows = brokers.sort_by("broker_id")
     replicas = partitions.column("replicas").combine_chunks()
     known = _ints(rows.column("broker_id"))
@@ -106,7 +106,7 @@ def _columns_of(rows: tuple[Any, ...], schema: Any) -> ArrowTable:  # noqa: ANN4
 
 
 def _distinct_keys(read: ArrowTable, table: InventoryTable) -> int:
-    """Count the different keys of a table without null, whose numbers are below 2**31."""
+    """Count the distinct keys of a table; keys have no nulls, and their numbers are below 2**31."""
     keys = np.zeros(read.num_rows, np.int64)
     for name in table.key:
         values = read.column(name)

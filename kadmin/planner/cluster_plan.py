@@ -1,8 +1,8 @@
-"""One cluster's tables in, its answer out as one Arrow table: what both engines run, and carry home.
+"""Plans one cluster: its inventory tables in, one Arrow table of plan entries out. Both engines run this.
 
-The answer's rows are the plan's entries in order (`ordinal` from 0). One row with ordinal -1 comes first; its `report`
-is JSON: the figures, or what went wrong. Nothing is raised here, for an error inside a Spark task would be retried and
-come home as a stack trace.
+The result's rows are the plan's entries in order (`ordinal` from 0). A row with ordinal -1 comes first; its `report` is
+JSON with the figures or the error. Errors are not raised here, because Spark retries a failed task and reports its
+error as a stack trace.
 """
 
 from __future__ import annotations
@@ -57,22 +57,22 @@ REPORT = -1
 
 @dataclass(frozen=True, slots=True)
 class PlanningTask:
-    """What is asked of every cluster: the request, and by cluster the partitions that are being reassigned already."""
+    """The request, and for each cluster by name the partitions that are being reassigned already."""
 
     request: RebalanceRequest
     reassigning: Mapping[str, tuple[TopicPartition, ...]]
 
     @classmethod
     def on(cls, request: RebalanceRequest, header: Header) -> Self:
-        """Return the question for an inventory with that header."""
+        """Return the task for an inventory with that header."""
         return cls(request, {name: facts.reassigning for name, facts in header.facts.items()})
 
 
 def plan_cluster(name: str, task: PlanningTask, brokers: ArrowTable, partitions: ArrowTable) -> ArrowTable:
-    """Return the answer for one cluster of that name, with ANSWER_SCHEMA.
+    """Return the plan of one cluster as a table with RESULT_SCHEMA.
 
-    Its report has one key of these: `figures` (with `strangers` and `fewer_racks` beside it); `error`; or `unsound`,
-    where a table has impossible rows, and kadmin.inventory.read_inventory tells which.
+    Its report has one of these keys: `figures` (then also `unknown_names` and `fewer_racks`), `error`, or
+    `invalid_rows`; in the last case kadmin.inventory.read_inventory raises an error that names the rows.
     """
     if not tables_valid(brokers, partitions):
         return _report_row(name, {"invalid_rows": True})
@@ -127,7 +127,7 @@ def _require_sizes(request: RebalanceRequest, cluster: ClusterArrays) -> None:
 def _require_no_broken_rule(problem: PlacementProblem, target: Ints, cluster: ClusterArrays) -> None:
     if broken := broken_rules(problem, target):
         cause = "; ".join(_with_names(each.rule, each.partitions, each.brokers, cluster) for each in broken)
-        raise KadminError("The planner broke a rule of its own; no plan is given.", cause=cause)
+        raise KadminError("The planner made a plan that breaks its own rules; the plan is not written.", cause=cause)
 
 
 def _with_names(reason: str, partitions: Ints, brokers: Ints, cluster: ClusterArrays) -> str:
@@ -139,7 +139,7 @@ def _with_names(reason: str, partitions: Ints, brokers: Ints, cluster: ClusterAr
 
 
 def _fewer_racks(cluster: ClusterArrays, current: Ints, target: Ints) -> bool:
-    """Whether any list stands on fewer racks than before, lists with a broker of unknown rack passed over."""
+    """Whether any target list uses fewer racks than the current one; lists with an unknown rack do not count."""
     names = sorted({name for name in cluster.racks if name is not None})
     number = {name: at for at, name in enumerate(names)}
     unknown = len(names)
@@ -150,7 +150,7 @@ def _fewer_racks(cluster: ClusterArrays, current: Ints, target: Ints) -> bool:
 
 
 def _distinct(rows: Ints) -> Ints:
-    """Count the different values of each row, NONE left out."""
+    """Count the distinct values of each row [N, W] without NONE, [N]."""
     ascending = np.sort(rows, axis=1)
     fresh = ascending != NONE
     fresh[:, 1:] &= ascending[:, 1:] != ascending[:, :-1]

@@ -1,8 +1,8 @@
-"""From a request in names to the kernel's problem in arrays: who may hold, receive and lead what.
+"""Compiles a request for one cluster into the kernel's problem: which broker may hold, receive and lead what.
 
-A broker without a row, or with `alive` false, is dead: nothing goes there, and partitions with a replica on it stay as
-they are (the controller would wait for the dead broker for ever), until the request drains or substitutes it.
-Partitions that are being reassigned stay as they are in any case: their lists hold old and new replicas together.
+A broker without a row, or with `alive` false, is dead. It receives nothing, and partitions with a replica on it do not
+change (the controller would wait for the dead broker without limit) until the request drains or substitutes it.
+Partitions that are being reassigned do not change either, because their lists mix old and new replicas.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CompiledRequest:
-    """The problem, and what of the request has no counterpart in this cluster.
+    """The problem, and the names in the request that this cluster does not have.
 
-    `strangers` are broker ids and pinned partitions, as an error would name them; `notes` say what stays undone.
-    `relieved` is the broker that bytes are to be freed on, NONE where there is none.
+    `unknown_names` are broker ids and pinned partitions as an error prints them; `notes` name partitions that the plan
+    leaves out. `freed_broker` is the index of the broker of spec.free, or NONE.
     """
 
     problem: PlacementProblem
@@ -43,7 +43,7 @@ class CompiledRequest:
 
 
 def refuse_contradictions(request: RebalanceRequest) -> None:
-    """Refuse a request that makes sense for no cluster at all."""
+    """Raise InvalidInputError for a request whose fields contradict each other."""
     asked = {
         "brokers.drain": request.drain,
         "brokers.substitute": request.substitute,
@@ -63,7 +63,7 @@ def refuse_contradictions(request: RebalanceRequest) -> None:
 def compile_request(
     cluster: ClusterArrays, request: RebalanceRequest, reassigning: Collection[TopicPartition] = ()
 ) -> CompiledRequest:
-    """Apply a request to a cluster, in which some partitions are being reassigned already.
+    """Compile a request for a cluster; `reassigning` are partitions that are being reassigned already.
 
     Raises InvalidInputError and InfeasibleError with the names concerned.
     """
@@ -94,7 +94,7 @@ def compile_request(
 
 
 class _Compiler:
-    """One cluster and one request on the way to a problem; keeps the broker ids and pins that the cluster lacks."""
+    """Compiles one request for one cluster; collects unknown names and notes on the way."""
 
     def __init__(
         self, cluster: ClusterArrays, request: RebalanceRequest, reassigning: Collection[TopicPartition]
@@ -110,7 +110,7 @@ class _Compiler:
         self._in_flight = self._in_flight_among(reassigning)
 
     def brokers(self) -> Brokers:
-        """Return what each broker may do."""
+        """Return what each broker may hold, receive and lead."""
         cluster, request = self._cluster, self._request
         may_hold = cluster.alive & ~self._leaving
         weight = np.ones(len(may_hold))
@@ -130,33 +130,33 @@ class _Compiler:
         )
 
     def freed_broker(self) -> int:
-        """Return the broker that bytes are to be freed on, NONE where the cluster has none of that id."""
+        """Return the index of the broker of spec.free, NONE where there is none."""
         free = self._request.free
         return self._index[free.broker_id] if free is not None and self._known(free.broker_id) else NONE
 
     def current(self, width: int) -> Ints:
-        """Return the lists that the cluster has, padded to a width."""
+        """Return the current lists padded to `width`, [P, width]."""
         padding = np.full((len(self._cluster.topic), width - self._cluster.replicas.shape[1]), NONE, np.int64)
         return np.hstack([self._cluster.replicas, padding])
 
     def replication_factors(self) -> Ints:
-        """Return the wished number of replicas of each partition."""
-        wished = value_by_name(self._cluster.topics, self._request.replication_factor, "replication_factor")
-        by_topic = np.array([value or 0 for value in wished], np.int64)[self._cluster.topic]
+        """Return the requested replication factor of each partition, [P]."""
+        factors = value_by_name(self._cluster.topics, self._request.replication_factor, "replication_factor")
+        by_topic = np.array([value or 0 for value in factors], np.int64)[self._cluster.topic]
         return np.where(by_topic > 0, by_topic, (self._cluster.replicas != NONE).sum(axis=1))
 
     def groups(self) -> tuple[Ints, Bools]:
         """Return the group of each partition, [P], and the brokers that each group may use, [G, B]."""
         sets = value_by_name(self._cluster.topics, self._request.broker_sets, "broker_sets")
         distinct = sorted({tuple(sorted(ids)) for ids in sets if ids is not None})
-        everybody = np.ones(len(self._index), np.bool_)
-        allowed = np.stack([everybody, *(self._mask(ids) for ids in distinct)])
+        every_broker = np.ones(len(self._index), np.bool_)
+        allowed = np.stack([every_broker, *(self._mask(ids) for ids in distinct)])
         number = {ids: at for at, ids in enumerate(distinct, start=1)}
         by_topic = np.array([0 if ids is None else number[tuple(sorted(ids))] for ids in sets], np.int64)
         return by_topic[self._cluster.topic], allowed
 
     def movable(self) -> Bools:
-        """Whether each partition may be changed, pins aside."""
+        """Whether each partition may change, pins aside, [P]; adds notes on those that may not."""
         dead = [self._cluster.broker_ids[broker] for broker in np.flatnonzero(~self._cluster.alive & ~self._leaving)]
         if (stays := int((self._frozen & ~self._excluded).sum())) and dead:
             self.notes.append(
@@ -172,7 +172,7 @@ class _Compiler:
         return ~self._frozen & ~self._excluded & ~self._in_flight
 
     def start(self, brokers: Brokers, rf: Ints) -> tuple[Ints, Bools]:
-        """Return the lists to start from, substitutions and pins applied, and which partitions are pinned."""
+        """Return the current lists with substitutions and pins applied, [P, W], and which are pinned, [P]."""
         pins = self._pins(brokers)
         width = max(self._cluster.replicas.shape[1], int(rf.max(initial=1)), *(len(row) for row in pins.values()), 1)
         start = self.current(width)
@@ -187,7 +187,7 @@ class _Compiler:
         return start, pinned
 
     def rack_caps(self, brokers: Brokers, rf: Ints, group: Ints, allowed: Bools) -> Ints:
-        """Return how many replicas of each partition one rack may hold."""
+        """Return the most replicas of each partition on one rack, [P]."""
         if brokers.racks == 1:
             return np.full(len(rf), max(len(brokers), 1), np.int64)
         if self._request.racks is Racks.STRICT:
@@ -200,7 +200,7 @@ class _Compiler:
         return caps
 
     def refuse_what_stays(self, problem: PlacementProblem) -> None:
-        """Refuse to leave replicas of unchangeable partitions on brokers that are to be emptied."""
+        """Raise InfeasibleError for immovable partitions with replicas on brokers that must be emptied."""
         filled = problem.start != NONE
         stuck = ~problem.movable & (filled & self._leaving[problem.start]).any(axis=1)
         if stuck.any():
@@ -222,7 +222,7 @@ class _Compiler:
         return mask
 
     def _position(self, partition: TopicPartition) -> int:
-        """Return where a partition stands in the cluster, NONE where it has none of that name."""
+        """Return the index of a partition, NONE where the cluster does not have it."""
         cluster, number = self._cluster, partition.partition
         topic = bisect_left(cluster.topics, partition.topic)
         if topic == len(cluster.topics) or cluster.topics[topic] != partition.topic:
@@ -255,7 +255,7 @@ class _Compiler:
         return name_some(self._cluster.topics[each] for each in np.unique(self._cluster.topic[partitions]))
 
     def _racks(self, may_hold: Bools) -> tuple[Ints, int]:
-        """Return the rack index of each broker and the number of racks; a single one where racks do not count."""
+        """Return the rack index of each broker, [B], and the number of racks: 1 where racks do not count."""
         names = self._cluster.racks
         usable = [names[broker] for broker in np.flatnonzero(may_hold)]
         if self._request.racks is Racks.IGNORE or not any(name is not None for name in usable):
@@ -308,7 +308,7 @@ class _Compiler:
 
 
 def _least_cap(on_rack: Ints, factor: int) -> int:
-    """Return the fewest replicas per rack with which racks of these many brokers hold `factor` replicas."""
+    """Return the smallest cap at which racks with `on_rack` brokers hold `factor` replicas together."""
     cap = 1
     while np.minimum(on_rack, cap).sum() < min(factor, on_rack.sum()):
         cap += 1

@@ -1,4 +1,4 @@
-"""The planner in this process, without Spark: the same kernel and the same plan, byte for byte."""
+"""The local engine: plans in this process, with the same plan as Spark, byte for byte."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ if TYPE_CHECKING:
 def propose(
     request: RebalanceRequest, directory: Path, options: Options, on_stage: Callable[[str], None] = ignore_stages
 ) -> Mapping[str, Proposal]:
-    """Propose a plan for each cluster of an inventory, by name; raises as `proposals_of`, and UsageError for options.
+    """Propose a plan for each cluster of an inventory, by name.
 
-    `tell` hears of each stage with its counts. The signature is that of every engine.
+    Calls `on_stage` with the name of each stage. Raises as `proposals_of`, and UsageError for Spark's options. Every
+    engine has this signature.
     """
     if options != Options():
         raise UsageError("--master and --conf are Spark's; --engine local has no use for them.")
@@ -82,7 +83,7 @@ def _by_cluster(directory: Path, header: Header, rows: ArrowTable) -> dict[str, 
 
 
 def _typed(directory: Path, shape: InventoryTable) -> ArrowTable | None:
-    """Read a table column by column; None where only the careful reader can tell what it holds."""
+    """Read a table column by column; None where only kadmin.inventory can decode it."""
     path = table_path(directory, shape)
     read = {".parquet": _parquet, ".csv": read_plain_csv}.get(path.suffix)
     return None if read is None else read(path, shape)

@@ -1,4 +1,4 @@
-"""What a planner run gives back, and how it is read out of the engines' answers."""
+"""Builds proposals from the engines' results."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DEFAULT_NAME = "rebalance"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to run. `master` and `conf` are Spark's; the local engine has no use for them."""
+    """Options of an engine. `master` and `conf` are Spark's; the local engine accepts neither."""
 
     master: str | None = None
     conf: Mapping[str, str] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A plan, its figures as schemas/answers/figures.schema.json has them for one cluster, and why each entry is there.
+    """A plan, its figures (one cluster's object of schemas/answers/figures.schema.json), and the reason of each entry.
 
     A reason completes the sentence "it is in the plan because ...".
     """
@@ -49,33 +49,33 @@ class Proposal:
 
 
 def ignore_stages(_stage: str) -> None:
-    """Take the stages of a run, and keep them to oneself."""
+    """Ignore the stages of a run."""
 
 
 def check_cluster_ids(request: RebalanceRequest, header: Header) -> None:
-    """Refuse a request that names another cluster than the inventory's; raises StalePlanError."""
-    wished = request.header.cluster_id
-    others = [found for found in header.clusters.values() if wished is not None and found != wished]
+    """Raise StalePlanError for a request with another cluster_id than the inventory."""
+    wanted = request.header.cluster_id
+    others = [found for found in header.clusters.values() if wanted is not None and found != wanted]
     if others:
         raise StalePlanError(
-            f"The request is for cluster {wished}, the inventory is of {name_some(others)}.",
+            f"The request is for cluster {wanted}, the inventory is of {name_some(others)}.",
             next_command="kadmin snapshot -z ZK --out DIR",
         )
 
 
 def explain_bad_rows(directory: Path) -> NoReturn:
-    """Raise the error that names the bad rows of an inventory, which an engine has noticed."""
+    """Raise InvalidInputError with the bad rows of an inventory in which an engine found some."""
     read_inventory(directory)
-    raise KadminError(f"The planner refused the inventory {directory}, in which no bad row can be found.")
+    raise KadminError(f"The planner found bad rows in the inventory {directory}, which a second reading did not find.")
 
 
 def proposals_of(
     request: RebalanceRequest, directory: Path, header: Header, results: Mapping[str, ArrowTable]
 ) -> dict[str, Proposal]:
-    """Read proposals out of the answers, one for each cluster.
+    """Build the proposal of each cluster from its result.
 
-    Raises InvalidInputError where the inventory has bad rows or the request names what no cluster has, and the error
-    of the first cluster by name that has one.
+    Raises InvalidInputError where the inventory has bad rows, or the request names brokers or partitions that no
+    cluster has; otherwise the error of the first cluster by name that has one.
     """
     reports = {name: _report(results[name]) for name in sorted(results)}
     if any("invalid_rows" in report for report in reports.values()):
@@ -111,7 +111,7 @@ def _proposal(
 
 
 def _lists(column: Any) -> list[Replicas]:  # noqa: ANN401 - pyarrow ships no type information
-    """Return a column of lists as tuples; much faster than asking Arrow for each."""
+    """Return a column of lists as tuples; much faster than Arrow's to_pylist."""
     ids = iter(column.combine_chunks().flatten().to_pylist())
     return [tuple(islice(ids, length)) for length in pc.list_value_length(column).to_pylist()]
 
@@ -129,8 +129,8 @@ def _error(name: str, report: Mapping[str, Any]) -> KadminError:
 
 
 def _refuse_unknown_names(by_cluster: Iterable[set[str]]) -> None:
-    if nowhere := set.intersection(*by_cluster):
-        raise InvalidInputError(f"The request names what the inventory does not have: {name_some(sorted(nowhere))}.")
+    if unknown := set.intersection(*by_cluster):
+        raise InvalidInputError(f"The request names what the inventory does not have: {name_some(sorted(unknown))}.")
 
 
 def _plan(

@@ -1,8 +1,8 @@
-"""The planner on Spark: tables read in parallel, one kernel per cluster, a fleet's clusters side by side.
+"""The Spark engine: reads tables in parallel, and plans a fleet's clusters in parallel, one task per cluster.
 
-One job reads both tables, brings the rows of each cluster together and runs the kernel on each; rows travel packed
-(kadmin.planner.packed_rows), for Spark's own handling of each costs more than the kernel. A cluster is never split: the
-largest that ZooKeeper can carry fits in one task.
+One job reads both tables, groups the rows by cluster and runs the kernel on each group. Rows are packed into cells
+(kadmin.planner.packed_rows), because Spark's cost per row exceeds the kernel's. A cluster is never split: the largest
+that ZooKeeper can hold fits in one task.
 """
 
 from __future__ import annotations
@@ -38,15 +38,16 @@ if TYPE_CHECKING:
     from kadmin.planner.proposal import Options, Proposal
 
 _TASKS_PER_CORE = 8
-"""A fleet's clusters are spread over tasks by chance: the more tasks, the less one core has left at the end."""
+"""Clusters are hashed to tasks: more tasks keep the cores evenly busy."""
 
 
 def propose(
     request: RebalanceRequest, directory: Path, options: Options, on_stage: Callable[[str], None] = ignore_stages
 ) -> Mapping[str, Proposal]:
-    """Propose a plan for each cluster of an inventory, by name; raises as `proposals_of`.
+    """Propose a plan for each cluster of an inventory, by name.
 
-    `tell` hears of each stage with its counts. Raises NotCompletedError where Spark does not start or fails.
+    Calls `on_stage` with the name of each stage. Raises as `proposals_of`, and NotCompletedError where Spark does not
+    start or fails.
     """
     refuse_contradictions(request)
     header = read_header(directory)
@@ -75,7 +76,7 @@ def _results(
         except BadTableError:
             explain_bad_rows(directory)
         except (PySparkException, Py4JError, ConnectionError) as error:
-            read_inventory(directory)  # says it better, if it was a row that Spark stumbled over
+            read_inventory(directory)  # raises the better error where Spark failed on a bad row
             raise NotCompletedError("Spark failed.", cause=cause_of(error), next_command="--engine local") from error
     refuse_unknown_clusters(directory, header, [row[CLUSTER.name] for row in together])
     return {row[CLUSTER.name]: unpack([row["rows"]], RESULT_SCHEMA) for row in together}
@@ -88,7 +89,7 @@ def _solved(task: PlanningTask, brokers: DataFrame, partitions: DataFrame, clust
             unpack([cell["rows"] for cell in tables if cell["name"] == table.name], arrow_schema(table))
             for table in (BROKERS, PARTITIONS)
         )
-        return pack(cluster, "answer", plan_cluster(cluster, task, *rows))
+        return pack(cluster, "result", plan_cluster(cluster, task, *rows))
 
     together = _packed(brokers, BROKERS.name).unionAll(_packed(partitions, PARTITIONS.name))
     tasks = min(max(clusters, 1), _TASKS_PER_CORE * together.sparkSession.sparkContext.defaultParallelism)
