@@ -95,4 +95,4 @@ def _notes(cluster: ClusterArrays) -> list[str]:
     unknown = int((cluster.size == UNKNOWN).sum())
     if unknown == 0 or unknown == len(cluster.size):
         return []
-    return [f"{unknown} partitions have no size_bytes and count as empty"]
+    return [f"size_bytes is missing for {unknown} of {len(cluster.size)} partitions, which count as empty"]

@@ -92,7 +92,8 @@ def _plan_cluster(name: str, task: PlanningTask, cluster: ClusterArrays) -> Arro
         problem = compiled.problem
         ordered = plan_order(problem, solution.target)
     except NoPlanError as error:
-        raise InfeasibleError(_with_names(error.reason, error.partitions, error.brokers, cluster)) from error
+        message = _with_names(error.reason, error.partitions, error.brokers, cluster)
+        raise InfeasibleError(message, next_command=error.remedy) from error
     _require_no_broken_rule(problem, solution.target, cluster)
     unlimited = request.limits == ProposalLimits()
     entries = ordered if unlimited else within_limits(problem, solution.target, ordered, request.limits)
@@ -119,7 +120,7 @@ def _require_sizes(request: RebalanceRequest, cluster: ClusterArrays) -> None:
     counts = "spec.free" if request.free is not None else "spec.limits"
     if unknown and not (request.free is None and limits.max_bytes is None and limits.max_bytes_in_per_broker is None):
         raise InvalidInputError(
-            f"{counts} counts bytes, but {unknown} partitions have no size_bytes.",
+            f"{counts} counts bytes, but size_bytes is missing for {unknown} of {len(cluster.size)} partitions.",
             next_command="kadmin snapshot -z ZK --out DIR --sizes log-dirs.json",
         )
 

@@ -130,7 +130,10 @@ def _error(name: str, report: Mapping[str, Any]) -> KadminError:
 
 def _refuse_unknown_names(by_cluster: Iterable[set[str]]) -> None:
     if unknown := set.intersection(*by_cluster):
-        raise InvalidInputError(f"The request names what the inventory does not have: {name_some(sorted(unknown))}.")
+        raise InvalidInputError(
+            f"The request names what the inventory does not have: {name_some(sorted(unknown))}.",
+            next_command="correct the request, or: kadmin snapshot -z ZK --out DIR",
+        )
 
 
 def _plan(

@@ -117,9 +117,8 @@ def _launch(options: Options, archived: Path | None) -> tuple[Any, SparkConf]:
     java = find_java(os.environ, cache)
     os.environ["JAVA_HOME"] = str(java.home)
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    os.environ.setdefault(
-        "SPARK_HOME", str(Path(pyspark.__file__).parent)
-    )  # otherwise the launcher starts a Python to find it
+    # Without SPARK_HOME the launcher starts a Python to find it.
+    os.environ.setdefault("SPARK_HOME", str(Path(pyspark.__file__).parent))
     java_options = _JAVA_OPTIONS
     if archived is not None:
         java_options += f' -XX:ArchiveClassesAtExit="{archived}"'

@@ -217,7 +217,9 @@ def test_unknown_sizes_are_told_and_no_figure_is_made_up() -> None:
     figures = propose(bare, request(drain=(1,))).figures
     assert (figures["moved_bytes"], figures["after"]["bytes_cv"], figures["notes"]) == (None, None, [])
     partly = replace(EVEN, partitions=(*bare.partitions[:2], *EVEN.partitions[2:]))
-    assert propose(partly, request()).figures["notes"] == ["2 partitions have no size_bytes and count as empty"]
+    assert propose(partly, request()).figures["notes"] == [
+        "size_bytes is missing for 2 of 6 partitions, which count as empty"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -225,8 +227,8 @@ def test_unknown_sizes_are_told_and_no_figure_is_made_up() -> None:
     [
         ({"replication_factor": {"a": 4}}, "InfeasibleError: RF 4 over 3 racks: topics a"),
         ({"replication_factor": {"a": 7}, "racks": Racks.IGNORE}, "InfeasibleError: RF 7 over 6 brokers: topics a"),
-        ({"drain": (3, 4, 5, 6)}, "InfeasibleError: RF 2 over 1 racks: topics a"),
-        ({"broker_sets": {"a": (1, 2)}}, "InfeasibleError: RF 2 over 1 racks: topics a"),
+        ({"drain": (3, 4, 5, 6)}, "InfeasibleError: RF 2 over 1 rack: topics a"),
+        ({"broker_sets": {"a": (1, 2)}}, "InfeasibleError: RF 2 over 1 rack: topics a"),
         ({"drain": (1,), "exclude_topics": ("a",)}, "must stay: topics a spec.topics excludes them"),
         ({"substitute": {1: 2}, "no_receive": (2,)}, "broker 2 cannot take the place of 1"),
         ({"pins": (Pin(TopicPartition("a", 0), (1, 2)),)}, "the pin of a-0 has two replicas on one rack"),
@@ -289,7 +291,7 @@ def test_an_entry_that_limits_leave_out_makes_no_room() -> None:
 def test_limits_in_bytes_need_sizes() -> None:
     bare = replace(EVEN, partitions=tuple(replace(row, size_bytes=None) for row in EVEN.partitions))
     for limits in (ProposalLimits(max_bytes=1), ProposalLimits(max_bytes_in_per_broker=1)):
-        assert "6 partitions have no size_bytes" in str(propose(bare, request(limits=limits)).error)
+        assert "size_bytes is missing for 6 of 6 partitions" in str(propose(bare, request(limits=limits)).error)
 
 
 def test_bytes_into_one_broker_are_limited() -> None:

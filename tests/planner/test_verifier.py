@@ -36,15 +36,15 @@ def problem(**targets: Any) -> PlacementProblem:  # noqa: ANN401 - the request's
 
 
 CASES: list[tuple[dict[str, Any], list[list[int]], str]] = [
-    ({}, [[0, 0], [1, 3]], "a broker stands twice in a list"),
+    ({}, [[0, 0], [1, 3]], "a broker occurs twice in a list"),
     ({}, [[-1, 0], [1, 3]], "a list has a gap"),
-    ({}, [[0, -1], [1, 3]], "the replication factor is not as wished"),
+    ({}, [[0, -1], [1, 3]], "the replication factor is not the requested one"),
     ({}, [[0, 1], [1, 3]], "a rack holds too many replicas"),
     ({"exclude_topics": ("x",)}, [[2, 0], [1, 3]], "a pinned or excluded partition is changed"),
-    ({"never_lead": (1,)}, [[0, 2], [1, 3]], "the first replica may not lead"),
-    ({"no_receive": (2,)}, [[1, 2], [1, 3]], "a new replica lies where none may be received"),
-    ({"broker_sets": {"x": (1, 3)}}, [[1, 2], [1, 3]], "a new replica lies where none may be received"),
-    ({"drain": (1,)}, [[0, 2], [1, 3]], "a replica stays where none may be held"),
+    ({"never_lead": (1,)}, [[0, 2], [1, 3]], "the preferred leader may not lead"),
+    ({"no_receive": (2,)}, [[1, 2], [1, 3]], "a new replica is on a broker that may not receive"),
+    ({"broker_sets": {"x": (1, 3)}}, [[1, 2], [1, 3]], "a new replica is on a broker that may not receive"),
+    ({"drain": (1,)}, [[0, 2], [1, 3]], "a replica stays on a broker that may not hold it"),
     ({"leaders_only": True}, [[1, 2], [1, 3]], "data moves though only leaders may change"),
 ]
 
@@ -60,7 +60,7 @@ def test_a_broker_over_its_capacity_is_found() -> None:
     asked = problem()
     small = replace(asked, size=np.array([200, 200], np.int64))
     (broken,) = broken_rules(small, np.array([[0, 2], [0, 3]], np.int64))
-    assert (broken.rule, broken.brokers.tolist()) == ("a broker is over its capacity", [0])
+    assert (broken.rule, broken.brokers.tolist()) == ("a broker exceeds its capacity", [0])
 
 
 def test_nothing_broken_gives_nothing() -> None:
@@ -68,7 +68,7 @@ def test_nothing_broken_gives_nothing() -> None:
 
 
 def test_a_broken_rule_is_a_bug_and_no_plan_is_given() -> None:
-    with pytest.raises(KadminError, match="rule of its own") as caught:
+    with pytest.raises(KadminError, match="breaks its own rules") as caught:
         _require_no_broken_rule(problem(), np.array([[0, 0], [1, 3]], np.int64), arrays())
     assert caught.value.exit_code == 1
-    assert "a broker stands twice in a list: topics x" in str(caught.value.cause)
+    assert "a broker occurs twice in a list: topics x" in str(caught.value.cause)

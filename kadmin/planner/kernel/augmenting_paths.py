@@ -69,8 +69,12 @@ def augment(group: TopicGroup) -> None:
     paths = _Paths(group)
     for partition in np.repeat(group.members, missing):
         if not (paths.open(int(partition), _sinks(group)) or paths.open(int(partition), group.receives)):
-            reason = "no choice of brokers was found that keeps every replica within racks, capacities and broker sets"
-            raise NoPlanError(reason, np.array([partition]), np.arange(len(problem.brokers)))
+            raise NoPlanError(
+                "no choice of brokers was found that keeps every replica within racks, capacities and broker sets",
+                "set spec.racks: relaxed, widen spec.broker_sets, or raise capacity_bytes in the inventory",
+                partitions=np.array([partition]),
+                brokers=np.arange(len(problem.brokers)),
+            )
     while group.room().any() and (givers := np.flatnonzero(group.surplus() > 0)).size:
         # Each turn reduces the room or, at the same room, the unevenness, so the loop ends.
         if not (paths.move_from(givers, _sinks(group)) or _move_to_lower_level(group, paths, givers)):

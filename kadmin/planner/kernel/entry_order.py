@@ -154,7 +154,10 @@ def _with_room(problem: PlacementProblem, target: Ints, ordered: Ints) -> Ints:
             room.carry_out(partition)
             done.append(partition)
         if len(postponed) == len(waiting):
-            reason = "no order of the reassignments keeps every broker within its capacity_bytes"
-            raise NoPlanError(reason, np.array(postponed, np.int64))
+            raise NoPlanError(
+                "no order of the reassignments keeps every broker within its capacity_bytes",
+                "drain fewer brokers, or raise capacity_bytes in the inventory",
+                partitions=np.array(postponed, np.int64),
+            )
         waiting = postponed
     return np.array(done, np.int64)

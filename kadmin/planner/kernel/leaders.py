@@ -62,7 +62,11 @@ def keep_leaders(problem: PlacementProblem, lists: Ints) -> Ints:
     able = may_lead[left]
     leaderless = lost[~any_per_row(able)]
     if leaderless.size:
-        raise NoPlanError("every replica lies on a broker that may not lead", leaderless)
+        raise NoPlanError(
+            "every replica is on a broker that may not lead",
+            "remove one of their brokers from spec.brokers.never_lead",
+            partitions=leaderless,
+        )
     count.append(len(leader))  # NONE is never chosen
     chosen, led = [], count.__getitem__
     for row in np.sort(np.where(able, left, NONE), axis=1).tolist():

@@ -99,11 +99,16 @@ class Solution:
 
 
 class NoPlanError(Exception):
-    """No plan satisfies the problem, or none was found; `partitions` and `brokers` are the indices concerned."""
+    """No plan satisfies the problem, or none was found.
 
-    def __init__(self, reason: str, partitions: Ints | None = None, brokers: Ints | None = None) -> None:
+    `remedy` says what to change in the request or the inventory; `partitions` and `brokers` are the indices concerned.
+    """
+
+    def __init__(
+        self, reason: str, remedy: str, *, partitions: Ints | None = None, brokers: Ints | None = None
+    ) -> None:
         super().__init__(reason)
-        self.reason = reason
+        self.reason, self.remedy = reason, remedy
         self.partitions = np.zeros(0, np.int64) if partitions is None else partitions
         self.brokers = np.zeros(0, np.int64) if brokers is None else brokers
 

@@ -86,5 +86,9 @@ def _place(placement: Placement, least: LeastMoves) -> _Counts:
         balance_bytes(group)
     overfull = np.flatnonzero(placement.load > problem.brokers.capacity)
     if overfull.size:
-        raise NoPlanError("no plan was found that keeps every broker within its capacity_bytes", brokers=overfull)
+        raise NoPlanError(
+            "no plan was found that keeps every broker within its capacity_bytes",
+            "drain fewer brokers, or raise capacity_bytes in the inventory",
+            brokers=overfull,
+        )
     return _Counts(quota, bound, proved)

@@ -192,7 +192,11 @@ def _refuse_impossible(placement: Placement, members: Ints, receives: Bools) -> 
     np.add.at(old, (rows, brokers.rack[held[rows, columns]]), 1)
     most = np.minimum(new + old, cap[:, None]).sum(axis=1)
     if (short := problem.rf[members] > most).any():
-        wished = int(problem.rf[members][short].max())
+        factor = int(problem.rf[members][short].max())
         strict = bool((problem.rack_cap[members][short] == 1).all()) and brokers.racks > 1
-        places = f"{np.count_nonzero(new)} racks" if strict else f"{np.count_nonzero(receives)} brokers"
-        raise NoPlanError(f"RF {wished} over {places}", members[short])
+        places, count = ("rack", np.count_nonzero(new)) if strict else ("broker", np.count_nonzero(receives))
+        raise NoPlanError(
+            f"RF {factor} over {count} {places}{'s' if count != 1 else ''}",
+            f"lower spec.replication_factor, or {'set spec.racks: relaxed' if strict else 'allow more brokers'}",
+            partitions=members[short],
+        )
