@@ -1,4 +1,4 @@
-"""A seeded family of skewed clusters: what a broker extension leaves behind.
+"""Generates a seeded family of skewed clusters, as they are after new brokers were added.
 
 Racks of equal size; new brokers are empty and spread over the racks; replicas of one partition lie on as many racks as
 there are, on old brokers drawn inside a rack with weights uniform in 0.5 to 1.5. Topics have at least one partition

@@ -1,4 +1,4 @@
-"""Why a partition is in the plan: the first objective that its entry serves."""
+"""Reasons of entries: the first objective that an entry serves."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_each_reason_is_given_where_it_holds(of: ClusterInventory, targets: dict
 
 @given(clusters())
 def test_what_moves_no_data_says_so(asked: ClusterInventory) -> None:
-    """Rule: leaders and next_leaders are the reasons of entries that only reorder, and of these alone."""
+    """Rule: leaders and next leaders are the reasons of entries that only reorder, and of these alone."""
     proposed = propose(asked, request(racks=Racks.IGNORE))
     before = lists(asked)
     for key, why in proposed.reasons.items():

@@ -1,4 +1,4 @@
-"""The quick reader of CSV tables never says anything else than the careful one."""
+"""The fast CSV reader gives the same values as kadmin.inventory, or leaves the table to it."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def test_plain_cells_are_read_column_by_column() -> None:
 
 @given(st.lists(st.tuples(cells, cells, cells, cells, cells, cells), min_size=1, max_size=3))
 @example([("a", "0", "1", "", "", "nan")])
-def test_odd_cells_are_read_alike_or_left_to_the_careful_reader(rows: list[tuple[str, ...]]) -> None:
+def test_odd_cells_are_read_alike_or_left_to_the_inventory_reader(rows: list[tuple[str, ...]]) -> None:
     text = HEADER + PLAIN + "".join(",".join(row) + "\n" for row in rows)
     plain, careful = both(text)
     assert plain is None or plain == careful
 
 
 @pytest.mark.parametrize("odd", [each for each in ODD if each not in ("", "0", "007", "-1", '"5"', '""')])
-def test_an_odd_number_is_left_to_the_careful_reader(odd: str) -> None:
+def test_an_odd_number_is_left_to_the_inventory_reader(odd: str) -> None:
     plain, _ = both(HEADER + PLAIN + f"a,{odd},1,,,\n")
     assert plain is None

@@ -1,4 +1,4 @@
-"""`free`: so many bytes off one broker, the fewest bytes moved, and nothing else touched."""
+"""`spec.free`: frees bytes on one broker with the fewest bytes moved, and changes nothing else."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_nothing_to_free_is_an_empty_plan() -> None:
     assert propose(FULL, request(free=FreeBytes(1, 0))).entries == {}
 
 
-def test_a_broker_over_its_capacity_is_relieved_and_gets_nothing() -> None:
+def test_a_broker_over_its_capacity_gives_bytes_and_receives_nothing() -> None:
     brokers = tuple(replace(row, capacity_bytes=1000) for row in FULL.brokers)
     proposed = propose(replace(FULL, brokers=brokers), request(free=FreeBytes(1, 790)))
     assert proposed.error is None
@@ -62,7 +62,7 @@ def test_limits_cut_what_is_freed_and_say_so() -> None:
 
 @given(clusters(), st.integers(1, 8), st.integers(1, 1500))
 def test_exactly_enough_leaves_one_broker(cluster: ClusterInventory, broker: int, wanted: int) -> None:
-    """Rule: no subset of what the broker may give away frees enough with fewer bytes; all else stays as it is."""
+    """Rule: no subset of the replicas that may leave frees enough with fewer bytes; nothing else changes."""
     bare = replace(cluster, brokers=tuple(replace(row, capacity_bytes=None) for row in cluster.brokers))
     proposed = propose(bare, request(free=FreeBytes(min(broker, len(bare.brokers)), wanted), racks=Racks.IGNORE))
     assume(proposed.error is None)
@@ -78,8 +78,8 @@ def test_exactly_enough_leaves_one_broker(cluster: ClusterInventory, broker: int
 
 
 @given(st.integers(0, 2**32), st.floats(0.01, 0.9))
-def test_many_replicas_are_covered_within_a_hair(seed: int, part: float) -> None:
-    """Rule: enough in any case, and with hundreds of sizes as in real clusters hardly a byte more than asked for."""
+def test_many_replicas_are_covered_within_one_percent(seed: int, part: float) -> None:
+    """Rule: always enough, and with hundreds of sizes at most 1 % more than requested."""
     sizes = (np.random.default_rng(seed).lognormal(6, 1.5, 400) * 2**20).astype(np.int64)
     wanted = int(sizes.sum() * part)
     chosen, _ = smallest_cover(sizes, wanted)

@@ -1,4 +1,4 @@
-"""What each field of a request does, on clusters small enough to check by eye."""
+"""The effect of each field of a request, on clusters small enough to check by hand."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_a_broker_set_holds_its_topics_evenly() -> None:
     assert set(held(proposed, paid).values()) == {3}
 
 
-def test_a_pin_is_taken_as_it_is() -> None:
+def test_a_pin_is_the_target() -> None:
     pin = Pin(TopicPartition("a", 0), (6, 1))
     proposed = propose(EVEN, request(pins=(pin,)))
     assert proposed.entries["a", 0] == (6, 1)
@@ -127,7 +127,7 @@ def test_a_pin_is_taken_as_it_is() -> None:
     assert dict(again.entries) == {}
 
 
-def test_who_never_leads_makes_way_for_a_leader_on_its_rack() -> None:
+def test_a_broker_that_never_leads_makes_way_for_a_leader_on_its_rack() -> None:
     """Rule: never-lead is no obstacle as long as one broker that may lead can take a replica."""
     proposed = propose(cluster({"a": [(1, 3)]}, "aabb"), request(drain=(3,), never_lead=(1, 4)))
     assert (proposed.error, dict(proposed.entries)) == (None, {("a", 0): (2, 4)})
@@ -212,7 +212,7 @@ def test_bytes_are_even_where_counts_leave_a_choice() -> None:
     assert after["bytes_max_over_mean"] == 1.0
 
 
-def test_unknown_sizes_are_told_and_no_figure_is_made_up() -> None:
+def test_unknown_sizes_are_reported_and_no_figure_is_made_up() -> None:
     bare = replace(EVEN, partitions=tuple(replace(row, size_bytes=None) for row in EVEN.partitions))
     figures = propose(bare, request(drain=(1,))).figures
     assert (figures["moved_bytes"], figures["after"]["bytes_cv"], figures["notes"]) == (None, None, [])
@@ -256,7 +256,7 @@ def test_strict_racks_need_to_be_known() -> None:
     assert "no rack is known of brokers 3" in error
 
 
-def test_an_overfull_broker_that_nobody_can_relieve_is_infeasible() -> None:
+def test_an_overfull_broker_that_cannot_be_emptied_is_infeasible() -> None:
     full = cluster({"a": [(1,), (2,)]}, "--", capacity_bytes=99)
     assert str(propose(full, request()).error).startswith("InfeasibleError: no plan was found that keeps every broker")
     assert propose(full, request(leaders_only=True)).error is None

@@ -1,4 +1,4 @@
-"""Topics spread over brokers among replicas that are under way: more even, and nothing above pays for it."""
+"""New replicas are exchanged so that topics are more even, and no higher objective gets worse."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from kadmin.planner.kernel.placement_problem import PlacementProblem
 
 
-def problem_of(seed: int, wished: RebalanceRequest) -> PlacementProblem:
-    return compile_request(cluster_arrays(*tables(SIZES["S"], seed)), wished).problem
+def problem_of(seed: int, requested: RebalanceRequest) -> PlacementProblem:
+    return compile_request(cluster_arrays(*tables(SIZES["S"], seed)), requested).problem
 
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize(
     "wished", [request(), request(drain=(1,)), request(never_lead=(13,))], ids=["add", "drain", "never-lead"]
 )
-def test_topics_are_more_even_and_nothing_else_changes(seed: int, wished: RebalanceRequest) -> None:
-    problem = problem_of(seed, wished)
+def test_topics_are_more_even_and_nothing_else_changes(seed: int, requested: RebalanceRequest) -> None:
+    problem = problem_of(seed, requested)
     placement = Placement(problem)
     remove_replicas(placement)
     (share,) = topic_groups(placement)
@@ -55,7 +55,7 @@ def test_topics_are_more_even_and_nothing_else_changes(seed: int, wished: Rebala
     assert (np.diff(np.sort(placement.slots, axis=1), axis=1) != 0).all()
 
 
-def test_where_nothing_is_under_way_nothing_changes() -> None:
+def test_without_new_replicas_nothing_changes() -> None:
     problem = problem_of(1, request())
     placement = Placement(problem)
     (share,) = topic_groups(placement)

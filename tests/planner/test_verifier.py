@@ -1,4 +1,4 @@
-"""The verifier finds each kind of broken rule; the planner itself never hands it one."""
+"""The verifier finds each kind of broken rule."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The planner's question put to an exact solver (HiGHS, by scipy): the most even counts, then the fewest moves.
+"""Solves the planner's problem exactly (HiGHS, by scipy): the most even counts, then the fewest moves.
 
-Variables say which broker holds which partition, and, broker by broker, whether there is a k-th replica; that one
-costs k / weight, how full the broker is with it. The least sum of these is what the kernel's quotas aim at: always one
-more for the broker that is emptiest for its weight then. Costs are scaled to integers, so that they are
-compared exactly, and one step of unevenness weighs more than all moves.
+Binary variables: whether a broker holds a partition, and whether a broker holds a k-th replica. The latter costs
+k / weight, the broker's level with it. The kernel's quotas minimize the same sum: they give one replica at a time to
+the broker with the lowest level. Costs are scaled to integers, so that they are compared exactly; one step of
+unevenness outweighs all moves.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ class _Rows:
 
 
 def unevenness(problem: PlacementProblem, lists: Ints) -> int:
-    """Sum up over all replicas how full their brokers are with them, in integers; least where counts are most even."""
+    """Return the sum of levels over all replicas, scaled to integers; it is least where counts are most even."""
     counts = np.bincount(lists[lists != NONE], minlength=len(problem.brokers)).tolist()
     return sum(price * count * (count + 1) // 2 for price, count in zip(_prices(problem), counts, strict=True))
 
 
 def _prices(problem: PlacementProblem) -> list[int]:
-    """Return what a weight's first replica costs, broker by broker, in the smallest integers that tell all apart."""
+    """Return the cost of the first replica on each broker, 1 / weight, scaled to the smallest integers."""
     weights = [Fraction(weight) for weight in problem.brokers.weight.tolist()]
     unit = math.lcm(*(weight.numerator for weight in weights))
     return [int(unit / weight) for weight in weights]

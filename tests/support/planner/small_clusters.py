@@ -1,4 +1,4 @@
-"""Small random clusters and requests for the planner, and its answers in plain values."""
+"""Small random clusters and requests for the planner, and its results as plain values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Lists = dict[tuple[str, int], tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Proposed:
-    """What the planner says of a cluster: entries in plan order and why, or the error's kind and message."""
+    """The result for one cluster: entries in plan order with reasons, or the error's kind and message."""
 
     entries: Mapping[tuple[str, int], Replicas]
     figures: Mapping[str, Any]
