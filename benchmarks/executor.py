@@ -32,13 +32,16 @@ from support.zookeeper.fault_proxy import Action, Fault, FaultProxy, Side
 from kadmin.cluster.zookeeper.reader import read_cluster
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.documents import dump_json
-from kadmin.operations.clock import Clock
+from kadmin.operations.context import Clock
 from kadmin.operations.decide import decide
-from kadmin.operations.decide.actions import Memory, Observed, PublishWave, ReassignmentWork
-from kadmin.operations.record.record import Author, OperationKind, OperationRecord, Paths, StepKind
+from kadmin.operations.decide.actions import Memory, Observed, PublishWave
+from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.record.holder import Holder
+from kadmin.operations.record.record import Author, OperationKind, OperationRecord, Step, StepKind
 from kadmin.operations.zookeeper.journal import Journal
-from kadmin.operations.zookeeper.lock import Holder, take
-from kadmin.operations.zookeeper.publish import Publisher, next_step
+from kadmin.operations.zookeeper.lock import Lock
+from kadmin.operations.zookeeper.paths import Paths
+from kadmin.operations.zookeeper.publish import Publisher
 from kadmin.plan.model import Elect, PartitionTarget
 from kadmin.report.text import table
 from kadmin.sandbox import Sandbox, SandboxSpec
@@ -145,18 +148,18 @@ def _pairs(store: Store, client: KazooClient) -> list[tuple[float, float]]:
     client.create(f"{TOPICS}/orders", json.dumps({"version": 1, "partitions": {"0": lists[0]}}).encode())
     _until(lambda: len(read_cluster(store, ["orders"]).states) == 1)
     author = Author("bench", "bench", 0)
-    lease = take(store, Paths(), Holder(author, "bench", "now", 10.0), Clock(), 0)
+    lease = Lock(store, Paths()).take(Holder(author, "bench", "now", 10.0), Clock(), 0)
     journal = Journal(store, Paths())
     journal.create(
         OperationRecord("bench", OperationKind.REASSIGNMENT, "{}", "sha256:0", None, "now", author, {}), lease, "now"
     )
-    publisher = Publisher(store, Paths(), "bench")
+    publisher = Publisher(store, Paths())
 
     def publish(target: Replicas) -> None:
-        step = next_step(journal.steps("bench"), StepKind.WAVE, REASSIGN, "now")
+        step = Step(len(journal.steps("bench")) + 1, StepKind.WAVE, "now", wave=0)
         state = read_cluster(store, ["orders"])
         sent.append(time.perf_counter())
-        publisher.wave(PublishWave(0, (PartitionTarget(partition, target),)), step, state, lease)
+        publisher.publish(step, PublishWave(0, (PartitionTarget(partition, target),)), state, lease)
 
     def create(target: Replicas) -> None:
         payload = reassignment_payload({partition: target})

@@ -13,9 +13,9 @@ import shutil
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Self
 
-from kadmin.cluster.model import Create
 from kadmin.cluster.zookeeper.addresses import parse_connect_string
 from kadmin.cluster.zookeeper.four_letter import ask
+from kadmin.cluster.zookeeper.model import Create
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.errors import BusyError, InvalidInputError, NotCompletedError
 from kadmin.java import cache_folder, find_java

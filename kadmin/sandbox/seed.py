@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.kafka import rpc
-from kadmin.cluster.model import Create, TopicPartition
+from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.zookeeper.model import Create
 from kadmin.cluster.zookeeper.reader import read_cluster
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.cluster.zookeeper.znodes.configs import config_path, encode_config

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import yaml
-from support.live.cluster import deletion, document
+from support.documents.plans import deletion, document
 
 from kadmin.cluster.kafka.rpc import consume_all, produce
 from kadmin.cluster.model import TopicPartition

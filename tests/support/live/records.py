@@ -1,4 +1,4 @@
-"""A producer and a consumer that go on while something happens to their topic."""
+"""Produces and consumes records while a test changes their topic."""
 
 from __future__ import annotations
 
