@@ -69,7 +69,7 @@ def table_path(directory: Path, table: InventoryTable) -> Path:
     if found:
         names = name_some(path.name for path in found)
         raise InvalidInputError(
-            f"{directory} holds the table {table.name} twice: {names}.", next_command="remove one of them"
+            f"{directory} holds the table {table.name} twice: {names}.", next_command="keep one of them"
         )
     raise InvalidInputError(
         f"{directory} holds no table {table.name} (.parquet, .csv or .jsonl).",

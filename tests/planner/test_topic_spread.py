@@ -31,7 +31,7 @@ def problem_of(seed: int, requested: RebalanceRequest) -> PlacementProblem:
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize(
-    "wished", [request(), request(drain=(1,)), request(never_lead=(13,))], ids=["add", "drain", "never-lead"]
+    "requested", [request(), request(drain=(1,)), request(never_lead=(13,))], ids=["add", "drain", "never-lead"]
 )
 def test_topics_are_more_even_and_nothing_else_changes(seed: int, requested: RebalanceRequest) -> None:
     problem = problem_of(seed, requested)

@@ -144,23 +144,23 @@ class _Arcs:
 
     def bar(self, partition: int) -> None:
         """Exclude a partition from the paths."""
-        self._count(partition, -1)
+        self._add_to_count(partition, -1)
         self.barred.add(partition)
 
     def unbar(self, partition: int) -> None:
         """Include a partition again."""
         self.barred.discard(partition)
-        self._count(partition, 1)
+        self._add_to_count(partition, 1)
 
     def move(self, partition: int, slot: int, broker: int) -> None:
         """Put the replica of a slot on a broker; NONE opens the slot."""
-        self._count(partition, -1)
+        self._add_to_count(partition, -1)
         if self._placement.slots[partition, slot] != NONE:
             self._placement.take(partition, slot)
         if broker != NONE:
             self._placement.put(partition, slot, broker)
             self._arrived.setdefault(broker, []).append((partition, slot))
-        self._count(partition, 1)
+        self._add_to_count(partition, 1)
 
     def replica(self, origin: int, target: int, *, home: bool) -> tuple[int, int] | None:
         """Return partition and slot of a replica that may go from one broker to another, or None."""
@@ -179,7 +179,7 @@ class _Arcs:
         free = self._placement.per_rack[replicas.partition, rack] < self._problem.rack_cap[replicas.partition]
         return np.asarray(own | free)
 
-    def _count(self, partition: int, change: int) -> None:
+    def _add_to_count(self, partition: int, change: int) -> None:
         """Add a partition's replicas to the counts (`change` 1), or subtract them (-1)."""
         if partition in self.barred:
             return
@@ -192,7 +192,7 @@ class _Arcs:
             self.count[int(broker in current), broker, where] += change
 
     def _on(self, broker: int) -> Replicas:
-        listed = self._listed.of(broker)
+        listed = self._listed.on_broker(broker)
         arrived = np.array(self._arrived.get(broker, []), np.int64).reshape(-1, 2)
         here = Replicas(
             np.full(len(listed) + len(arrived), broker, np.int64),

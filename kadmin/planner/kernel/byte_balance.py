@@ -230,7 +230,7 @@ class _Swaps:
         if self._listed is None:
             self._listed = replicas_on(self._placement, self._group.members, np.arange(len(self._goal)))
         if broker not in self._on:
-            here = self._listed.of(broker)
+            here = self._listed.on_broker(broker)
             here = here.only(stable_argsort(self._problem.size[here.partition]))
             size, current = self._problem.size[here.partition], self._problem.current.take(here.partition, axis=0)
             self._on[broker] = _Held(here.partition, here.slot, size, current)

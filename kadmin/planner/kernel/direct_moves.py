@@ -79,7 +79,7 @@ def place_directly(group: TopicGroup) -> None:
     np.add.at(arriving, pending.rack, size[pending.partition])
     goal = group.load_within_racks(arriving)
     for rack in range(racks):
-        _deliver(group, pending.to(rack).joined(_surplus(group, on, rack, goal)), rack, goal)
+        _deliver(group, pending.to_rack(rack).joined(_surplus(group, on, rack, goal)), rack, goal)
 
 
 def _open_slots(group: TopicGroup, even: Floats) -> PendingReplicas:
@@ -122,7 +122,7 @@ def _surplus(group: TopicGroup, on: Replicas, rack: int, goal: Floats) -> Pendin
     placement, problem = group.placement, group.placement.problem
     surplus, found = group.surplus(), []
     for broker in np.flatnonzero((problem.brokers.rack == rack) & (surplus > 0)).tolist():
-        here = on.of(broker)
+        here = on.on_broker(broker)
         here = here.only(here.may_go(placement) & (placement.slots[here.partition, here.slot] == broker))
         excess = float(placement.load[broker] - goal[broker])
         found.append(here.only(pick_exactly(problem.size[here.partition], int(surplus[broker]), excess)))

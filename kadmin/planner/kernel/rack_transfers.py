@@ -64,7 +64,7 @@ class _RackTransfers:
     def __init__(self, group: TopicGroup, on: Replicas, pending: PendingReplicas, even: Floats) -> None:
         problem = group.placement.problem
         self._group, self._problem, self._placement = group, problem, group.placement
-        self.taken = pending.to(NONE)
+        self.taken = pending.to_rack(NONE)
         self._net = group.per_rack(group.surplus()).astype(np.int64)
         np.add.at(self._net, pending.rack, 1)
         self._excess = group.per_rack(group.placement.load - even)

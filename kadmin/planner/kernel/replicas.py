@@ -46,7 +46,7 @@ class Replicas:
         """Return those selected by a mask or by positions."""
         return Replicas(self.broker[which], self.partition[which], self.slot[which])
 
-    def of(self, broker: int) -> Replicas:
+    def on_broker(self, broker: int) -> Replicas:
         """Return those on one broker."""
         low, high = np.searchsorted(self.broker, [broker, broker + 1])
         return Replicas(self.broker[low:high], self.partition[low:high], self.slot[low:high])
@@ -84,7 +84,7 @@ class PendingReplicas:
             np.concatenate([self.origin, others.origin]),
         )
 
-    def to(self, rack: int) -> PendingReplicas:
+    def to_rack(self, rack: int) -> PendingReplicas:
         """Return those that go to one rack."""
         return self.only(self.rack == rack)
 
