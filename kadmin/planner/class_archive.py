@@ -1,7 +1,7 @@
-"""Archives Spark's loaded Java classes (AppCDS): a proposal on Spark then starts in two thirds of the time.
+"""Archives Spark's classes as Java has loaded them: a proposal on Spark then starts in two thirds of the time.
 
-Run `python -m kadmin.planner.class_archive` once for each Java and each PySpark; `make setup` does so. Without an
-archive, or with one that no longer fits, Spark starts without it.
+`python -m kadmin.planner.class_archive` once for each Java and each PySpark; `make setup` does so. Without an archive,
+or with one that no longer fits, Spark starts as it would.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from kadmin.planner.spark_session import class_archive, spark_session
 
 
 def make_archive(cache: Path) -> Path:
-    """Plan a small cluster on Spark and archive the classes that it loaded; returns the archive's path (180 MB).
+    """Have Spark plan a small cluster, and keep the classes it loaded; returns the archive, 180 MB.
 
     Raises NotCompletedError where Spark does not start, this Java writes no archive, or the cache cannot be written.
     """

@@ -1,4 +1,4 @@
-"""Prevents pyarrow from importing pandas, which the local engine does not use."""
+"""Keeps pandas out of a process that has no use for it."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class _NoPandas(MetaPathFinder):
 def leave_pandas_out() -> None:
     """Let pyarrow look for pandas now, and not find it.
 
-    pyarrow looks once per process, when it converts the first values to a column; importing pandas takes a quarter of
-    the time of a small proposal. Other code may still import pandas afterwards.
+    It looks once in a process, with the first values it makes a column of, for they might be of pandas; where pandas is
+    installed, this imports it: a quarter of the time of a small proposal. Others may still import pandas afterwards.
     """
     finder = _NoPandas()
     sys.meta_path.insert(0, finder)

@@ -1,7 +1,7 @@
-"""The process from which local Spark forks its Python workers, with the planner loaded in advance.
+"""What Spark on this machine forks its Python workers from: it has loaded the planner before the first is asked for.
 
-Spark puts PySpark's zipped sources first on the path, and Python compiles those at every start. This daemon prefers
-the installed PySpark, which is compiled already; the first worker is ready in less than half the time.
+Spark puts PySpark's sources, zipped, before everything else on the path, where Python compiles them at every start; a
+PySpark that is installed beside them is compiled already. So a first worker is ready in less than half the time.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import sys
 
 
 def main() -> None:
-    """Fork workers until Spark ends, as `pyspark.daemon` does."""
+    """Serve workers until Spark ends, as `pyspark.daemon` does."""
     sys.path.sort(key=lambda place: place.endswith(".zip"))
     from pyspark.daemon import manager
 
