@@ -131,7 +131,7 @@ def test_a_fleet_gets_a_file_for_each_cluster(folder: Path) -> None:
 def test_spark_is_the_default_and_says_no_more_than_the_local_engine(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Even where the archive of its classes is a broken one."""
+    """Also with a broken class archive."""
     cache = tmp_path / "a cache"
     monkeypatch.setenv("KADMIN_CACHE", str(cache))
     archive = class_archive(find_java(os.environ, cache), cache)
@@ -155,7 +155,7 @@ def test_spark_is_the_default_and_says_no_more_than_the_local_engine(
     assert spark.stdout.splitlines()[:-1] == local.stdout.splitlines()[:-1]
 
 
-def test_an_archive_of_classes_that_cannot_be_written_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_class_archive_that_cannot_be_written_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = tmp_path / "cache"
     cache.write_text("in the way")
     monkeypatch.setenv("KADMIN_CACHE", str(cache))
@@ -168,7 +168,7 @@ def test_an_archive_of_classes_that_cannot_be_written_is_told(tmp_path: Path, mo
 
 @pytest.mark.spark
 @pytest.mark.parametrize("flags", [("--conf", "spark.driver.memory=a-lot"), ("--master", "nonsense")])
-def test_a_setting_that_spark_refuses_is_told(flags: tuple[str, str], folder: Path) -> None:
+def test_a_setting_that_spark_refuses_is_reported(flags: tuple[str, str], folder: Path) -> None:
     arguments = ("request.yaml", "--inventory", "inv", "--out", "plan.json", "--engine", "spark")
     done = propose(folder, *arguments, *flags)
     assert done.returncode == 8
@@ -193,8 +193,8 @@ def test_spark_submit_runs_it_with_its_own_settings(folder: Path) -> None:
 
 
 @pytest.mark.spark
-def test_a_jvm_that_is_killed_is_told(folder: Path) -> None:
-    """As by the kernel, where memory is short; here as soon as the JVM has started its Python workers."""
+def test_a_jvm_that_is_killed_is_reported(folder: Path) -> None:
+    """As the out-of-memory killer does; here as soon as the JVM has started its Python workers."""
     arguments = ("request.yaml", "--inventory", "inv", "--out", "plan.json", "--master", "local[1]")
     command = [sys.executable, "-c", RUN, "propose", "rebalance", *arguments, "--conf", "spark.driver.memory=512m"]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
@@ -226,7 +226,7 @@ def test_a_partition_is_explained(folder: Path) -> None:
     assert list(told["explained"]) == [first]
 
 
-def test_a_terminal_is_told_the_stages_and_left_as_it_was(folder: Path) -> None:
+def test_a_terminal_is_reported_the_stages_and_left_as_it_was(folder: Path) -> None:
     ours, theirs = pty.openpty()
     command = ("request.yaml", "--inventory", "inv", "--out", "plan.json", "--engine", "local")
     with os.fdopen(ours, "rb", buffering=0) as screen:
@@ -238,7 +238,7 @@ def test_a_terminal_is_told_the_stages_and_left_as_it_was(folder: Path) -> None:
         )
         os.close(theirs)
         drawn = b""
-        with suppress(OSError):  # how a terminal says that nobody is there any more
+        with suppress(OSError):  # a terminal's end of file
             while chunk := screen.read(4096):
                 drawn += chunk
         told, _ = running.communicate()
@@ -254,7 +254,7 @@ def test_a_terminal_is_told_the_stages_and_left_as_it_was(folder: Path) -> None:
     assert b"\x1b" not in told
 
 
-def test_partitions_in_flight_stay_as_they_are_and_a_note_says_so(folder: Path) -> None:
+def test_partitions_in_flight_do_not_change_and_a_note_says_so(folder: Path) -> None:
     header = json.loads((folder / "inv" / "inventory.json").read_text())
     on_two = [row for row in cluster(SIZES["S"], 1).partitions if 2 in row.replicas]
     others = [row for row in cluster(SIZES["S"], 1).partitions if 2 not in row.replicas]
@@ -316,7 +316,7 @@ def test_flags_without_a_use_are_wrong_usage(flags: tuple[str, ...], folder: Pat
     assert done.returncode == 64
 
 
-def test_a_plan_that_cannot_be_written_is_told(folder: Path) -> None:
+def test_a_plan_that_cannot_be_written_is_reported(folder: Path) -> None:
     done = propose(folder, "request.yaml", "--inventory", "inv", "--out", "missing/plan.json")
     assert done.returncode == 8
     assert "missing/plan.json" in done.stderr

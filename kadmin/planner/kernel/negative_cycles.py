@@ -1,12 +1,12 @@
-"""The exactness tail: takes back moves that a better exchange makes needless, and proves when none is left.
+"""Cancels negative cycles: makes counts as even and moves as few as possible, and proves it where none is left.
 
-Goals: of all assignments that keep racks, broker sets and replication factors, the most even counts, and of these the
-fewest moves.
-Algorithm: the assignment is a flow from partitions over their racks to brokers, so it is best exactly when its residual
-network has no negative cycle (Klein 1967). On brokers alone: the arc a -> b is a replica that may go from a to b, its
-cost the moves that this adds (-1, 0 or 1); a hub stands for counts, where giving and taking cost how full brokers are
-for their weights then. Bellman and Ford find a cycle, the replicas on it move, until none is left.
-Example: partition 1 went from a to b and partition 2 from c to a; sending 2 from c to b, and 1 home, saves a move.
+Goals: the most even counts that racks, broker sets and replication factors allow, and among those the fewest moves.
+Algorithm: an assignment is a flow from partitions through racks to brokers. It is optimal iff its residual network
+has no negative cycle (Klein, 1967). The network is reduced to brokers: the arc a -> b is a replica that may go from a
+to b, and costs the moves that it adds (-1, 0 or 1). An extra node, the hub, has arcs to and from every broker, which
+cost the broker's level before and after its count changes by one. Bellman-Ford finds a negative cycle, the replicas
+on it move, and this repeats until there is none.
+Example: partition 1 moved from a to b and partition 2 from c to a. Moving 2 from c to b and 1 back to a saves a move.
 """
 
 from __future__ import annotations
@@ -16,52 +16,55 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.bounds import added
-from kadmin.planner.kernel.problem import NONE, tally
+from kadmin.planner.kernel.bounds import moves_per_partition
+from kadmin.planner.kernel.placement_problem import NONE, replicas_and_bytes_on
 from kadmin.planner.kernel.topic_group import most_that_fit
 
 if TYPE_CHECKING:
     from kadmin.planner.kernel.placement import Placement
-    from kadmin.planner.kernel.problem import Bools, Ints
+    from kadmin.planner.kernel.placement_problem import Bools, Ints
 
 _MOST_PAIRS = 4_000_000
-"""Pairs of partition and broker that are looked at: a larger share of a cluster is sampled, and not proved."""
+"""The most pairs of partition and broker in a network; of a larger cluster a sample is used, without a proof."""
 
 _MOST_PAIRS_OF_GROUPS = 100_000
-"""Where groups of topics have brokers of their own there are many cycles: in a larger cluster they all stay."""
+"""The same for a cluster with broker sets, which has many cycles; in a larger one none is cancelled."""
 
 _PAIRS_IN_ALL = 24_000_000
-"""Pairs that are looked at in all networks; once they are spent, what is left of cycles stays."""
+"""The most pairs in all networks together; the cycles left after that stay."""
 
 _NO_ARC = 2**40
 
 _DECIMALS = 9
-"""Levels that differ beyond these are equal."""
+"""Levels are compared rounded to so many decimals."""
 
 
-def cancel_cycles(placement: Placement, quota: Ints, bound: int) -> bool:
-    """Make counts as even and moves as few as they can be; whether it is proved that they are.
+def cancel_negative_cycles(placement: Placement, quota: Ints, bound: int) -> bool:
+    """Make counts as even and moves as few as possible; returns whether that is proved.
 
-    `quota` [B] is what brokers aim at, changed where counts change hands. `bound` is a number of moves that no plan
-    that reaches the quotas can do without; NONE where quotas do not tell how even counts can be.
+    `quota` [B] is updated where a cycle changes counts. `bound`: every plan that reaches the quotas has at least so
+    many moves; NONE where the quotas are not known to be the most even counts.
     """
-    if np.array_equal(placement.count, quota) and int(added(placement.problem, placement.slots).sum()) <= bound:
+    if (
+        np.array_equal(placement.count, quota)
+        and int(moves_per_partition(placement.problem, placement.slots).sum()) <= bound
+    ):
         return True
     if bound == NONE and int(placement.problem.movable.sum()) * len(placement.count) > _MOST_PAIRS_OF_GROUPS:
         return False
-    tail = _Tail(placement, quota)
-    while (cycle := tail.negative_cycle()) is not None and not tail.spent():
-        tail.turn(cycle)
-    proved = tail.proves()
+    network = _ResidualNetwork(placement, quota)
+    while (cycle := network.negative_cycle()) is not None and not network.spent():
+        network.cancel(cycle)
+    proved = network.proves()
     if proved:
         quota[:] = placement.count
     return proved
 
 
-class _Tail:
-    """The residual network, built anew after each cycle. What stood in the way of its own cycle is barred.
+class _ResidualNetwork:
+    """The residual network, rebuilt after each cycle. Partitions that made their own cycle impossible are barred.
 
-    `_most` [B] is how many replicas each broker's capacity may have room for.
+    `_most` [B] is the most replicas that fit each broker's capacity.
     """
 
     def __init__(self, placement: Placement, quota: Ints) -> None:
@@ -69,7 +72,7 @@ class _Tail:
         self._placement, self._quota = placement, quota
         self._brokers = len(problem.brokers)
         self._members = np.flatnonzero(problem.movable)
-        base, base_load = tally(problem, problem.start, np.flatnonzero(~problem.movable))
+        base, base_load = replicas_and_bytes_on(problem, problem.start, np.flatnonzero(~problem.movable))
         self._most = base + most_that_fit(problem, self._members, base_load)
         self._barred = np.zeros(len(problem), np.bool_)
         self._led_anyway = problem.brokers.all_lead
@@ -79,15 +82,15 @@ class _Tail:
         self._pairs_left = _PAIRS_IN_ALL
 
     def spent(self) -> bool:
-        """Whether so many pairs have been looked at that this is the end, and no proof."""
+        """Whether the pairs allowed in all networks are used up, which ends the search without a proof."""
         self._pairs_left -= self._brokers * len(self._members) // self._stride
         self._complete &= self._pairs_left > 0
         return self._pairs_left <= 0
 
     def proves(self) -> bool:
-        """Whether the absence of a cycle proves counts and moves to be the best.
+        """Whether the absence of a cycle proves that counts and moves are optimal.
 
-        What is best though leaders, and what stood in the way, are disregarded is best all the more.
+        A relaxed network, without the leader rule and without barred partitions, must have no negative cycle either.
         """
         if not self._complete or (self._led_anyway and not self._barred.any()):
             return self._complete
@@ -95,7 +98,7 @@ class _Tail:
         return self.negative_cycle() is None
 
     def negative_cycle(self) -> list[int] | None:
-        """Return the brokers of a cycle in its order, the hub being B; None where there is none."""
+        """Return the nodes of a negative cycle in order, the hub being B; None where there is none."""
         cost = self._network()
         nodes = len(cost)
         distance, before = np.zeros(nodes, np.int64), np.full(nodes, NONE, np.int64)
@@ -112,8 +115,8 @@ class _Tail:
                 return cycle
         return None
 
-    def turn(self, cycle: list[int]) -> None:
-        """Move the replicas on a cycle, or leave everything as it was and bar the partition that stood in the way."""
+    def cancel(self, cycle: list[int]) -> None:
+        """Move the replicas on a cycle; where one move is impossible, undo all and bar its partition."""
         hub = self._brokers
         if hub in cycle:
             at = cycle.index(hub)
@@ -122,8 +125,8 @@ class _Tail:
             path = [*cycle, cycle[0]]
         gone: list[tuple[int, int, int, int]] = []
         for giver, taker in itertools.pairwise(path):
-            partition, slot = self._witness(giver, taker)
-            if partition == NONE:  # the replicas that went before stood in the way
+            partition, slot = self._cheapest(giver, taker)
+            if partition == NONE:  # impossible after the moves before it
                 self._undo(gone, gone[-1][0])
                 return
             self._placement.take(partition, slot)
@@ -136,15 +139,15 @@ class _Tail:
         if hub in cycle:
             self._quota[[path[0], path[-1]]] += [-1, 1]
 
-    def _undo(self, gone: list[tuple[int, int, int, int]], in_the_way: int) -> None:
+    def _undo(self, gone: list[tuple[int, int, int, int]], blocking: int) -> None:
         for partition, slot, giver, _ in gone:
             if self._placement.slots[partition, slot] != NONE:
                 self._placement.take(partition, slot)
             self._placement.put(partition, slot, giver)
-        self._barred[in_the_way] = True
+        self._barred[blocking] = True
 
     def _network(self) -> Ints:
-        """Return the cost of each arc, [B + 1, B + 1], counts weighing more than all moves of a cycle."""
+        """Return the cost of each arc, [B + 1, B + 1]; one step of evenness outweighs all moves of a cycle."""
         brokers = self._brokers
         cost = np.full((brokers + 1, brokers + 1), _NO_ARC, np.int64)
         rows = self._rows()
@@ -160,9 +163,10 @@ class _Tail:
         return cost
 
     def _levels(self) -> tuple[Ints, Ints]:
-        """Return how full each broker is for its weight, [B] as ranks among all, and would be with one replica more.
+        """Return the level (replicas per weight) of each broker, and its level with one replica more, both [B].
 
-        A cycle gives at one broker and takes at another: ranks tell whether counts are more even then.
+        Levels are ranks: a cycle through the hub lowers one broker's level and raises another's, and ranks suffice to
+        compare the two.
         """
         held = np.stack([self._placement.count, self._placement.count + 1])
         levels = np.round(held / self._placement.problem.brokers.weight, _DECIMALS)
@@ -170,11 +174,11 @@ class _Tail:
         return full, fuller
 
     def _rows(self) -> Ints:
-        """Return the partitions whose replicas may take part."""
+        """Return the partitions in the network, a sample of them where there are too many."""
         return self._members[~self._barred[self._members]][:: self._stride]
 
     def _arcs(self, rows: Ints, slot: int) -> tuple[Ints, Bools, Ints]:
-        """Return for the replicas in a slot: their broker [N], whether they may go to a broker [N, B], and the cost."""
+        """Return, of the replicas in a slot, the broker [N], the brokers allowed as targets and the costs, [N, B]."""
         placement, problem = self._placement, self._placement.problem
         brokers, held = problem.brokers, placement.slots[rows, slot]
         rows, held = rows[held != NONE], held[held != NONE]
@@ -191,8 +195,8 @@ class _Tail:
         leaves = home[np.arange(len(rows)), held]
         return held, fits, leaves[:, None].astype(np.int64) - home
 
-    def _witness(self, giver: int, taker: int) -> tuple[int, int]:
-        """Return the partition and slot of the cheapest replica that may go from one broker to another."""
+    def _cheapest(self, giver: int, taker: int) -> tuple[int, int]:
+        """Return partition and slot of the cheapest replica that may go from one broker to another, or NONE twice."""
         rows, best = self._rows(), (2, NONE, NONE)
         rows = rows[(self._placement.slots[rows] == giver).any(axis=1)]
         for slot in range(self._placement.slots.shape[1]):
@@ -204,15 +208,15 @@ class _Tail:
 
 
 def _one_hot(lists: Ints, brokers: int) -> Bools:
-    """Return which brokers each list holds, [N, B]."""
-    held = np.zeros((len(lists), brokers + 1), np.bool_)  # the last one takes what is NONE
+    """Return whether each list ([N, W]) contains each broker, [N, B]."""
+    held = np.zeros((len(lists), brokers + 1), np.bool_)  # the last element collects NONE
     np.put_along_axis(held, lists, values=True, axis=1)
     return held[:, :-1]
 
 
 def _cycle(before: Ints) -> list[int]:
-    """Return a cycle among predecessors, in the order of its arcs; empty where there is none."""
-    state = [0] * len(before)  # 0: not seen; else the number of the walk that saw it
+    """Return a cycle among predecessors [nodes], in the order of its arcs; empty where there is none."""
+    state = [0] * len(before)  # 0: not visited; else the number of the walk that visited it
     links = before.tolist()
     for start in range(len(links)):
         at = start

@@ -1,4 +1,4 @@
-"""The quick reader of CSV tables never says anything else than the careful one."""
+"""The fast CSV reader gives the same values as kadmin.inventory, or leaves the table to it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kadmin.inventory.columns import PARTITIONS
 from kadmin.inventory.text_tables import read_csv
-from kadmin.planner.csv_tables import read_plain_csv
+from kadmin.planner.fast_csv import read_plain_csv
 
 HEADER = "topic,partition,replicas,leader,size_bytes,bytes_in_per_s\n"
 PLAIN = "orders,0,1;2;3,-1,635465148,12.25\npay-in,11,2,,,\n"
@@ -41,13 +41,13 @@ def test_plain_cells_are_read_column_by_column() -> None:
 
 @given(st.lists(st.tuples(cells, cells, cells, cells, cells, cells), min_size=1, max_size=3))
 @example([("a", "0", "1", "", "", "nan")])
-def test_odd_cells_are_read_alike_or_left_to_the_careful_reader(rows: list[tuple[str, ...]]) -> None:
+def test_odd_cells_are_read_alike_or_left_to_the_inventory_reader(rows: list[tuple[str, ...]]) -> None:
     text = HEADER + PLAIN + "".join(",".join(row) + "\n" for row in rows)
     plain, careful = both(text)
     assert plain is None or plain == careful
 
 
 @pytest.mark.parametrize("odd", [each for each in ODD if each not in ("", "0", "007", "-1", '"5"', '""')])
-def test_an_odd_number_is_left_to_the_careful_reader(odd: str) -> None:
+def test_an_odd_number_is_left_to_the_inventory_reader(odd: str) -> None:
     plain, _ = both(HEADER + PLAIN + f"a,{odd},1,,,\n")
     assert plain is None

@@ -1,4 +1,4 @@
-"""Globs over topic names, as requests write them: `*`, `?` and `[ab]`, matched against whole names."""
+"""Matches topic names against a request's globs: `*`, `?` and `[ab]`, on whole names."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def matching(names: Sequence[str], patterns: Iterable[str]) -> list[bool]:
 
 
 def value_by_name(names: Sequence[str], values: Mapping[str, Value], field: str) -> list[Value | None]:
-    """Return for each name the value of the pattern that it matches, None where there is none.
+    """Return the value of the pattern that each name matches, None where it matches none.
 
-    Raises InvalidInputError where patterns with different values match one name; `field` is what the error names.
+    Raises InvalidInputError where patterns with different values match one name; `field` is the field in the message.
     """
     chosen: list[Value | None] = [None] * len(names)
     by: dict[int, str] = {}

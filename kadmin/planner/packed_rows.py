@@ -1,7 +1,8 @@
-"""Rows packed into binary cells, a few for each cluster: Spark carries those about without looking at the rows.
+"""Packs table rows into binary cells, which Spark shuffles without decoding each row.
 
-Goals: millions of rows shuffled and brought home at the price of copying them. Constraints: a cell holds the rows of
-one table that one batch had for one cluster, as a compressed Arrow stream; their order means nothing.
+Goals: shuffle and collect millions of rows at the cost of copying them.
+Constraints: a cell holds the rows of one table and one cluster in one batch, as a compressed Arrow stream; the order of
+cells is undefined.
 """
 
 from __future__ import annotations
@@ -14,16 +15,16 @@ import pyarrow as pa
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from kadmin.planner.tables import ArrowTable
+    from kadmin.planner.cluster_arrays import ArrowTable
 
 PACKED = "cluster string, name string, rows binary"
-"""What pack_batches yields, as Spark writes schemas."""
+"""The schema of pack_batches in Spark's notation."""
 _SCHEMA = pa.schema([("cluster", pa.string()), ("name", pa.string()), ("rows", pa.binary())])
 _OPTIONS = pa.ipc.IpcWriteOptions(compression="zstd")
 
 
 def pack_batches(batches: Iterable[Any], name: str) -> Iterator[Any]:
-    """Yield the cells of record batches of the table `name`; each has a column `cluster`, which the cells leave out."""
+    """Yield cells with the rows of record batches of the table `name`, without their column `cluster`."""
     for batch in batches:
         rows = pa.Table.from_batches([batch])
         clusters = rows.column("cluster").combine_chunks().dictionary_encode()
@@ -34,17 +35,17 @@ def pack_batches(batches: Iterable[Any], name: str) -> Iterator[Any]:
         for first, last in zip(starts, [*starts[1:], len(order)], strict=True):
             number = int(numbers[order[first]])
             cluster = None if number < 0 else clusters.dictionary[number].as_py()
-            yield packed(cluster, name, ordered.slice(first, last - first)).to_batches()[0]
+            yield pack(cluster, name, ordered.slice(first, last - first)).to_batches()[0]
 
 
-def unpacked(cells: Iterable[bytes], schema: Any) -> ArrowTable:  # noqa: ANN401 - pyarrow ships no type information
-    """Return the rows of some cells as one table of that schema."""
+def unpack(cells: Iterable[bytes], schema: Any) -> ArrowTable:  # noqa: ANN401 - pyarrow ships no type information
+    """Return the rows of some cells as one table with `schema`."""
     read = [pa.ipc.open_stream(cell).read_all() for cell in cells]
     return pa.concat_tables([schema.empty_table(), *(rows.cast(schema) for rows in read)]).combine_chunks()
 
 
-def packed(cluster: str | None, name: str, rows: ArrowTable) -> ArrowTable:
-    """Return one cell with a table's rows, in a table of its own."""
+def pack(cluster: str | None, name: str, rows: ArrowTable) -> ArrowTable:
+    """Return a table of one row: a cell with the rows of a table."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, rows.schema, options=_OPTIONS) as stream:
         stream.write_table(rows)

@@ -1,4 +1,4 @@
-"""`free`: so many bytes off one broker, the fewest bytes moved, and nothing else touched."""
+"""`spec.free`: frees bytes on one broker with the fewest bytes moved, and changes nothing else."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from support.planner.small_clusters import clusters, lists, propose, request
 
 from kadmin.inventory import BrokerRow, ClusterInventory, PartitionRow
 from kadmin.plan.model import FreeBytes, ProposalLimits, Racks
-from kadmin.planner.kernel.emergency import smallest_cover
+from kadmin.planner.kernel.free_bytes import smallest_cover
 
 FULL = ClusterInventory(
     "c",
@@ -37,7 +37,7 @@ def test_nothing_to_free_is_an_empty_plan() -> None:
     assert propose(FULL, request(free=FreeBytes(1, 0))).entries == {}
 
 
-def test_a_broker_over_its_capacity_is_relieved_and_gets_nothing() -> None:
+def test_a_broker_over_its_capacity_gives_bytes_and_receives_nothing() -> None:
     brokers = tuple(replace(row, capacity_bytes=1000) for row in FULL.brokers)
     proposed = propose(replace(FULL, brokers=brokers), request(free=FreeBytes(1, 790)))
     assert proposed.error is None
@@ -51,7 +51,7 @@ def test_what_cannot_be_freed_names_the_broker_and_how_much_could_go() -> None:
     no_place = request(free=FreeBytes(1, 100), no_receive=(3,))
     assert str(propose(FULL, no_place).error).startswith("InfeasibleError: only 0 bytes")
     bare = replace(FULL, partitions=tuple(replace(row, size_bytes=None) for row in FULL.partitions))
-    assert "spec.free counts bytes, but 4 partitions have no size_bytes" in str(propose(bare, stays).error)
+    assert "spec.free counts bytes, but size_bytes is missing for 4 of 4 partitions" in str(propose(bare, stays).error)
 
 
 def test_limits_cut_what_is_freed_and_say_so() -> None:
@@ -60,26 +60,28 @@ def test_limits_cut_what_is_freed_and_say_so() -> None:
     assert not proposed.figures["proved_optimal"]
 
 
-@given(clusters(), st.integers(1, 8), st.integers(1, 1500))
-def test_exactly_enough_leaves_one_broker(cluster: ClusterInventory, broker: int, wanted: int) -> None:
-    """Rule: no subset of what the broker may give away frees enough with fewer bytes; all else stays as it is."""
+@given(clusters(), st.integers(1, 8), st.floats(0, 1))
+def test_exactly_enough_leaves_one_broker(cluster: ClusterInventory, broker: int, part: float) -> None:
+    """Rule: no subset of the replicas that may leave frees enough with fewer bytes; nothing else changes."""
     bare = replace(cluster, brokers=tuple(replace(row, capacity_bytes=None) for row in cluster.brokers))
-    proposed = propose(bare, request(free=FreeBytes(min(broker, len(bare.brokers)), wanted), racks=Racks.IGNORE))
-    assume(proposed.error is None)
-    before, size = lists(bare), {(row.topic, row.partition): row.size_bytes or 0 for row in bare.partitions}
     giver = min(broker, len(bare.brokers))
+    before, size = lists(bare), {(row.topic, row.partition): row.size_bytes or 0 for row in bare.partitions}
+    able = [size[key] for key, row in before.items() if giver in row and len(row) < len(bare.brokers)]
+    assume(sum(able) > 0)
+    wanted = max(1, int(sum(able) * part))
+    proposed = propose(bare, request(free=FreeBytes(giver, wanted), racks=Racks.IGNORE))
+    assert proposed.error is None
     for key, row in proposed.entries.items():
         assert set(before[key]) - set(row) == {giver}
         assert len(row) == len(set(row)) == len(before[key])
-    able = [size[key] for key, row in before.items() if giver in row and len(row) < len(bare.brokers)]
     sums = (sum(some) for count in range(len(able) + 1) for some in itertools.combinations(able, count))
     assert sum(size[key] for key in proposed.entries) == min(total for total in sums if total >= wanted)
     assert proposed.figures["proved_optimal"]
 
 
 @given(st.integers(0, 2**32), st.floats(0.01, 0.9))
-def test_many_replicas_are_covered_within_a_hair(seed: int, part: float) -> None:
-    """Rule: enough in any case, and with hundreds of sizes as in real clusters hardly a byte more than asked for."""
+def test_many_replicas_are_covered_within_one_percent(seed: int, part: float) -> None:
+    """Rule: always enough, and with hundreds of sizes at most 1 % more than requested."""
     sizes = (np.random.default_rng(seed).lognormal(6, 1.5, 400) * 2**20).astype(np.int64)
     wanted = int(sizes.sum() * part)
     chosen, _ = smallest_cover(sizes, wanted)

@@ -1,7 +1,7 @@
-"""CSV tables as Arrow, for the local engine: what kadmin.inventory reads cell by cell, column by column.
+"""Reads plain CSV tables with Arrow, column by column, for the local engine.
 
-Goals: large tables in a fraction of the time. Constraints: never a value that the careful reader would not give; where
-a cell is anything but plain, there is no table, and the careful reader has the word.
+Goals: read large tables much faster than kadmin.inventory, which decodes cell by cell.
+Constraints: every value equals kadmin.inventory's. A table with any other cell is left to kadmin.inventory.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from pyarrow import csv
 
 from kadmin.inventory.columns import ColumnKind
 from kadmin.inventory.reading import refuse_columns
-from kadmin.planner.tables import arrow_schema
+from kadmin.planner.cluster_arrays import arrow_schema
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from kadmin.inventory.columns import InventoryTable
-    from kadmin.planner.tables import ArrowTable
+    from kadmin.planner.cluster_arrays import ArrowTable
 
 _PLAIN = {
     ColumnKind.INT: r"^-?[0-9]{1,19}$",
@@ -34,7 +34,7 @@ _PLAIN = {
 def read_plain_csv(path: Path, table: InventoryTable) -> ArrowTable | None:
     """Return a table with every column, absent ones null; None where a cell is not plain.
 
-    Raises InvalidInputError for its columns' names.
+    Raises InvalidInputError for unknown or missing columns.
     """
     schema = arrow_schema(table)
     cells = csv.ConvertOptions(
@@ -56,9 +56,9 @@ def read_plain_csv(path: Path, table: InventoryTable) -> ArrowTable | None:
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
-def _converted(texts: Any, kind: ColumnKind, wished: Any) -> Any:  # noqa: ANN401 - pyarrow ships no type information
+def _converted(texts: Any, kind: ColumnKind, arrow_type: Any) -> Any:  # noqa: ANN401 - pyarrow ships no type information
     if kind is ColumnKind.STRING:
         return texts
     if not pc.all(pc.match_substring_regex(texts, _PLAIN[kind]), min_count=0).as_py():
         raise pa.ArrowInvalid("a cell is not plain")
-    return (pc.split_pattern(texts, ";") if kind is ColumnKind.INTS else texts).cast(wished)
+    return (pc.split_pattern(texts, ";") if kind is ColumnKind.INTS else texts).cast(arrow_type)

@@ -1,9 +1,9 @@
-"""Spreads each topic over the brokers, among replicas that are under way anyway.
+"""Spreads each topic over the brokers, among replicas that move anyway.
 
-Goals: no broker holds more of a topic than another, as far as that costs nothing: no move, no count, hardly a byte.
-Algorithm: two replicas of about the same size that are both new in one rack change brokers where that makes their
-topics more even (the sum of squared replica counts by topic and broker falls). Neighbours in order of size are tried
-first, then those further apart; many pairs at once, none of which touches a count that another one does.
+Goals: brokers hold equally many replicas of a topic, as far as that adds no move and hardly changes bytes.
+Algorithm: two replicas of about the same size that are both new in one rack exchange brokers where that makes their
+topics more even: the sum of squared replica counts per topic and broker falls. Neighbours in order of size come first,
+then pairs further apart; many pairs at once, none of which shares a count with another.
 """
 
 from __future__ import annotations
@@ -12,38 +12,38 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.problem import NONE, any_of, member, spots
-from kadmin.planner.kernel.replicas import stable_order
+from kadmin.planner.kernel.placement_problem import NONE, any_per_row, contains, fast_nonzero
+from kadmin.planner.kernel.replicas import stable_argsort
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kadmin.planner.kernel.placement import Placement
-    from kadmin.planner.kernel.problem import Bools, Ints
+    from kadmin.planner.kernel.placement_problem import Bools, Ints
     from kadmin.planner.kernel.topic_group import TopicGroup
 
 _STRIDES = 8
-"""How far apart in order of size two replicas may be."""
+"""The largest distance of two replicas in order of size."""
 
 _NEAR = 0.05
-"""How much two sizes may differ, as a part of what tolerance leaves to a broker of mean load."""
+"""The largest difference of two sizes, as a fraction of the tolerance times the mean byte goal."""
 
 _NO_GAIN = 2
-"""A replica that goes where its topic has as many, once it is there, as where it was changes nothing; nor do two."""
+"""Two replicas of gain 1 each only exchange the counts of their brokers; a pair must gain more."""
 
 _CELLS = 2**26
-"""So many counts, of a topic on a broker, are kept at once."""
+"""The most counts (topics x brokers) in memory at once."""
 
 
-def spread_topics(share: TopicGroup) -> None:
-    """Let replicas under way change brokers until their topics are as even as that makes them."""
-    placement = share.placement
-    partition, slot = _underway(placement, share.members)
+def spread_topics(group: TopicGroup) -> None:
+    """Exchange the brokers of new replicas of a group where that makes their topics more even."""
+    placement = group.placement
+    partition, slot = _new_replicas(placement, group.members)
     if not len(partition):
         return
-    near = _NEAR * share.tolerance * float(share.even_load().mean())
-    racks = placement.problem.brokers.rack[placement.slots[partition, slot]]  # which no exchange changes
-    for topics in _some_topics(placement, partition):
+    near = _NEAR * group.tolerance * float(group.even_load().mean())
+    racks = placement.problem.brokers.rack[placement.slots[partition, slot]]  # exchanges keep racks
+    for topics in _topic_batches(placement, partition):
         here = topics[placement.problem.topic[partition]]
         spread = _Spread(placement, np.flatnonzero(topics), near)
         for rack in range(placement.problem.brokers.racks):
@@ -51,21 +51,21 @@ def spread_topics(share: TopicGroup) -> None:
             spread.run(partition[chosen], slot[chosen])
 
 
-def _underway(placement: Placement, members: Ints) -> tuple[Ints, Ints]:
-    """Return partition and slot of every replica that is new, those apart that were put there before the start."""
+def _new_replicas(placement: Placement, members: Ints) -> tuple[Ints, Ints]:
+    """Return partition and slot of every replica that is neither in `current` nor in `start`, both [N]."""
     problem, lists = placement.problem, placement.slots.take(members, axis=0)
-    changed = np.flatnonzero(any_of(lists != problem.current.take(members, axis=0)))
+    changed = np.flatnonzero(any_per_row(lists != problem.current.take(members, axis=0)))
     members, lists = members[changed], lists.take(changed, axis=0)
     before = [problem.current.take(members, axis=0), problem.start.take(members, axis=0)]
     new = lists != NONE
     for column, held in enumerate(lists.T):
-        new[:, column] &= ~(member(before[0], held) | member(before[1], held))
-    rows, slots = spots(new)
+        new[:, column] &= ~(contains(before[0], held) | contains(before[1], held))
+    rows, slots = fast_nonzero(new)
     return members[rows], slots
 
 
-def _some_topics(placement: Placement, partition: Ints) -> Iterator[Bools]:
-    """Yield masks of the topics under way, so many at a time that their counts fit."""
+def _topic_batches(placement: Placement, partition: Ints) -> Iterator[Bools]:
+    """Yield masks over topics: those with new replicas, in batches whose counts fit _CELLS."""
     problem = placement.problem
     topics = np.flatnonzero(np.bincount(problem.topic[partition]))
     step = max(_CELLS // len(problem.brokers), 1)
@@ -76,7 +76,7 @@ def _some_topics(placement: Placement, partition: Ints) -> Iterator[Bools]:
 
 
 class _Spread:
-    """The replica counts of some topics by broker, at work: `_count` [topics x B], `_row` [P] where a topic's begin."""
+    """Exchanges among some topics. `_count` [topics * B] are replica counts, `_row` [P] the offset of a topic's."""
 
     def __init__(self, placement: Placement, topics: Ints, near: float) -> None:
         self._placement, self._problem, self._near = placement, placement.problem, near
@@ -90,8 +90,8 @@ class _Spread:
         self._count = np.bincount(cells[lists != NONE], minlength=len(topics) * brokers).astype(np.int32)
 
     def run(self, partition: Ints, slot: Ints) -> None:
-        """Let replicas of one rack change brokers."""
-        by_size = stable_order(self._problem.size[partition])
+        """Exchange brokers among new replicas of one rack."""
+        by_size = stable_argsort(self._problem.size[partition])
         partition, slot = partition[by_size], slot[by_size]
         size, broker = self._problem.size[partition], self._placement.slots[partition, slot]
         for stride in range(1, _STRIDES + 1):
@@ -105,7 +105,7 @@ class _Spread:
                     broker[pairs] = broker[pairs[::-1]]
 
     def _better(self, partition: Ints, broker: Ints, pairs: Ints) -> Ints:
-        """Return the pairs ([2, N]) that make topics more even, none touching a count that another one does."""
+        """Return the pairs of [2, N] that make topics more even and share no count with an earlier pair."""
         row, held = self._row[partition[pairs]], broker[pairs]
         cell, then = row + held, row + held[::-1]
         gain = (self._count[cell] - self._count[then]).sum(axis=0)
@@ -114,7 +114,7 @@ class _Spread:
         return pairs[:, better[_apart(np.concatenate([cell[:, better], then[:, better]]))]]
 
     def _exchange(self, partition: Ints, slot: Ints, broker: Ints) -> None:
-        """Exchange the brokers of pairs ([2, N])."""
+        """Exchange the brokers of pairs; all arrays are [2, N]."""
         self._placement.take_all(partition.ravel(), slot.ravel())
         self._placement.put_all(partition.ravel(), slot.ravel(), broker[::-1].ravel())
         self._count[self._row[partition] + broker] -= 1
@@ -124,11 +124,11 @@ class _Spread:
         may_lead = self._problem.brokers.may_lead
         able = may_lead[broker[0]] == may_lead[broker[1]]
         for one, other in zip(partition, broker[::-1], strict=True):
-            able &= ~member(self._placement.slots.take(one, axis=0), other)
+            able &= ~contains(self._placement.slots.take(one, axis=0), other)
         return np.asarray(able)
 
     def _fits(self, partition: Ints, broker: Ints) -> bool:
-        """Whether all exchanges together keep capacities."""
+        """Whether all exchanges together respect capacities."""
         capacity, load = self._problem.brokers.capacity, self._placement.load.copy()
         size = self._problem.size[partition]
         np.add.at(load, broker, size[::-1] - size)
@@ -136,9 +136,9 @@ class _Spread:
 
 
 def _apart(cells: Ints) -> Bools:
-    """Whether each column of [4, N] has no cell that an earlier one has."""
+    """Whether each column of [4, N] shares no cell with an earlier column, [N]."""
     flat = cells.T.ravel()
-    order = stable_order(flat)
+    order = stable_argsort(flat)
     again = np.zeros(len(flat), np.bool_)
     again[order[1:]] = flat[order[1:]] == flat[order[:-1]]
     return np.asarray(~again.reshape(-1, len(cells)).any(axis=1))

@@ -1,11 +1,11 @@
-"""The order behind the leader: who takes over when it dies.
+"""Orders the replicas behind the leader, which decides who leads after the loss of a broker.
 
-Goals: whichever broker is lost, its partitions are led by many others evenly: no broker comes to lead more than a
-small part above the fair share of those left. First only partitions are ordered anew that are reassigned anyway,
-which costs no entry of the plan; others only where a broker would still come to lead more than that.
-Algorithm: Kafka elects the first live in-sync replica of the list, so the second replica is the heir. In rounds, each
-partition whose heir would lead more after the loss of its leader than another replica would takes that one instead, at
-most so many at once as even the two out.
+Goals: after the loss of any broker, no other leads more than a few percent above the mean of those left.
+Constraints: partitions that are reassigned anyway are reordered first, which adds no entry to the plan; others only
+where a broker would still lead more than that.
+Algorithm: Kafka elects the first live in-sync replica of the list, so the second replica is the next leader. In
+rounds, each partition whose next leader would lead more after the loss than another of its replicas would takes that
+one instead; per round at most as many as even the two out.
 """
 
 from __future__ import annotations
@@ -15,38 +15,42 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.problem import NONE, any_of, lengths
+from kadmin.planner.kernel.placement_problem import NONE, any_per_row, list_lengths
 from kadmin.planner.kernel.replicas import running_count
 
 if TYPE_CHECKING:
-    from kadmin.planner.kernel.problem import Bools, Ints, Problem
+    from kadmin.planner.kernel.placement_problem import Bools, Ints, PlacementProblem
 
 _ROUNDS = 32
 _UNEVEN = 2
-"""One less here and one more there changes nothing at a difference below this."""
+"""The smallest difference of two counts that passing one partition reduces."""
 
-_HEIRS = 2
-"""With fewer replicas behind the leader there is nothing to choose."""
+_CHOICES = 2
+"""A list needs more replicas than this for a choice of the next leader."""
 
 _ABOVE_FAIR, _BESIDES = 0.03, 3
-"""The part above the fair share, and the leaders besides, up to which no entry is made for the heir alone."""
+"""Up to this fraction above the mean, and so many leaders more, no entry only changes the next leader."""
 
 
-def order_lists(problem: Problem, lists: Ints, leader: Ints, free: Bools) -> Ints:
-    """Return ordered replicas [P, W]: the leader, then as before, new ones last; next leaders chosen where `free`."""
+def order_replicas(problem: PlacementProblem, lists: Ints, leader: Ints, free: Bools) -> Ints:
+    """Return ordered replicas [P, W]: the leader, kept replicas in their order, new ones by broker id.
+
+    The next leader is chosen where `free` [P] marks a partition that is reassigned anyway, and where the load after a
+    loss requires it.
+    """
     ordered = _leader_first(problem, lists, leader)
-    if ordered.shape[1] > _HEIRS:
-        choosable = problem.movable & (lengths(ordered) > _HEIRS)
+    if ordered.shape[1] > _CHOICES:
+        choosable = problem.movable & (list_lengths(ordered) > _CHOICES)
         listed = free | (leader != problem.current[:, 0])
-        next_leaders = _Heirs(problem, ordered)
+        next_leaders = _NextLeaders(problem, ordered)
         next_leaders.choose(np.flatnonzero(choosable & listed))
-        next_leaders.relieve(choosable & ~listed)
+        next_leaders.reduce_overload(choosable & ~listed)
     return ordered
 
 
-def _leader_first(problem: Problem, lists: Ints, leader: Ints) -> Ints:
+def _leader_first(problem: PlacementProblem, lists: Ints, leader: Ints) -> Ints:
     start, brokers, width = problem.start, len(problem.brokers), lists.shape[1]
-    changed = np.flatnonzero((any_of(lists != start) | (leader != start[:, 0])) & problem.movable)
+    changed = np.flatnonzero((any_per_row(lists != start) | (leader != start[:, 0])) & problem.movable)
     before, keys = start.take(changed, axis=0), lists.take(changed, axis=0)
     for column in range(width):
         held = keys[:, column]
@@ -62,21 +66,21 @@ def _leader_first(problem: Problem, lists: Ints, leader: Ints) -> Ints:
     return ordered
 
 
-class _Heirs:
-    """Ordered lists at work. `after` [B, B]: the partitions that each broker leads once the first one is lost."""
+class _NextLeaders:
+    """Ordered lists in progress. `_after` [B, B]: partitions that the column leads after the loss of the row."""
 
-    def __init__(self, problem: Problem, ordered: Ints) -> None:
+    def __init__(self, problem: PlacementProblem, ordered: Ints) -> None:
         brokers = len(problem.brokers)
         self._ordered = ordered
         self._may_hold = problem.brokers.may_hold
-        self._may_lead = np.append(problem.brokers.may_lead, np.False_)  # the last one answers for NONE
-        has_heir = np.flatnonzero(ordered[:, 1] != NONE)
-        pairs = ordered[has_heir, 0] * brokers + ordered[has_heir, 1]
+        self._may_lead = np.append(problem.brokers.may_lead, np.False_)  # the last element stands for NONE
+        has_next = np.flatnonzero(ordered[:, 1] != NONE)
+        pairs = ordered[has_next, 0] * brokers + ordered[has_next, 1]
         self._after = np.bincount(pairs, minlength=brokers * brokers).reshape(brokers, brokers)
         self._after += np.bincount(ordered[:, 0], minlength=brokers)
 
     def choose(self, partitions: Ints) -> None:
-        """Let partitions change next_leaders, as many at once as do not come to lead more than they relieve."""
+        """Choose the next leaders of some partitions, in rounds."""
         leader = self._ordered[partitions, 0]
         for _ in range(_ROUNDS):
             next_leaders = self._ordered.take(partitions, axis=0)[:, 1:]
@@ -90,31 +94,31 @@ class _Heirs:
             which = which[running_count(leader[which] * brokers + next_leaders[which, best[which]]) < gain]
             if not len(which):
                 return
-            self._inherit(partitions[which], best[which])
+            self._promote(partitions[which], best[which])
 
     def _best(self, leader: Ints, next_leaders: Ints) -> tuple[Ints, Ints]:
-        """Return which of the replicas behind each leader would lead least after its loss, and how much, both [N]."""
+        """Return the column of the replica that would lead least after each leader's loss, and its count, both [N]."""
         best = np.zeros(len(next_leaders), np.int64)
         least = np.full(len(next_leaders), np.iinfo(np.int64).max)
-        for column, heir in enumerate(next_leaders.T):
-            count = self._after[leader, heir]
-            lower = np.flatnonzero(self._may_lead[heir] & (count < least))
+        for column, next_leader in enumerate(next_leaders.T):
+            count = self._after[leader, next_leader]
+            lower = np.flatnonzero(self._may_lead[next_leader] & (count < least))
             best[lower], least[lower] = column, count[lower]
         return best, least
 
-    def _inherit(self, partitions: Ints, column: Ints) -> None:
-        """Put the replica of a column (0 is the heir's own) in the heir's place."""
+    def _promote(self, partitions: Ints, column: Ints) -> None:
+        """Make the replica in a column (0: the next leader itself) the next leader of each partition."""
         leader, old = self._ordered[partitions, 0], self._ordered[partitions, 1]
-        heir = self._ordered[partitions, 1 + column]
+        next_leader = self._ordered[partitions, 1 + column]
         self._ordered[partitions, 1 + column] = old
-        self._ordered[partitions, 1] = heir
+        self._ordered[partitions, 1] = next_leader
         np.subtract.at(self._after, (leader, old), 1)
-        np.add.at(self._after, (leader, heir), 1)
+        np.add.at(self._after, (leader, next_leader), 1)
 
-    def relieve(self, others: Bools) -> None:
-        """Choose other next leaders where a broker would come to lead too many; `others` [P] may get an entry."""
+    def reduce_overload(self, others: Bools) -> None:
+        """Choose other next leaders where a broker would lead too many; only `others` [P] are reordered."""
         left = int(self._may_hold.sum()) - 1
-        if left < _HEIRS:
+        if left < _CHOICES:
             return
         most = math.ceil(len(self._ordered) / left * (1 + _ABOVE_FAIR)) + _BESIDES
         over = self._after > most
@@ -127,4 +131,4 @@ class _Heirs:
             now = self._after[row[:, 0], row[:, 1]]
             best, least = self._best(row[:, 0], row[:, 1:])
             if now > most and now > least + 1:
-                self._inherit(partition, best)
+                self._promote(partition, best)

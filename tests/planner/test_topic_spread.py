@@ -1,4 +1,4 @@
-"""Topics spread over brokers among replicas that are under way: more even, and nothing above pays for it."""
+"""New replicas are exchanged so that topics are more even, and no higher objective gets worse."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ import pytest
 from family import SIZES, tables
 from support.planner.small_clusters import request
 
-from kadmin.planner.kernel.augment import augment
-from kadmin.planner.kernel.bounds import added
+from kadmin.planner.cluster_arrays import cluster_arrays
+from kadmin.planner.compiled_request import compile_request
+from kadmin.planner.kernel.augmenting_paths import augment
+from kadmin.planner.kernel.bounds import moves_per_partition
+from kadmin.planner.kernel.direct_moves import place_directly
 from kadmin.planner.kernel.figures import evenness
-from kadmin.planner.kernel.fill import fill
+from kadmin.planner.kernel.mandatory_removals import remove_replicas
 from kadmin.planner.kernel.placement import Placement
-from kadmin.planner.kernel.releases import release
-from kadmin.planner.kernel.topic_group import shares
-from kadmin.planner.kernel.topics import spread_topics
-from kadmin.planner.tables import cluster_of
-from kadmin.planner.terms import terms_of
+from kadmin.planner.kernel.topic_group import topic_groups
+from kadmin.planner.kernel.topic_spread import spread_topics
 
 if TYPE_CHECKING:
     from kadmin.plan.model import RebalanceRequest
-    from kadmin.planner.kernel.problem import Problem
+    from kadmin.planner.kernel.placement_problem import PlacementProblem
 
 
-def problem_of(seed: int, wished: RebalanceRequest) -> Problem:
-    return terms_of(cluster_of(*tables(SIZES["S"], seed)), wished).problem
+def problem_of(seed: int, requested: RebalanceRequest) -> PlacementProblem:
+    return compile_request(cluster_arrays(*tables(SIZES["S"], seed)), requested).problem
 
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize(
-    "wished", [request(), request(drain=(1,)), request(never_lead=(13,))], ids=["add", "drain", "never-lead"]
+    "requested", [request(), request(drain=(1,)), request(never_lead=(13,))], ids=["add", "drain", "never-lead"]
 )
-def test_topics_are_more_even_and_nothing_else_changes(seed: int, wished: RebalanceRequest) -> None:
-    problem = problem_of(seed, wished)
+def test_topics_are_more_even_and_nothing_else_changes(seed: int, requested: RebalanceRequest) -> None:
+    problem = problem_of(seed, requested)
     placement = Placement(problem)
-    release(placement)
-    (share,) = shares(placement)
-    fill(share)
+    remove_replicas(placement)
+    (share,) = topic_groups(placement)
+    place_directly(share)
     augment(share)
     before, count, load = placement.slots.copy(), placement.count.copy(), placement.load.copy()
     spread_topics(share)
@@ -46,7 +46,7 @@ def test_topics_are_more_even_and_nothing_else_changes(seed: int, wished: Rebala
     excess = [evenness(problem, lists, everywhere).topic_excess for lists in (before, placement.slots)]
     assert excess[1] < excess[0]
     assert (placement.count == count).all()
-    assert added(problem, placement.slots).sum() == added(problem, before).sum()
+    assert moves_per_partition(problem, placement.slots).sum() == moves_per_partition(problem, before).sum()
     changed = placement.slots != before
     assert not (np.isin(before, problem.current) & changed & (before == problem.current)).any()
     racks = problem.brokers.rack
@@ -55,10 +55,10 @@ def test_topics_are_more_even_and_nothing_else_changes(seed: int, wished: Rebala
     assert (np.diff(np.sort(placement.slots, axis=1), axis=1) != 0).all()
 
 
-def test_where_nothing_is_under_way_nothing_changes() -> None:
+def test_without_new_replicas_nothing_changes() -> None:
     problem = problem_of(1, request())
     placement = Placement(problem)
-    (share,) = shares(placement)
+    (share,) = topic_groups(placement)
     spread_topics(share)
     assert (placement.slots == problem.current).all()
 
@@ -66,8 +66,8 @@ def test_where_nothing_is_under_way_nothing_changes() -> None:
 def test_brokers_at_their_capacity_get_no_more_bytes() -> None:
     problem = problem_of(2, request())
     placement = Placement(problem)
-    (share,) = shares(placement)
-    fill(share)
+    (share,) = topic_groups(placement)
+    place_directly(share)
     load = placement.load.copy()
     problem.brokers.capacity[:] = load
     spread_topics(share)

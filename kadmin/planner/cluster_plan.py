@@ -1,8 +1,8 @@
-"""One cluster's tables in, its answer out as one Arrow table: what both engines run, and carry home.
+"""Plans one cluster: its inventory tables in, one Arrow table of plan entries out. Both engines run this.
 
-The answer's rows are the plan's entries in order (`ordinal` from 0). One row with ordinal -1 comes first; its `report`
-is JSON: the figures, or what went wrong. Nothing is raised here, for an error inside a Spark task would be retried and
-come home as a stack trace.
+The result's rows are the plan's entries in order (`ordinal` from 0). A row with ordinal -1 comes first; its `report` is
+JSON with the figures or the error. Errors are not raised here, because Spark retries a failed task and reports its
+error as a stack trace.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import pyarrow as pa
 from kadmin.errors import InfeasibleError, InvalidInputError, KadminError, name_some
 from kadmin.plan.model import ProposalLimits
 from kadmin.planner.assessment import assess
-from kadmin.planner.kernel.emergency import relieve
-from kadmin.planner.kernel.order import plan_order, within
-from kadmin.planner.kernel.problem import NONE, ObstacleError
-from kadmin.planner.kernel.reasons import reasons
+from kadmin.planner.cluster_arrays import UNKNOWN, cluster_arrays, tables_valid
+from kadmin.planner.compiled_request import compile_request
+from kadmin.planner.kernel.entry_order import plan_order, within_limits
+from kadmin.planner.kernel.entry_reasons import entry_reasons
+from kadmin.planner.kernel.free_bytes import free_bytes
+from kadmin.planner.kernel.placement_problem import NONE, NoPlanError
 from kadmin.planner.kernel.solve import solve
-from kadmin.planner.kernel.verify import broken_rules
-from kadmin.planner.tables import UNKNOWN, cluster_of, sound
-from kadmin.planner.terms import terms_of
+from kadmin.planner.kernel.verifier import broken_rules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import TopicPartition
     from kadmin.inventory.header import Header
     from kadmin.plan.model import RebalanceRequest
-    from kadmin.planner.kernel.problem import Ints, Problem, Solution
-    from kadmin.planner.kernel.reasons import Reason
-    from kadmin.planner.tables import ArrowTable, Cluster
-    from kadmin.planner.terms import Terms
+    from kadmin.planner.cluster_arrays import ArrowTable, ClusterArrays
+    from kadmin.planner.compiled_request import CompiledRequest
+    from kadmin.planner.kernel.entry_reasons import Reason
+    from kadmin.planner.kernel.placement_problem import Ints, PlacementProblem, Solution
 
-ANSWER_SCHEMA = pa.schema(
+RESULT_SCHEMA = pa.schema(
     [
         ("cluster", pa.string()),
         ("ordinal", pa.int64()),
@@ -56,83 +56,82 @@ REPORT = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """What is asked of every cluster: the request, and by cluster the partitions that are being reassigned already."""
+class PlanningTask:
+    """The request, and for each cluster by name the partitions that are being reassigned already."""
 
     request: RebalanceRequest
     reassigning: Mapping[str, tuple[TopicPartition, ...]]
 
     @classmethod
     def on(cls, request: RebalanceRequest, header: Header) -> Self:
-        """Return the question for an inventory with that header."""
+        """Return the task for an inventory with that header."""
         return cls(request, {name: facts.reassigning for name, facts in header.facts.items()})
 
 
-def answer(name: str, question: Question, brokers: ArrowTable, partitions: ArrowTable) -> ArrowTable:
-    """Return the answer for one cluster of that name, with ANSWER_SCHEMA.
+def plan_cluster(name: str, task: PlanningTask, brokers: ArrowTable, partitions: ArrowTable) -> ArrowTable:
+    """Return the plan of one cluster as a table with RESULT_SCHEMA.
 
-    Its report has one key of these: `figures` (with `strangers` and `fewer_racks` beside it); `error`; or `unsound`,
-    where a table has impossible rows, and kadmin.inventory.read_inventory tells which.
+    Its report has one of these keys: `figures` (then also `unknown_names` and `fewer_racks`), `error`, or
+    `invalid_rows`; in the last case kadmin.inventory.read_inventory raises an error that names the rows.
     """
-    if not sound(brokers, partitions):
-        return _report_row(name, {"unsound": True})
+    if not tables_valid(brokers, partitions):
+        return _report_row(name, {"invalid_rows": True})
     try:
-        return _answer(name, question, cluster_of(brokers, partitions))
+        return _plan_cluster(name, task, cluster_arrays(brokers, partitions))
     except KadminError as error:
         failure = {"kind": type(error).__name__, "message": error.message, "cause": error.cause}
         return _report_row(name, {"error": {**failure, "next_command": error.next_command}})
 
 
-def _answer(name: str, question: Question, cluster: Cluster) -> ArrowTable:
-    request = question.request
+def _plan_cluster(name: str, task: PlanningTask, cluster: ClusterArrays) -> ArrowTable:
+    request = task.request
     _require_sizes(request, cluster)
-    terms = terms_of(cluster, request, question.reassigning.get(name, ()))
+    compiled = compile_request(cluster, request, task.reassigning.get(name, ()))
     try:
-        terms, solution = _solved(terms, request)
-        problem = terms.problem
+        compiled, solution = _solved(compiled, request)
+        problem = compiled.problem
         ordered = plan_order(problem, solution.target)
-    except ObstacleError as obstacle:
-        raise InfeasibleError(
-            _with_names(obstacle.reason, obstacle.partitions, obstacle.brokers, cluster)
-        ) from obstacle
+    except NoPlanError as error:
+        message = _with_names(error.reason, error.partitions, error.brokers, cluster)
+        raise InfeasibleError(message, next_command=error.remedy) from error
     _require_no_broken_rule(problem, solution.target, cluster)
     unlimited = request.limits == ProposalLimits()
-    entries = ordered if unlimited else within(problem, solution.target, ordered, request.limits)
+    entries = ordered if unlimited else within_limits(problem, solution.target, ordered, request.limits)
     report = {
-        "figures": assess(cluster, terms, solution, entries, left_out=len(ordered) - len(entries)),
-        "strangers": sorted(terms.strangers),
+        "figures": assess(cluster, compiled, solution, entries, left_out=len(ordered) - len(entries)),
+        "unknown_names": sorted(compiled.unknown_names),
         "fewer_racks": _fewer_racks(cluster, problem.current[entries], solution.target[entries]),
     }
-    why = reasons(problem, solution, terms.relieved)
-    rows = _entry_rows(name, (problem.current, solution.target), entries, [why[each] for each in entries], cluster)
+    reasons = entry_reasons(problem, solution, compiled.freed_broker)
+    rows = _entry_rows(name, (problem.current, solution.target), entries, [reasons[each] for each in entries], cluster)
     return pa.concat_tables([_report_row(name, report), rows])
 
 
-def _solved(terms: Terms, request: RebalanceRequest) -> tuple[Terms, Solution]:
+def _solved(compiled: CompiledRequest, request: RebalanceRequest) -> tuple[CompiledRequest, Solution]:
     if request.free is None:
-        return terms, solve(terms.problem)
-    wanted = 0 if terms.relieved == NONE else request.free.size_bytes
-    problem, solution = relieve(terms.problem, terms.relieved, wanted)
-    return replace(terms, problem=problem), solution
+        return compiled, solve(compiled.problem)
+    wanted = 0 if compiled.freed_broker == NONE else request.free.size_bytes
+    problem, solution = free_bytes(compiled.problem, compiled.freed_broker, wanted)
+    return replace(compiled, problem=problem), solution
 
 
-def _require_sizes(request: RebalanceRequest, cluster: Cluster) -> None:
+def _require_sizes(request: RebalanceRequest, cluster: ClusterArrays) -> None:
     limits, unknown = request.limits, int((cluster.size == UNKNOWN).sum())
     counts = "spec.free" if request.free is not None else "spec.limits"
     if unknown and not (request.free is None and limits.max_bytes is None and limits.max_bytes_in_per_broker is None):
         raise InvalidInputError(
-            f"{counts} counts bytes, but {unknown} partitions have no size_bytes.",
+            f"{counts} counts bytes, but size_bytes is missing for {unknown} of {len(cluster.size)} partitions.",
             next_command="kadmin snapshot -z ZK --out DIR --sizes log-dirs.json",
         )
 
 
-def _require_no_broken_rule(problem: Problem, target: Ints, cluster: Cluster) -> None:
+def _require_no_broken_rule(problem: PlacementProblem, target: Ints, cluster: ClusterArrays) -> None:
     if broken := broken_rules(problem, target):
         cause = "; ".join(_with_names(each.rule, each.partitions, each.brokers, cluster) for each in broken)
-        raise KadminError("The planner broke a rule of its own; no plan is given.", cause=cause)
+        raise KadminError("The planner made a plan that breaks its own rules; the plan is not written.", cause=cause)
 
 
-def _with_names(reason: str, partitions: Ints, brokers: Ints, cluster: Cluster) -> str:
+def _with_names(reason: str, partitions: Ints, brokers: Ints, cluster: ClusterArrays) -> str:
     topics = [cluster.topics[each] for each in np.unique(cluster.topic[partitions])]
     ids = cluster.broker_ids[brokers].tolist()
     places = [f"topics {name_some(topics)}"] if topics else []
@@ -140,8 +139,8 @@ def _with_names(reason: str, partitions: Ints, brokers: Ints, cluster: Cluster) 
     return ": ".join([reason, *places])
 
 
-def _fewer_racks(cluster: Cluster, current: Ints, target: Ints) -> bool:
-    """Whether any list stands on fewer racks than before, lists with a broker of unknown rack passed over."""
+def _fewer_racks(cluster: ClusterArrays, current: Ints, target: Ints) -> bool:
+    """Whether any target list uses fewer racks than the current one; lists with an unknown rack do not count."""
     names = sorted({name for name in cluster.racks if name is not None})
     number = {name: at for at, name in enumerate(names)}
     unknown = len(names)
@@ -152,7 +151,7 @@ def _fewer_racks(cluster: Cluster, current: Ints, target: Ints) -> bool:
 
 
 def _distinct(rows: Ints) -> Ints:
-    """Count the different values of each row, NONE left out."""
+    """Count the distinct values of each row [N, W] without NONE, [N]."""
     ascending = np.sort(rows, axis=1)
     fresh = ascending != NONE
     fresh[:, 1:] &= ascending[:, 1:] != ascending[:, :-1]
@@ -161,10 +160,12 @@ def _distinct(rows: Ints) -> Ints:
 
 def _report_row(name: str, report: dict[str, Any]) -> ArrowTable:
     row = {"cluster": name, "ordinal": REPORT, "report": json.dumps(report)}
-    return pa.Table.from_pylist([row], schema=ANSWER_SCHEMA)
+    return pa.Table.from_pylist([row], schema=RESULT_SCHEMA)
 
 
-def _entry_rows(name: str, lists: tuple[Ints, Ints], entries: Ints, why: list[Reason], cluster: Cluster) -> ArrowTable:
+def _entry_rows(
+    name: str, lists: tuple[Ints, Ints], entries: Ints, reasons: list[Reason], cluster: ClusterArrays
+) -> ArrowTable:
     size = cluster.size[entries]
     return pa.Table.from_arrays(
         [
@@ -175,14 +176,14 @@ def _entry_rows(name: str, lists: tuple[Ints, Ints], entries: Ints, why: list[Re
             _lists(cluster, lists[0][entries]),
             _lists(cluster, lists[1][entries]),
             pa.array(size, pa.int64(), mask=size == UNKNOWN),
-            pa.array(why, pa.string()),
+            pa.array(reasons, pa.string()),
             pa.nulls(len(entries), pa.string()),
         ],
-        schema=ANSWER_SCHEMA,
+        schema=RESULT_SCHEMA,
     )
 
 
-def _lists(cluster: Cluster, rows: Ints) -> Any:  # noqa: ANN401 - pyarrow ships no type information
+def _lists(cluster: ClusterArrays, rows: Ints) -> Any:  # noqa: ANN401 - pyarrow ships no type information
     filled = rows != NONE
     offsets = np.concatenate([[0], np.cumsum(filled.sum(axis=1))])
     ids = cluster.broker_ids[rows[filled]]

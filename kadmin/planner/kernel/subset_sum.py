@@ -1,4 +1,7 @@
-"""Exactly so many items with a sum near a target: which replicas a broker gives away."""
+"""Selects replicas by their sizes: a given number with a sum near a target, and pairs to swap.
+
+All functions are deterministic; ties go to the lower position.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +10,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.replicas import stable_order
+from kadmin.planner.kernel.replicas import stable_argsort
 
 if TYPE_CHECKING:
-    from kadmin.planner.kernel.problem import Ints
+    from kadmin.planner.kernel.placement_problem import Ints
 
 _EXCHANGES = 8
 _MOST_COST = 1
-"""What giving one item costs at most, or saves."""
+"""The moves that giving one replica adds at most, or saves."""
 
 
 def pick_exactly(sizes: Ints, count: int, wanted: float) -> Ints:
-    """Return `count` positions (ascending by size) whose sizes sum to about `wanted`.
+    """Return `count` positions in `sizes` [N], ascending by size, whose sizes sum to about `wanted`.
 
-    The best run of neighbours in order of size comes first; then single items are exchanged while that helps. The sum
-    is off by at most the size of one item, where any choice comes that near. Ties go to the lower position.
+    Starts from the best run of neighbours in order of size, then exchanges single items while that helps. The sum
+    differs from `wanted` by at most the size of one item, where some choice comes that near.
     """
-    order = stable_order(sizes)
+    order = stable_argsort(sizes)
     if count >= len(sizes):
         return order
     first = _best_run(sizes[order], count, wanted)
@@ -32,17 +35,17 @@ def pick_exactly(sizes: Ints, count: int, wanted: float) -> Ints:
     for _ in range(_EXCHANGES):
         inside, outside = order[chosen[order]], order[~chosen[order]]
         error = wanted - float(sizes[inside].sum())
-        pair = nearest_exchange(sizes[inside], sizes[outside], error)
+        pair = nearest_pair(sizes[inside], sizes[outside], error)
         if pair is None:
             break
         chosen[inside[pair[0]]], chosen[outside[pair[1]]] = False, True
     return order[chosen[order]]
 
 
-def nearest_exchange(inside: Ints, outside: Ints, wanted: float) -> tuple[int, int] | None:
-    """Return positions (i, j) with `outside[j] - inside[i]` nearest to `wanted`; both ascend by size.
+def nearest_pair(inside: Ints, outside: Ints, wanted: float) -> tuple[int, int] | None:
+    """Return positions (i, j) with `outside[j] - inside[i]` nearest to `wanted`; both arrays ascend.
 
-    None where every exchange leaves the sum as far off as before.
+    None where no pair comes nearer to `wanted` than 0 does.
     """
     if not len(inside) or not len(outside):
         return None
@@ -56,10 +59,10 @@ def nearest_exchange(inside: Ints, outside: Ints, wanted: float) -> tuple[int, i
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Side:
-    """One side of an exchange: what may be given, ascending by `size` [N], and what it costs to give each, [N].
+class SwapSide:
+    """The replicas that one broker may give in a swap: arrays [N], ascending by `size`.
 
-    `at` [N] names each to who asks. Costs are -1, 0 or 1.
+    `at` is the caller's index of each; `cost` the moves that giving it adds: -1, 0 or 1.
     """
 
     at: Ints
@@ -67,17 +70,17 @@ class Side:
     cost: Ints
 
     def costing(self, cost: int, *, exactly: bool) -> Ints:
-        """Return the positions of those that cost at most, or exactly, so much."""
+        """Return the positions of those that cost at most, or exactly, `cost`."""
         return (self.cost == cost if exactly else self.cost <= cost).nonzero()[0]
 
 
-def nearest_within(
-    out: Side, back: Side, most_cost: int, wanted: float, *, exactly: bool = False
+def nearest_swap(
+    out: SwapSide, back: SwapSide, most_cost: int, wanted: float, *, exactly: bool = False
 ) -> tuple[int, int] | None:
-    """Return what goes and what comes back: the sizes' difference nearest to `wanted`, the costs' sum within a limit.
+    """Return (`at` of the one given, `at` of the one taken back) with the difference of sizes nearest to `wanted`.
 
-    `exactly`: only exchanges that cost neither more nor less are looked at. None where every such exchange leaves the
-    sum as far off as before.
+    The costs of both sum to at most `most_cost`, or to exactly that with `exactly`. None where no such swap comes
+    nearer to `wanted` than 0 does.
     """
     best, found = abs(wanted), None
     for cost in range(most_cost - _MOST_COST if exactly else -_MOST_COST, _MOST_COST + 1):
@@ -85,7 +88,7 @@ def nearest_within(
         if not len(going):
             continue
         coming = back.costing(most_cost - cost, exactly=exactly)
-        pair = nearest_exchange(back.size[coming], out.size[going], wanted)
+        pair = nearest_pair(back.size[coming], out.size[going], wanted)
         if pair is not None:
             goes, comes = going[pair[1]], coming[pair[0]]
             error = abs(float(out.size[goes] - back.size[comes]) - wanted)

@@ -1,4 +1,4 @@
-"""Why a partition is in the plan: the first objective that its entry serves."""
+"""Reasons of entries: the first objective that an entry serves."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from support.planner.small_clusters import clusters, lists, propose, request
 from kadmin.cluster.model import TopicPartition
 from kadmin.inventory import BrokerRow, ClusterInventory, PartitionRow
 from kadmin.plan.model import FreeBytes, Pin, Racks
-from kadmin.planner.kernel.reasons import Reason
+from kadmin.planner.kernel.entry_reasons import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +39,7 @@ CASES: list[tuple[ClusterInventory, dict[str, Any], Reason]] = [
     (cluster([(1,), (1,)], "--"), {}, Reason.COUNT),
     (cluster([(1,), (1,), (2,), (2,)], "--", (900, 900, 10, 10)), {}, Reason.BYTES),
     (cluster([(1, 2), (1, 2)], "--"), {}, Reason.LEADER),
-    (cluster(HEIRS, "---"), {}, Reason.HEIR),
+    (cluster(HEIRS, "---"), {}, Reason.NEXT_LEADER),
 ]
 
 
@@ -53,9 +53,9 @@ def test_each_reason_is_given_where_it_holds(of: ClusterInventory, targets: dict
 
 @given(clusters())
 def test_what_moves_no_data_says_so(asked: ClusterInventory) -> None:
-    """Rule: leaders and next_leaders are the reasons of entries that only reorder, and of these alone."""
+    """Rule: leaders and next leaders are the reasons of entries that only reorder, and of these alone."""
     proposed = propose(asked, request(racks=Racks.IGNORE))
     before = lists(asked)
     for key, why in proposed.reasons.items():
         reorders = set(proposed.entries[key]) == set(before[key])
-        assert reorders == (why in (Reason.LEADER, Reason.HEIR))
+        assert reorders == (why in (Reason.LEADER, Reason.NEXT_LEADER))

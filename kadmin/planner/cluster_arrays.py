@@ -1,7 +1,7 @@
-"""Inventory tables as Arrow, and one cluster of them as arrays.
+"""Converts one cluster's inventory tables, as Arrow, into numpy arrays.
 
-Both engines bring their rows here: Arrow tables with the columns of kadmin.inventory, in any order of rows. What comes
-out is ordered by topic and partition, and by broker id.
+The tables have the columns of kadmin.inventory, with rows in any order. The arrays are ordered by topic and partition,
+and by broker id.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import pyarrow.compute as pc
 from kadmin.cluster.names import is_legal_topic_name
 from kadmin.inventory.columns import BROKERS, MOST_INT, PARTITIONS, ColumnKind
 from kadmin.inventory.parquet_tables import arrow_types
-from kadmin.planner.kernel.problem import NONE
+from kadmin.planner.kernel.placement_problem import NONE
 
 if TYPE_CHECKING:
     from kadmin.inventory.columns import Column, InventoryTable
     from kadmin.inventory.model import ClusterInventory
-    from kadmin.planner.kernel.problem import Bools, Ints
+    from kadmin.planner.kernel.placement_problem import Bools, Ints
 
 ArrowTable: TypeAlias = Any
 """A pyarrow.Table; pyarrow ships no type information."""
@@ -30,12 +30,12 @@ UNKNOWN = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cluster:
-    """One cluster's inventory as arrays. Brokers: those with a row and those that only hold replicas, by id.
+class ClusterArrays:
+    """One cluster's inventory as arrays. Brokers are those with a row and those that only hold replicas, by id.
 
-    `broker_ids`, `alive`, `capacity` (UNKNOWN where nobody said) have shape [B], `racks` one name or None per broker.
-    `topics` are the names in order; `topic` [P] indexes them. `replicas` [P, W] holds broker indices, padded with -1.
-    `size` [P] in bytes is UNKNOWN where nobody said.
+    `broker_ids`, `alive` and `capacity` (bytes) have shape [B]; `racks` has one name or None per broker. `topics` are
+    the names in order; `topic` [P] indexes them. `replicas` [P, W] holds broker indices, padded with -1. `size` [P] is
+    in bytes. `capacity` and `size` are UNKNOWN where the inventory has null.
     """
 
     broker_ids: Ints
@@ -56,22 +56,22 @@ def arrow_schema(table: InventoryTable) -> Any:  # noqa: ANN401 - pyarrow ships 
 
 
 def rows_as_arrow(cluster: ClusterInventory) -> tuple[ArrowTable, ArrowTable]:
-    """Return the two tables of one cluster that was read as rows."""
+    """Return the tables of brokers and partitions of a cluster that was read as rows."""
     brokers, partitions = arrow_schema(BROKERS), arrow_schema(PARTITIONS)
     return _columns_of(cluster.brokers, brokers), _columns_of(cluster.partitions, partitions)
 
 
-def sound(brokers: ArrowTable, partitions: ArrowTable) -> bool:
-    """Whether every row could be; where not, kadmin.inventory.read_inventory says what is wrong."""
+def tables_valid(brokers: ArrowTable, partitions: ArrowTable) -> bool:
+    """Whether every row is valid; kadmin.inventory.read_inventory names the rows that are not."""
     return all(
-        all(_column_sound(read.column(column.name).combine_chunks(), column) for column in table.columns)
+        all(_column_valid(read.column(column.name).combine_chunks(), column) for column in table.columns)
         and read.num_rows == _distinct_keys(read, table)
         for table, read in ((BROKERS, brokers), (PARTITIONS, partitions))
     )
 
 
-def cluster_of(brokers: ArrowTable, partitions: ArrowTable) -> Cluster:
-    """Return one cluster as arrays; the tables are sound."""
+def cluster_arrays(brokers: ArrowTable, partitions: ArrowTable) -> ClusterArrays:
+    """Return one cluster as arrays; the tables must be valid."""
     rows = brokers.sort_by("broker_id")
     replicas = partitions.column("replicas").combine_chunks()
     known = _ints(rows.column("broker_id"))
@@ -87,7 +87,7 @@ def cluster_of(brokers: ArrowTable, partitions: ArrowTable) -> Cluster:
     names, topic = _ranked(partitions.column("topic"))
     number = _ints(partitions.column("partition"))
     order = np.lexsort((number, topic))
-    return Cluster(
+    return ClusterArrays(
         broker_ids=ids,
         racks=tuple(racks),
         alive=alive,
@@ -106,7 +106,7 @@ def _columns_of(rows: tuple[Any, ...], schema: Any) -> ArrowTable:  # noqa: ANN4
 
 
 def _distinct_keys(read: ArrowTable, table: InventoryTable) -> int:
-    """Count the different keys of a table without null, whose numbers are below 2**31."""
+    """Count the distinct keys of a table; keys have no nulls, and their numbers are below 2**31."""
     keys = np.zeros(read.num_rows, np.int64)
     for name in table.key:
         values = read.column(name)
@@ -116,7 +116,7 @@ def _distinct_keys(read: ArrowTable, table: InventoryTable) -> int:
     return len(np.unique(keys))
 
 
-def _column_sound(values: Any, column: Column) -> bool:  # noqa: ANN401 - pyarrow ships no type information
+def _column_valid(values: Any, column: Column) -> bool:  # noqa: ANN401 - pyarrow ships no type information
     if column.required and values.null_count:
         return False
     if column.name == "topic":
@@ -126,10 +126,10 @@ def _column_sound(values: Any, column: Column) -> bool:  # noqa: ANN401 - pyarro
         return not len(values) or (pc.min(values).as_py() or 0) >= column.lowest
     if column.kind is ColumnKind.DOUBLE:
         return bool(pc.all(pc.and_(pc.is_finite(values), pc.greater_equal(values, 0.0))).as_py() is not False)
-    return column.kind is not ColumnKind.INTS or _lists_sound(values, column)
+    return column.kind is not ColumnKind.INTS or _lists_valid(values, column)
 
 
-def _lists_sound(values: Any, column: Column) -> bool:  # noqa: ANN401 - pyarrow ships no type information
+def _lists_valid(values: Any, column: Column) -> bool:  # noqa: ANN401 - pyarrow ships no type information
     lengths = pc.list_value_length(values)
     flat = values.flatten()
     if flat.null_count or (len(flat) and pc.min(flat).as_py() < 0):

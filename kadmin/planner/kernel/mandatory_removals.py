@@ -1,8 +1,8 @@
-"""Replicas that must go whatever else happens: the start of every plan.
+"""Removes the replicas that no plan can keep: the first step of every plan.
 
-A replica goes from a broker that may not hold it, from a rack that holds too many of its partition, from a partition
-with more replicas than wished, and from one whose replicas may none of them lead. Where there is a choice, the broker
-that holds most for its weight gives, a preferred leader last among equals.
+A replica is removed from a broker that may not hold it, from a rack with too many replicas of its partition, from a
+partition above its replication factor, and from a partition none of whose replicas may lead. Where there is a choice,
+it is removed from the broker with most replicas per weight; on a tie the preferred leader stays.
 """
 
 from __future__ import annotations
@@ -11,34 +11,34 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.problem import NONE, any_of, spots
+from kadmin.planner.kernel.placement_problem import NONE, any_per_row, fast_nonzero
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kadmin.planner.kernel.placement import Placement
-    from kadmin.planner.kernel.problem import Bools, Ints, Problem
+    from kadmin.planner.kernel.placement_problem import Bools, Ints, PlacementProblem
 
 
-def release(placement: Placement) -> None:
-    """Open every slot whose replica must go; pinned and excluded partitions are left alone."""
+def remove_replicas(placement: Placement) -> None:
+    """Open the slot of every replica that must go; immovable partitions keep theirs."""
     problem = placement.problem
-    placement.take_all(*spots(~holdable(problem, problem.start) & (problem.start != NONE)))
-    crowded = any_of(placement.per_rack > problem.rack_cap[:, None]) | (placement.missing() < 0)
+    placement.take_all(*fast_nonzero(~can_stay(problem, problem.start) & (problem.start != NONE)))
+    crowded = any_per_row(placement.per_rack > problem.rack_cap[:, None]) | (placement.missing() < 0)
     for partition in np.flatnonzero(crowded & problem.movable).tolist():
-        while (choice := _surplus_slots(placement, partition)).size:
+        while (choice := _removable_slots(placement, partition)).size:
             placement.take(partition, _heaviest(placement, partition, choice))
     if not problem.brokers.may_lead.all():
-        _free_a_slot_to_lead(placement)
+        _open_slot_for_leader(placement)
 
 
-def holdable(problem: Problem, lists: Ints) -> Bools:
-    """Whether the replica in each slot ([P, W]) may stay where it is, alone seen; immovable ones may."""
+def can_stay(problem: PlacementProblem, lists: Ints) -> Bools:
+    """Whether each replica of [P, W] may stay on its broker, its partition's other replicas aside, [P, W]."""
     allowed = problem.allowed[problem.group[:, None], lists] & problem.brokers.may_hold[lists]
     return np.asarray(allowed | ~problem.movable[:, None])
 
 
-def _surplus_slots(placement: Placement, partition: int) -> Ints:
+def _removable_slots(placement: Placement, partition: int) -> Ints:
     problem, row = placement.problem, placement.slots[partition]
     filled = np.flatnonzero(row != NONE)
     crowded = placement.per_rack[partition, problem.brokers.rack[row[filled]]] > problem.rack_cap[partition]
@@ -53,13 +53,13 @@ def _heaviest(placement: Placement, partition: int, slots: Ints) -> int:
     return int(slots[np.lexsort((-slots, -weight))[0]])
 
 
-def _free_a_slot_to_lead(placement: Placement) -> None:
-    """Open a slot of each partition that nobody may lead, unless one is open that a leader fits in."""
+def _open_slot_for_leader(placement: Placement) -> None:
+    """Open a slot of each partition none of whose replicas may lead, unless an open one accepts a leader."""
     problem = placement.problem
-    may_lead = np.append(problem.brokers.may_lead, False)  # the last one answers for NONE
+    may_lead = np.append(problem.brokers.may_lead, False)  # the last element stands for NONE
     leaders = np.flatnonzero(problem.brokers.may_lead).tolist()
     missing = placement.missing()
-    for partition in np.flatnonzero(problem.movable & ~any_of(may_lead[placement.slots])).tolist():
+    for partition in np.flatnonzero(problem.movable & ~any_per_row(may_lead[placement.slots])).tolist():
         if missing[partition] and _fits_one(placement, partition, leaders):
             continue
         filled = np.flatnonzero(placement.slots[partition] != NONE)

@@ -1,11 +1,11 @@
-"""Which replicas change racks, of those that leave their brokers anyway.
+"""Selects the replicas that change racks, among those that leave their brokers anyway.
 
-Goals: racks come to their totals in replicas, and then in bytes as near as that goes without a further move.
-Algorithm: racks above their totals give to racks below theirs, in replicas of about the bytes that are too many there.
-Where one has nothing left that may go, it gives in the place of another rack, which gives more (augmenting paths on
-racks, as many replicas at once as a path bears).
-After that the rack furthest above its bytes and the one furthest below exchange equally many replicas, large for small.
-Only brokers above their quota give, and each partition once.
+Goals: each rack reaches the sum of its brokers' quotas, then its byte goal, as near as possible without extra moves.
+Constraints: only brokers above their quota give, and each partition at most once.
+Algorithm: racks above their sum give to racks below theirs, replicas of about the bytes that one has too many. Where
+none of a rack's replicas may go to the target, it gives in place of another rack, which gives more: augmenting paths
+on racks, as many replicas at once as a path carries. Then the rack furthest above its byte goal and the one furthest
+below exchange equally many replicas, large ones for small ones.
 """
 
 from __future__ import annotations
@@ -18,64 +18,65 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.problem import NONE, spots
-from kadmin.planner.kernel.replicas import PendingReplicas, running_count, stable_order
-from kadmin.planner.kernel.subset import pick_exactly
+from kadmin.planner.kernel.placement_problem import NONE, fast_nonzero
+from kadmin.planner.kernel.replicas import PendingReplicas, running_count, stable_argsort
+from kadmin.planner.kernel.subset_sum import pick_exactly
 
 if TYPE_CHECKING:
-    from kadmin.planner.kernel.problem import Floats, Ints
+    from kadmin.planner.kernel.placement_problem import Floats, Ints
     from kadmin.planner.kernel.replicas import Replicas
     from kadmin.planner.kernel.topic_group import TopicGroup
 
 _STRIDES = 64
 
 _FINE = 0.05
-"""Racks within this part of the tolerance of their bytes exchange nothing."""
+"""Racks within this fraction of the tolerance of their byte goal exchange nothing."""
 
 
-def between_racks(share: TopicGroup, on: Replicas, pending_replicas: PendingReplicas, even: Floats) -> PendingReplicas:
-    """Take replicas among those listed (their brokers have a surplus) for other racks.
+def transfer_between_racks(group: TopicGroup, on: Replicas, pending: PendingReplicas, even: Floats) -> PendingReplicas:
+    """Take replicas of `on` (whose brokers have a surplus) for other racks, and return them as pending.
 
-    `pending_replicas` [N] are under way already; `even` [B] are the bytes that each broker is to hold.
+    `pending` [N] are pending already; `even` [B] is the byte goal of each broker.
     """
-    crossings = _Crossings(share, on, pending_replicas, even)
-    crossings.even_counts()
-    crossings.even_bytes()
-    return crossings.taken
+    transfers = _RackTransfers(group, on, pending, even)
+    transfers.even_counts()
+    transfers.even_bytes()
+    return transfers.taken
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Instead:
-    """Replicas that might go in the place of one that does, arrays [N]: `errand` is a position in those taken.
+class _Replacements:
+    """Replicas that could move in place of a pending one of the same partition, arrays [N].
 
-    `slot` and `broker` say where the replica lies, `relieved` is the broker that gives now.
+    `pending` is a position in the pending replicas, `replaced` the origin of that replica; `slot` and `broker` locate
+    the other one.
     """
 
-    errand: Ints
+    pending: Ints
     slot: Ints
     broker: Ints
-    relieved: Ints
+    replaced: Ints
 
 
-class _Crossings:
-    """Replicas on their way between racks; `_net` [K] and `_excess` [K] are what racks have too much, in both units."""
+class _RackTransfers:
+    """Transfers in progress; `_net` and `_excess` [K]: replicas and bytes of each rack above its goal."""
 
-    def __init__(self, share: TopicGroup, on: Replicas, pending_replicas: PendingReplicas, even: Floats) -> None:
-        problem = share.placement.problem
-        self._share, self._problem, self._placement = share, problem, share.placement
-        self.taken = pending_replicas.to(NONE)
-        self._net = share.per_rack(share.surplus()).astype(np.int64)
-        np.add.at(self._net, pending_replicas.rack, 1)
-        self._excess = share.per_rack(share.placement.load - even)
-        np.add.at(self._excess, pending_replicas.rack, problem.size[pending_replicas.partition])
-        self._fine = float(share.per_rack(even).max()) * share.tolerance * _FINE
+    def __init__(self, group: TopicGroup, on: Replicas, pending: PendingReplicas, even: Floats) -> None:
+        problem = group.placement.problem
+        self._group, self._problem, self._placement = group, problem, group.placement
+        self.taken = pending.to_rack(NONE)
+        self._net = group.per_rack(group.surplus()).astype(np.int64)
+        np.add.at(self._net, pending.rack, 1)
+        self._excess = group.per_rack(group.placement.load - even)
+        np.add.at(self._excess, pending.rack, problem.size[pending.partition])
+        self._fine = float(group.per_rack(even).max()) * group.tolerance * _FINE
         self._used = np.zeros(len(problem), np.bool_)
-        self._used[pending_replicas.partition] = True
+        self._used[pending.partition] = True
         rack = problem.brokers.rack[on.broker]
         self._from = [on.only(rack == each) for each in range(problem.brokers.racks)]
 
     def even_counts(self) -> None:
-        """Let racks above their totals give to racks below theirs."""
+        """Transfer replicas from racks above the sum of their quotas to racks below theirs."""
         net, excess = self._net, self._excess
         for source in np.argsort(-net, kind="stable").tolist():
             for target in np.argsort(net, kind="stable").tolist():
@@ -88,17 +89,17 @@ class _Crossings:
         if self._problem.brokers.all_lead:
             for target in np.flatnonzero(net < 0).tolist():
                 while (net > 0).any() and net[target] < 0 and (path := self._path(target)):
-                    self._relieve_along(path, target)
+                    self._replace_along(path, target)
 
     def _path(self, target: int) -> list[int]:
-        """Return racks of which each can give to the target instead of the next one, and the last one more.
+        """Return an augmenting path of racks to the target, empty where there is none.
 
-        The first is above its total; empty where there is no such path.
+        The first rack is above its sum; each can give in place of the next one, and the last one can give one more.
         """
         racks, rack = len(self._net), self._problem.brokers.rack
-        instead = self._instead(target)
-        stands_in = np.zeros((racks, racks), np.bool_)
-        stands_in[rack[instead.broker], rack[instead.relieved]] = True
+        replacements = self._replacements(target)
+        can_replace = np.zeros((racks, racks), np.bool_)
+        can_replace[rack[replacements.broker], rack[replacements.replaced]] = True
         before = dict.fromkeys(np.flatnonzero(self._net > 0).tolist(), NONE)
         queue = deque(before)
         while queue:
@@ -107,46 +108,46 @@ class _Crossings:
                 while before[path[-1]] != NONE:
                     path.append(before[path[-1]])
                 return path[::-1]
-            for other in np.flatnonzero(stands_in[path[0]]).tolist():
+            for other in np.flatnonzero(can_replace[path[0]]).tolist():
                 if other not in before:
                     before[other] = path[0]
                     queue.append(other)
         return []
 
-    def _instead(self, target: int) -> _Instead:
+    def _replacements(self, target: int) -> _Replacements:
         underway = np.flatnonzero(self.taken.rack == target)
         held = self._placement.slots[self.taken.partition[underway]]
-        rows, slots = spots((held != NONE) & (self._share.surplus() > 0)[held])
-        return _Instead(underway[rows], slots, held[rows, slots], self.taken.origin[underway[rows]])
+        rows, slots = fast_nonzero((held != NONE) & (self._group.surplus() > 0)[held])
+        return _Replacements(underway[rows], slots, held[rows, slots], self.taken.origin[underway[rows]])
 
-    def _relieve_along(self, path: list[int], target: int) -> None:
-        """Along a path, let each rack give instead of the next one, and the last one more; as many as all can."""
-        rack, surplus, instead = self._problem.brokers.rack, self._share.surplus(), self._instead(target)
+    def _replace_along(self, path: list[int], target: int) -> None:
+        """Replace along a path as many replicas as every rack on it can."""
+        rack, surplus, replacements = self._problem.brokers.rack, self._group.surplus(), self._replacements(target)
         chosen = []
-        for giver, relieved in itertools.pairwise(path):
-            some = np.flatnonzero((rack[instead.broker] == giver) & (rack[instead.relieved] == relieved))
-            some = some[np.sort(np.unique(instead.errand[some], return_index=True)[1])]
-            chosen.append(some[running_count(instead.broker[some]) < surplus[instead.broker[some]]])
+        for giver, replaced in itertools.pairwise(path):
+            some = np.flatnonzero((rack[replacements.broker] == giver) & (rack[replacements.replaced] == replaced))
+            some = some[np.sort(np.unique(replacements.pending[some], return_index=True)[1])]
+            chosen.append(some[running_count(replacements.broker[some]) < surplus[replacements.broker[some]]])
         more = self._able(path[-1], target)
         count = min(int(self._net[path[0]]), int(-self._net[target]), len(more), *(len(some) for some in chosen))
         for some in chosen:
-            self._stand_in(instead, some[:count])
+            self._replace(replacements, some[:count])
         self._take(more.only(np.arange(count)), target)
 
-    def _stand_in(self, instead: _Instead, which: Ints) -> None:
-        """Take other replicas for some pending_replicas, and put back those that were taken."""
-        errand, slot, broker = instead.errand[which], instead.slot[which], instead.broker[which]
+    def _replace(self, replacements: _Replacements, which: Ints) -> None:
+        """Take other replicas in place of some pending ones, and return those to their origins."""
+        pending, slot, broker = replacements.pending[which], replacements.slot[which], replacements.broker[which]
         taken, rack = self.taken, self._problem.brokers.rack
-        self._placement.take_all(taken.partition[errand], slot)
-        self._placement.put_all(taken.partition[errand], taken.slot[errand], taken.origin[errand])
-        size = self._problem.size[taken.partition[errand]]
-        for brokers, sign in ((broker, -1), (taken.origin[errand], 1)):
+        self._placement.take_all(taken.partition[pending], slot)
+        self._placement.put_all(taken.partition[pending], taken.slot[pending], taken.origin[pending])
+        size = self._problem.size[taken.partition[pending]]
+        for brokers, sign in ((broker, -1), (taken.origin[pending], 1)):
             np.add.at(self._net, rack[brokers], sign)
             np.add.at(self._excess, rack[brokers], sign * size)
-        taken.slot[errand], taken.origin[errand] = slot, broker
+        taken.slot[pending], taken.origin[pending] = slot, broker
 
     def even_bytes(self) -> None:
-        """Let racks above and below their bytes exchange, until they are near or no exchange brings them nearer."""
+        """Exchange replicas between racks above and below their byte goals until they are near, or nothing helps."""
         stuck = np.zeros(len(self._excess), np.bool_)
         for _ in range(2 * len(stuck)):
             excess = np.where(stuck, 0.0, self._excess)
@@ -158,7 +159,7 @@ class _Crossings:
                 stuck[source if excess[source] < -excess[target] else target] = True
 
     def _exchange(self, source: int, target: int, wanted: float) -> bool:
-        """Exchange replicas so that about `wanted` bytes change racks; whether that brought the racks nearer."""
+        """Exchange replicas so that about `wanted` bytes change racks; returns whether that helped."""
         size = self._problem.size
         there, back = self._able(source, target), self._able(target, source)
         large, small = size[there.partition], size[back.partition]
@@ -181,16 +182,16 @@ class _Crossings:
         return True
 
     def _able(self, source: int, target: int) -> Replicas:
-        """Return the replicas that may go from one rack to another, of each broker no more than its surplus."""
+        """Return the replicas that may go from one rack to another, at most the surplus of each broker."""
         on, brokers = self._from[source], self._problem.brokers
         spot = self._placement.per_rack[on.partition, target] < self._problem.rack_cap[on.partition]
         chosen = np.flatnonzero(spot & ~self._used[on.partition])
-        if not len(chosen) or not self._share.receives[brokers.rack == target].any():
+        if not len(chosen) or not self._group.receives[brokers.rack == target].any():
             return on.only(chosen[:0])
         chosen = chosen[_spread(self._problem.size[on.partition[chosen]])]
         if not self._placement.strict:
             chosen = chosen[np.sort(np.unique(on.partition[chosen], return_index=True)[1])]
-        chosen = chosen[running_count(on.broker[chosen]) < self._share.surplus()[on.broker[chosen]]]
+        chosen = chosen[running_count(on.broker[chosen]) < self._group.surplus()[on.broker[chosen]]]
         return on.only(chosen)
 
     def _take(self, some: Replicas, target: int) -> None:
@@ -208,6 +209,6 @@ class _Crossings:
 
 
 def _spread(sizes: Ints) -> Ints:
-    """Return an order in which every stretch holds small and large alike."""
-    order = stable_order(sizes)
+    """Return an order of `sizes` [N] in which every section contains small and large ones."""
+    order = stable_argsort(sizes)
     return np.concatenate([order[start::_STRIDES] for start in range(_STRIDES)])

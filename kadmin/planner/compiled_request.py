@@ -1,8 +1,8 @@
-"""From a request in names to the kernel's problem in arrays: who may hold, receive and lead what.
+"""Compiles a request for one cluster into the kernel's problem: which broker may hold, receive and lead what.
 
-A broker without a row, or with `alive` false, is dead: nothing goes there, and partitions with a replica on it stay as
-they are (the controller would wait for the dead broker for ever), until the request drains or substitutes it.
-Partitions that are being reassigned stay as they are in any case: their lists hold old and new replicas together.
+A broker without a row, or with `alive` false, is dead. It receives nothing, and partitions with a replica on it do not
+change (the controller would wait for the dead broker without limit) until the request drains or substitutes it.
+Partitions that are being reassigned do not change either, because their lists mix old and new replicas.
 """
 
 from __future__ import annotations
@@ -15,35 +15,35 @@ import numpy as np
 
 from kadmin.errors import InfeasibleError, InvalidInputError, name_some
 from kadmin.plan.model import Racks
-from kadmin.planner.kernel.problem import NO_LIMIT, NONE, Brokers, Problem, member
-from kadmin.planner.patterns import matching, value_by_name
-from kadmin.planner.tables import UNKNOWN
+from kadmin.planner.cluster_arrays import UNKNOWN
+from kadmin.planner.kernel.placement_problem import NO_LIMIT, NONE, Brokers, PlacementProblem, contains
+from kadmin.planner.topic_globs import matching, value_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from kadmin.cluster.model import TopicPartition
     from kadmin.plan.model import RebalanceRequest
-    from kadmin.planner.kernel.problem import Bools, Ints
-    from kadmin.planner.tables import Cluster
+    from kadmin.planner.cluster_arrays import ClusterArrays
+    from kadmin.planner.kernel.placement_problem import Bools, Ints
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Terms:
-    """The problem, and what of the request has no counterpart in this cluster.
+class CompiledRequest:
+    """The problem, and the names in the request that this cluster does not have.
 
-    `strangers` are broker ids and pinned partitions, as an error would name them; `notes` say what stays undone.
-    `relieved` is the broker that bytes are to be freed on, NONE where there is none.
+    `unknown_names` are broker ids and pinned partitions as an error prints them; `notes` name partitions that the plan
+    leaves out. `freed_broker` is the index of the broker of spec.free, or NONE.
     """
 
-    problem: Problem
-    relieved: int
-    strangers: frozenset[str]
+    problem: PlacementProblem
+    freed_broker: int
+    unknown_names: frozenset[str]
     notes: tuple[str, ...]
 
 
 def refuse_contradictions(request: RebalanceRequest) -> None:
-    """Refuse a request that makes sense for no cluster at all."""
+    """Raise InvalidInputError for a request whose fields contradict each other."""
     asked = {
         "brokers.drain": request.drain,
         "brokers.substitute": request.substitute,
@@ -60,8 +60,10 @@ def refuse_contradictions(request: RebalanceRequest) -> None:
         raise InvalidInputError("spec.leaders_only moves no data, which spec.free would.")
 
 
-def terms_of(cluster: Cluster, request: RebalanceRequest, reassigning: Collection[TopicPartition] = ()) -> Terms:
-    """Apply a request to a cluster, in which some partitions are being reassigned already.
+def compile_request(
+    cluster: ClusterArrays, request: RebalanceRequest, reassigning: Collection[TopicPartition] = ()
+) -> CompiledRequest:
+    """Compile a request for a cluster; `reassigning` are partitions that are being reassigned already.
 
     Raises InvalidInputError and InfeasibleError with the names concerned.
     """
@@ -72,7 +74,7 @@ def terms_of(cluster: Cluster, request: RebalanceRequest, reassigning: Collectio
     rf[pinned] = (start[pinned] != NONE).sum(axis=1)
     movable = compiler.movable() & ~pinned
     rf[~movable] = (start[~movable] != NONE).sum(axis=1)
-    problem = Problem(
+    problem = PlacementProblem(
         brokers=brokers,
         topic=cluster.topic,
         partition=cluster.partition,
@@ -88,17 +90,19 @@ def terms_of(cluster: Cluster, request: RebalanceRequest, reassigning: Collectio
         leaders_only=request.leaders_only,
     )
     compiler.refuse_what_stays(problem)
-    return Terms(problem, compiler.relieved(), frozenset(compiler.strangers), tuple(compiler.notes))
+    return CompiledRequest(problem, compiler.freed_broker(), frozenset(compiler.unknown_names), tuple(compiler.notes))
 
 
 class _Compiler:
-    """One cluster and one request on the way to a problem; keeps the broker ids and pins that the cluster lacks."""
+    """Compiles one request for one cluster; collects unknown names and notes on the way."""
 
-    def __init__(self, cluster: Cluster, request: RebalanceRequest, reassigning: Collection[TopicPartition]) -> None:
+    def __init__(
+        self, cluster: ClusterArrays, request: RebalanceRequest, reassigning: Collection[TopicPartition]
+    ) -> None:
         self._cluster = cluster
         self._request = request
         self._index = {broker: at for at, broker in enumerate(cluster.broker_ids.tolist())}
-        self.strangers: set[str] = set()
+        self.unknown_names: set[str] = set()
         self.notes: list[str] = []
         self._leaving = self._mask([*request.drain, *request.substitute])
         self._frozen = self._on(~cluster.alive & ~self._leaving)
@@ -106,7 +110,7 @@ class _Compiler:
         self._in_flight = self._in_flight_among(reassigning)
 
     def brokers(self) -> Brokers:
-        """Return what each broker may do."""
+        """Return what each broker may hold, receive and lead."""
         cluster, request = self._cluster, self._request
         may_hold = cluster.alive & ~self._leaving
         weight = np.ones(len(may_hold))
@@ -125,34 +129,34 @@ class _Compiler:
             capacity=np.where(cluster.capacity == UNKNOWN, NO_LIMIT, cluster.capacity),
         )
 
-    def relieved(self) -> int:
-        """Return the broker that bytes are to be freed on, NONE where the cluster has none of that id."""
+    def freed_broker(self) -> int:
+        """Return the index of the broker of spec.free, NONE where there is none."""
         free = self._request.free
         return self._index[free.broker_id] if free is not None and self._known(free.broker_id) else NONE
 
     def current(self, width: int) -> Ints:
-        """Return the lists that the cluster has, padded to a width."""
+        """Return the current lists padded to `width`, [P, width]."""
         padding = np.full((len(self._cluster.topic), width - self._cluster.replicas.shape[1]), NONE, np.int64)
         return np.hstack([self._cluster.replicas, padding])
 
     def replication_factors(self) -> Ints:
-        """Return the wished number of replicas of each partition."""
-        wished = value_by_name(self._cluster.topics, self._request.replication_factor, "replication_factor")
-        by_topic = np.array([value or 0 for value in wished], np.int64)[self._cluster.topic]
+        """Return the requested replication factor of each partition, [P]."""
+        factors = value_by_name(self._cluster.topics, self._request.replication_factor, "replication_factor")
+        by_topic = np.array([value or 0 for value in factors], np.int64)[self._cluster.topic]
         return np.where(by_topic > 0, by_topic, (self._cluster.replicas != NONE).sum(axis=1))
 
     def groups(self) -> tuple[Ints, Bools]:
         """Return the group of each partition, [P], and the brokers that each group may use, [G, B]."""
         sets = value_by_name(self._cluster.topics, self._request.broker_sets, "broker_sets")
         distinct = sorted({tuple(sorted(ids)) for ids in sets if ids is not None})
-        everybody = np.ones(len(self._index), np.bool_)
-        allowed = np.stack([everybody, *(self._mask(ids) for ids in distinct)])
+        every_broker = np.ones(len(self._index), np.bool_)
+        allowed = np.stack([every_broker, *(self._mask(ids) for ids in distinct)])
         number = {ids: at for at, ids in enumerate(distinct, start=1)}
         by_topic = np.array([0 if ids is None else number[tuple(sorted(ids))] for ids in sets], np.int64)
         return by_topic[self._cluster.topic], allowed
 
     def movable(self) -> Bools:
-        """Whether each partition may be changed, pins aside."""
+        """Whether each partition may change, pins aside, [P]; adds notes on those that may not."""
         dead = [self._cluster.broker_ids[broker] for broker in np.flatnonzero(~self._cluster.alive & ~self._leaving)]
         if (stays := int((self._frozen & ~self._excluded).sum())) and dead:
             self.notes.append(
@@ -168,7 +172,7 @@ class _Compiler:
         return ~self._frozen & ~self._excluded & ~self._in_flight
 
     def start(self, brokers: Brokers, rf: Ints) -> tuple[Ints, Bools]:
-        """Return the lists to start from, substitutions and pins applied, and which partitions are pinned."""
+        """Return the current lists with substitutions and pins applied, [P, W], and which are pinned, [P]."""
         pins = self._pins(brokers)
         width = max(self._cluster.replicas.shape[1], int(rf.max(initial=1)), *(len(row) for row in pins.values()), 1)
         start = self.current(width)
@@ -183,7 +187,7 @@ class _Compiler:
         return start, pinned
 
     def rack_caps(self, brokers: Brokers, rf: Ints, group: Ints, allowed: Bools) -> Ints:
-        """Return how many replicas of each partition one rack may hold."""
+        """Return the most replicas of each partition on one rack, [P]."""
         if brokers.racks == 1:
             return np.full(len(rf), max(len(brokers), 1), np.int64)
         if self._request.racks is Racks.STRICT:
@@ -195,8 +199,8 @@ class _Compiler:
                 caps[(group == number) & (rf == factor)] = _least_cap(on_rack, int(factor))
         return caps
 
-    def refuse_what_stays(self, problem: Problem) -> None:
-        """Refuse to leave replicas of unchangeable partitions on brokers that are to be emptied."""
+    def refuse_what_stays(self, problem: PlacementProblem) -> None:
+        """Raise InfeasibleError for immovable partitions with replicas on brokers that must be emptied."""
         filled = problem.start != NONE
         stuck = ~problem.movable & (filled & self._leaving[problem.start]).any(axis=1)
         if stuck.any():
@@ -218,7 +222,7 @@ class _Compiler:
         return mask
 
     def _position(self, partition: TopicPartition) -> int:
-        """Return where a partition stands in the cluster, NONE where it has none of that name."""
+        """Return the index of a partition, NONE where the cluster does not have it."""
         cluster, number = self._cluster, partition.partition
         topic = bisect_left(cluster.topics, partition.topic)
         if topic == len(cluster.topics) or cluster.topics[topic] != partition.topic:
@@ -239,7 +243,7 @@ class _Compiler:
 
     def _known(self, broker: int) -> bool:
         if broker not in self._index:
-            self.strangers.add(f"broker {broker}")
+            self.unknown_names.add(f"broker {broker}")
         return broker in self._index
 
     def _mask(self, ids: Iterable[int]) -> Bools:
@@ -251,7 +255,7 @@ class _Compiler:
         return name_some(self._cluster.topics[each] for each in np.unique(self._cluster.topic[partitions]))
 
     def _racks(self, may_hold: Bools) -> tuple[Ints, int]:
-        """Return the rack index of each broker and the number of racks; a single one where racks do not count."""
+        """Return the rack index of each broker, [B], and the number of racks: 1 where racks do not count."""
         names = self._cluster.racks
         usable = [names[broker] for broker in np.flatnonzero(may_hold)]
         if self._request.racks is Racks.IGNORE or not any(name is not None for name in usable):
@@ -276,7 +280,7 @@ class _Compiler:
         return self._index[substitute]
 
     def _substitute(self, start: Ints, source: int, substitute: int) -> None:
-        has = member(start, np.full(len(start), substitute))
+        has = contains(start, np.full(len(start), substitute))
         taken_over = ~has & ~self._frozen & ~self._excluded & ~self._in_flight
         start[(start == source) & taken_over[:, None]] = substitute
 
@@ -284,7 +288,7 @@ class _Compiler:
         pins: dict[int, list[int]] = {}
         for pin in self._request.pins:
             if (at := self._position(pin.partition)) == NONE:
-                self.strangers.add(f"partition {pin.partition}")
+                self.unknown_names.add(f"partition {pin.partition}")
             elif len([broker for broker in pin.replicas if self._known(broker)]) == len(pin.replicas):
                 row = [self._index[broker] for broker in pin.replicas]
                 self._refuse_pin(str(pin.partition), row, brokers)
@@ -304,7 +308,7 @@ class _Compiler:
 
 
 def _least_cap(on_rack: Ints, factor: int) -> int:
-    """Return the fewest replicas per rack with which racks of these many brokers hold `factor` replicas."""
+    """Return the smallest cap at which racks with `on_rack` brokers hold `factor` replicas together."""
     cap = 1
     while np.minimum(on_rack, cap).sum() < min(factor, on_rack.sum()):
         cap += 1
