@@ -1,7 +1,7 @@
-"""Prints what the executor withstands and costs, as one table. Usage: make bench-executor (about half an hour).
+"""Prints the executor's robustness and cost as one table. Usage: make bench-executor (about half an hour).
 
-Kill points, races and held answers are played against the controller model on a real ZooKeeper; the time from a publish
-to the controller's first reaction is measured on real brokers, in turn with a bare create by kazoo.
+Kill points, races and held replies run against the controller model on a real ZooKeeper. The time from a publish to
+the controller's first reaction is measured on real brokers, alternating with a bare create by kazoo.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def try_all(ground: Ground) -> tuple[list[str], int]:
 
 
 def race_often(site: Site) -> list[list[str]]:
-    """Let two runners start at the same moment, often."""
+    """Start two runners at the same moment, RACES times."""
     ended = list(races(site, RACES))
     doubles = sum(each.published != 1 for each in ended)
     problems = sum(each.problem is not None for each in ended)
@@ -97,7 +97,7 @@ def many(site: Site) -> list[list[str]]:
 
 
 def overdue(site: Site, folder: Path) -> list[list[str]]:
-    """Hold every answer from some request on, and see how long after --timeout the command is there."""
+    """Hold every reply from some request on, and measure how long after --timeout the command ends."""
     ground = Ground(site, ERAS["2.8.2"])
     plan = folder / "plan.json"
     plan.write_text(dump_json(ground.plan()))
@@ -220,7 +220,7 @@ def _until(condition: Callable[[], bool]) -> None:
 
 
 def with_site(spec: SandboxSpec, run: Callable[[Site], T]) -> T:
-    """Run on a ZooKeeper of its own."""
+    """Run on a new ZooKeeper."""
     sandbox = Sandbox.up(spec)
     try:
         with Site.on(sandbox) as site:

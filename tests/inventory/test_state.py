@@ -40,12 +40,12 @@ def test_an_inventory_has_a_row_for_every_broker_and_partition() -> None:
     assert found.single().dead_brokers() == (9,)
 
 
-def test_sizes_are_null_where_nobody_measured() -> None:
+def test_sizes_are_null_where_they_are_unknown() -> None:
     assert all(row.size_bytes is None for row in inventory_of(STATE, None, TAKEN_AT).single().partitions)
     assert facts_of(inventory_of(STATE, {ORDERS[1]: 0}, TAKEN_AT).single()).sizes == {ORDERS[1]: 0}
 
 
-def test_the_way_back_keeps_what_an_inventory_knows() -> None:
+def test_the_state_keeps_what_an_inventory_has() -> None:
     back = state_of(inventory_of(STATE, None, TAKEN_AT).single())
     assert back.topics == STATE.topics
     assert {broker: each.rack for broker, each in back.brokers.items()} == {1: "r1", 2: None}
@@ -55,7 +55,7 @@ def test_the_way_back_keeps_what_an_inventory_knows() -> None:
     }
 
 
-def test_a_leader_without_a_known_isr_stands_in_it_alone() -> None:
+def test_a_leader_without_a_known_isr_is_the_whole_isr() -> None:
     rows = (PartitionRow("a", 0, (1, 2), leader=1), PartitionRow("a", 1, (1, 2), leader=NO_LEADER))
     states = state_of(ClusterInventory(None, (BrokerRow(1),), rows)).states
     assert [each.isr for each in states.values()] == [(1,), ()]
