@@ -41,7 +41,7 @@ def open_context(
     from kadmin.cluster.zookeeper.store import Store
     from kadmin.operations.context import Clock
     from kadmin.operations.zookeeper.paths import Paths
-    from kadmin.report.follow import Follower, JsonFollower
+    from kadmin.report.operations.follow import Follower, JsonFollower
 
     def write(text: str) -> None:
         typer.echo(text, err=True, nl=False)

@@ -51,10 +51,10 @@ def diff(
     """
     from kadmin.cli.inputs import read_plan, read_policy, read_sizes, write_text
     from kadmin.cli.output import answer
-    from kadmin.report.answers import diff_answer
-    from kadmin.report.markdown import examination_markdown
-    from kadmin.report.operations import examination_text
     from kadmin.report.pages.html import require_renderer
+    from kadmin.report.plans.answer import diff_answer
+    from kadmin.report.plans.markdown import diff_markdown
+    from kadmin.report.plans.text import diff_text
 
     if html is not None:
         require_renderer()
@@ -75,7 +75,7 @@ def diff(
         write_text(html, plan_report(str(file), preview))
     found = preview.examination
     if output is DiffFormat.MARKDOWN:
-        typer.echo(examination_markdown(str(file), found), nl=False)
+        typer.echo(diff_markdown(str(file), plan, found), nl=False)
     else:
-        answer(OutputFormat(output.value), lambda: examination_text(found), lambda: diff_answer(plan, found))
+        answer(OutputFormat(output.value), lambda: diff_text(plan, found), lambda: diff_answer(found))
     return 2 if detailed_exitcode and found.work is not None else 0

@@ -32,11 +32,11 @@ def execute(
 ) -> Outcome:
     """Show what the plan would do, ask, and execute it."""
     from kadmin.operations.execute.apply import apply, prepare
-    from kadmin.report.operations import examination_text
+    from kadmin.report.plans.text import diff_text
 
     preview = prepare(context, plan, sizes, policy)
     if output is OutputFormat.HUMAN:
-        typer.echo(examination_text(preview.examination), err=True)
+        typer.echo(diff_text(plan, preview.examination), err=True)
     outcome = preview.settled(dry_run=dry_run)
     if outcome is None:
         _confirm(plan, yes=yes)
@@ -47,8 +47,7 @@ def execute(
 def answer_outcome(output: OutputFormat, outcome: Outcome) -> None:
     """Answer with the outcome of an operation."""
     from kadmin.cli.output import answer
-    from kadmin.report.answers import outcome_answer
-    from kadmin.report.operations import outcome_text
+    from kadmin.report.operations.outcome import outcome_answer, outcome_text
 
     answer(output, lambda: outcome_text(outcome), lambda: outcome_answer(outcome))
 

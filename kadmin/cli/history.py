@@ -15,8 +15,7 @@ def history(
     from kadmin.cli.context import open_context
     from kadmin.cli.output import answer
     from kadmin.operations.reading.verify import history as read
-    from kadmin.report.answers import history_answer
-    from kadmin.report.operations import history_text
+    from kadmin.report.operations.status import history_answer, history_text
 
     with open_context(zookeeper, timeout_s=timeout) as context:
         found = read(context)

@@ -29,8 +29,7 @@ def lock_show(
     """Show who holds the lock."""
     from kadmin.cli.context import open_context
     from kadmin.cli.output import answer
-    from kadmin.report.answers import lock_answer
-    from kadmin.report.operations import lock_text
+    from kadmin.report.operations.status import lock_answer, lock_text
 
     with open_context(zookeeper, timeout_s=timeout) as context:
         found = context.operations.holder()

@@ -142,8 +142,7 @@ def election(
     from kadmin.cli.inputs import write_plan
     from kadmin.cli.output import answer
     from kadmin.plan.election import propose_election
-    from kadmin.report.answers import election_answer
-    from kadmin.report.operations import election_text
+    from kadmin.report.proposals import election_answer, election_text
 
     if inventory is not None:
         from kadmin.operations.reading.preview import read_snapshot

@@ -45,8 +45,7 @@ def snapshot(
     from kadmin.cli.output import answer
     from kadmin.inventory import write_inventory
     from kadmin.operations.reading.snapshot import take_snapshot
-    from kadmin.report.answers import snapshot_answer
-    from kadmin.report.operations import snapshot_text
+    from kadmin.report.cluster.snapshot import snapshot_answer, snapshot_text
 
     known = read_sizes(sizes) if sizes is not None else None
     with open_context(zookeeper, timeout_s=timeout) as context:

@@ -15,8 +15,7 @@ def status(
     from kadmin.cli.context import open_context
     from kadmin.cli.output import answer
     from kadmin.operations.reading.verify import status as read
-    from kadmin.report.answers import status_answer
-    from kadmin.report.operations import status_text
+    from kadmin.report.operations.status import status_answer, status_text
 
     with open_context(zookeeper, timeout_s=timeout) as context:
         found = read(context)

@@ -27,7 +27,7 @@ class TableView:
         """Print the table on stdout. What brokers did not answer, and in CSV what could not be read, is on stderr."""
         from kadmin.cli.output import answer
         from kadmin.cluster.names import escaped
-        from kadmin.report.tables import table_answer, table_csv, table_text, unreadable_lines
+        from kadmin.report.cluster.tables import table_answer, table_csv, table_text, unreadable_lines
 
         table = found.table.filtered(self.filters).sorted_by(self.sort)
         for line in found.unavailable or ():

@@ -29,8 +29,7 @@ def verify(
     from kadmin.cli.inputs import read_plan
     from kadmin.cli.output import answer
     from kadmin.operations.reading.verify import verify as judge
-    from kadmin.report.answers import verification_answer
-    from kadmin.report.operations import verification_text
+    from kadmin.report.operations.outcome import verification_answer, verification_text
 
     plan = read_plan(file)
     with open_context(zookeeper, timeout_s=timeout) as context:

@@ -91,7 +91,8 @@ def plan_(
     """
     from kadmin.cli.inputs import read_plan
     from kadmin.cli.output import answer
-    from kadmin.insight.predict.whatif import compare, placements_of, planned, require_fitting, single_losses
+    from kadmin.insight.predict.plans import planned, require_fitting
+    from kadmin.insight.predict.whatif import compare, placements_of, single_losses
     from kadmin.report.whatif import plan_answer, plan_text
 
     plan = read_plan(file)

@@ -54,7 +54,7 @@ def test_a_loss_by_broker_and_by_rack(inventory: Path) -> None:
     )
     assert by_rack["lost"] == [1, 4]
     shown = command("whatif", "lose", "--rack", "r1", "--inventory", inventory).out
-    assert shown.startswith("without broker 1,4: 2 partitions offline, 0 more refuse acks=all, 3 leader changes\n")
+    assert shown.startswith("without brokers 1,4: 2 partitions offline, 0 more refuse acks=all, 3 leader changes\n")
     assert "single-0   4       none" in shown
 
 
@@ -93,7 +93,7 @@ def test_a_plan_names_the_partitions_that_it_lets_refuse_acks_all(inventory: Pat
     assert found["offline"] == []
     assert found["under_min_isr"] == [{"topic": "orders", "partition": 0, "isr": [2], "min_isr": 2}]
     lines = command("whatif", *given, "--inventory", inventory).out.splitlines()
-    assert lines[0] == "1 leader change, 0 partitions without a leader, 1 more refuse acks=all"
+    assert lines[0] == "1 leader change, 0 partitions without a leader, 1 more refuses acks=all"
     assert ["orders-0", "2", "2"] in [line.split() for line in lines]
 
 

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from support.cluster.states import cluster, tp
 
 from kadmin.cluster.model import NO_LEADER, Requests
+from kadmin.insight.predict.plans import planned
 from kadmin.insight.predict.whatif import (
     Load,
     PlacedPartition,
     compare,
     placements_of,
-    planned,
     predict_loss,
     single_losses,
     without,

@@ -30,7 +30,7 @@ def test_the_page_of_a_finished_operation(site: Site, tmp_path: Path) -> None:
     text = page.read_text()
     assert "<h1>Reassignment completed</h1>" in text
     assert [f"published wave {number + 1} of {len(WAVES)}" in text for number in range(len(WAVES))] == [True] * 3
-    assert "The cluster of now holds all 5 partitions at their target." in text
+    assert "All partitions are at their target now: 5." in text
     assert "throttled to 1MB/s" in text
     assert "brokers gave no sizes" in text, "the model has no brokers to ask"
     last = command("report", "-z", practice.connect_string)

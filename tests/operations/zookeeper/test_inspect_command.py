@@ -21,7 +21,7 @@ from support.zookeeper.inspection import COMMANDS, asked, look, rows
 from support.zookeeper.recorded_znodes import write
 
 from kadmin.cluster.zookeeper.model import Create, Delete, SetData
-from kadmin.report.tables import table_answer, table_csv, table_text
+from kadmin.report.cluster.tables import table_answer, table_csv, table_text
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -32,7 +32,7 @@ def found(trouble: Trouble, path: str = NODE) -> Finding:
 def decide(
     *findings: Finding,
     state: ClusterState = STATE,
-    tried: Collection[tuple[Trouble, str]] = (),
+    tried: Collection[tuple[str, str]] = (),
     topic: bytes = STRINGS,
 ) -> RepairStep | None:
     data = {NODE: b"{}", ELECTION: b"", TOPIC: topic}
@@ -119,8 +119,8 @@ def test_a_leftover_probe_is_never_deleted() -> None:
 
 def test_nothing_is_tried_twice() -> None:
     deaf = found(Trouble.DEAF_CONTROLLER)
-    assert decide(deaf, tried={(deaf.trouble, deaf.path)}) is None
-    other = decide(deaf, found(Trouble.DEAF_CONTROLLER, ELECTION), tried={(deaf.trouble, deaf.path)})
+    assert decide(deaf, tried={(deaf.code, deaf.path)}) is None
+    other = decide(deaf, found(Trouble.DEAF_CONTROLLER, ELECTION), tried={(deaf.code, deaf.path)})
     assert other is not None
     assert other.finding.path == ELECTION
 

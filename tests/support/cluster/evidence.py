@@ -16,7 +16,7 @@ from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
-    from kadmin.insight.diagnosis.finding import Finding, Trouble
+    from kadmin.insight.diagnosis.finding import Finding
 
 
 DETAILS = ZooKeeperDetails(ControllerNode(1, session_id=7), 1)
@@ -53,8 +53,8 @@ def stayed(data: bytes | None, state: ClusterState = STATE, *, election: bool = 
     return evidence(state, first=look, last=look, stayed_s=5.0, **changes)
 
 
-def troubles(found: Evidence) -> list[Trouble]:
-    return [each.trouble for each in diagnose(found)]
+def troubles(found: Evidence) -> list[str]:
+    return [each.code for each in diagnose(found)]
 
 
 def only(found: Evidence) -> Finding:

@@ -12,7 +12,7 @@ from kadmin.operations.context import Clock
 from kadmin.operations.zookeeper.backend import zookeeper_context
 from kadmin.operations.zookeeper.inspect import inspect, inspect_tree, inspect_znode
 from kadmin.operations.zookeeper.paths import Paths
-from kadmin.report.tables import table_answer
+from kadmin.report.cluster.tables import table_answer
 from kadmin.schema import validate_value
 
 if TYPE_CHECKING:

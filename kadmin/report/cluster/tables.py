@@ -1,4 +1,4 @@
-"""The tables of `inspect` as text, CSV and JSON: one way for all of them."""
+"""The tables of `inspect` as text, CSV and JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SHOWN_PROBLEMS = 20
 
 
 def table_text(found: Table, unreadable: Sequence[Unreadable]) -> str:
-    """Show the rows as aligned columns, an upright table as a list; then what could not be read, and why."""
+    """Show the rows as aligned columns, an upright table as a list; then the unreadable znodes."""
     if found.upright:
         shown = "\n".join(_upright(found)) or f"no {found.name}"
     else:
@@ -29,7 +29,7 @@ def table_text(found: Table, unreadable: Sequence[Unreadable]) -> str:
 
 
 def table_csv(found: Table) -> str:
-    """Return the rows as CSV with a header; the elements of a list are parted by semicolons, as in inventories."""
+    """Return the rows as CSV with a header; lists are separated by semicolons, as in inventories."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(found.columns)
@@ -42,7 +42,7 @@ def table_answer(
 ) -> dict[str, Any]:
     """Answer `inspect`: the rows under the table's name, each an object of its columns.
 
-    `unavailable` is what brokers did not tell; where they are not asked at all, None, it is not in the answer.
+    `unavailable` says which answers of brokers are missing; None leaves it out, for tables without brokers' answers.
     """
     return {
         found.name.replace("-", "_"): [
@@ -56,14 +56,14 @@ def table_answer(
 
 
 def unreadable_lines(unreadable: Sequence[Unreadable]) -> list[str]:
-    """Say what could not be read, and why."""
+    """Return a line for each unreadable znode with the reason."""
     lines = [
         line
         for each in unreadable[:_SHOWN_PROBLEMS]
         for line in wrapped(f"not readable: {each.path}: {each.reason}", "  ")
     ]
     rest = len(unreadable) - _SHOWN_PROBLEMS
-    return [*lines, f"and {count(rest, 'more znode')} that cannot be read"] if rest > 0 else lines
+    return [*lines, f"and {count(rest, 'more unreadable znode')}"] if rest > 0 else lines
 
 
 def _upright(found: Table) -> Iterable[str]:

@@ -1,4 +1,4 @@
-"""The story of a running operation: line by line, as a bar where a terminal looks, or in JSON for programs."""
+"""The events of a running operation as lines of text, as a progress bar on a terminal, or as lines of JSON."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from kadmin.operations.events import Noted, Opened, Progressed, StepPublished
+from kadmin.operations.record.record import StepKind
 from kadmin.plan.units import format_rate, format_size
+from kadmin.report.kinds import step_words
 from kadmin.report.text import count, duration
 
 if TYPE_CHECKING:
@@ -26,14 +28,14 @@ _NAMES: dict[type[Event], str] = {
 
 
 class JsonFollower:
-    """Turns events into lines of JSON on one stream, of the schema `answers/event`."""
+    """Writes events as lines of JSON, schema `answers/event`."""
 
     def __init__(self, write: Callable[[str], None]) -> None:
         self._write = write
         self._last: tuple[int, str] | None = None
 
     def __call__(self, event: Event) -> None:
-        """Tell one event; progress only where something is different."""
+        """Write one event; progress only when it changed."""
         if isinstance(event, Progressed):
             if self._last == (event.done, event.reason):
                 return
@@ -41,11 +43,11 @@ class JsonFollower:
         self._write(json.dumps({"event": _NAMES[type(event)], **asdict(event)}, ensure_ascii=False) + "\n")
 
     def close(self) -> None:
-        """Every line is whole."""
+        """Do nothing: every line is complete."""
 
 
 class Follower:
-    """Turns events into lines on one stream; on a terminal the progress line is drawn over itself."""
+    """Writes events as lines; with `live` the progress line overwrites itself."""
 
     def __init__(self, write: Callable[[str], None], *, live: bool) -> None:
         self._write = write
@@ -54,7 +56,7 @@ class Follower:
         self._last: tuple[int, str] | None = None
 
     def __call__(self, event: Event) -> None:
-        """Tell one event."""
+        """Write one event."""
         if isinstance(event, Progressed):
             self._progress(event)
             return
@@ -62,7 +64,7 @@ class Follower:
         self._write(f"{_line(event)}\n")
 
     def close(self) -> None:
-        """End a progress line that stands open."""
+        """End an open progress line."""
         if self._drawn:
             self._write("\n")
             self._drawn = 0
@@ -82,9 +84,8 @@ def _line(event: Opened | StepPublished | Noted) -> str:
     if isinstance(event, Opened):
         return f"operation {event.operation_id} is on record"
     if isinstance(event, StepPublished):
-        what = {"wave": "reassignment", "cancel": "return to the original order"}.get(event.what, event.what)
-        subject = "topic" if event.what in {"deletion", "creation"} else "partition"
-        return f"step {event.step}: {what} of {count(event.count, subject)} published"
+        words = step_words(StepKind(event.what))
+        return f"step {event.step}: {words.published} of {count(event.count, words.subject)} published"
     return event.text
 
 
