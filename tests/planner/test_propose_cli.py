@@ -219,7 +219,7 @@ def test_a_partition_is_explained(folder: Path) -> None:
     assert propose(folder, *arguments).returncode == 0
     first = str(plan(folder / "plan.json").reassignments[0].partition)
     done = propose(folder, *arguments, "--explain", first, "--explain", "nowhere-0")
-    assert f"{first} is in the plan because a broker that holds it is to be emptied\n" in done.stdout
+    assert f"{first} is in the plan because a broker that holds it must be emptied\n" in done.stdout
     assert "nowhere-0 is not in the plan: its replicas do not change\n" in done.stdout
     told = json.loads(propose(folder, *arguments, "--explain", first, "-o", "json").stdout)
     assert validate_value(told, "answers/figures") == []
