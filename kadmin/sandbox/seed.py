@@ -11,7 +11,7 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.kafka import rpc
+from kadmin.cluster.kafka.records import produce
 from kadmin.cluster.model import Create, TopicPartition
 from kadmin.cluster.zookeeper.reader import read_cluster
 from kadmin.cluster.zookeeper.store import Store
@@ -72,7 +72,7 @@ def seed(sandbox: Sandbox) -> Seeded:
     records: dict[TopicPartition, list[bytes]] = {}
     for topic in TOPICS:
         records.update(_records(topic))
-    rpc.produce(sandbox.bootstrap, records)
+    produce(sandbox.bootstrap, records)
     return Seeded(len(TOPICS), len(records), sum(len(written) for written in records.values()))
 
 

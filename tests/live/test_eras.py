@@ -15,7 +15,8 @@ from support.eras.claims import CLAIMS, VERSIONS, claim
 from support.live.cluster import REASSIGN, UNREGISTERED
 from support.live.waiting import wait_until
 
-from kadmin.cluster.kafka.rpc import describe_log_dirs, produce
+from kadmin.cluster.kafka.log_dirs import describe_log_dirs
+from kadmin.cluster.kafka.records import produce
 from kadmin.cluster.model import NO_LEADER, TopicPartition
 from kadmin.errors import NotCompletedError
 

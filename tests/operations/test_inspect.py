@@ -20,7 +20,7 @@ from support.live.waiting import wait_until
 from support.zookeeper.recorded_znodes import CLUSTERS, OLD_CONSUMERS, load, write
 
 from kadmin.cli.inspect import TABLES
-from kadmin.cluster.kafka import rpc
+from kadmin.cluster.kafka import connection
 from kadmin.cluster.model import Create, Delete, SetData
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.operations.clock import Clock
@@ -48,7 +48,7 @@ CREDENTIAL = "kJ8s-not-to-be-seen"
 
 @pytest.fixture(autouse=True)
 def _unanswered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rpc, "QUESTION_S", QUESTION_S)
+    monkeypatch.setattr(connection, "BOOTSTRAP_S", QUESTION_S)
 
 
 @pytest.fixture

@@ -19,15 +19,15 @@ from kafka import TopicPartition as KafkaTopicPartition
 from kafka.errors import KafkaError
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
+from support.live.records import consume_all
 from support.live.waiting import wait_until
 
 from kadmin.cli import run
-from kadmin.cluster.kafka.rpc import consume_all, produce
+from kadmin.cluster.kafka.records import produce
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.zookeeper.reader import read_cluster
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.cluster.zookeeper.znodes.admin import PREFERRED_REPLICA_ELECTION, encode_election
-from kadmin.errors import UnreachableError
 from kadmin.operations.record.record import Paths
 from kadmin.operations.zookeeper.journal import Journal
 
@@ -197,7 +197,7 @@ class Cluster:
         found: dict[TopicPartition, list[bytes]] = {}
 
         def read() -> bool:
-            with suppress(UnreachableError):
+            with suppress(KafkaError):
                 found.update(consume_all(self.bootstrap, self.state(topic).topics[topic].partitions()))
             return bool(found)
 
