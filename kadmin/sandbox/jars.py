@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from kadmin.java import JavaRuntime
 
 DEFAULT_VERSION = "2.8.2"
+DEFAULT_KRAFT_VERSION = "4.4.0"
 IVY_SETTINGS_VARIABLE = "KADMIN_IVY_SETTINGS"
 _FETCH_S = 900
 
@@ -66,10 +67,20 @@ def require_version(version: str) -> tuple[Jar, ...]:
     return lock[version]
 
 
+def runs_zookeeper(version: str) -> bool:
+    """Whether a version has ZooKeeper mode, which ended with 4.0."""
+    return _numbers(version) < (4,)
+
+
+def runs_kraft(version: str) -> bool:
+    """Whether a version has KRaft mode as production clusters run it, since 3.3."""
+    return _numbers(version) >= (3, 3)
+
+
 def class_path(version: str, java: JavaRuntime, cache: Path, tell: Callable[[str], None] = lambda _: None) -> str:
     """Return the class path of a version, every jar verified; what is missing or damaged is fetched first.
 
-    `tell` hears of a fetch, which may take a minute. Raises NotCompletedError where it cannot be fetched.
+    `tell` reports a fetch, which may take a minute. Raises NotCompletedError when it cannot be fetched.
     """
     jars = require_version(version)
     folder = cache / "jars"
@@ -78,6 +89,10 @@ def class_path(version: str, java: JavaRuntime, cache: Path, tell: Callable[[str
         tell(f"fetching {len(wrong)} jars of Kafka {version}, once")
         _fetch(wrong, folder, java, cache)
     return os.pathsep.join(str(folder / jar.name) for jar in jars)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))
 
 
 def _verified(path: Path, jar: Jar) -> bool:

@@ -45,6 +45,14 @@ class Process:
         self._signal(signal.SIGKILL)
         wait_until(lambda: not self.alive, STOP_S)
 
+    def freeze(self) -> None:
+        """Suspend it (SIGSTOP), until `thaw`."""
+        self._signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let it go on (SIGCONT)."""
+        self._signal(signal.SIGCONT)
+
     def _signal(self, number: int) -> None:
         if self.alive:
             with contextlib.suppress(ProcessLookupError):
@@ -64,6 +72,15 @@ def start(command: Sequence[str], log: Path, record: Path) -> Process:
     process = Process(child.pid, _start_time(child.pid) or "")
     record.write_text(json.dumps(asdict(process)), encoding="ascii")
     return process
+
+
+def run(command: Sequence[str], seconds: float) -> str | None:
+    """Run a command to its end; return None when it succeeded, else the last lines that it printed."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)  # noqa: S603 - as start
+    except subprocess.TimeoutExpired:
+        return f"it did not end within {seconds:g} s"
+    return _last_words(done.stdout + done.stderr) if done.returncode else None
 
 
 def read_process(record: Path) -> Process | None:
@@ -103,7 +120,11 @@ def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
 
 def words_of(log: Path) -> str:
     """Return what a log says of trouble, else its last lines."""
-    lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
+    return _last_words(log.read_text(encoding="utf-8", errors="replace") if log.is_file() else "")
+
+
+def _last_words(output: str) -> str:
+    lines = output.splitlines()
     trouble = [line for line in lines if any(word in line for word in ("ERROR", "FATAL", "Exception", "Error:"))]
     return " | ".join((trouble or lines)[-_LOG_LINES:]) or "it wrote nothing"
 
