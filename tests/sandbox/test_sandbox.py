@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from support.live.cluster import command
 
-from kadmin.errors import NotCompletedError
+from kadmin.errors import InvalidInputError, NotCompletedError
 from kadmin.sandbox import Sandbox, SandboxSpec
 from kadmin.sandbox.processes import Process, start
 
@@ -92,6 +92,10 @@ def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
         ["--config", "novalue"],
         ["--config", "broker.id=7"],
         ["--chroot", "kafka"],
+        ["--kraft", "--version", "2.8.2"],
+        ["--kraft", "--zookeepers", "3"],
+        ["--version", "4.4.0", "--chroot", "/kafka"],
+        ["--kraft", "--config", "node.id=7"],
     ],
 )
 def test_what_cannot_be_run_is_refused_before_anything_starts(tmp_path: Path, wrong: list[str]) -> None:
@@ -120,3 +124,8 @@ def test_one_that_ended_by_itself_is_gone_and_stopping_it_is_fine() -> None:
     ended.wait()
     assert not process.alive
     process.stop()
+
+
+def test_zookeeper_mode_ended_with_4_0(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match=r"4\.4\.0 has no ZooKeeper mode"):
+        Sandbox.up(SandboxSpec(tmp_path / "sandbox", version="4.4.0"))

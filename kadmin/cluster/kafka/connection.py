@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
+from copy import copy
 from typing import TYPE_CHECKING, Any, Self
 
 import kafka
@@ -120,14 +121,14 @@ class Connection:
 
     async def _ask(self, request: Any, broker_id: int | None, deadline: float) -> Any:  # noqa: ANN401 - as admin
         while True:
-            attempt = deadline if broker_id is not None else min(deadline, time.monotonic() + ATTEMPT_S)
             connection = await self._connect(broker_id, deadline)
+            # A request keeps the version that was negotiated first; another broker may have another one.
+            sent, limit = copy(request), _attempt(broker_id, deadline)
             try:
-                return await connection.send_request(request, request_timeout_ms=_milliseconds_until(attempt))
+                return await connection.send_request(sent, request_timeout_ms=_milliseconds_until(limit))
             except _LOST:
                 if broker_id is not None or time.monotonic() >= deadline:
                     raise
-                request.API_VERSION = None  # negotiated again with the next broker
 
     async def _change(self, request: Any, deadline: float) -> Any:  # noqa: ANN401 - as admin
         connection = await self._connect(None, deadline)
@@ -142,10 +143,10 @@ class Connection:
         A broker that cannot be reached is not tried again for a moment, so that the next attempt goes to another one.
         """
         while True:
-            attempt = deadline if broker_id is not None else min(deadline, time.monotonic() + ATTEMPT_S)
+            limit = _attempt(broker_id, deadline)
             node_id = self._manager.least_loaded_node() if broker_id is None else broker_id
             try:
-                return await self._manager.get_connection(node_id, timeout_ms=_milliseconds_until(attempt))
+                return await self._manager.get_connection(node_id, timeout_ms=_milliseconds_until(limit))
             except errors.NodeNotReadyError:
                 if time.monotonic() >= deadline:
                     raise
@@ -193,6 +194,11 @@ def error_name(code: int) -> str:
 
 class _UnansweredError(Exception):
     """A request left and its answer did not come."""
+
+
+def _attempt(broker_id: int | None, deadline: float) -> float:
+    """Return when to stop waiting for a broker: one that is named has until the deadline."""
+    return deadline if broker_id is not None else min(deadline, time.monotonic() + ATTEMPT_S)
 
 
 def _milliseconds_until(deadline: float) -> float:

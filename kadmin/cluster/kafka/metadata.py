@@ -81,15 +81,18 @@ class ClusterMetadata:
         }
 
 
-def read_metadata(connection: Connection, topics: Iterable[str] | None = None) -> ClusterMetadata:
+def read_metadata(
+    connection: Connection, topics: Iterable[str] | None = None, *, broker_id: int | None = None
+) -> ClusterMetadata:
     """Return the brokers, and the topics that are named or all of them; a topic that does not exist is left out.
 
-    Topics that the principal may not DESCRIBE are left out of a reading of all, without an error. Raises
-    UnreachableError, NotAuthorizedError for a named topic that may not be seen, and NotCompletedError.
+    `broker_id` names the broker to ask, any of them otherwise. Topics that the principal may not DESCRIBE are left out
+    of a reading of all, without an error. Raises UnreachableError, NotAuthorizedError for a named topic that may not
+    be seen, and NotCompletedError.
     """
     named = None if topics is None else [MetadataRequest.MetadataRequestTopic(name=name) for name in sorted(topics)]
     what = "describe topics"
-    answer = connection.ask(what, MetadataRequest(topics=named, allow_auto_topic_creation=False))
+    answer = connection.ask(what, MetadataRequest(topics=named, allow_auto_topic_creation=False), broker_id=broker_id)
     found = {}
     for topic in answer.topics:
         if topic.error_code != _UNKNOWN_TOPIC:
@@ -99,7 +102,7 @@ def read_metadata(connection: Connection, topics: Iterable[str] | None = None) -
         each.node_id: BrokerMetadata(each.node_id, each.rack, each.host, each.port, alive=True)
         for each in answer.brokers
     }
-    return ClusterMetadata(answer.cluster_id, _fenced(connection) | alive, dict(sorted(found.items())))
+    return ClusterMetadata(answer.cluster_id, _fenced(connection, broker_id) | alive, dict(sorted(found.items())))
 
 
 def _topic(topic: Any) -> TopicMetadata:  # noqa: ANN401 - kafka-python ships no types
@@ -116,9 +119,10 @@ def _topic(topic: Any) -> TopicMetadata:  # noqa: ANN401 - kafka-python ships no
     return TopicMetadata(_base64(topic.topic_id), dict(sorted(partitions.items())))
 
 
-def _fenced(connection: Connection) -> dict[int, BrokerMetadata]:
+def _fenced(connection: Connection, broker_id: int | None) -> dict[int, BrokerMetadata]:
     try:
-        answer = connection.ask("describe the cluster", DescribeClusterRequest(include_fenced_brokers=True))
+        request = DescribeClusterRequest(include_fenced_brokers=True)
+        answer = connection.ask("describe the cluster", request, broker_id=broker_id)
     except NotCompletedError:
         return {}  # before 2.8
     raise_for(answer.error_code, answer.error_message, connection.bootstrap, "describe the cluster")
