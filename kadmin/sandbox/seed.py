@@ -1,7 +1,7 @@
 """A skewed cluster to practise on: uneven topics, uneven leaders, one broker that is almost empty, real records.
 
-Goals: something to rebalance (the last broker is new, the first ones carry most), something to delete (`old-events`),
-and a name that guards protect (`__audit`). A broker that is stopped and started again leaves something to elect.
+There is something to rebalance (the last broker is new, the first ones hold most), something to delete
+(`old-events`), and a name that guards protect (`__audit`). Stopping and starting a broker gives something to elect.
 Deterministic: the same spec gives the same topics, assignments and records.
 """
 
@@ -54,7 +54,7 @@ TOPICS = (
 
 @dataclass(frozen=True, slots=True)
 class Seeded:
-    """What was made."""
+    """How many topics, partitions and records were made."""
 
     topics: int
     partitions: int
@@ -132,7 +132,7 @@ def _wait(ready: Callable[[], bool]) -> None:
 
 
 def _assign(sandbox: Sandbox, topic: SeedTopic, chooser: random.Random) -> dict[int, Replicas]:
-    """Place replicas on as many racks as there are, low broker ids first: the last broker gets almost nothing."""
+    """Place replicas on as many racks as possible, on low broker ids first; the last broker gets none."""
     brokers = sorted(sandbox.broker_ports)
     old = brokers[:-1] if len(brokers) > 1 else brokers
     found = {}
@@ -143,7 +143,7 @@ def _assign(sandbox: Sandbox, topic: SeedTopic, chooser: random.Random) -> dict[
 
 
 def _one_per_rack(sandbox: Sandbox, brokers: Sequence[int]) -> list[int]:
-    # Brokers of racks not yet used come first, the others after them.
+    # Brokers on racks that are not used yet come first.
     chosen: list[int] = []
     for broker in brokers:
         if sandbox.spec.rack(broker) not in {sandbox.spec.rack(other) for other in chosen}:

@@ -55,13 +55,13 @@ class Server:
         return read_process(self.folder / _PROCESS)
 
     def wait_ready(self, condition: Callable[[], bool]) -> None:
-        """Wait for a condition; raises NotCompletedError with the log's last words when the server ends or hangs."""
+        """Wait for a condition; raises NotCompletedError with the errors in the log when the server ends or hangs."""
         process = self.process
         wait_until(lambda: condition() or process is None or not process.alive, READY_S)
         if condition():
             return
         runs = process is not None and process.alive
-        how = f"was not ready within {READY_S:g} s" if runs else "ended by itself"
+        how = f"was not ready within {READY_S:g} s" if runs else "ended before it was ready"
         raise NotCompletedError(f"{self} {how}.", cause=words_of(self.folder / "server.log"))
 
 

@@ -1,4 +1,4 @@
-"""What a sandbox runs, checked before anything starts."""
+"""The specification of a sandbox, checked before anything starts."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ _CHROOT = re.compile(r"(/[A-Za-z0-9._-]+)*")
 
 @dataclass(frozen=True, slots=True)
 class SandboxSpec:
-    """What to run. Brokers have ids from 1 and racks r1, r2, ... in turn; `chroot` is empty or `/path`.
+    """The servers to run. Brokers have ids from 1 and racks r1, r2, ... in turn; `chroot` is empty or `/path`.
 
-    `mode` is zookeeper or kraft; in KRaft mode there are three controllers, and no ZooKeeper to set anything of. No
-    brokers at all is a bare ZooKeeper. `broker_config` overrides settings of every broker, and of every controller.
+    `mode` is zookeeper or kraft: KRaft mode has three controllers, and `zookeepers`, `chroot` and `four_letter_words`
+    keep their defaults. A sandbox without brokers is a bare ZooKeeper. `broker_config` overrides settings of every
+    broker and of every controller.
     """
 
     directory: Path
@@ -40,7 +41,7 @@ class SandboxSpec:
 
     @property
     def kraft(self) -> bool:
-        """Whether controllers hold the metadata, and not ZooKeeper."""
+        """Whether the metadata is in the controllers' log and not in ZooKeeper."""
         return self.mode == KRAFT
 
     def rack(self, broker_id: int) -> str:
@@ -52,7 +53,7 @@ class SandboxSpec:
         require_version(self.version)
         self._check_mode()
         if self.brokers < self.kraft or self.racks < 1:
-            raise InvalidInputError(f"{self.brokers} brokers on {self.racks} racks cannot be had.")
+            raise InvalidInputError(f"{self.brokers} brokers on {self.racks} racks are not possible.")
         managed = sorted(MANAGED_SETTINGS & set(self.broker_config))
         if managed:
             raise InvalidInputError(f"The sandbox itself sets {', '.join(managed)}.", next_command="leave it out")

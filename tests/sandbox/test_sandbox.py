@@ -53,8 +53,8 @@ def status(folder: Path) -> str:
     return answer.out
 
 
-def test_a_restarted_broker_is_ended_too_whoever_restarted_it(tmp_path: Path) -> None:
-    """Every value of a sandbox reads from its folder what runs."""
+def test_a_broker_that_another_value_restarted_is_ended_too(tmp_path: Path) -> None:
+    """Every Sandbox value reads from the folder which processes run."""
     folder = tmp_path / "a folder of Zoë"
     first = Sandbox.up(SandboxSpec(folder, brokers=1))
     other = Sandbox.load(folder)
@@ -70,9 +70,9 @@ def test_a_restarted_broker_is_ended_too_whoever_restarted_it(tmp_path: Path) ->
     assert [path.name for path in tmp_path.iterdir()] == []
 
 
-def test_a_broker_that_ends_by_itself_is_told_with_its_own_words_and_nothing_is_left(tmp_path: Path) -> None:
+def test_a_broker_that_ends_at_its_start_is_reported_with_its_log_and_nothing_is_left(tmp_path: Path) -> None:
     spec = SandboxSpec(tmp_path / "sandbox", brokers=1, broker_config={"num.io.threads": "none"})
-    with pytest.raises(NotCompletedError, match="Broker 1 ended by itself") as refused:
+    with pytest.raises(NotCompletedError, match="Broker 1 ended before it was ready") as refused:
         Sandbox.up(spec)
     assert "num.io.threads" in (refused.value.cause or "")
     assert not (tmp_path / "sandbox").exists()
@@ -104,8 +104,8 @@ def test_what_cannot_be_run_is_refused_before_anything_starts(tmp_path: Path, wr
     assert not (tmp_path / "sandbox").exists()
 
 
-def test_a_process_id_that_was_given_again_is_not_ours(tmp_path: Path) -> None:
-    """Told apart by its start time."""
+def test_a_process_with_a_reused_id_is_not_ours(tmp_path: Path) -> None:
+    """Its start time is another one."""
     sleeper = start(["sleep", "60"], tmp_path / "log", tmp_path / "process.json")
     try:
         assert sleeper.alive
@@ -118,7 +118,7 @@ def test_a_process_id_that_was_given_again_is_not_ours(tmp_path: Path) -> None:
     assert not sleeper.alive
 
 
-def test_one_that_ended_by_itself_is_gone_and_stopping_it_is_fine() -> None:
+def test_stopping_a_process_that_has_ended_is_fine() -> None:
     ended = subprocess.Popen(["true"])
     process = Process(ended.pid, "0")
     ended.wait()

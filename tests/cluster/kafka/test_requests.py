@@ -99,7 +99,7 @@ def oldest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
 
 
 @pytest.mark.live
-def test_the_oldest_brokers_take_records_but_tell_no_sizes(oldest: Sandbox) -> None:
+def test_the_oldest_brokers_take_records_but_give_no_sizes(oldest: Sandbox) -> None:
     topic = make_topic(oldest, {0: (1,)})
     written = {TopicPartition(topic, 0): [b"a", b"b"]}
     produce(oldest.bootstrap, written)
@@ -112,8 +112,8 @@ def test_the_oldest_brokers_take_records_but_tell_no_sizes(oldest: Sandbox) -> N
         describe_settings(oldest.bootstrap, [1], ["delete.topic.enable"])
 
 
-def test_nobody_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every call ends at its deadline and says whom it asked."""
+def test_no_broker_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every call ends at its deadline and names the addresses that it asked."""
     monkeypatch.setattr(connection, "BOOTSTRAP_S", 0.5)
     monkeypatch.setattr(records, "BOOTSTRAP_S", 0.5)
     servers = ["127.0.0.1:1", "127.0.0.1:2"]
