@@ -32,12 +32,14 @@ from support.zookeeper.fault_proxy import Action, Fault, FaultProxy, Side
 from kadmin.cluster.zookeeper.reader import read_cluster
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.documents import dump_json
-from kadmin.operations.clock import Clock
+from kadmin.operations.context import Clock
 from kadmin.operations.decide import decide
-from kadmin.operations.decide.actions import Memory, Observed, PublishWave, ReassignmentWork
-from kadmin.operations.record.record import Author, OperationKind, OperationRecord, Paths, StepKind
+from kadmin.operations.decide.actions import Memory, Observed, PublishWave
+from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.record.holder import Holder, Lock
+from kadmin.operations.record.record import Author, OperationKind, OperationRecord, StepKind
 from kadmin.operations.zookeeper.journal import Journal
-from kadmin.operations.zookeeper.lock import Holder, take
+from kadmin.operations.zookeeper.paths import Paths
 from kadmin.operations.zookeeper.publish import Publisher, next_step
 from kadmin.plan.model import Elect, PartitionTarget
 from kadmin.report.text import table
@@ -145,7 +147,7 @@ def _pairs(store: Store, client: KazooClient) -> list[tuple[float, float]]:
     client.create(f"{TOPICS}/orders", json.dumps({"version": 1, "partitions": {"0": lists[0]}}).encode())
     _until(lambda: len(read_cluster(store, ["orders"]).states) == 1)
     author = Author("bench", "bench", 0)
-    lease = take(store, Paths(), Holder(author, "bench", "now", 10.0), Clock(), 0)
+    lease = Lock(store, Paths()).take(Holder(author, "bench", "now", 10.0), Clock(), 0)
     journal = Journal(store, Paths())
     journal.create(
         OperationRecord("bench", OperationKind.REASSIGNMENT, "{}", "sha256:0", None, "now", author, {}), lease, "now"

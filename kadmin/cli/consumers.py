@@ -37,9 +37,9 @@ def preview(
     """Show who has each partition before and after a change, and how many partitions change hands."""
     from kadmin.cli.context import open_context
     from kadmin.cluster.names import one_line
-    from kadmin.operations.reading.consumers import Change
-    from kadmin.operations.reading.consumers import preview as look
     from kadmin.operations.zookeeper.inspect import Inspection
+    from kadmin.operations.zookeeper.old_consumers import Change
+    from kadmin.operations.zookeeper.old_consumers import preview as look
 
     if not (add_partitions or members or lose):
         raise UsageError("Nothing changes.", next_command="add --add-partitions N, --members N or --lose MEMBER")

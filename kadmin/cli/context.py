@@ -14,14 +14,13 @@ import typer
 
 from kadmin.cli.deadline import alarm
 from kadmin.cli.options import OutputFormat
+from kadmin.operations.zookeeper.backend import ZooKeeperContext, zookeeper_context
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
-    from kadmin.operations.clock import Clock
-    from kadmin.operations.execute.apply import Bounds
-    from kadmin.operations.execute.runner import Context
+    from kadmin.operations.context import Clock
 
 ROOT_VARIABLE = "KADMIN_ROOT"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -31,17 +30,16 @@ _GRACE_S = 1.5
 @contextmanager
 def open_context(
     zookeeper: str, *, timeout_s: float | None = None, story: OutputFormat = OutputFormat.HUMAN
-) -> Iterator[Context]:
+) -> Iterator[ZooKeeperContext]:
     """Connect, follow signals, and close the story's open line at the end.
 
     `timeout_s` bounds the whole command: calls and waits end by then, each with its own error, and what is left to
     clean up has _GRACE_S, after which an alarm ends it wherever it is. The environment's KADMIN_ROOT says where
-    kadmin keeps its znodes, for clusters whose ACLs forbid `/kadmin`. `story` is the form of what is told on stderr.
+    kadmin keeps operations, for clusters whose ACLs forbid its default. `story` is the form of what is told on stderr.
     """
     from kadmin.cluster.zookeeper.store import Store
-    from kadmin.operations.clock import Clock
-    from kadmin.operations.execute.runner import Context
-    from kadmin.operations.record.record import Paths
+    from kadmin.operations.context import Clock
+    from kadmin.operations.zookeeper.paths import Paths
     from kadmin.report.follow import Follower, JsonFollower
 
     def write(text: str) -> None:
@@ -56,16 +54,9 @@ def open_context(
         Store.connect(zookeeper, until=clock.until) as store,
     ):
         try:
-            yield Context(store, Paths(os.environ.get(ROOT_VARIABLE, "/kadmin")), clock, follower)
+            yield zookeeper_context(store, Paths(os.environ.get(ROOT_VARIABLE, "/kadmin")), clock, follower)
         finally:
             follower.close()
-
-
-def bounds_of(context: Context, lock_timeout_s: float) -> Bounds:
-    """Return the command's own deadline, and how long it waits for a held lock."""
-    from kadmin.operations.execute.apply import Bounds
-
-    return Bounds(context.clock.until, lock_timeout_s)
 
 
 @contextmanager

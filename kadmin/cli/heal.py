@@ -25,7 +25,7 @@ def heal(
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
     """Cure what keeps the controller from working: each step is shown, confirmed, and saved before it is done."""
-    from kadmin.cli.context import bounds_of, open_context
+    from kadmin.cli.context import open_context
     from kadmin.operations.zookeeper.heal import heal as run
 
     def confirm(finding: str, cure: str) -> None:
@@ -33,5 +33,5 @@ def heal(
         ask("Do it?", yes=yes)
 
     with open_context(zookeeper, timeout_s=timeout, story=output) as context:
-        outcome = run(context, bounds_of(context, lock_timeout), confirm)
+        outcome = run(context, lock_timeout, confirm)
     answer_outcome(output, outcome)

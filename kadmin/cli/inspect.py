@@ -15,7 +15,7 @@ from kadmin.errors import NotCompletedError, UnreachableError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kadmin.operations.execute.runner import Context
+    from kadmin.operations.zookeeper.backend import ZooKeeperContext
     from kadmin.operations.zookeeper.inspect import Inspection
 
 BETWEEN_LOOKS_S = 2.0
@@ -188,7 +188,7 @@ class Shape:
 
 def _show(
     zookeeper: str,
-    look: Callable[[Context], _Seen],
+    look: Callable[[ZooKeeperContext], _Seen],
     tell: Callable[[_Seen], None],
     *,
     watch: bool,

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kadmin.cluster.model import TopicPartition
-    from kadmin.operations.execute.apply import Bounds, Outcome
-    from kadmin.operations.execute.runner import Context
+    from kadmin.operations.context import Context
+    from kadmin.operations.execute.apply import Outcome
     from kadmin.plan.model import Plan, Policy
 
 lock_app = typer.Typer(help="The lock that keeps two runners apart.", no_args_is_help=True)
@@ -46,13 +46,12 @@ def apply(
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
     """Execute a plan on the live cluster: check, show, ask, publish wave by wave, follow, verify."""
-    from kadmin.cli.context import bounds_of, open_context
+    from kadmin.cli.context import open_context
     from kadmin.cli.inputs import read_plan, read_policy, read_sizes
 
     plan, known, rules = read_plan(file), read_sizes(sizes), read_policy(policy)
     with open_context(zookeeper, timeout_s=timeout, story=output) as context:
-        bounds = bounds_of(context, lock_timeout)
-        outcome = execute(context, plan, known, bounds, output, policy=rules, dry_run=dry_run, yes=yes)
+        outcome = execute(context, plan, known, lock_timeout, output, policy=rules, dry_run=dry_run, yes=yes)
     answer_outcome(output, outcome)
 
 
@@ -112,7 +111,7 @@ def execute(
     context: Context,
     plan: Plan,
     sizes: Mapping[TopicPartition, int],
-    bounds: Bounds,
+    lock_timeout: float,
     output: OutputFormat,
     *,
     policy: Policy | None = None,
@@ -129,7 +128,7 @@ def execute(
     outcome = preview.settled(dry_run=dry_run)
     if outcome is None:
         _confirm(plan, yes=yes)
-        outcome = service.apply(context, plan, sizes, bounds, policy)
+        outcome = service.apply(context, plan, sizes, lock_timeout, policy)
     return outcome
 
 
@@ -140,12 +139,11 @@ def lock_show(
     """Show who holds the lock."""
     from kadmin.cli.context import open_context
     from kadmin.cli.output import answer
-    from kadmin.operations.zookeeper.lock import read_holder
     from kadmin.report.answers import lock_answer
     from kadmin.report.operations import lock_text
 
     with open_context(zookeeper, timeout_s=timeout) as context:
-        found = read_holder(context.store, context.paths)
+        found = context.operations.holder()
     answer(output, lambda: lock_text(found), lambda: lock_answer(found))
 
 
@@ -159,11 +157,10 @@ def lock_release(
 ) -> None:
     """Take the lock away from a runner that is gone or must not go on; its next write fails."""
     from kadmin.cli.context import open_context
-    from kadmin.operations.zookeeper.lock import release_by_hand
 
     ask(f"Take the lock away from the runner of operation {operation_id}?", yes=yes)
     with open_context(zookeeper, timeout_s=timeout) as context:
-        holder = release_by_hand(context.store, context.paths, operation_id)
+        holder = context.operations.release_by_hand(operation_id)
     typer.echo(f"released; it was held by {holder}")
 
 

@@ -19,7 +19,7 @@ from kadmin.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from kadmin.operations.execute.runner import Context
+    from kadmin.operations.context import Context
     from kadmin.plan.model import RecreationPlan
 
 
@@ -39,7 +39,7 @@ def recreate(
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
     """Make deleted topics again, with their assignment and configs; their records are gone."""
-    from kadmin.cli.context import bounds_of, open_context
+    from kadmin.cli.context import open_context
     from kadmin.cli.inputs import write_plan
 
     with open_context(zookeeper, timeout_s=timeout, story=output) as context:
@@ -48,7 +48,7 @@ def recreate(
             write_plan(out, plan)
             typer.echo(f"{out}: {len(plan.recipes)} topics")
             return
-        outcome = execute(context, plan, {}, bounds_of(context, lock_timeout), output, dry_run=dry_run, yes=yes)
+        outcome = execute(context, plan, {}, lock_timeout, output, dry_run=dry_run, yes=yes)
     answer_outcome(output, outcome)
 
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.inventory import ClusterInventory
+    from kadmin.operations.context import Context
     from kadmin.operations.decide.examine import Examination
-    from kadmin.operations.execute.runner import Context
     from kadmin.plan.facts import ClusterFacts
     from kadmin.plan.model import Plan, Policy
 

@@ -33,15 +33,14 @@ def resume(
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
     """Take an unfinished operation over, from any machine, and bring it to its end."""
-    from kadmin.cli.context import bounds_of, open_context
+    from kadmin.cli.context import open_context
     from kadmin.operations.execute import takeover
 
     with open_context(zookeeper, timeout_s=timeout, story=output) as context:
-        bounds = bounds_of(context, lock_timeout)
         found = takeover.find_unfinished(context, operation_id)
         if found is not None:
             ask(f"Resume operation {found}?", yes=yes)
-        outcome = takeover.resume(context, operation_id, bounds)
+        outcome = takeover.resume(context, operation_id, lock_timeout)
     answer_outcome(output, outcome)
 
 
@@ -54,12 +53,12 @@ def pause(
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
     """Publish no further wave; the running one is followed to its end, and `resume` goes on."""
-    from kadmin.cli.context import bounds_of, open_context
+    from kadmin.cli.context import open_context
     from kadmin.operations.execute.takeover import stop
-    from kadmin.operations.record.request import Stop
+    from kadmin.operations.record.stop_request import Stop
 
     with open_context(zookeeper, timeout_s=timeout, story=output) as context:
-        outcome = stop(context, operation_id, Stop.PAUSE, bounds_of(context, lock_timeout))
+        outcome = stop(context, operation_id, Stop.PAUSE, lock_timeout)
     answer_outcome(output, outcome)
 
 
@@ -77,20 +76,19 @@ def cancel(
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
     """End an operation: publish no further wave, and follow what runs to its end, or take it back at once."""
-    from kadmin.cli.context import bounds_of, open_context
+    from kadmin.cli.context import open_context
     from kadmin.operations.execute.takeover import find_unfinished, stop
-    from kadmin.operations.record.request import Stop
+    from kadmin.operations.record.stop_request import Stop
 
     if allow_foreign and not now:
         raise UsageError("--allow-foreign goes with --now.", next_command="kadmin cancel --help")
     kind = Stop.CANCEL_NOW if now else Stop.CANCEL
     with open_context(zookeeper, timeout_s=timeout, story=output) as context:
-        bounds = bounds_of(context, lock_timeout)
         found = find_unfinished(context, operation_id)
         if found is not None:
             how = "and take back what runs" if now else "and let what runs come to its end"
             ask(f"Cancel operation {found} {how}?", yes=yes)
-        outcome = stop(context, operation_id, kind, bounds, allow_foreign=allow_foreign)
+        outcome = stop(context, operation_id, kind, lock_timeout, allow_foreign=allow_foreign)
     answer_outcome(output, outcome)
 
 
@@ -106,13 +104,12 @@ def rollback(
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
     """Bring the partitions of an operation (the last, where none is named) back to their original order."""
-    from kadmin.cli.context import bounds_of, open_context
+    from kadmin.cli.context import open_context
     from kadmin.cli.inputs import read_sizes
     from kadmin.operations.repair.rollback import plan_rollback
 
     known = read_sizes(sizes)
     with open_context(zookeeper, timeout_s=timeout, story=output) as context:
-        bounds = bounds_of(context, lock_timeout)
         plan = plan_rollback(context, operation_id)
-        outcome = execute(context, plan, known, bounds, output, dry_run=dry_run, yes=yes)
+        outcome = execute(context, plan, known, lock_timeout, output, dry_run=dry_run, yes=yes)
     answer_outcome(output, outcome)

@@ -19,8 +19,7 @@ from kadmin.errors import InvalidInputError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kadmin.operations.execute.apply import Bounds
-    from kadmin.operations.execute.runner import Context
+    from kadmin.operations.context import Context
     from kadmin.plan.throttle import ConfigChanges
 
 throttle_app = typer.Typer(help="Replication throttles: what is set, by whom, and by hand.", no_args_is_help=True)
@@ -76,13 +75,12 @@ def set_(
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
     """Throttle the partitions in flight now, or whole topics, or give brokers a rate; says what was there before."""
-    from kadmin.cli.context import bounds_of, open_context
+    from kadmin.cli.context import open_context
     from kadmin.operations.throttles.by_hand import Scope, plan_set
 
     wanted, scope = _rate(rate), Scope(tuple(broker or ()), tuple(topic or ()))
     with open_context(zookeeper, timeout_s=timeout) as context:
-        bounds = bounds_of(context, lock_timeout)
-        _carry_out(context, lambda: plan_set(context, scope, wanted), bounds, output, yes=yes)
+        _carry_out(context, lambda: plan_set(context, scope, wanted), lock_timeout, output, yes=yes)
 
 
 @throttle_app.command("clear")
@@ -98,17 +96,16 @@ def clear(
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
     """Take throttles off: what an operation set goes back to the value before it, all else goes."""
-    from kadmin.cli.context import bounds_of, open_context
+    from kadmin.cli.context import open_context
     from kadmin.operations.throttles.by_hand import Scope, plan_clear
 
     scope = Scope(tuple(broker or ()), tuple(topic or ()))
     with open_context(zookeeper, timeout_s=timeout) as context:
-        bounds = bounds_of(context, lock_timeout)
-        _carry_out(context, lambda: plan_clear(context, scope, now=now), bounds, output, yes=yes)
+        _carry_out(context, lambda: plan_clear(context, scope, now=now), lock_timeout, output, yes=yes)
 
 
 def _carry_out(
-    context: Context, plan: Callable[[], ConfigChanges], bounds: Bounds, output: OutputFormat, *, yes: bool
+    context: Context, plan: Callable[[], ConfigChanges], lock_timeout: float, output: OutputFormat, *, yes: bool
 ) -> None:
     from kadmin.cli.confirm import ask
     from kadmin.cli.output import answer
@@ -119,7 +116,7 @@ def _carry_out(
     if changes := plan():
         typer.echo(changes_text(changes), err=True)
         ask("Change these?", yes=yes)
-        written = write_planned(context, plan, bounds)
+        written = write_planned(context, plan, lock_timeout)
     answer(output, lambda: written_text(written), lambda: written_answer(written))
 
 

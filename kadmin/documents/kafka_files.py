@@ -18,7 +18,8 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from kadmin.cluster.model import TopicPartition
-from kadmin.cluster.zookeeper.znodes.admin import encode_election, encode_reassignment
+from kadmin.cluster.payloads import encode_reassignment
+from kadmin.cluster.zookeeper.znodes.admin import encode_election
 from kadmin.documents.events import assemble, locate
 from kadmin.documents.explain import code_of
 from kadmin.documents.json_text import json_events, plain_value

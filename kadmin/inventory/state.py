@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import (
     NO_LEADER,
-    AdminNode,
-    AdminState,
     Broker,
     ClusterState,
     PartitionState,
+    PendingRequest,
+    Requests,
     Topic,
     TopicPartition,
 )
@@ -54,7 +54,7 @@ def inventory_of(
 
 
 def state_of(cluster: ClusterInventory) -> ClusterState:
-    """Return what an inventory knows of a cluster's state; epochs, versions and admin znodes are nobody's.
+    """Return what an inventory knows of a cluster's state; epochs and pending requests are in no inventory.
 
     Brokers marked dead are not registered. A partition without a known leader has no state, as on a cluster whose
     state znode is missing; one without a known ISR has its leader alone in it.
@@ -66,26 +66,22 @@ def state_of(cluster: ClusterInventory) -> ClusterState:
         cluster_id=cluster.cluster_id,
         controller=None,
         controller_epoch=0,
-        controller_epoch_version=0,
-        brokers={
-            row.broker_id: Broker(row.broker_id, row.rack, (), registration_version=0)
-            for row in cluster.brokers
-            if row.alive is not False
-        },
+        brokers={row.broker_id: Broker(row.broker_id, row.rack) for row in cluster.brokers if row.alive is not False},
         topics={name: Topic(name, numbers) for name, numbers in replicas.items()},
         topic_configs={
             name: {MIN_INSYNC_REPLICAS: str(wanted)} for name, wanted in cluster.facts.min_insync_replicas.items()
         },
         broker_defaults=_broker_defaults(cluster),
         states={
-            TopicPartition(row.topic, row.partition): PartitionState(row.leader, _isr(row), 0, 0)
+            TopicPartition(row.topic, row.partition): PartitionState(row.leader, _isr(row))
             for row in cluster.partitions
             if row.leader is not None
         },
-        admin=AdminState(reassignment=_reassignment(cluster)),
+        requests=Requests(reassignment=_reassignment(cluster)),
     )
 
 
+_PLACE = "the list of partitions that were being reassigned"
 _NOTHING_TOLD = ("the inventory does not say which groups use a topic, nor whether the brokers delete topics",)
 
 
@@ -102,9 +98,9 @@ def facts_of(cluster: ClusterInventory) -> ClusterFacts:
     )
 
 
-def _reassignment(cluster: ClusterInventory) -> AdminNode | None:
+def _reassignment(cluster: ClusterInventory) -> PendingRequest | None:
     moving = cluster.facts.reassigning
-    return AdminNode(None, -1, dict.fromkeys(moving, ())) if moving else None
+    return PendingRequest(_PLACE, dict.fromkeys(moving, ()), touched=True) if moving else None
 
 
 def _broker_defaults(cluster: ClusterInventory) -> dict[str, str]:

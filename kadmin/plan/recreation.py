@@ -36,7 +36,7 @@ def _present(plan: RecreationPlan, state: ClusterState) -> Iterator[Violation]:
         if topic in state.topics:
             message, hint = f"{topic} is there; nothing of it was touched", "take it out of the recipe"
             yield Violation(codes.TOPIC_EXISTS, message, hint, topic=topic, field=field)
-        elif topic in state.admin.deletions:
+        elif topic in state.requests.deletions:
             message, hint = f"{topic} is still being deleted", "wait until the deletion is done"
             yield Violation(codes.TOPIC_EXISTS, message, hint, topic=topic, field=field)
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from kadmin.operations.execute.apply import Outcome
     from kadmin.operations.reading.snapshot import Snapshot
     from kadmin.operations.reading.verify import Status, Verification
+    from kadmin.operations.record.holder import Holder
     from kadmin.operations.record.record import Listing
-    from kadmin.operations.zookeeper.lock import Holder
     from kadmin.plan.copying import Throttle
     from kadmin.plan.diff import BrokerLoad, PlanDiff
     from kadmin.plan.election import ElectionProposal

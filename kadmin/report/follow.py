@@ -6,14 +6,14 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from kadmin.operations.execute.events import Noted, Opened, Progressed, StepPublished
+from kadmin.operations.events import Noted, Opened, Progressed, StepPublished
 from kadmin.plan.units import format_rate, format_size
 from kadmin.report.text import count, duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kadmin.operations.execute.events import Event
+    from kadmin.operations.events import Event
 
 _BAR = 24
 _NAMES: dict[type[Event], str] = {

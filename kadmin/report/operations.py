@@ -14,12 +14,13 @@ from kadmin.report.text import SHOWN_ROWS, change, count, duration, replicas, sh
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from kadmin.operations.decide.actions import Verdict
     from kadmin.operations.decide.examine import Examination
     from kadmin.operations.execute.apply import Outcome
     from kadmin.operations.reading.snapshot import Snapshot
-    from kadmin.operations.reading.verify import Status, Verdict, Verification
+    from kadmin.operations.reading.verify import Status, Verification
+    from kadmin.operations.record.holder import Holder
     from kadmin.operations.record.record import Listing
-    from kadmin.operations.zookeeper.lock import Holder
     from kadmin.plan.copying import Throttle
     from kadmin.plan.diff import PlanDiff
     from kadmin.plan.election import ElectionProposal

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.model import Create
 from kadmin.cluster.zookeeper.addresses import parse_connect_string
 from kadmin.cluster.zookeeper.four_letter import ask
+from kadmin.cluster.zookeeper.model import Create
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.sandbox.settings import broker_config, zookeeper_config
 

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import typer
+from support.cli.commands import command
 from support.controller.simple_controller import Manner
-from support.live.cluster import command, document, reassignment
+from support.documents.plans import document, reassignment
 from typer.core import TyperGroup
 from typer.main import get_command
 
@@ -23,13 +24,13 @@ from kadmin.cli.app import app
 from kadmin.cli.deadline import alarm
 from kadmin.cli.inspect import TABLES
 from kadmin.errors import NotCompletedError
-from kadmin.operations.clock import Clock
+from kadmin.operations.context import Clock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from support.controller.simple_controller import StandIn
+    from support.controller.simple_controller import SimpleController
 
 HOUR_S = 3600.0
 SLACK_S = 20.0
@@ -55,7 +56,7 @@ def test_f30_deadlines_are_monotonic() -> None:
 
 @pytest.mark.zookeeper
 @pytest.mark.usefixtures("jumping")
-def test_f30_a_plan_runs_and_times_out_as_ever(cluster: StandIn, tmp_path: Path) -> None:
+def test_f30_a_plan_runs_and_times_out_as_ever(cluster: SimpleController, tmp_path: Path) -> None:
     cluster.create_topic("orders", {0: [1, 2]})
     plan = document(tmp_path / "plan.yaml", reassignment("orders", {0: [2, 3]}))
     cluster.behave(Manner.BEGIN)

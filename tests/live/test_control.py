@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
-from support.live.cluster import document, reassignment
+from support.documents.plans import document, reassignment
 from support.live.waiting import wait_until
 
 from kadmin.cluster.model import TopicPartition
@@ -141,7 +141,7 @@ def test_cancel_now_takes_back_what_runs(cluster: Cluster, run: Run) -> None:
         assert orders(cluster, run.topic) == [(1, 2), (1, 2), (1, 2)]
     assert state_of(cluster, run.operation) == "cancelled"
     assert cluster.get("/admin/reassign_partitions") is None
-    cluster.wait_for_controller()
+    cluster.controllers.wait()
 
 
 @pytest.mark.parametrize(("target", "state"), [("pause", "paused"), ("cancel", "cancelled")])

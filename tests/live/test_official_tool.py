@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
-from support.live.cluster import document, reassignment
+from support.documents.plans import document, reassignment
 from support.live.waiting import wait_until
 
 from kadmin.java import cache_folder, find_java

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from kadmin.operations.execute import events
+from kadmin.operations import events
 from kadmin.report.follow import Follower, JsonFollower
 from kadmin.schema import validate_value
 

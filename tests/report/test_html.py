@@ -14,8 +14,9 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
 import pytest
+from support.cli.commands import command
 from support.cluster.states import cluster, tp
-from support.live.cluster import command, deletion, document, election, reassignment
+from support.documents.plans import deletion, document, election, reassignment
 from support.pages.html import HTML, hostile_page, large_page, operation_html, page_of
 
 from kadmin.inventory import inventory_of, write_inventory

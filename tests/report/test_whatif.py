@@ -6,8 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from support.cli.commands import command
 from support.cluster.states import CLUSTER_ID, cluster, tp
-from support.live.cluster import command, deletion, document, election, reassignment
+from support.documents.plans import deletion, document, election, reassignment
 
 from kadmin.inventory import inventory_of, write_inventory
 from kadmin.schema import validate_value

@@ -109,7 +109,7 @@ def placements_of(
     of min.insync.replicas. Configs count as far as the state was read with them.
     """
     found: list[PlacedPartition] = []
-    for name in sorted(set(state.topics) - set(state.admin.deletions)):
+    for name in sorted(set(state.topics) - set(state.requests.deletions)):
         topic = state.topics[name]
         limit = min_insync_replicas(name, state, min_insync)
         configured = state.topic_configs.get(name, {}).get(UNCLEAN_ELECTION)

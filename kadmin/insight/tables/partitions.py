@@ -8,6 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import NO_LEADER
+from kadmin.cluster.zookeeper.model import BrokerNode, TopicNode
 from kadmin.insight.tables.table import Table, moment
 from kadmin.plan.election import off_preferred
 from kadmin.plan.outlook import min_insync_replicas
@@ -106,7 +107,7 @@ def broker_table(state: ClusterState, size_bytes: Mapping[int, int]) -> Table:
             leaders[broker_id],
             out[broker_id],
             size_bytes.get(broker_id),
-            None if broker is None else broker.registration_version,
+            broker.registration_version if isinstance(broker, BrokerNode) else None,
             None if broker is None else moment(broker.since_ms),
         )
 
@@ -134,9 +135,9 @@ def topic_table(state: ClusterState) -> Table:
             counts[PartitionCondition.AT_MIN_ISR],
             counts[PartitionCondition.NOT_PREFERRED],
             counts[PartitionCondition.MOVING],
-            topic.name in state.admin.deletions,
+            topic.name in state.requests.deletions,
             topic.topic_id,
-            topic.format_version,
+            topic.format_version if isinstance(topic, TopicNode) else None,
         )
 
     return Table.of("topics", TOPICS, (row(state.topics[name]) for name in sorted(state.topics)))

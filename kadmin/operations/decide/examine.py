@@ -10,8 +10,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kadmin.errors import BusyError, InvalidInputError, StalePlanError, name_some
-from kadmin.operations.decide.actions import DeletionWork, ElectionWork, ReassignmentWork, RecreationWork
+from kadmin.operations.decide.deletion import DeletionWork
+from kadmin.operations.decide.election import ElectionWork
 from kadmin.operations.decide.guards import deletion_refusals
+from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.decide.recreation import RecreationWork
 from kadmin.plan import codes
 from kadmin.plan.checks import fewer_racks, replication_factor_changes, unknown_names
 from kadmin.plan.copying import throttle_of
@@ -142,7 +145,7 @@ def _election(plan: ElectionPlan, state: ClusterState) -> Examination:
         return Examination((error,), None)
     targets = scope_of(plan, state)
     refusals: list[KadminError] = []
-    if state.admin.election is not None:
+    if state.requests.election is not None:
         refusals.append(_node_there("/admin/preferred_replica_election"))
     off = tuple(str(partition) for partition in off_preferred(targets, state))
     warnings = tuple(violation.message for violation in check_election(plan, state))
@@ -167,7 +170,7 @@ def _recreation(plan: RecreationPlan, state: ClusterState) -> Examination:
 
 def _busy(state: ClusterState, elect: Elect) -> list[KadminError]:
     refusals: list[KadminError] = []
-    if state.admin.reassignment is not None:
+    if state.requests.reassignment is not None:
         refusals.append(_node_there("/admin/reassign_partitions"))
     elif moving := in_flight(state):
         refusals.append(
@@ -177,7 +180,7 @@ def _busy(state: ClusterState, elect: Elect) -> list[KadminError]:
                 next_command="apply again when they are done",
             )
         )
-    if elect is not Elect.NONE and state.admin.election is not None:
+    if elect is not Elect.NONE and state.requests.election is not None:
         refusals.append(_node_there("/admin/preferred_replica_election"))
     return refusals
 
@@ -209,7 +212,7 @@ def _stale(plan: ReassignmentPlan, state: ClusterState) -> list[KadminError]:
 
 
 def _queued(topics: set[str], state: ClusterState) -> list[KadminError]:
-    queued = sorted(topics & set(state.admin.deletions))
+    queued = sorted(topics & set(state.requests.deletions))
     if not queued:
         return []
     return [StalePlanError(f"Topics of the plan are being deleted: {name_some(queued)}.")]

@@ -8,7 +8,6 @@ from kadmin.cluster.kafka.configs import describe_settings
 from kadmin.cluster.kafka.groups import describe_groups
 from kadmin.cluster.kafka.log_dirs import describe_log_dirs
 from kadmin.cluster.kafka.log_dirs_file import largest
-from kadmin.cluster.zookeeper.reader import consumer_groups
 from kadmin.errors import KadminError, NotCompletedError, UnreachableError, name_some
 from kadmin.plan.facts import ClusterFacts
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.kafka.groups import Groups
     from kadmin.cluster.kafka.log_dirs import LogDirs
     from kadmin.cluster.model import ClusterState, TopicPartition
-    from kadmin.cluster.zookeeper.store import Store
+    from kadmin.operations.backend import Backend
 
 Answer = TypeVar("Answer")
 
@@ -44,13 +43,13 @@ def sizes_of(state: ClusterState) -> dict[TopicPartition, int]:
 
 
 def usage_of(
-    store: Store, state: ClusterState, topics: Collection[str], sizes: Mapping[TopicPartition, int] | None
+    backend: Backend, state: ClusterState, topics: Collection[str], sizes: Mapping[TopicPartition, int] | None
 ) -> ClusterFacts:
     """Return which groups use topics, what they hold, and whether brokers delete topics and make them again.
 
     `sizes` None asks the brokers for them. What brokers cannot be asked for is in `unavailable`; it raises nothing.
     """
-    old, questions = consumer_groups(store, topics), _Questions()
+    old, questions = backend.metadata_groups(topics), _Questions()
     wanted = (DELETES_TOPICS, CREATES_TOPICS)
     groups = questions.ask_groups(state)
     settings = questions.ask(

@@ -36,7 +36,7 @@ _NAMES = {
     StepKind.DELETION: "deleted topics",
     StepKind.CREATION: "made topics again",
     StepKind.CANCEL: "took back what ran",
-    StepKind.CURE: "one step of healing",
+    StepKind.REPAIR: "one step of healing",
 }
 _TONES = {OperationState.COMPLETED: Tone.GOOD, OperationState.FAILED: Tone.BAD}
 _MOST_SPANS = 500

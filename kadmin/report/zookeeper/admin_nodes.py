@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kadmin.cluster.model import Listening
 from kadmin.cluster.names import escaped
-from kadmin.cluster.zookeeper.listening import Listening
+from kadmin.cluster.zookeeper.model import details_of
 from kadmin.cluster.zookeeper.znodes.admin import DELETE_TOPICS, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 from kadmin.insight.diagnosis.zookeeper.admin_nodes import read_node, remarks_on_deletion
 from kadmin.insight.diagnosis.zookeeper.admin_troubles import worst_effect
@@ -53,7 +54,7 @@ def admin_answer(survey: AdminSurvey) -> dict[str, Any]:
                 for topic in survey.look.deletions
             ],
         },
-        "not_allowed": [escaped(each.path) for each in survey.state.unreadable if each.denied],
+        "not_allowed": [escaped(each.path) for each in details_of(survey.state).unreadable if each.denied],
     }
 
 
@@ -63,7 +64,7 @@ def _reading(survey: AdminSurvey, path: str) -> NodeReading | None:
 
 
 def _absent(survey: AdminSurvey, path: str) -> str:
-    denied = any(each.denied and each.path == path for each in survey.state.unreadable)
+    denied = any(each.denied and each.path == path for each in details_of(survey.state).unreadable)
     lines = [f"{path}: {'not allowed to be read' if denied else 'absent'}"]
     return "\n".join([*lines, *_heard(survey, path)])
 

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from support.live.cluster import command
+from support.cli.commands import command
 from support.live.kraft import make_topic, wait_assigned
 from support.live.waiting import wait_until
 

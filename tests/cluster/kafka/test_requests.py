@@ -14,7 +14,8 @@ from kadmin.cluster.kafka.connection import Connection
 from kadmin.cluster.kafka.groups import describe_groups
 from kadmin.cluster.kafka.log_dirs import describe_log_dirs
 from kadmin.cluster.kafka.records import produce
-from kadmin.cluster.model import Create, TopicPartition
+from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.zookeeper.model import Create
 from kadmin.cluster.zookeeper.reader import read_cluster
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.cluster.zookeeper.znodes.configs import config_path, encode_config

@@ -1,4 +1,4 @@
-"""Records of a cluster: everything in a topic, or a producer and a consumer that keep running."""
+"""Reads everything in a topic, and produces and consumes records while a test changes their topic."""
 
 from __future__ import annotations
 

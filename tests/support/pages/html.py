@@ -1,4 +1,4 @@
-"""Pages of report as tests look at them: one of a plan as large as it may be, one full of HTML, one of an operation."""
+"""Builds report pages: of the largest plan, of names full of HTML, of an operation."""
 
 from __future__ import annotations
 

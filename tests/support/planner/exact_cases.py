@@ -1,4 +1,4 @@
-"""Seeded small clusters that are hard on a planner: unequal racks, mixed factors, as many racks as replicas.
+"""Builds seeded small clusters that are hard to plan: unequal racks, mixed factors, as many racks as replicas.
 
 Each family adds one kind of target to such a cluster, `mixed` some of all kinds at once.
 """

@@ -1,4 +1,4 @@
-"""The planner's question put to an exact solver (HiGHS, by scipy): the most even counts, then the fewest moves.
+"""Solves the planner's problem exactly (HiGHS, by scipy): the most even counts, then the fewest moves.
 
 Variables say which broker holds which partition, and, broker by broker, whether there is a k-th replica; that one
 costs k / weight, how full the broker is with it. The least sum of these is what the kernel's quotas aim at: always one

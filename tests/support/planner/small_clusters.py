@@ -1,4 +1,4 @@
-"""Small random clusters and requests for the planner, and its answers in plain values."""
+"""Draws small random clusters and requests for the planner, and returns its answers as plain values."""
 
 from __future__ import annotations
 

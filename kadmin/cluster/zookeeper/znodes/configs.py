@@ -9,20 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+from kadmin.cluster.payloads import encode
 from kadmin.cluster.zookeeper.znodes.paths import require_element
-from kadmin.cluster.zookeeper.znodes.values import (
-    MalformedZnodeError,
-    decode_json,
-    decode_object,
-    encode,
-    mapping,
-    text,
-)
+from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError, decode_json, decode_object, mapping, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kadmin.cluster.model import Znode
+    from kadmin.cluster.zookeeper.model import Znode
 
 CONFIG = "/config"
 CONFIG_CHANGES = "/config/changes"

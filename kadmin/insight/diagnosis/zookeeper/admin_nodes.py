@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import escaped
-from kadmin.cluster.zookeeper.znodes.admin import DELETE_TOPICS, REASSIGN_PARTITIONS
+from kadmin.cluster.zookeeper.model import details_of
+from kadmin.cluster.zookeeper.znodes.admin import DELETE_TOPICS, PROBE_TOPIC, REASSIGN_PARTITIONS
 from kadmin.cluster.zookeeper.znodes.values import (
     MAX_INT32,
     MalformedZnodeError,
@@ -30,10 +31,10 @@ from kadmin.plan.election import obstacle
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from kadmin.cluster.model import ClusterState, Replicas, Znode
+    from kadmin.cluster.model import ClusterState, Replicas
+    from kadmin.cluster.zookeeper.model import Znode
     from kadmin.insight.tables.table import Cell
 
-PROBE_TOPIC = "!probe"
 ENTRIES = ("node", "topic", "partition", "replicas", "motion", "flaws")
 _SHOWN_NAME = 80
 _INT32 = re.compile(r"-?[0-9]{1,10}")
@@ -241,13 +242,13 @@ def _against(path: str, entry: Entry, state: ClusterState, times: int) -> Entry:
 
 
 def _in_cluster(entry: Entry, state: ClusterState) -> Iterator[Remark]:
-    if entry.topic is None or f"/brokers/topics/{entry.topic}" in {each.path for each in state.unreadable}:
+    if entry.topic is None or f"/brokers/topics/{entry.topic}" in {each.path for each in details_of(state).unreadable}:
         return
     if entry.topic not in state.topics:
         yield Remark(Flaw.UNKNOWN_TOPIC, f"there is no topic {escaped(entry.topic, _SHOWN_NAME)}")
     elif entry.subject is not None and state.replicas(entry.subject) is None:
         yield Remark(Flaw.UNKNOWN_PARTITION, f"there is no partition {entry}")
-    elif entry.topic in state.admin.deletions:
+    elif entry.topic in state.requests.deletions:
         yield Remark(Flaw.BEING_DELETED, f"topic {entry.topic} is being deleted")
 
 

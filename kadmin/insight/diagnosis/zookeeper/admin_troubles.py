@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import escaped
+from kadmin.cluster.zookeeper.model import details_of
 from kadmin.cluster.zookeeper.znodes.admin import ADMIN, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 from kadmin.errors import name_some
 from kadmin.insight.diagnosis.finding import Finding, Trouble
@@ -19,7 +20,7 @@ from kadmin.insight.diagnosis.zookeeper.evidence import STAYS_S
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kadmin.cluster.model import Acl, Znode
+    from kadmin.cluster.zookeeper.model import Acl, Znode
     from kadmin.insight.diagnosis.zookeeper.admin_nodes import Entry, NodeReading
     from kadmin.insight.diagnosis.zookeeper.evidence import Evidence, OpenOperation
     from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
@@ -58,7 +59,7 @@ def worst_effect(reading: NodeReading, versions: KafkaVersions) -> Effect:
 
 
 def _unwatched(evidence: Evidence, path: str) -> Iterator[Finding]:
-    hidden = any(each.path == path for each in evidence.state.unreadable)
+    hidden = any(each.path == path for each in details_of(evidence.state).unreadable)
     if path in evidence.deaf and evidence.first.node(path) is None and not hidden:
         seen = "its session is in no server's list of watches (wchp), though it is connected; asked twice"
         yield _deaf(evidence, path, f"{path} is absent", seen)

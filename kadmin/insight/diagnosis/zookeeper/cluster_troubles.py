@@ -101,7 +101,7 @@ def _partitions(evidence: Evidence) -> Iterator[Finding]:
             f"with fewer replicas in sync than {MIN_INSYNC_REPLICAS} asks for",
         ),
     ):
-        partitions = sorted(partition for partition in found if partition.topic not in state.admin.deletions)
+        partitions = sorted(partition for partition in found if partition.topic not in state.requests.deletions)
         if partitions:
             seen = (
                 f"{p}: leader {known[p].leader}, ISR {list(known[p].isr)}, replicas {list(state.replicas(p) or ())}"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kadmin.cluster.model import Acl, ClusterState, Controller, Replicas, TopicPartition, Znode
+    from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
+    from kadmin.cluster.zookeeper.model import Acl, ControllerNode, Znode
     from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
 
 STAYS_S = 5.0
@@ -20,7 +21,7 @@ class ControllerSample:
     """The controller at one moment. Between two samples at least a second passes."""
 
     epoch: int
-    controller: Controller | None
+    controller: ControllerNode | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ class OpenOperation:
 class Evidence:
     """All that `diagnose` knows; `root` is where kadmin keeps its znodes.
 
-    `state` was read last, tolerantly: what could not be read is in `state.unreadable`. `first` and `last` are two looks
+    `state` was read last, tolerantly: what could not be read is in `details_of(state).unreadable`. `first` and `last` are two looks
     at the admin nodes, `stayed_s` seconds apart: at least STAYS_S where there was anything. `deaf` holds the admin
     paths on which the controller's session was in nobody's watch list, twice, seconds apart; `listening` those where it
     was. `broker_configs` are by entity name, `<default>` included; `notifications` counts the children of each folder

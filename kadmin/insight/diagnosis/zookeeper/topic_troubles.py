@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import escaped
+from kadmin.cluster.zookeeper.model import details_of
 from kadmin.cluster.zookeeper.znodes.configs import CONFIG
 from kadmin.cluster.zookeeper.znodes.topics import TOPICS, topic_path
 from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError, decode_object
@@ -17,7 +18,8 @@ from kadmin.insight.tables.zookeeper.znodes import HIDDEN, holds_secrets
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kadmin.cluster.model import Topic, Unreadable
+    from kadmin.cluster.model import Topic
+    from kadmin.cluster.zookeeper.model import Unreadable
     from kadmin.insight.diagnosis.zookeeper.evidence import Evidence
 
 _TOPIC_ZNODE = re.compile(re.escape(TOPICS) + "/([^/]+)")
@@ -27,7 +29,7 @@ _SHOWN_DATA = 200
 
 def topic_troubles(evidence: Evidence) -> Iterator[Finding]:
     """Find what is wrong with topic znodes, and every znode that could not be read."""
-    for each in evidence.state.unreadable:
+    for each in details_of(evidence.state).unreadable:
         if not each.denied:
             yield _unreadable(evidence, each)
     yield from _denied(evidence)
@@ -99,7 +101,7 @@ def _unreadable(evidence: Evidence, znode: Unreadable) -> Finding:
 
 
 def _denied(evidence: Evidence) -> Iterator[Finding]:
-    denied = [each for each in evidence.state.unreadable if each.denied]
+    denied = [each for each in details_of(evidence.state).unreadable if each.denied]
     if denied:
         paths = name_some((escaped(each.path, 80) for each in denied), most=10)
         yield Finding(
@@ -136,12 +138,12 @@ def _emptied(evidence: Evidence, topic: Topic) -> Iterator[Finding]:
         stops_apply=len(lost) < len(numbers),
         topic=topic.name,
         partitions=numbers,
-        version=topic.version,
+        version=topic.fingerprint,
     )
 
 
 def _api_reassignments(evidence: Evidence) -> Iterator[Finding]:
-    node = evidence.state.admin.reassignment
+    node = evidence.state.requests.reassignment
     known = set(node.entries or ()) if node is not None else set()
     known |= {partition for operation in evidence.operations for partition in operation.lists}
     moving: list[TopicPartition] = []

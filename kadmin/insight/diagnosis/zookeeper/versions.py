@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from kadmin.cluster.zookeeper.model import BrokerNode, TopicNode, details_of
 from kadmin.cluster.zookeeper.znodes.controller import FEATURE
 from kadmin.cluster.zookeeper.znodes.notifications import LOG_DIR_EVENTS, PRODUCER_ID_BLOCK
 
@@ -55,9 +56,12 @@ def infer_versions(present: Collection[str], state: ClusterState) -> KafkaVersio
     lows, highs = [OLDEST], [NEWEST]
     for path, since, before in _FOLDERS:
         (lows if path in present else highs).append(since if path in present else before)
-    lows += [(2, 7) for broker in state.brokers.values() if broker.registration_version >= 5]  # noqa: PLR2004 - 2.7's
-    lows += [_BY_TOPIC_FORMAT.get(topic.format_version, OLDEST) for topic in state.topics.values()]
-    if state.controller is not None:
-        new = state.controller.kraft_epoch is not None
+    nodes = [broker for broker in state.brokers.values() if isinstance(broker, BrokerNode)]
+    lows += [(2, 7) for broker in nodes if broker.registration_version >= 5]  # noqa: PLR2004 - 2.7's
+    topics = [topic for topic in state.topics.values() if isinstance(topic, TopicNode)]
+    lows += [_BY_TOPIC_FORMAT.get(topic.format_version, OLDEST) for topic in topics]
+    controller = details_of(state).controller
+    if controller is not None:
+        new = controller.kraft_epoch is not None
         (lows if new else highs).append((3, 4) if new else (3, 3))
     return KafkaVersions(max(lows), max(*lows, min(highs)))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import escaped
+from kadmin.cluster.zookeeper.model import StateNode, details_of
 from kadmin.cluster.zookeeper.znodes.catalogue import decoder_of
 from kadmin.cluster.zookeeper.znodes.configs import CONFIG, desanitize
 from kadmin.cluster.zookeeper.znodes.security import DELEGATION_TOKENS
@@ -23,7 +24,8 @@ from kadmin.plan.throttle import THROTTLE_KEYS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kadmin.cluster.model import Acl, ClusterState, Controller, Znode
+    from kadmin.cluster.model import ClusterState
+    from kadmin.cluster.zookeeper.model import Acl, Znode
     from kadmin.cluster.zookeeper.znodes.notifications import ProducerIdBlock
     from kadmin.cluster.zookeeper.znodes.security import KafkaAcl
     from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
@@ -112,9 +114,10 @@ def controller_table(state: ClusterState) -> Table:
     """Return the present controller, and what is still seen of those before: the states that they wrote last."""
     written: defaultdict[int, list[int]] = defaultdict(list)
     for found in state.states.values():
-        written[found.controller_epoch].append(found.written_ms)
+        if isinstance(found, StateNode):
+            written[found.controller_epoch].append(found.written_ms)
     epochs = {*written, state.controller_epoch}
-    now: Controller | None = state.controller
+    now = details_of(state).controller
 
     def row(epoch: int) -> tuple[Cell, ...]:
         times = written[epoch]
