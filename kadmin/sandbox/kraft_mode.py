@@ -15,12 +15,10 @@ from kadmin.sandbox.servers import KAFKA
 from kadmin.sandbox.settings import kraft_broker_config, kraft_controller_config
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from kadmin.sandbox.layout import Layout
     from kadmin.sandbox.servers import Launcher
 
-_LOOK_S = 1.0
+_LOOK_S = 2.0
 
 
 def start_quorum(layout: Layout, launcher: Launcher) -> None:
@@ -50,29 +48,38 @@ def properties_of_broker(layout: Layout, broker_id: int) -> str:
 
 
 def is_up(layout: Layout, broker_id: int) -> bool:
-    """Whether a broker answers and is not fenced."""
-    return broker_id in _alive_brokers(layout, [broker_id])
+    """Whether a broker answers, and counts as alive for every broker that answers."""
+    views = _alive_brokers(layout)
+    return broker_id in views and all(broker_id in view for view in views.values())
 
 
 def is_gone(layout: Layout, broker_id: int) -> bool:
-    """Whether the other brokers no longer list a broker: after a crash it is fenced when its session ends."""
-    others = [other for other, process in layout.brokers.items() if other != broker_id and process.alive]
-    return not others or broker_id not in (_alive_brokers(layout, others) or {broker_id})
+    """Whether the other brokers no longer count a broker as alive: after a crash it is fenced at its session's end."""
+    if not any(process.alive for other, process in layout.brokers.items() if other != broker_id):
+        return True
+    views = _alive_brokers(layout)
+    return broker_id not in views and bool(views) and not any(broker_id in view for view in views.values())
 
 
-def listens(layout: Layout, controller_id: int) -> bool:
-    """Whether a controller accepts connections."""
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", layout.controller_ports[controller_id])):
+def listens(port: int) -> bool:
+    """Whether a server accepts connections."""
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
         return True
     return False
 
 
-def _alive_brokers(layout: Layout, asked: Iterable[int]) -> set[int]:
-    """Return the brokers that are alive for one of those that are asked; none when none of them answers."""
-    addresses = [f"127.0.0.1:{layout.broker_ports[broker_id]}" for broker_id in asked]
-    with contextlib.suppress(UnreachableError), Connection(addresses, bootstrap_s=_LOOK_S) as connection:
-        return {each.broker_id for each in read_metadata(connection, ()).brokers.values() if each.alive}
-    return set()
+def _alive_brokers(layout: Layout) -> dict[int, set[int]]:
+    """Return the brokers that are alive for each broker that answers: each one has its own copy of the metadata."""
+    views = {}
+    for broker_id, port in layout.broker_ports.items():
+        if listens(port):
+            with (
+                contextlib.suppress(UnreachableError),
+                Connection([f"127.0.0.1:{port}"], bootstrap_s=_LOOK_S) as connection,
+            ):
+                seen = read_metadata(connection, (), broker_id=broker_id)
+                views[broker_id] = {each.broker_id for each in seen.brokers.values() if each.alive}
+    return views
 
 
 def _format_storage(layout: Layout, launcher: Launcher) -> None:

@@ -140,7 +140,9 @@ def _wait_gone(layout: Layout, broker_id: int) -> None:
 
 
 def _wait_controller(layout: Layout, controller_id: int) -> None:
-    layout.server("controller", controller_id).wait_ready(lambda: kraft_mode.listens(layout, controller_id))
+    layout.server("controller", controller_id).wait_ready(
+        lambda: kraft_mode.listens(layout.controller_ports[controller_id])
+    )
 
 
 def _require(kind: str, number: int, known: Iterable[int]) -> None:

@@ -109,7 +109,7 @@ class Connection:
                 return self._manager.run(self._change, request, time.monotonic() + timeout_s)
             except _UnansweredError as error:
                 raise UnknownOutcomeError(
-                    f"The broker that was asked to {what} did not answer; whether it will is not known.",
+                    f"The broker that was asked to {what} did not answer in time; the change may still be applied.",
                     cause=_reason(error.__cause__),
                 ) from error
 

@@ -98,11 +98,11 @@ def read_metadata(
         if topic.error_code != _UNKNOWN_TOPIC:
             raise_for(topic.error_code, topic.name, connection.bootstrap, what)
             found[topic.name] = _topic(topic)
-    alive = {
+    brokers = _fenced(connection, broker_id) | {
         each.node_id: BrokerMetadata(each.node_id, each.rack, each.host, each.port, alive=True)
         for each in answer.brokers
     }
-    return ClusterMetadata(answer.cluster_id, _fenced(connection, broker_id) | alive, dict(sorted(found.items())))
+    return ClusterMetadata(answer.cluster_id, dict(sorted(brokers.items())), dict(sorted(found.items())))
 
 
 def _topic(topic: Any) -> TopicMetadata:  # noqa: ANN401 - kafka-python ships no types

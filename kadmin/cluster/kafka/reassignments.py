@@ -91,7 +91,7 @@ def alter_reassignments(
     answer = connection.change(what, request, timeout_s=CHANGE_S)
     if answer.error_code == _REQUEST_TIMED_OUT:
         raise UnknownOutcomeError(
-            "The controller did not confirm the reassignments in time; whether it will apply them is not known.",
+            "The controller did not confirm the reassignments in time; they may still be applied.",
             cause=answer.error_message,
         )
     raise_for(answer.error_code, answer.error_message, connection.bootstrap, what)
