@@ -15,7 +15,7 @@ from support.live.controllers import REASSIGN
 from support.live.waiting import wait_until
 from support.zookeeper.fault_proxy import MULTI, Action, Fault, FaultProxy, Side
 
-from kadmin.cluster.kafka.rpc import produce
+from kadmin.cluster.kafka.records import produce
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.errors import BusyError, KadminError, NotCompletedError

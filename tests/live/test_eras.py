@@ -16,7 +16,8 @@ from support.live.cluster import UNREGISTERED
 from support.live.controllers import REASSIGN
 from support.live.waiting import wait_until
 
-from kadmin.cluster.kafka.rpc import describe_log_dirs, produce
+from kadmin.cluster.kafka.log_dirs import describe_log_dirs
+from kadmin.cluster.kafka.records import produce
 from kadmin.cluster.model import NO_LEADER, TopicPartition
 from kadmin.cluster.zookeeper.model import BrokerNode, TopicNode
 from kadmin.errors import NotCompletedError

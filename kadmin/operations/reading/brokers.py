@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from kadmin.cluster.kafka import rpc
+from kadmin.cluster.kafka.configs import describe_settings
+from kadmin.cluster.kafka.groups import describe_groups
+from kadmin.cluster.kafka.log_dirs import describe_log_dirs
 from kadmin.cluster.kafka.log_dirs_file import largest
 from kadmin.errors import KadminError, NotCompletedError, UnreachableError, name_some
 from kadmin.plan.facts import ClusterFacts
@@ -12,6 +14,8 @@ from kadmin.plan.facts import ClusterFacts
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
+    from kadmin.cluster.kafka.groups import Groups
+    from kadmin.cluster.kafka.log_dirs import LogDirs
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.backend import Backend
 
@@ -26,7 +30,7 @@ def log_dirs_of(state: ClusterState) -> Mapping[int, Mapping[TopicPartition, int
 
     Raises NotCompletedError or UnreachableError where they cannot be asked, or where one cannot read a directory.
     """
-    found = rpc.describe_log_dirs(_plain_listeners(state), state.brokers)
+    found = describe_log_dirs(_plain_listeners(state), state.brokers)
     for error in found.failed.values():
         raise error
     return found.sizes
@@ -49,7 +53,7 @@ def usage_of(
     wanted = (DELETES_TOPICS, CREATES_TOPICS)
     groups = questions.ask_groups(state)
     settings = questions.ask(
-        lambda: rpc.describe_settings(_plain_listeners(state), state.brokers, wanted),
+        lambda: describe_settings(_plain_listeners(state), state.brokers, wanted),
         f"{DELETES_TOPICS} of the brokers is not known (before 1.0 it is off where nobody set it)",
     )
     if sizes is None:
@@ -74,12 +78,12 @@ def held_by(state: ClusterState) -> tuple[Mapping[int, int], tuple[str, ...]]:
     """Ask for the bytes that each live broker has on its disks, and say why where they are not known."""
     questions = _Questions()
     found = questions.ask(
-        lambda: rpc.describe_log_dirs(_plain_listeners(state), state.brokers), "bytes on disk are not known"
+        lambda: describe_log_dirs(_plain_listeners(state), state.brokers), "bytes on disk are not known"
     )
     return ({}, tuple(questions.unavailable)) if found is None else held_in(found)
 
 
-def held_in(found: rpc.LogDirs) -> tuple[Mapping[int, int], tuple[str, ...]]:
+def held_in(found: LogDirs) -> tuple[Mapping[int, int], tuple[str, ...]]:
     """Add up what each broker has on its disks; of those that cannot say, why."""
     unavailable = [
         f"bytes on disk of broker {broker} are not known: {error.message}" for broker, error in found.failed.items()
@@ -115,9 +119,9 @@ class _Questions:
             self.unavailable.append(f"{otherwise}: {error.message}")
             return None
 
-    def ask_groups(self, state: ClusterState) -> rpc.Groups | None:
+    def ask_groups(self, state: ClusterState) -> Groups | None:
         groups = self.ask(
-            lambda: rpc.describe_groups(_plain_listeners(state)),
+            lambda: describe_groups(_plain_listeners(state)),
             "groups that keep their offsets in Kafka were not seen",
         )
         if groups is not None and groups.unseen:
@@ -125,7 +129,7 @@ class _Questions:
         return groups
 
 
-def _users(topic: str, old: Iterable[str], groups: rpc.Groups) -> tuple[str, ...]:
+def _users(topic: str, old: Iterable[str], groups: Groups) -> tuple[str, ...]:
     return tuple(sorted({*old, *(group for group, topics in groups.topics.items() if topic in topics)}))
 
 

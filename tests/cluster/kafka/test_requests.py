@@ -5,10 +5,15 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from support.live.records import consume_all
 from support.live.waiting import wait_until
 
-from kadmin.cluster.kafka import rpc
-from kadmin.cluster.kafka.rpc import consume_all, describe_groups, describe_log_dirs, describe_settings, produce
+from kadmin.cluster.kafka import connection, records
+from kadmin.cluster.kafka.configs import describe_settings
+from kadmin.cluster.kafka.connection import Connection
+from kadmin.cluster.kafka.groups import describe_groups
+from kadmin.cluster.kafka.log_dirs import describe_log_dirs
+from kadmin.cluster.kafka.records import produce
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.zookeeper.model import Create
 from kadmin.cluster.zookeeper.reader import read_cluster
@@ -28,7 +33,7 @@ _numbers = itertools.count()
 
 def make_topic(sandbox: Sandbox, replicas: Mapping[int, Replicas]) -> str:
     """Create a topic as old tools do and wait for its leaders."""
-    name = f"rpc-{next(_numbers)}"
+    name = f"requests-{next(_numbers)}"
     with Store.connect(sandbox.connect_string) as store:
         made = [
             Create(config_path("topics", name), encode_config({})),
@@ -42,14 +47,13 @@ def make_topic(sandbox: Sandbox, replicas: Mapping[int, Replicas]) -> str:
 @pytest.mark.live
 def test_what_is_produced_is_consumed_in_order(live: Sandbox) -> None:
     topic = make_topic(live, {0: (1, 2), 1: (2, 3), 2: (3,)})
-    records = {
+    written = {
         TopicPartition(topic, 0): [f"value {number}".encode() for number in range(2_000)],
         TopicPartition(topic, 1): [b"x" * 100_000] * 30,
     }
-    produce(live.bootstrap, records)
+    produce(live.bootstrap, written)
     empty = {TopicPartition(topic, 2): list[bytes]()}
-    assert consume_all(live.bootstrap, [*records, *empty]) == {**records, **empty}
-    assert consume_all(live.bootstrap, []) == {}
+    assert consume_all(live.bootstrap, [*written, *empty]) == {**written, **empty}
 
 
 @pytest.mark.live
@@ -77,8 +81,6 @@ def test_partitions_that_do_not_exist(live: Sandbox) -> None:
     absent = TopicPartition(topic, 7)
     with pytest.raises(StalePlanError, match=f"{topic}-7"):
         produce(live.bootstrap, {absent: [b"x"]})
-    with pytest.raises(StalePlanError, match=f"{topic}-7"):
-        consume_all(live.bootstrap, [absent, TopicPartition(topic, 0)])
 
 
 @pytest.mark.live
@@ -98,11 +100,11 @@ def oldest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
 
 
 @pytest.mark.live
-def test_the_oldest_brokers_take_records_but_tell_no_sizes(oldest: Sandbox) -> None:
+def test_the_oldest_brokers_take_records_but_give_no_sizes(oldest: Sandbox) -> None:
     topic = make_topic(oldest, {0: (1,)})
-    records = {TopicPartition(topic, 0): [b"a", b"b"]}
-    produce(oldest.bootstrap, records)
-    assert consume_all(oldest.bootstrap, records) == records
+    written = {TopicPartition(topic, 0): [b"a", b"b"]}
+    produce(oldest.bootstrap, written)
+    assert consume_all(oldest.bootstrap, written) == written
     with pytest.raises(NotCompletedError, match="too old to describe log directories") as caught:
         describe_log_dirs(oldest.bootstrap, [1])
     assert "--sizes" in (caught.value.next_command or "")
@@ -111,13 +113,14 @@ def test_the_oldest_brokers_take_records_but_tell_no_sizes(oldest: Sandbox) -> N
         describe_settings(oldest.bootstrap, [1], ["delete.topic.enable"])
 
 
-def test_nobody_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every call ends at its deadline and says whom it asked."""
-    monkeypatch.setitem(rpc._TIMES, "bootstrap_timeout_ms", 500)
+def test_no_broker_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every call ends at its deadline and names the addresses that it asked."""
+    monkeypatch.setattr(connection, "BOOTSTRAP_S", 0.5)
+    monkeypatch.setattr(records, "BOOTSTRAP_S", 0.5)
     servers = ["127.0.0.1:1", "127.0.0.1:2"]
     for call in (
         lambda: produce(servers, {TopicPartition("a", 0): [b"x"]}),
-        lambda: consume_all(servers, [TopicPartition("a", 0)]),
+        lambda: Connection(servers).close(),
         lambda: describe_log_dirs(servers, [1, 2]),
         lambda: describe_groups(servers),
         lambda: describe_settings(servers, [1], ["delete.topic.enable"]),

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from support.cluster.states import cluster, tp
 
-from kadmin.cluster.kafka import rpc
+from kadmin.cluster.kafka import connection
+from kadmin.cluster.kafka.log_dirs import log_dirs_by
 from kadmin.cluster.model import Endpoint
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.operations.context import Clock
@@ -69,17 +70,17 @@ def on_disk(broker: int, *directories: tuple[int, dict[str, int]]) -> dict[str, 
 def test_a_broker_whose_disk_failed_hides_no_other() -> None:
     answers = [on_disk(2, (0, {"0": 5}), (0, {"1": 7})), on_disk(1, (0, {"0": 5}), (STORAGE_ERROR, {})), on_disk(3)]
     by_id = {each["broker"]: each for each in answers}
-    found = rpc.log_dirs_by(by_id.__getitem__, by_id)
+    found = log_dirs_by(by_id.__getitem__, by_id)
     held, unavailable = held_in(found)
     assert held == {2: 12, 3: 0}
     assert unavailable == ("bytes on disk of broker 1 are not known: Broker 1 cannot read its log directory /disk1.",)
-    assert found.failed[1].cause == "KafkaStorage"
+    assert found.failed[1].cause == "KAFKA_STORAGE_ERROR"
 
 
 @pytest.mark.zookeeper
 def test_what_brokers_do_not_tell_is_said_with_its_reason(chroot: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second question is not waited for: who did not answer the first is silent."""
-    monkeypatch.setattr(rpc, "QUESTION_S", 0.5)
+    monkeypatch.setattr(connection, "BOOTSTRAP_S", 0.5)
     with Store.connect(chroot) as store:
         backend = ZooKeeperBackend(store, Paths(), Clock())
         silent = usage_of(backend, listening("PLAINTEXT"), ["a"], None)

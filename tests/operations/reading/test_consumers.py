@@ -13,7 +13,7 @@ from support.cli.in_process import command
 from support.documents.plans import document, reassignment
 from support.zookeeper.recorded_znodes import OLD_CONSUMERS, load, recorded, write
 
-from kadmin.cluster.kafka import rpc
+from kadmin.cluster.kafka import connection
 from kadmin.cluster.zookeeper.model import Create, Delete
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.schema import validate_value
@@ -111,7 +111,7 @@ def test_the_coordinator_leads_the_partition_of_the_groups_name(readers: tuple[S
 @pytest.fixture
 def silent(monkeypatch: pytest.MonkeyPatch) -> None:
     """Do not wait for the recorded brokers, which nobody runs."""
-    monkeypatch.setattr(rpc, "QUESTION_S", 0.3)
+    monkeypatch.setattr(connection, "BOOTSTRAP_S", 0.3)
 
 
 @pytest.mark.usefixtures("silent")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 from support.zookeeper.recorded_znodes import load
 
-from kadmin.cluster.kafka import rpc
+from kadmin.cluster.kafka import connection
 from kadmin.cluster.zookeeper.store import Store
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ QUESTION_S = 0.1
 @pytest.fixture
 def unanswered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait briefly for brokers."""
-    monkeypatch.setattr(rpc, "QUESTION_S", QUESTION_S)
+    monkeypatch.setattr(connection, "BOOTSTRAP_S", QUESTION_S)
 
 
 @pytest.fixture

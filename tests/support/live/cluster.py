@@ -13,14 +13,14 @@ from kafka.errors import KafkaError
 from kazoo.client import KazooClient
 from support.cli.in_process import command
 from support.live.controllers import REASSIGN, Controllers, read_znode
+from support.live.records import consume_all
 from support.live.waiting import wait_until
 
-from kadmin.cluster.kafka.rpc import consume_all, produce
+from kadmin.cluster.kafka.records import produce
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.zookeeper.reader import read_cluster
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.cluster.zookeeper.znodes.admin import PREFERRED_REPLICA_ELECTION, encode_election
-from kadmin.errors import UnreachableError
 from kadmin.operations.zookeeper.journal import Journal
 from kadmin.operations.zookeeper.paths import Paths
 
@@ -127,7 +127,7 @@ class Cluster:
         found: dict[TopicPartition, list[bytes]] = {}
 
         def read() -> bool:
-            with suppress(UnreachableError):
+            with suppress(KafkaError):
                 found.update(consume_all(self.bootstrap, self.state(topic).topics[topic].partitions()))
             return bool(found)
 
