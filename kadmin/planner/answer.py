@@ -14,8 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from kadmin.errors import InfeasibleError, InvalidInputError, KadminError, name_some
+from kadmin.diagnostics import Diagnostic
+from kadmin.errors import KadminError, name_some
+from kadmin.plan import codes
 from kadmin.plan.model import ProposalLimits
+from kadmin.plan.rules import refusal
 from kadmin.planner.assessment import assess
 from kadmin.planner.kernel.emergency import relieve
 from kadmin.planner.kernel.order import plan_order, within
@@ -85,16 +88,14 @@ def answer(name: str, question: Question, brokers: ArrowTable, partitions: Arrow
 
 def _answer(name: str, question: Question, cluster: Cluster) -> ArrowTable:
     request = question.request
-    _require_sizes(request, cluster)
     terms = terms_of(cluster, request, question.reassigning.get(name, ()))
     try:
         terms, solution = _solved(terms, request)
         problem = terms.problem
         ordered = plan_order(problem, solution.target)
     except ObstacleError as obstacle:
-        raise InfeasibleError(
-            _with_names(obstacle.reason, obstacle.partitions, obstacle.brokers, cluster)
-        ) from obstacle
+        message = _with_names(obstacle.reason, obstacle.partitions, obstacle.brokers, cluster)
+        raise refusal([Diagnostic(codes.INFEASIBLE, message)]) from obstacle
     _require_no_broken_rule(problem, solution.target, cluster)
     unlimited = request.limits == ProposalLimits()
     entries = ordered if unlimited else within(problem, solution.target, ordered, request.limits)
@@ -114,16 +115,6 @@ def _solved(terms: Terms, request: RebalanceRequest) -> tuple[Terms, Solution]:
     wanted = 0 if terms.relieved == NONE else request.free.size_bytes
     problem, solution = relieve(terms.problem, terms.relieved, wanted)
     return replace(terms, problem=problem), solution
-
-
-def _require_sizes(request: RebalanceRequest, cluster: Cluster) -> None:
-    limits, unknown = request.limits, int((cluster.size == UNKNOWN).sum())
-    counts = "spec.free" if request.free is not None else "spec.limits"
-    if unknown and not (request.free is None and limits.max_bytes is None and limits.max_bytes_in_per_broker is None):
-        raise InvalidInputError(
-            f"{counts} counts bytes, but {unknown} partitions have no size_bytes.",
-            next_command="kadmin snapshot -z ZK --out DIR --sizes log-dirs.json",
-        )
 
 
 def _require_no_broken_rule(problem: Problem, target: Ints, cluster: Cluster) -> None:

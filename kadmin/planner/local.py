@@ -15,11 +15,11 @@ from kadmin.inventory.header import read_header
 from kadmin.inventory.model import SINGLE_CLUSTER
 from kadmin.inventory.parquet_tables import arrow_table, holds
 from kadmin.inventory.reading import refuse_columns, refuse_unknown_clusters, table_path
+from kadmin.plan.rules import check, require
 from kadmin.planner.answer import Question, answer
 from kadmin.planner.csv_tables import read_plain_csv
 from kadmin.planner.proposal import Options, check_cluster_ids, explain_bad_rows, proposals_of, tell_nobody
 from kadmin.planner.tables import arrow_schema, rows_as_arrow
-from kadmin.planner.terms import refuse_contradictions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -41,7 +41,7 @@ def propose(
     """
     if options != Options():
         raise UsageError("--master and --conf are Spark's; --engine local has no use for them.")
-    refuse_contradictions(request)
+    require(check(request))
     header = read_header(directory)
     check_cluster_ids(request, header)
     tell(f"reading {directory}")

@@ -11,9 +11,10 @@ import pyarrow.compute as pc
 
 from kadmin import errors
 from kadmin.cluster.model import TopicPartition
-from kadmin.errors import InvalidInputError, KadminError, StalePlanError, name_some
+from kadmin.errors import InvalidInputError, KadminError, name_some
 from kadmin.inventory import SINGLE_CLUSTER, read_inventory
 from kadmin.plan.model import Elect, PartitionTarget, PlanHeader, ReassignmentPlan
+from kadmin.plan.rules import other_cluster, require
 from kadmin.planner.answer import REPORT
 
 if TYPE_CHECKING:
@@ -54,13 +55,7 @@ def tell_nobody(_stage: str) -> None:
 
 def check_cluster_ids(request: RebalanceRequest, header: Header) -> None:
     """Refuse a request that names another cluster than the inventory's; raises StalePlanError."""
-    wished = request.header.cluster_id
-    others = [found for found in header.clusters.values() if wished is not None and found != wished]
-    if others:
-        raise StalePlanError(
-            f"The request is for cluster {wished}, the inventory is of {name_some(others)}.",
-            next_command="kadmin snapshot -z ZK --out DIR",
-        )
+    require(found for cluster_id in header.clusters.values() for found in other_cluster(request, cluster_id))
 
 
 def explain_bad_rows(directory: Path) -> NoReturn:

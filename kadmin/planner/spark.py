@@ -18,13 +18,13 @@ from kadmin.inventory import SINGLE_CLUSTER, read_inventory
 from kadmin.inventory.columns import BROKERS, CLUSTER, PARTITIONS
 from kadmin.inventory.header import read_header
 from kadmin.inventory.reading import refuse_unknown_clusters
+from kadmin.plan.rules import check, require
 from kadmin.planner.answer import ANSWER_SCHEMA, Question, answer
 from kadmin.planner.packing import PACKED, pack_batches, packed, unpacked
 from kadmin.planner.proposal import check_cluster_ids, explain_bad_rows, proposals_of, tell_nobody
 from kadmin.planner.spark_session import cause_of, spark_session
 from kadmin.planner.spark_tables import BadTableError, read_frame
 from kadmin.planner.tables import arrow_schema
-from kadmin.planner.terms import refuse_contradictions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -48,7 +48,7 @@ def propose(
 
     `tell` hears of each stage with its counts. Raises NotCompletedError where Spark does not start or fails.
     """
-    refuse_contradictions(request)
+    require(check(request))
     header = read_header(directory)
     check_cluster_ids(request, header)
     question = Question.on(request, header)

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from kadmin.cli import run
-from kadmin.documents import Problem, switched
-from kadmin.plan.codes import MEANINGS
+from kadmin.diagnostics import Diagnostic, Location
+from kadmin.documents import switched
+from kadmin.plan.codes import TABLE
 from kadmin.plan.model import Policy, Switch
 from kadmin.schema import schema_text
 
@@ -90,9 +91,9 @@ def found_in(example: Example, code: str, folder: Path, capsys: pytest.CaptureFi
 
 
 def test_the_page_lists_every_code_with_its_meaning() -> None:
-    assert list(MEANINGS) == CODES
-    assert sorted(MEANINGS) == CODES
-    for code, meaning in MEANINGS.items():
+    assert list(TABLE) == CODES
+    assert sorted(TABLE) == CODES
+    for code, (meaning, _) in TABLE.items():
         assert f"| [{code}](#{code.lower()}) | {meaning} |" in PAGE
         assert SECTIONS[code].strip().startswith(meaning)
 
@@ -123,7 +124,7 @@ def test_every_code_can_be_switched_off(code: str, tmp_path: Path, capsys: pytes
 
 @pytest.mark.parametrize("code", CODES)
 def test_every_code_can_be_made_a_warning_or_an_error(code: str) -> None:
-    told = [Problem(code, "m", "f", 1, 1, "$", severity=each) for each in ("error", "warning")]
+    told = [Diagnostic(code, "m", severity=each, location=Location("f", 1, 1)) for each in ("error", "warning")]
     for switch in (Switch.WARNING, Switch.ERROR):
         assert {each.severity for each in switched(told, Policy(codes={code: switch}))} == {switch.value}
     assert list(switched(told, Policy(codes={"KA999": Switch.OFF}))) == told
@@ -143,4 +144,4 @@ def test_the_bad_example_word_for_word(code: str, tmp_path: Path, capsys: pytest
 
 def test_the_policy_knows_every_code_and_no_other() -> None:
     schema = json.loads(schema_text("policy"))
-    assert schema["properties"]["spec"]["properties"]["codes"]["propertyNames"]["enum"] == list(MEANINGS)
+    assert schema["properties"]["spec"]["properties"]["codes"]["propertyNames"]["enum"] == list(TABLE)

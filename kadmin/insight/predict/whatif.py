@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.model import NO_LEADER
 from kadmin.cluster.names import escaped
 from kadmin.errors import StalePlanError, name_some
-from kadmin.plan.checks import other_cluster, unknown_names
+from kadmin.plan import codes
 from kadmin.plan.election import electable, scope_of
+from kadmin.plan.min_isr import min_insync_replicas
 from kadmin.plan.model import Elect, ElectionPlan, ReassignmentPlan
-from kadmin.plan.outlook import min_insync_replicas
+from kadmin.plan.rules import World, check
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -140,7 +141,8 @@ def brokers_lost(state: ClusterState, brokers: Iterable[int], racks: Iterable[st
 
 def require_fitting(plan: Plan, state: ClusterState) -> None:
     """Raise StalePlanError for a plan of another cluster, or one that names what this one does not have."""
-    wrong = other_cluster(plan, state.cluster_id) or unknown_names(plan, state.assignment, state.brokers)
+    names = {codes.OTHER_CLUSTER, codes.UNKNOWN_TOPIC, codes.UNKNOWN_PARTITION, codes.UNKNOWN_BROKER, codes.DEAD_BROKER}
+    wrong = [each for each in check(plan, World(state)) if each.code in names]
     if wrong:
         raise StalePlanError(
             f"The plan does not fit this cluster: {name_some(each.message for each in wrong)}.", cause=wrong[0].hint

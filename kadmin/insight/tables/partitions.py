@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.model import NO_LEADER
 from kadmin.insight.tables.table import Table, moment
 from kadmin.plan.election import off_preferred
-from kadmin.plan.outlook import min_insync_replicas
+from kadmin.plan.min_isr import min_insync_replicas
 from kadmin.plan.progress import in_flight
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.zookeeper.reader import read_cluster, require_kafka_cluster
 from kadmin.documents import plan_digest
-from kadmin.errors import StalePlanError
 from kadmin.operations.decide.actions import Memory, Observed, ReassignmentWork
 from kadmin.operations.execute.progress import tally, topics_of
 from kadmin.operations.record.record import OperationKind, OperationState, StepKind
@@ -17,6 +16,7 @@ from kadmin.plan.election import obstacle, off_preferred, scope_of
 from kadmin.plan.model import ElectionPlan, ReassignmentPlan, RecreationPlan
 from kadmin.plan.progress import Progress, judge
 from kadmin.plan.recreation import is_whole
+from kadmin.plan.rules import other_cluster, require
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -67,8 +67,7 @@ def verify(context: Context, plan: Plan) -> Verification:
         state = read_cluster(context.store)
     else:
         state = read_cluster(context.store, _topics(plan))
-    if plan.header.cluster_id not in {None, state.cluster_id}:
-        raise StalePlanError(f"The plan is for cluster {plan.header.cluster_id}, this is cluster {state.cluster_id}.")
+    require(other_cluster(plan, state.cluster_id))
     if isinstance(plan, ReassignmentPlan):
         return Verification(tuple(_reassigned(context, plan, state)))
     if isinstance(plan, ElectionPlan):
