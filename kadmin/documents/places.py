@@ -70,7 +70,8 @@ class PlaceFinder:
     def _in_entry(self, diagnostic: Diagnostic, indexes: list[int]) -> Field:
         if diagnostic.code in REPEATS:
             return ("spec", "partitions", indexes[1])
+        for index in indexes if diagnostic.broker is not None else ():
+            if diagnostic.broker in self._targets[index]:
+                return ("spec", "partitions", index, "replicas", self._targets[index].index(diagnostic.broker))
         entry: Field = ("spec", "partitions", indexes[0])
-        if diagnostic.broker is not None:
-            return (*entry, "replicas", self._targets[indexes[0]].index(diagnostic.broker))
         return (*entry, _FIELDS[diagnostic.code]) if diagnostic.code in _FIELDS else entry

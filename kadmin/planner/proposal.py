@@ -13,6 +13,7 @@ from kadmin import errors
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import InvalidInputError, KadminError, name_some
 from kadmin.inventory import SINGLE_CLUSTER, read_inventory
+from kadmin.plan import codes
 from kadmin.plan.model import Elect, PartitionTarget, PlanHeader, ReassignmentPlan
 from kadmin.plan.rules import other_cluster, require
 from kadmin.planner.answer import REPORT
@@ -125,7 +126,12 @@ def _error(name: str, report: Mapping[str, Any]) -> KadminError:
 
 def _refuse_strangers(by_cluster: Iterable[set[str]]) -> None:
     if nowhere := set.intersection(*by_cluster):
-        raise InvalidInputError(f"The request names what the inventory does not have: {name_some(sorted(nowhere))}.")
+        named = sorted(nowhere)
+        code = codes.UNKNOWN_BROKER if named[0].startswith("broker") else codes.UNKNOWN_PARTITION
+        raise InvalidInputError(
+            f"The request names what the inventory does not have: {name_some(named)}.",
+            cause=f"{code}: {codes.TABLE[code].meaning}",
+        )
 
 
 def _plan(
