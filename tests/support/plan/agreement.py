@@ -26,7 +26,7 @@ from kadmin.inventory import inventory_of, write_inventory
 from kadmin.inventory.validation import validate_files
 from kadmin.operations.decide.examine import examine
 from kadmin.plan import codes
-from kadmin.plan.model import Policy, RebalanceRequest
+from kadmin.plan.model import Policy, RebalanceRequest, RecreationPlan
 from kadmin.plan.rules import refuses
 from kadmin.planner.local import propose
 from kadmin.planner.proposal import Options
@@ -34,7 +34,6 @@ from kadmin.planner.proposal import Options
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from kadmin.diagnostics import Diagnostic
     from kadmin.inventory import Inventory
 
 ONLY_LIVE = {codes.REASSIGNMENT_RUNNING, codes.ELECTION_RUNNING, codes.BEING_DELETED}
@@ -89,8 +88,9 @@ def _refused(case: Case, text: bytes, folder: Path) -> set[str]:
             return _codes([error])
         return set()
     assert not isinstance(case.document, Policy)
-    found = examine(case.document, case.state, case.facts, case.policy)
-    return _codes(error for error in found.refusals if "still being deleted" not in error.message)
+    refused = _codes(examine(case.document, case.state, case.facts, case.policy).refusals)
+    exists = isinstance(case.document, RecreationPlan) and set(case.document.topics) & set(case.state.topics)
+    return refused if exists else refused - {codes.TOPIC_EXISTS}  # a snapshot does not show what is being deleted
 
 
 def _codes(refusals: Iterable[KadminError]) -> set[str]:

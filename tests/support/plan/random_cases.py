@@ -108,7 +108,7 @@ def _facts(random: Random, state: ClusterState) -> ClusterFacts:
     known = random.choice((100, 100, 60))
     used = [topic for topic in TOPICS if _chance(random, 30)]
     return ClusterFacts(
-        consumers={topic: ("billing",) for topic in used},
+        consumers=dict.fromkeys(used, ("billing",)),
         sizes={partition: random.choice((10, 2_000)) for partition in state.assignment if _chance(random, known)},
         capacities={broker: random.choice((1_000, 9_000)) for broker in state.brokers if _chance(random, 20)},
         deletion_enabled=_chance(random, 85),
@@ -224,11 +224,7 @@ def _pins(random: Random, state: ClusterState) -> tuple[Pin, ...]:
 
 
 _DOCUMENTS: tuple[Callable[[Random, ClusterState], Document], ...] = (
-    _reassignment,
-    _reassignment,
-    _election,
-    _deletion,
-    _recreation,
-    _request,
+    *(_reassignment, _reassignment, _reassignment),
+    *(_election, _deletion, _deletion, _recreation),
     _request,
 )
