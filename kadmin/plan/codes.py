@@ -158,7 +158,7 @@ TABLE: Final = {
         "A substitute is not alive, to be emptied itself, or may not receive replicas.", InfeasibleError
     ),
     CANNOT_PIN: Code(
-        "A pin cannot be kept: its brokers may not hold or lead the partition or share a rack, or it is being reassigned.",
+        "A pin cannot be kept: its brokers may not hold or lead the partition, or share a rack; or it is moving.",
         InfeasibleError,
     ),
     RACK_UNKNOWN: Code("A request asks for strict racks, and some brokers have no rack.", InfeasibleError),
