@@ -14,6 +14,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kadmin.cluster.names import is_legal_topic_name
+from kadmin.diagnostics import Diagnostic
+from kadmin.plan import codes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -66,21 +68,6 @@ class Misread:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Complaint:
-    """Invalid rows of one column. `first_row` counts the table's rows from 1, without the header."""
-
-    table: str
-    column: str
-    what: str
-    rows: int
-    first_row: int
-
-    def __str__(self) -> str:
-        counted = "1 row" if self.rows == 1 else f"{self.rows} rows"
-        return f"{self.table}: {self.column}: {counted} {self.what} (first: row {self.first_row})"
-
-
 CLUSTER = Column("cluster", ColumnKind.STRING, required=True)
 BROKERS = InventoryTable(
     "brokers",
@@ -108,22 +95,23 @@ PARTITIONS = InventoryTable(
 )
 
 
-def complaints(table: InventoryTable, columns: Columns, *, name: str) -> Iterator[Complaint]:
-    """Yield a complaint for each check and column that rows fail; `name` is the table's name in messages."""
+def check_columns(table: InventoryTable, columns: Columns, *, name: str) -> Iterator[Diagnostic]:
+    """Yield what is wrong with the values of a table, called `name` in messages; rows count from 1 below its header."""
     for column in table.columns:
         if column.name in columns:
             values = columns[column.name]
             different = set(values)  # in a large table far fewer than rows, because replica lists repeat
             for what, test in _tests(column):
                 bad = {value for value in different if test(value)}
-                yield from _complain(name, column.name, what, (value in bad for value in values) if bad else ())
-    yield from _complain(name, ", ".join(table.key), "with a duplicate key", _repeated(table, columns))
+                yield from _wrong_rows(name, column.name, what, (value in bad for value in values) if bad else ())
+    yield from _wrong_rows(name, ", ".join(table.key), "with a duplicate key", _repeated(table, columns))
 
 
-def _complain(table: str, column: str, what: str, wrong: Iterable[bool]) -> Iterator[Complaint]:
+def _wrong_rows(table: str, column: str, what: str, wrong: Iterable[bool]) -> Iterator[Diagnostic]:
     rows = [number for number, bad in enumerate(wrong, start=1) if bad]
     if rows:
-        yield Complaint(table, column, what, len(rows), rows[0])
+        counted = "1 row" if len(rows) == 1 else f"{len(rows)} rows"
+        yield Diagnostic(codes.UNREADABLE, f"{table}: {column}: {counted} {what} (first: row {rows[0]})")
 
 
 def _tests(column: Column) -> Iterator[tuple[str, Callable[[Any], bool]]]:

@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kadmin.errors import InvalidInputError, name_some
-from kadmin.inventory.columns import BROKERS, CLUSTER, PARTITIONS, complaints
+from kadmin.inventory.columns import BROKERS, CLUSTER, PARTITIONS, check_columns
 from kadmin.inventory.header import HEADER, read_header
 from kadmin.inventory.model import SINGLE_CLUSTER, BrokerRow, ClusterInventory, Inventory, KafkaFacts, PartitionRow
 from kadmin.inventory.parquet_tables import read_parquet
@@ -102,7 +102,7 @@ def _read_checked(directory: Path, header: Header) -> tuple[Columns, Columns]:
         path = table_path(directory, table)
         columns = _read_columns(path, table)
         refuse_columns(path, table, columns)
-        bad.extend(str(complaint) for complaint in complaints(table, columns, name=path.name))
+        bad.extend(each.message for each in check_columns(table, columns, name=path.name))
         read.append(columns)
     if bad:
         raise InvalidInputError(f"The inventory {directory} has bad rows.", cause="; ".join(bad))

@@ -16,7 +16,7 @@ from kadmin.cluster.model import (
 )
 from kadmin.inventory.model import SINGLE_CLUSTER, BrokerRow, ClusterInventory, Inventory, KafkaFacts, PartitionRow
 from kadmin.plan.facts import ClusterFacts
-from kadmin.plan.outlook import MIN_INSYNC_REPLICAS
+from kadmin.plan.min_isr import MIN_INSYNC_REPLICAS
 from kadmin.plan.progress import in_flight
 
 if TYPE_CHECKING:

@@ -14,8 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from kadmin.errors import InfeasibleError, InvalidInputError, KadminError, name_some
+from kadmin.diagnostics import Diagnostic
+from kadmin.errors import KadminError, name_some
+from kadmin.plan import codes
 from kadmin.plan.model import ProposalLimits
+from kadmin.plan.rules import refusal
 from kadmin.planner.assessment import assess
 from kadmin.planner.cluster_arrays import UNKNOWN, cluster_arrays, tables_valid
 from kadmin.planner.compiled_request import compile_request
@@ -85,7 +88,6 @@ def plan_cluster(name: str, task: PlanningTask, brokers: ArrowTable, partitions:
 
 def _plan_cluster(name: str, task: PlanningTask, cluster: ClusterArrays) -> ArrowTable:
     request = task.request
-    _require_sizes(request, cluster)
     compiled = compile_request(cluster, request, task.reassigning.get(name, ()))
     try:
         compiled, solution = _solved(compiled, request)
@@ -93,7 +95,7 @@ def _plan_cluster(name: str, task: PlanningTask, cluster: ClusterArrays) -> Arro
         ordered = plan_order(problem, solution.target)
     except NoPlanError as error:
         message = _with_names(error.reason, error.partitions, error.brokers, cluster)
-        raise InfeasibleError(message, next_command=error.remedy) from error
+        raise refusal([Diagnostic(codes.INFEASIBLE, message, error.remedy)]) from error
     _require_no_broken_rule(problem, solution.target, cluster)
     unlimited = request.limits == ProposalLimits()
     entries = ordered if unlimited else within_limits(problem, solution.target, ordered, request.limits)
@@ -113,16 +115,6 @@ def _solved(compiled: CompiledRequest, request: RebalanceRequest) -> tuple[Compi
     wanted = 0 if compiled.freed_broker == NONE else request.free.size_bytes
     problem, solution = free_bytes(compiled.problem, compiled.freed_broker, wanted)
     return replace(compiled, problem=problem), solution
-
-
-def _require_sizes(request: RebalanceRequest, cluster: ClusterArrays) -> None:
-    limits, unknown = request.limits, int((cluster.size == UNKNOWN).sum())
-    counts = "spec.free" if request.free is not None else "spec.limits"
-    if unknown and not (request.free is None and limits.max_bytes is None and limits.max_bytes_in_per_broker is None):
-        raise InvalidInputError(
-            f"{counts} counts bytes, but size_bytes is missing for {unknown} of {len(cluster.size)} partitions.",
-            next_command="kadmin snapshot -z ZK --out DIR --sizes log-dirs.json",
-        )
 
 
 def _require_no_broken_rule(problem: PlacementProblem, target: Ints, cluster: ClusterArrays) -> None:

@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.errors import InfeasibleError, InvalidInputError, name_some
+from kadmin.diagnostics import Diagnostic
+from kadmin.errors import name_some
+from kadmin.plan import codes
 from kadmin.plan.model import Racks
+from kadmin.plan.rules import RequestScope, check_scope, refusal, require
 from kadmin.planner.cluster_arrays import UNKNOWN
 from kadmin.planner.kernel.placement_problem import NO_LIMIT, NONE, Brokers, PlacementProblem, contains
 from kadmin.planner.topic_globs import matching, value_by_name
@@ -42,35 +45,19 @@ class CompiledRequest:
     notes: tuple[str, ...]
 
 
-def refuse_contradictions(request: RebalanceRequest) -> None:
-    """Raise InvalidInputError for a request whose fields contradict each other."""
-    asked = {
-        "brokers.drain": request.drain,
-        "brokers.substitute": request.substitute,
-        "brokers.weights": request.weights,
-        "replication_factor": request.replication_factor,
-        "broker_sets": request.broker_sets,
-        "pins": request.pins,
-    }
-    if request.free is not None and (more := [f"spec.{name}" for name, value in asked.items() if value]):
-        raise InvalidInputError(f"spec.free touches nothing but one broker, which {name_some(more)} would.")
-    if request.leaders_only and (moving := [f"spec.{name}" for name, value in asked.items() if value]):
-        raise InvalidInputError(f"spec.leaders_only moves no data, which {name_some(moving)} would.")
-    if request.leaders_only and request.free is not None:
-        raise InvalidInputError("spec.leaders_only moves no data, which spec.free would.")
-
-
 def compile_request(
     cluster: ClusterArrays, request: RebalanceRequest, reassigning: Collection[TopicPartition] = ()
 ) -> CompiledRequest:
     """Compile a request for a cluster; `reassigning` are partitions that are being reassigned already.
 
-    Raises InvalidInputError and InfeasibleError with the names concerned.
+    Raises InvalidInputError and InfeasibleError with the names concerned: those of kadmin.plan.rules.request, and
+    those of what only the planner finds.
     """
     compiler = _Compiler(cluster, request, reassigning)
+    unknown = compiler.refuse_by_rules()
     brokers = compiler.brokers()
     rf, group, allowed = compiler.replication_factors(), *compiler.groups()
-    start, pinned = compiler.start(brokers, rf)
+    start, pinned = compiler.start(rf)
     rf[pinned] = (start[pinned] != NONE).sum(axis=1)
     movable = compiler.movable() & ~pinned
     rf[~movable] = (start[~movable] != NONE).sum(axis=1)
@@ -90,11 +77,11 @@ def compile_request(
         leaders_only=request.leaders_only,
     )
     compiler.refuse_what_stays(problem)
-    return CompiledRequest(problem, compiler.freed_broker(), frozenset(compiler.unknown_names), tuple(compiler.notes))
+    return CompiledRequest(problem, compiler.freed_broker(), unknown, tuple(compiler.notes))
 
 
 class _Compiler:
-    """Compiles one request for one cluster; collects unknown names and notes on the way."""
+    """Compiles one request for one cluster; leaves out brokers and pins that the cluster does not have."""
 
     def __init__(
         self, cluster: ClusterArrays, request: RebalanceRequest, reassigning: Collection[TopicPartition]
@@ -102,12 +89,31 @@ class _Compiler:
         self._cluster = cluster
         self._request = request
         self._index = {broker: at for at, broker in enumerate(cluster.broker_ids.tolist())}
-        self.unknown_names: set[str] = set()
         self.notes: list[str] = []
         self._leaving = self._mask([*request.drain, *request.substitute])
         self._frozen = self._on(~cluster.alive & ~self._leaving)
         self._excluded = ~self._included()
         self._in_flight = self._in_flight_among(reassigning)
+
+    def refuse_by_rules(self) -> frozenset[str]:
+        """Raise the first refusal of the rules; return the unknown names, for another cluster may have them."""
+        cluster = self._cluster
+        ids = cluster.broker_ids.tolist()
+        pinned = {pin.partition: self._position(pin.partition) for pin in self._request.pins}
+        scope = RequestScope(
+            racks=dict(zip(ids, cluster.racks, strict=True)),
+            alive={broker for broker, alive in zip(ids, cluster.alive.tolist(), strict=True) if alive},
+            topics=cluster.topics,
+            partitions={partition for partition, at in pinned.items() if at != NONE},
+            reassigning={partition for partition, at in pinned.items() if at != NONE and self._in_flight[at]},
+            unsized=int((cluster.size == UNKNOWN).sum()),
+        )
+        found = list(check_scope(self._request, scope))
+        unknown = [each for each in found if each.code in (codes.UNKNOWN_BROKER, codes.UNKNOWN_PARTITION)]
+        require(each for each in found if each not in unknown)
+        return frozenset(
+            f"partition {each.partition}" if each.broker is None else f"broker {each.broker}" for each in unknown
+        )
 
     def brokers(self) -> Brokers:
         """Return what each broker may hold, receive and lead."""
@@ -171,14 +177,14 @@ class _Compiler:
             )
         return ~self._frozen & ~self._excluded & ~self._in_flight
 
-    def start(self, brokers: Brokers, rf: Ints) -> tuple[Ints, Bools]:
+    def start(self, rf: Ints) -> tuple[Ints, Bools]:
         """Return the current lists with substitutions and pins applied, [P, W], and which are pinned, [P]."""
-        pins = self._pins(brokers)
+        pins = self._pins()
         width = max(self._cluster.replicas.shape[1], int(rf.max(initial=1)), *(len(row) for row in pins.values()), 1)
         start = self.current(width)
         for source, substitute in sorted(self._request.substitute.items()):
             if self._known(source):
-                self._substitute(start, self._index[source], self._substitute_for(source, substitute, brokers))
+                self._substitute(start, self._index[source], self._substitute_for(source, substitute))
         pinned = np.zeros(len(start), np.bool_)
         for partition, row in pins.items():
             start[partition] = NONE
@@ -204,10 +210,9 @@ class _Compiler:
         filled = problem.start != NONE
         stuck = ~problem.movable & (filled & self._leaving[problem.start]).any(axis=1)
         if stuck.any():
-            raise InfeasibleError(
-                f"brokers to be emptied hold partitions that must stay: topics {self._topics(stuck)}",
-                cause=self._why_stuck(stuck),
-            )
+            topics, why = self._topics(stuck), self._why_stuck(stuck)
+            message = f"brokers to be emptied hold partitions that must stay: topics {topics} ({why})"
+            raise refusal([Diagnostic(codes.INFEASIBLE, message)])
 
     def _why_stuck(self, stuck: Bools) -> str:
         if (stuck & self._excluded).any():
@@ -242,8 +247,6 @@ class _Compiler:
         return np.asarray((filled & brokers[self._cluster.replicas]).any(axis=1))
 
     def _known(self, broker: int) -> bool:
-        if broker not in self._index:
-            self.unknown_names.add(f"broker {broker}")
         return broker in self._index
 
     def _mask(self, ids: Iterable[int]) -> Bools:
@@ -260,23 +263,14 @@ class _Compiler:
         usable = [names[broker] for broker in np.flatnonzero(may_hold)]
         if self._request.racks is Racks.IGNORE or not any(name is not None for name in usable):
             return np.zeros(len(names), np.int64), 1
-        without = [int(self._cluster.broker_ids[each]) for each in np.flatnonzero(may_hold) if names[each] is None]
-        if without and self._request.racks is Racks.STRICT:
-            raise InfeasibleError(
-                f"racks: strict, but no rack is known of brokers {name_some(without)}",
-                next_command="set broker.rack on them, or spec.racks: relaxed",
-            )
         places = [("rack", name) if name is not None else ("broker", str(at)) for at, name in enumerate(names)]
         number = {place: at for at, place in enumerate(sorted(set(places)))}
         return np.array([number[place] for place in places], np.int64), len(number)
 
-    def _substitute_for(self, source: int, substitute: int, brokers: Brokers) -> int:
-        if not self._known(substitute):
-            raise InvalidInputError(f"spec.brokers.substitute: {source} by {substitute}, which is no broker here.")
-        if not brokers.may_receive[self._index[substitute]]:
-            raise InfeasibleError(
-                f"broker {substitute} cannot take the place of {source}: it is dead, drained or may not receive"
-            )
+    def _substitute_for(self, source: int, substitute: int) -> int:
+        if not self._known(substitute):  # in a fleet it may be another cluster's
+            message = f"broker {substitute} cannot take the place of {source}: it is not in this cluster"
+            raise refusal([Diagnostic(codes.CANNOT_SUBSTITUTE, message)])
         return self._index[substitute]
 
     def _substitute(self, start: Ints, source: int, substitute: int) -> None:
@@ -284,27 +278,12 @@ class _Compiler:
         taken_over = ~has & ~self._frozen & ~self._excluded & ~self._in_flight
         start[(start == source) & taken_over[:, None]] = substitute
 
-    def _pins(self, brokers: Brokers) -> dict[int, list[int]]:
-        pins: dict[int, list[int]] = {}
-        for pin in self._request.pins:
-            if (at := self._position(pin.partition)) == NONE:
-                self.unknown_names.add(f"partition {pin.partition}")
-            elif len([broker for broker in pin.replicas if self._known(broker)]) == len(pin.replicas):
-                row = [self._index[broker] for broker in pin.replicas]
-                self._refuse_pin(str(pin.partition), row, brokers)
-                if self._in_flight[at]:
-                    raise InfeasibleError(f"the pin of {pin.partition} cannot be: it is being reassigned already")
-                pins[at] = row
-        return pins
-
-    def _refuse_pin(self, partition: str, row: list[int], brokers: Brokers) -> None:
-        if not brokers.may_hold[row].all():
-            raise InfeasibleError(f"the pin of {partition} names a broker that is dead or to be emptied")
-        if not brokers.may_lead[row[0]]:
-            raise InfeasibleError(f"the pin of {partition} puts a broker first that is never to lead")
-        strict = self._request.racks is Racks.STRICT and brokers.racks > 1
-        if strict and len(np.unique(brokers.rack[row])) < len(row):
-            raise InfeasibleError(f"racks: strict, but the pin of {partition} has two replicas on one rack")
+    def _pins(self) -> dict[int, list[int]]:
+        return {
+            at: [self._index[broker] for broker in pin.replicas]
+            for pin in self._request.pins
+            if (at := self._position(pin.partition)) != NONE and all(map(self._known, pin.replicas))
+        }
 
 
 def _least_cap(on_rack: Ints, factor: int) -> int:

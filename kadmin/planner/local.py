@@ -15,9 +15,9 @@ from kadmin.inventory.header import read_header
 from kadmin.inventory.model import SINGLE_CLUSTER
 from kadmin.inventory.parquet_tables import arrow_table, holds
 from kadmin.inventory.reading import refuse_columns, refuse_unknown_clusters, table_path
+from kadmin.plan.rules import check, require
 from kadmin.planner.cluster_arrays import arrow_schema, rows_as_arrow
 from kadmin.planner.cluster_plan import PlanningTask, plan_cluster
-from kadmin.planner.compiled_request import refuse_contradictions
 from kadmin.planner.fast_csv import read_plain_csv
 from kadmin.planner.proposal import Options, check_cluster_ids, explain_bad_rows, ignore_stages, proposals_of
 
@@ -42,7 +42,7 @@ def propose(
     """
     if options != Options():
         raise UsageError("--master and --conf are Spark's; --engine local has no use for them.")
-    refuse_contradictions(request)
+    require(check(request))
     header = read_header(directory)
     check_cluster_ids(request, header)
     on_stage(f"reading {directory}")

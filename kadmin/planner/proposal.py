@@ -11,9 +11,11 @@ import pyarrow.compute as pc
 
 from kadmin import errors
 from kadmin.cluster.model import TopicPartition
-from kadmin.errors import InvalidInputError, KadminError, StalePlanError, name_some
+from kadmin.errors import InvalidInputError, KadminError, name_some
 from kadmin.inventory import SINGLE_CLUSTER, read_inventory
+from kadmin.plan import codes
 from kadmin.plan.model import Elect, PartitionTarget, PlanHeader, ReassignmentPlan
+from kadmin.plan.rules import other_cluster, require
 from kadmin.planner.cluster_plan import REPORT
 
 if TYPE_CHECKING:
@@ -54,13 +56,7 @@ def ignore_stages(_stage: str) -> None:
 
 def check_cluster_ids(request: RebalanceRequest, header: Header) -> None:
     """Raise StalePlanError for a request with another cluster_id than the inventory."""
-    wanted = request.header.cluster_id
-    others = [found for found in header.clusters.values() if wanted is not None and found != wanted]
-    if others:
-        raise StalePlanError(
-            f"The request is for cluster {wanted}, the inventory is of {name_some(others)}.",
-            next_command="kadmin snapshot -z ZK --out DIR",
-        )
+    require(found for cluster_id in header.clusters.values() for found in other_cluster(request, cluster_id))
 
 
 def explain_bad_rows(directory: Path) -> NoReturn:
@@ -129,9 +125,11 @@ def _error(name: str, report: Mapping[str, Any]) -> KadminError:
 
 
 def _refuse_unknown_names(by_cluster: Iterable[set[str]]) -> None:
-    if unknown := set.intersection(*by_cluster):
+    if unknown := sorted(set.intersection(*by_cluster)):
+        code = codes.UNKNOWN_BROKER if unknown[0].startswith("broker") else codes.UNKNOWN_PARTITION
         raise InvalidInputError(
-            f"The request names what the inventory does not have: {name_some(sorted(unknown))}.",
+            f"The request names what the inventory does not have: {name_some(unknown)}.",
+            cause=f"{code}: {codes.TABLE[code].meaning}",
             next_command="correct the request, or: kadmin snapshot -z ZK --out DIR",
         )
 

@@ -52,7 +52,7 @@ def test_against_another_cluster(tmp_path: Path) -> None:
     (tmp_path / "plan.yaml").write_text(deletion_of("other"))
     done = kadmin("validate", "plan.yaml", "--inventory", folder, cwd=tmp_path)
     assert done.returncode == 3
-    assert "plan.yaml:2:24: error KA045: the plan was made for cluster other" in done.stdout
+    assert "plan.yaml:2:24: error KA045: the document is for cluster other" in done.stdout
 
 
 def test_against_a_fleet(tmp_path: Path) -> None:

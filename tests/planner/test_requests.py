@@ -13,7 +13,7 @@ from kadmin.cluster.model import TopicPartition
 from kadmin.errors import InvalidInputError
 from kadmin.inventory import BrokerRow, ClusterInventory, PartitionRow
 from kadmin.plan.model import FreeBytes, Pin, ProposalLimits, Racks
-from kadmin.planner.compiled_request import refuse_contradictions
+from kadmin.plan.rules import check, require
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -229,7 +229,7 @@ def test_unknown_sizes_are_reported_and_no_figure_is_made_up() -> None:
         ({"replication_factor": {"a": 7}, "racks": Racks.IGNORE}, "InfeasibleError: RF 7 over 6 brokers: topics a"),
         ({"drain": (3, 4, 5, 6)}, "InfeasibleError: RF 2 over 1 rack: topics a"),
         ({"broker_sets": {"a": (1, 2)}}, "InfeasibleError: RF 2 over 1 rack: topics a"),
-        ({"drain": (1,), "exclude_topics": ("a",)}, "must stay: topics a spec.topics excludes them"),
+        ({"drain": (1,), "exclude_topics": ("a",)}, "must stay: topics a (spec.topics excludes them)"),
         ({"substitute": {1: 2}, "no_receive": (2,)}, "broker 2 cannot take the place of 1"),
         ({"pins": (Pin(TopicPartition("a", 0), (1, 2)),)}, "the pin of a-0 has two replicas on one rack"),
         ({"pins": (Pin(TopicPartition("a", 0), (1, 3)),), "drain": (3,)}, "the pin of a-0 names a broker"),
@@ -305,7 +305,7 @@ def test_bytes_into_one_broker_are_limited() -> None:
     ("targets", "kind", "field"),
     [
         ({"free": FreeBytes(1, 10), "drain": (2,)}, InvalidInputError, "spec.free .* spec.brokers.drain"),
-        ({"free": FreeBytes(1, 10), "leaders_only": True}, InvalidInputError, "which spec.free would"),
+        ({"free": FreeBytes(1, 10), "leaders_only": True}, InvalidInputError, "spec.free asks for more"),
         ({"leaders_only": True, "drain": (1,)}, InvalidInputError, "spec.brokers.drain"),
         ({"leaders_only": True, "replication_factor": {"a": 2}}, InvalidInputError, "spec.replication_factor"),
         ({"leaders_only": True, "weights": {1: 2.0}}, InvalidInputError, "spec.brokers.weights"),
@@ -313,4 +313,4 @@ def test_bytes_into_one_broker_are_limited() -> None:
 )
 def test_contradictions_are_refused_by_field(targets: dict[str, Any], kind: type[Exception], field: str) -> None:
     with pytest.raises(kind, match=field):
-        refuse_contradictions(request(**targets))
+        require(check(request(**targets)))

@@ -104,7 +104,7 @@ def test_a_plan_names_the_partitions_that_it_lets_refuse_acks_all(inventory: Pat
         (["lose", "--broker", "x"], 64, "not a broker id"),
         (["lose", "--broker", "9"], 4, "alive are 1 (r1), 2 (r2), 3 (r3), 4 (r1)"),
         (["lose", "--rack", "r9"], 4, "No live broker is in rack r9"),
-        (["plan", "OTHER"], 4, "made for cluster"),
+        (["plan", "OTHER"], 4, "the document is for cluster"),
         (["plan", "UNKNOWN"], 4, "orders-7"),
     ],
 )

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import NO_LEADER
 from kadmin.errors import StalePlanError, name_some
-from kadmin.plan.checks import other_cluster, unknown_names
+from kadmin.plan import codes
 from kadmin.plan.election import electable, scope_of
 from kadmin.plan.model import DeletionPlan, Elect, ElectionPlan, ReassignmentPlan, RecreationPlan
+from kadmin.plan.rules import World, check
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
     from kadmin.insight.predict.whatif import PlacedPartition
     from kadmin.plan.model import PartitionTarget, Plan
+
+_NAMES = frozenset(
+    {codes.OTHER_CLUSTER, codes.UNKNOWN_TOPIC, codes.UNKNOWN_PARTITION, codes.UNKNOWN_BROKER, codes.DEAD_BROKER}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +74,7 @@ def planned(plan: Plan, placements: Iterable[PlacedPartition], state: ClusterSta
 
 def require_fitting(plan: Plan, state: ClusterState) -> None:
     """Raise StalePlanError for a plan of another cluster, or one that names what this one does not have."""
-    wrong = other_cluster(plan, state.cluster_id) or unknown_names(plan, state.assignment, state.brokers)
+    wrong = [each for each in check(plan, World(state)) if each.code in _NAMES]
     if wrong:
         raise StalePlanError(
             f"The plan does not fit this cluster: {name_some(each.message for each in wrong)}.", cause=wrong[0].hint

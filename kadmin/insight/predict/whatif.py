@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.model import NO_LEADER
 from kadmin.cluster.names import escaped
 from kadmin.errors import StalePlanError, name_some
-from kadmin.plan.outlook import min_insync_replicas
+from kadmin.plan.min_isr import min_insync_replicas
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -11,7 +11,7 @@ from kadmin.cluster.model import NO_LEADER
 from kadmin.cluster.zookeeper.model import BrokerNode, TopicNode
 from kadmin.insight.tables.table import Table, moment
 from kadmin.plan.election import off_preferred
-from kadmin.plan.outlook import min_insync_replicas
+from kadmin.plan.min_isr import min_insync_replicas
 from kadmin.plan.progress import in_flight
 
 if TYPE_CHECKING:

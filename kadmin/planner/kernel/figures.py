@@ -73,6 +73,8 @@ def bytes_bound(problem: PlacementProblem, counted: Bools) -> float | None:
         return None
     weight = problem.brokers.weight[counted]
     even = np.full(len(weight), total / len(weight)) if load is None else load[counted] / weight
+    if not even.any():  # every partition has to stay on brokers that are not counted
+        return None
     largest = float(problem.size.max()) / float(weight.max())
     return round(max(float(even.max()), largest) / float(even.mean()), _DIGITS)
 

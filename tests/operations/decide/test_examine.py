@@ -11,6 +11,7 @@ from support.cluster.states import cluster, tp
 from kadmin.errors import BusyError, InvalidInputError, StalePlanError
 from kadmin.operations.decide.examine import examine
 from kadmin.operations.decide.recreation import RecreationWork
+from kadmin.plan.codes import TABLE
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import (
     DeletionPlan,
@@ -48,7 +49,7 @@ def test_a_policy_refuses_what_the_plan_allows_itself() -> None:
     (refusal,) = examine(replace(DELETION, allow_more_than=9), STATE, policy=Policy(deny=("a",))).refusals
     assert isinstance(refusal, InvalidInputError)
     assert "a is protected: it matches the pattern a" in refusal.message
-    assert refusal.cause == "the deletion guard KA050", "as validate --inventory calls it"
+    assert refusal.cause == f"KA050: {TABLE['KA050'].meaning}", "as validate --inventory calls it"
 
 
 def test_an_election_warns_of_what_cannot_be_elected() -> None:

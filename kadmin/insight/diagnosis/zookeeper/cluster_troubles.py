@@ -13,7 +13,7 @@ from kadmin.errors import name_some
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.diagnosis.health import health_of
 from kadmin.insight.diagnosis.zookeeper.evidence import STAYS_S
-from kadmin.plan.outlook import MIN_INSYNC_REPLICAS
+from kadmin.plan.min_isr import MIN_INSYNC_REPLICAS
 from kadmin.plan.throttle import THROTTLE_KEYS
 
 if TYPE_CHECKING:

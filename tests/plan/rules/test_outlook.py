@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 import pytest
 from support.cluster.states import cluster, tp, with_node
 
+from kadmin.diagnostics import Diagnostic
 from kadmin.plan import codes
-from kadmin.plan.checks import Violation
-from kadmin.plan.election import check_election
 from kadmin.plan.facts import ClusterFacts
+from kadmin.plan.min_isr import min_insync_replicas
 from kadmin.plan.model import ElectionPlan, PartitionTarget, PlanHeader, ReassignmentPlan, RecreationPlan, TopicRecipe
-from kadmin.plan.outlook import check_outlook, min_insync_replicas
-from kadmin.plan.recreation import check_recreation, is_whole
+from kadmin.plan.recreation import is_whole
+from kadmin.plan.rules import World, check
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,10 +24,16 @@ SIZES = {tp(f"t-{number}"): 100 for number in range(8)}
 
 def outlook(
     targets: Mapping[str, tuple[int, ...]], facts: ClusterFacts | None = None, **state: object
-) -> list[Violation]:
-    plan = ReassignmentPlan(PlanHeader(), tuple(PartitionTarget(tp(name), ids) for name, ids in targets.items()))
+) -> list[Diagnostic]:
+    plan = ReassignmentPlan(
+        PlanHeader(),
+        tuple(PartitionTarget(tp(name), ids) for name, ids in targets.items()),
+        allow_replication_factor_change=True,
+        allow_fewer_racks=True,
+    )
     changed = replace(STATE, **state)  # type: ignore[arg-type]  # fields of a ClusterState
-    return list(check_outlook(plan, changed, facts or ClusterFacts()))
+    found = check(plan, World(changed, facts or ClusterFacts()))
+    return [each for each in found if each.code != codes.UNKNOWN_BROKER]
 
 
 def test_an_even_plan_leaves_nothing_to_say() -> None:
@@ -53,9 +59,10 @@ def test_a_broker_that_is_full_and_gets_no_more_is_not_told() -> None:
 
 
 def test_a_stale_plan_is_not_blamed_for_what_it_did_not_know() -> None:
-    """It holds broker 1 for one that has a copy already; that it is stale is told elsewhere."""
+    """It holds broker 1 for one that has a copy already; that it is stale is another rule."""
     plan = ReassignmentPlan(PlanHeader(), (PartitionTarget(tp("t-1"), (2, 1), (1, 2)),))
-    assert check_outlook(plan, STATE, ClusterFacts(sizes=SIZES, capacities={1: 499})) == ()
+    found = check(plan, World(STATE, ClusterFacts(sizes=SIZES, capacities={1: 499})))
+    assert [each.code for each in found] == [codes.STALE_CURRENT]
 
 
 def test_leaders_that_crowd_on_one_broker() -> None:
@@ -108,7 +115,9 @@ def test_an_election_warns_of_what_cannot_be_elected_and_of_what_moves() -> None
         {"a-0": (1, 2), "a-1": (9, 2), "a-2": (1, 2), "b-0": (1, 2)},
         states={"a-0": (2, (2,)), "a-1": (2, (2,)), "b-0": (2, (1, 2))},
     )
-    found = check_election(ElectionPlan(PlanHeader(), topics=("a", "b", "gone")), with_node(state, {"a-2": (2, 1)}))
+    plan = ElectionPlan(PlanHeader(), topics=("a", "b", "gone"))
+    unknown, *found = check(plan, World(with_node(state, {"a-2": (2, 1)})))
+    assert (unknown.code, unknown.topic) == (codes.UNKNOWN_TOPIC, "gone")
     assert [(each.code, each.partition, each.severity) for each in found] == [
         (codes.NOT_ELECTABLE, tp("a-0"), "warning"),
         (codes.NOT_ELECTABLE, tp("a-1"), "warning"),
@@ -122,10 +131,10 @@ def recipe(topic: str, *lists: tuple[int, ...]) -> TopicRecipe:
     return TopicRecipe(topic, dict(enumerate(lists)), {})
 
 
-def recreation(*recipes: TopicRecipe) -> list[Violation]:
+def recreation(*recipes: TopicRecipe) -> list[Diagnostic]:
     state = cluster({"t-0": (1,), "a.b-0": (1,), "c_d-0": (1,)})
     state = replace(state, requests=replace(state.requests, deletions=("going",)))
-    return list(check_recreation(RecreationPlan(PlanHeader(), recipes), state))
+    return list(check(RecreationPlan(PlanHeader(), recipes), World(state)))
 
 
 def test_nothing_stands_against_new_topics_on_live_brokers() -> None:
@@ -134,14 +143,14 @@ def test_nothing_stands_against_new_topics_on_live_brokers() -> None:
 
 def test_a_topic_that_is_there_or_still_going_is_told_word_for_word() -> None:
     assert recreation(recipe("new", (1,)), recipe("t", (1,)), recipe("going", (1,))) == [
-        Violation(
+        Diagnostic(
             codes.TOPIC_EXISTS,
-            "t is there; nothing of it was touched",
+            "t exists; it was not changed",
             "take it out of the recipe",
             topic="t",
             field=("spec", "topics", 1, "topic"),
         ),
-        Violation(
+        Diagnostic(
             codes.TOPIC_EXISTS,
             "going is still being deleted",
             "wait until the deletion is done",
@@ -154,7 +163,7 @@ def test_a_topic_that_is_there_or_still_going_is_told_word_for_word() -> None:
 @pytest.mark.parametrize(("name", "there"), [("a_b", "a.b"), ("c.d", "c_d")])
 def test_a_name_that_collides_is_an_error_here(name: str, there: str) -> None:
     assert recreation(recipe(name, (1,))) == [
-        Violation(
+        Diagnostic(
             codes.NAME_COLLISION,
             f"{name} differs only in . and _ from {there}: their metrics would have one name",
             topic=name,
@@ -165,10 +174,10 @@ def test_a_name_that_collides_is_an_error_here(name: str, there: str) -> None:
 
 def test_dead_brokers_of_a_recipe_are_named_once() -> None:
     assert recreation(recipe("x", (1, 9), (8, 9))) == [
-        Violation(
+        Diagnostic(
             codes.DEAD_BROKER,
             "x has replicas on brokers that are not alive: 8, 9",
-            "start them, or put others into the recipe; alive are 1, 2, 3, 4",
+            "start them, or name others in the recipe; alive are 1, 2, 3, 4",
             topic="x",
             field=("spec", "topics", 0, "partitions"),
         )
@@ -177,7 +186,7 @@ def test_dead_brokers_of_a_recipe_are_named_once() -> None:
 
 def test_ten_live_brokers_are_named_of_many() -> None:
     state = replace(STATE, brokers=dict.fromkeys(range(12), STATE.brokers[1]))
-    (found,) = check_recreation(RecreationPlan(PlanHeader(), (recipe("x", (99,)),)), state)
+    (found,) = check(RecreationPlan(PlanHeader(), (recipe("x", (99,)),)), World(state))
     assert found.hint is not None
     assert found.hint.endswith("alive are 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more")
 

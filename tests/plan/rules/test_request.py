@@ -1,10 +1,17 @@
 from __future__ import annotations
 
-from support.cluster.states import tp
+from typing import TYPE_CHECKING
+
+from support.cluster.states import cluster, tp
 
 from kadmin.plan import codes
 from kadmin.plan.model import FreeBytes, Pin, PlanHeader, RebalanceRequest
-from kadmin.plan.request_checks import check_request, unknown_in_request
+from kadmin.plan.rules import World, check
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kadmin.diagnostics import Diagnostic
 
 REQUEST = RebalanceRequest(
     PlanHeader(),
@@ -19,9 +26,17 @@ REQUEST = RebalanceRequest(
 )
 
 
+def on(assignment: dict[str, tuple[int, ...]], brokers: Iterable[int]) -> World:
+    return World(cluster(assignment, brokers={broker: f"r{broker}" for broker in brokers}))
+
+
+def named(request: RebalanceRequest, world: World) -> list[Diagnostic]:
+    return [each for each in check(request, world) if each.code in (codes.UNKNOWN_BROKER, codes.UNKNOWN_PARTITION)]
+
+
 def test_every_place_that_names_a_broker_is_looked_at() -> None:
     brokers, spec = ("spec", "brokers"), "spec"
-    found = unknown_in_request(REQUEST, {tp("a-0"): (1, 2)}, [1, 2])
+    found = named(REQUEST, on({"a-0": (1, 2)}, [1, 2]))
     assert [(each.broker, each.field) for each in found if each.code == codes.UNKNOWN_BROKER] == [
         (21, (*brokers, "drain", 1)),
         (22, (*brokers, "no_receive", 0)),
@@ -38,18 +53,18 @@ def test_every_place_that_names_a_broker_is_looked_at() -> None:
 
 
 def test_a_pin_of_a_partition_that_is_not_there() -> None:
-    found = unknown_in_request(REQUEST, {tp("a-0"): (1, 2)}, range(30))
+    found = named(REQUEST, on({"a-0": (1, 2)}, range(30)))
     assert [(each.code, each.message, each.field) for each in found] == [
         (codes.UNKNOWN_PARTITION, "the inventory has no partition a-7", ("spec", "pins", 1, "topic"))
     ]
 
 
 def test_a_request_that_fits_has_nothing_to_say() -> None:
-    assert unknown_in_request(RebalanceRequest(PlanHeader(), drain=(1,)), {}, [1]) == ()
+    assert check(RebalanceRequest(PlanHeader(), drain=(1,)), on({}, [1])) == ()
 
 
 def test_ten_brokers_are_named_of_many() -> None:
-    (found,) = unknown_in_request(RebalanceRequest(PlanHeader(), drain=(99,)), {}, range(12))
+    (found,) = check(RebalanceRequest(PlanHeader(), drain=(99,)), on({}, range(12)))
     assert found.hint == "its brokers are 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"
 
 
@@ -63,8 +78,14 @@ def test_what_leaders_only_cannot_do_is_told_field_by_field() -> None:
         free=FreeBytes(4, 5),
     )
     names = ("brokers.drain", "brokers.substitute", "replication_factor", "free")
-    found = check_request(request)
+    found = check(request)
     assert {each.code for each in found} == {codes.CONTRADICTION}
-    assert [(each.message, each.field) for each in found] == [
-        (f"leaders_only moves no data, and {name} cannot be had without", ("spec", *name.split("."))) for name in names
+    fields = [("spec", *name.split(".")) for name in names]
+    assert [(each.message, each.field) for each in found[:4]] == [
+        (f"spec.leaders_only moves no data, and spec.{name} asks for more", field)
+        for name, field in zip(names, fields, strict=True)
+    ]
+    assert [(each.message, each.field) for each in found[4:]] == [
+        (f"spec.free moves replicas of one broker, and spec.{name} asks for more", field)
+        for name, field in zip(names[:3], fields[:3], strict=True)
     ]

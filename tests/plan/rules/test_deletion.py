@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.cluster.states import cluster, moving, tp, with_node
 
+from kadmin.diagnostics import Diagnostic
 from kadmin.errors import BusyError, InvalidInputError, NotCompletedError, StalePlanError
-from kadmin.operations.decide.guards import deletion_refusals
 from kadmin.plan import codes
-from kadmin.plan.checks import Violation
-from kadmin.plan.deletion import bytes_lost, check_deletion, check_policy
+from kadmin.plan.deletion import bytes_lost
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import DeletionPlan, PlanHeader, Policy
+from kadmin.plan.rules import World, check, refusals_of
 
 STATE = cluster({"a-0": (1, 2), "a-1": (2, 3), "b-0": (1, 9), "_c-0": (1,), "__consumer_offsets-0": (1,)})
 FACTS = ClusterFacts(
@@ -38,7 +38,7 @@ def plan(*topics: str, **waivers: Any) -> DeletionPlan:  # noqa: ANN401 - fields
 
 
 def found(of: DeletionPlan, facts: ClusterFacts = FACTS, policy: Policy | None = None) -> set[str]:
-    return {violation.code for violation in check_deletion(of, STATE, facts, policy or Policy())}
+    return {violation.code for violation in check(of, World(STATE, facts), policy or Policy())}
 
 
 EVERYTHING = plan("a", "b", "_c", "__consumer_offsets", "nothing", allow_more_than=2)
@@ -62,7 +62,7 @@ def test_a_topic_in_mid_move_is_refused_whatever_is_waived(state: Any) -> None: 
     waived: dict[str, Any] = {}
     for each in WAIVERS.values():
         waived |= each
-    everything = check_deletion(plan("a", **waived), state, QUIET, Policy())
+    everything = check(plan("a", **waived), World(state, QUIET), Policy())
     assert [violation.code for violation in everything] == [codes.BEING_REASSIGNED]
     assert "cannot be waived" in (everything[0].hint or "")
 
@@ -87,9 +87,9 @@ def test_a_topic_in_mid_move_is_refused_whatever_is_waived(state: Any) -> None: 
     ],
 )
 def test_deny_wins_over_allow(deny: tuple[str, ...], allow: tuple[str, ...], topic: str, guarded: object) -> None:
-    codes_found = [each.code for each in check_policy(plan(topic), Policy(deny=deny, allow=allow))]
+    codes_found = [each.code for each in check(plan(topic, allow_internal=True), policy=Policy(deny=deny, allow=allow))]
     assert codes_found == ([codes.PROTECTED_TOPIC] if guarded else [])
-    assert check_policy(plan(topic, allow_protected=True), Policy(deny=deny, allow=allow)) == ()
+    assert check(plan(topic, allow_internal=True, allow_protected=True), policy=Policy(deny=deny, allow=allow)) == ()
 
 
 @given(st.lists(st.sampled_from(["a*", "*", "b", "?", "[ab]"])), st.lists(st.sampled_from(["a*", "*", "ab"])))
@@ -98,14 +98,14 @@ def test_denying_more_never_frees_a_topic(deny: list[str], allow: list[str]) -> 
 
     def guarded(*patterns: str) -> set[str | None]:
         policy = Policy(deny=patterns, allow=tuple(allow))
-        return {each.topic for each in check_policy(plan("a", "b", "ab"), policy)}
+        return {each.topic for each in check(plan("a", "b", "ab"), policy=policy)}
 
     assert guarded(*deny[:-1]) <= guarded(*deny)
 
 
 def test_a_topic_that_is_guarded_is_told_why() -> None:
     policy = Policy(deny=("pay-*",), allow=("tmp-*", "pay-*"))
-    assert [each.message for each in check_policy(plan("pay-in", "orders", "tmp-1"), policy)] == [
+    assert [each.message for each in check(plan("pay-in", "orders", "tmp-1"), policy=policy)] == [
         "pay-in is protected: it matches the pattern pay-*",
         "orders is protected: it matches no pattern that may be deleted",
     ]
@@ -113,15 +113,15 @@ def test_a_topic_that_is_guarded_is_told_why() -> None:
 
 def test_a_policy_bounds_what_a_plan_allows_itself() -> None:
     many = plan("a", "b", allow_more_than=100)
-    assert check_policy(many, Policy(max_topics=1)) == (
-        Violation(
+    assert check(many, policy=Policy(max_topics=1)) == (
+        Diagnostic(
             codes.TOO_MANY_TOPICS,
-            "2 topics are to be deleted, and the policy lets a plan have 1",
-            "cut it into several plans",
+            "2 topics are to be deleted, more than the policy's max_topics 1",
+            "divide it into several plans",
             field=("spec", "topics"),
         ),
     )
-    assert check_policy(many, Policy(max_topics=2)) == ()
+    assert check(many, policy=Policy(max_topics=2)) == ()
 
 
 def test_bytes_to_be_lost_count_every_copy() -> None:
@@ -139,17 +139,18 @@ def test_a_topic_that_is_used_comes_back_where_brokers_create_topics() -> None:
 
 
 def test_refusals_are_errors_of_their_exit_codes_in_the_order_to_be_heard() -> None:
-    refusals, warnings = deletion_refusals(EVERYTHING, STATE, FACTS, Policy())
+    found_in_order = check(EVERYTHING, World(STATE, FACTS), Policy())
+    refusals = refusals_of(found_in_order)
     kinds = [StalePlanError, InvalidInputError, InvalidInputError, InvalidInputError, BusyError, StalePlanError]
     assert [type(each) for each in refusals] == [*kinds, NotCompletedError]
     assert "billing, audit" in refusals[4].message
     assert "spec.allow.active_consumers: true" in (refusals[4].next_command or "")
-    assert len(warnings) == 1
+    assert len([each for each in found_in_order if each.severity == "warning"]) == 1
 
 
 def test_a_refusal_names_a_few_of_many() -> None:
     many = plan(*(f"gone-{number}" for number in range(8)))
-    (refusal,), _ = deletion_refusals(many, STATE, QUIET, Policy())
+    (refusal,) = refusals_of(check(many, World(STATE, QUIET), Policy()))
     assert "the cluster has no topic gone-4" in refusal.message
     assert refusal.message.endswith("; and 3 more.")
 
@@ -157,7 +158,7 @@ def test_a_refusal_names_a_few_of_many() -> None:
 def test_what_could_not_be_asked_is_a_warning_on_one_line() -> None:
     """Names of groups and what brokers answer are anybody's text: no line of theirs may look like one of ours."""
     facts = ClusterFacts(consumers={"a": ("x\n::error::y",)}, unavailable=("groups were not seen: \x1b[31m",))
-    found = check_deletion(plan("a"), STATE, facts, Policy())
+    found = check(plan("a"), World(STATE, facts), Policy())
     assert [(each.code, each.severity) for each in found] == [
         (codes.ACTIVE_CONSUMERS, "error"),
         (codes.GUARD_UNCHECKED, "warning"),
