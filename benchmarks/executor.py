@@ -38,10 +38,10 @@ from kadmin.operations.decide.actions import Memory, Observed, PublishWave
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author, OperationKind, OperationRecord, Step, StepKind
+from kadmin.operations.zookeeper.backend import ZooKeeperBackend
 from kadmin.operations.zookeeper.journal import Journal
 from kadmin.operations.zookeeper.lock import Lock
 from kadmin.operations.zookeeper.paths import Paths
-from kadmin.operations.zookeeper.publish import Publisher
 from kadmin.plan.model import Elect, PartitionTarget
 from kadmin.report.text import table
 from kadmin.sandbox import Sandbox, SandboxSpec
@@ -153,13 +153,13 @@ def _pairs(store: Store, client: KazooClient) -> list[tuple[float, float]]:
     journal.create(
         OperationRecord("bench", OperationKind.REASSIGNMENT, "{}", "sha256:0", None, "now", author, {}), lease, "now"
     )
-    publisher = Publisher(store, Paths())
+    backend = ZooKeeperBackend(store, Paths(), Clock())
 
     def publish(target: Replicas) -> None:
         step = Step(len(journal.steps("bench")) + 1, StepKind.WAVE, "now", wave=0)
-        state = read_cluster(store, ["orders"])
+        state = backend.read(["orders"])
         sent.append(time.perf_counter())
-        publisher.publish(step, PublishWave(0, (PartitionTarget(partition, target),)), state, lease)
+        backend.publish(step, PublishWave(0, (PartitionTarget(partition, target),)), state, lease)
 
     def create(target: Replicas) -> None:
         payload = reassignment_payload({partition: target})

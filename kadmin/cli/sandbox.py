@@ -14,9 +14,7 @@ from kadmin.errors import InvalidInputError, UsageError
 if TYPE_CHECKING:
     from kadmin.sandbox import Sandbox
 
-sandbox_app = typer.Typer(
-    help="Real ZooKeeper and real Kafka brokers on this machine, to practise on.", no_args_is_help=True
-)
+sandbox_app = typer.Typer(help="Run ZooKeeper and Kafka brokers on this machine, to practise on.")
 
 DirectoryOption = Annotated[
     Path, typer.Option("--dir", envvar="KADMIN_SANDBOX", metavar="DIR", help="The folder that holds the sandbox.")
@@ -61,7 +59,7 @@ def up(
 @sandbox_app.command()
 @bounded
 def seed(directory: DirectoryOption = DEFAULT_DIRECTORY) -> None:
-    """Make a skewed cluster: uneven topics and leaders, a retired topic, real records."""
+    """Create unevenly spread topics with real records."""
     from kadmin.sandbox import Sandbox
     from kadmin.sandbox.seed import seed as fill
 

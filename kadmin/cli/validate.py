@@ -39,7 +39,7 @@ class ValidateFormat(StrEnum):
 
 FilesArgument: TypeAlias = Annotated[
     list[str],
-    typer.Argument(metavar="FILE...", help="Documents, folders with all below them, globs; - reads standard input."),
+    typer.Argument(metavar="FILE", help="Documents, folders with all below them, globs; - reads standard input."),
 ]
 InventoryOption: TypeAlias = Annotated[
     Path | None,
@@ -65,7 +65,7 @@ def validate(
     out: OutOption = None,
     schema_dir: SchemaDirOption = None,
 ) -> int:
-    """Say everything that is wrong with plans and requests. Exit code 0 when there is no error, else 3."""
+    """Check plans and requests, and report every problem at once. Exit code 0 when there is no error, else 3."""
     from kadmin.cli.inputs import read_policy, write_text
     from kadmin.documents import in_order, switched
     from kadmin.report.problems.text import count

@@ -89,7 +89,7 @@ def _launched(options: Options, archived: Path | None, ends: ExitStack) -> Spark
 
 
 def class_archive(java: JavaRuntime, cache: Path) -> Path:
-    """Return the path of the class archive for this Java and this PySpark; the file may not exist.
+    """Return the path of the archive of Spark's classes for this Java and PySpark; it may not exist.
 
     A JVM ignores an archive that is broken, of another Java, or of jars that have changed since.
     """
@@ -158,9 +158,5 @@ def _settings(options: Options, java_options: str) -> dict[str, str]:
         "spark.driver.extraJavaOptions": java_options,
     }
     if settings["spark.master"].startswith("local"):
-        settings |= {
-            "spark.driver.host": "127.0.0.1",
-            "spark.driver.bindAddress": "127.0.0.1",
-            "spark.python.daemon.module": "kadmin.planner.worker_daemon",
-        }
+        settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     return {**settings, **_SQL, **options.conf}

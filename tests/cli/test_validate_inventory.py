@@ -30,7 +30,7 @@ spec:
 """
 
 
-def test_against_anwrite_inventory_of(tmp_path: Path) -> None:
+def test_against_an_inventory(tmp_path: Path) -> None:
     folder = small_inventory(tmp_path / "inventory")
     (tmp_path / "plan.yaml").write_text(AGAINST.format(CLUSTER_ID))
     done = kadmin("validate", "plan.yaml", "--inventory", folder, "--format", "json", cwd=tmp_path)

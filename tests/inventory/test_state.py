@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from kadmin.cluster.model import NO_LEADER, Broker, ClusterState, PartitionState, Requests, Topic, TopicPartition
+from kadmin.cluster.model import NO_LEADER, Broker, ClusterState, PartitionState, Topic, TopicPartition
 from kadmin.inventory import (
     SINGLE_CLUSTER,
     BrokerRow,
@@ -19,8 +19,7 @@ STATE = ClusterState(
     controller_epoch=3,
     brokers={2: Broker(2, None), 1: Broker(1, "r1")},
     topics={"orders": Topic("orders", {0: (1, 2), 1: (2, 9), 2: (9,)}), "a": Topic("a", {0: (1,)})},
-    states={ORDERS[0]: PartitionState(1, (1, 2), 4, 3), ORDERS[2]: PartitionState(NO_LEADER, (9,), 4, 3)},
-    requests=Requests(),
+    states={ORDERS[0]: PartitionState(1, (1, 2), 4), ORDERS[2]: PartitionState(NO_LEADER, (9,), 4)},
 )
 
 

@@ -124,7 +124,7 @@ def recipe(topic: str, *lists: tuple[int, ...]) -> TopicRecipe:
 
 def recreation(*recipes: TopicRecipe) -> list[Violation]:
     state = cluster({"t-0": (1,), "a.b-0": (1,), "c_d-0": (1,)})
-    state = replace(state, admin=replace(state.requests, deletions=("going",)))
+    state = replace(state, requests=replace(state.requests, deletions=("going",)))
     return list(check_recreation(RecreationPlan(PlanHeader(), recipes), state))
 
 

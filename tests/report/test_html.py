@@ -14,7 +14,7 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
 import pytest
-from support.cli.commands import command
+from support.cli.in_process import command
 from support.cluster.states import cluster, tp
 from support.documents.plans import deletion, document, election, reassignment
 from support.pages.html import HTML, hostile_page, large_page, operation_html, page_of
@@ -176,7 +176,7 @@ def test_the_page_of_a_hundred_brokers_is_small() -> None:
 @pytest.mark.parametrize(
     ("arguments", "status", "words"),
     [
-        (["report"], 64, "report needs a cluster or a snapshot"),
+        (["report"], 64, "A cluster or a snapshot is needed"),
         (["report", "--inventory", "inv"], 64, "A snapshot needs a plan"),
         (["report", "op-1", "--figures", "f.json", "-z", "127.0.0.1:1"], 64, "--figures goes with a plan"),
         (["report", "plan.json", "-z", "127.0.0.1:1"], 64, "kadmin diff plan.json --html"),

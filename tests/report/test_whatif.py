@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from support.cli.commands import command
+from support.cli.in_process import command
 from support.cluster.states import CLUSTER_ID, cluster, tp
 from support.documents.plans import deletion, document, election, reassignment
 
@@ -100,7 +100,7 @@ def test_a_plan_names_the_partitions_that_it_lets_refuse_acks_all(inventory: Pat
 @pytest.mark.parametrize(
     ("arguments", "status", "words"),
     [
-        (["lose"], 64, "Nothing is lost"),
+        (["lose"], 64, "No broker or rack is named"),
         (["lose", "--broker", "x"], 64, "not a broker id"),
         (["lose", "--broker", "9"], 4, "alive are 1 (r1), 2 (r2), 3 (r3), 4 (r1)"),
         (["lose", "--rack", "r9"], 4, "No live broker is in rack r9"),

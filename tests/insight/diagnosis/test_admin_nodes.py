@@ -158,7 +158,7 @@ def test_reassignments_without_a_node() -> None:
 
 def test_deletions_that_do_not_end() -> None:
     state = cluster({"foo-0": (1, 9), "bar-0": (1, 2)}, states={"foo-0": (-1, (1,))})
-    state = replace(state, admin=replace(state.requests, deletions=("bar", "foo", "odd\x1b")))
+    state = replace(state, requests=replace(state.requests, deletions=("bar", "foo", "odd\x1b")))
     queued = AdminLook(deletions=("bar", "foo", "odd\x1b"))
     found = [
         each

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from support.cluster.evidence import BOTH, GOOD, STATE, evidence, node, only, stayed, troubles
 
-from kadmin.cluster.model import Controller
+from kadmin.cluster.zookeeper.model import ControllerNode
 from kadmin.cluster.zookeeper.znodes.admin import (
     PREFERRED_REPLICA_ELECTION,
     REASSIGN_PARTITIONS,
@@ -53,7 +53,7 @@ def test_a_node_that_was_there_a_moment_ago_says_nothing_of_the_watch() -> None:
     ],
 )
 def test_f36_loops_and_single_failovers(epochs: tuple[int, ...], expected: list[Trouble]) -> None:
-    samples = tuple(ControllerSample(each, Controller(1, 7)) for each in epochs)
+    samples = tuple(ControllerSample(each, ControllerNode(1, session_id=7)) for each in epochs)
     assert troubles(evidence(samples=samples)) == expected
 
 
@@ -71,7 +71,7 @@ def test_f36_no_controller() -> None:
     found = only(evidence(state, samples=absent, listening=frozenset()))
     assert (found.trouble, found.path, found.stops_apply) == (Trouble.NO_CONTROLLER, "/controller", True)
     assert "1, 2, 3, 4" in found.evidence[1]
-    elected = (*absent[:2], ControllerSample(5, Controller(2, 8)))
+    elected = (*absent[:2], ControllerSample(5, ControllerNode(2, session_id=8)))
     assert diagnose(evidence(samples=elected)) == ()
 
 

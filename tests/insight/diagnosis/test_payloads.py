@@ -7,6 +7,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.cluster.evidence import STATE
 from support.cluster.states import cluster, moving, tp
 
 from kadmin.cluster.payloads import encode_reassignment
@@ -17,7 +18,6 @@ from kadmin.insight.diagnosis.zookeeper.admin_troubles import worst_effect
 from kadmin.insight.diagnosis.zookeeper.effects import Effect, Flaw, effects
 from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
 
-STATE = cluster({"foo-0": (1, 2), "foo-1": (2, 3)})
 O, I, P = Effect.OBEYED, Effect.IGNORED, Effect.POISON  # noqa: E741 - columns of a table
 
 VERSIONS = ((0, 10), (1, 1), (2, 3), (2, 4), (2, 8), (3, 9))

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.cluster.evidence import STATE, evidence, only, troubles
 from support.cluster.states import cluster, moving
 
 from kadmin.cluster.model import Topic
-from kadmin.cluster.zookeeper.model import Unreadable
+from kadmin.cluster.zookeeper.model import Unreadable, details_of
 from kadmin.insight.diagnosis.finding import Trouble
 from kadmin.insight.diagnosis.zookeeper.diagnose import diagnose
 from kadmin.insight.diagnosis.zookeeper.topic_troubles import string_ids
+
+if TYPE_CHECKING:
+    from kadmin.cluster.model import ClusterState
 
 
 def topic_znode(partitions: dict[str, Any], **more: Any) -> bytes:  # noqa: ANN401 - JSON
@@ -40,11 +43,16 @@ STRING_IDS = {
 }
 
 
+def without(*unreadable: Unreadable) -> ClusterState:
+    """Return the state of a tolerant reading that left these out."""
+    return replace(STATE, details=replace(details_of(STATE), unreadable=unreadable))
+
+
 @pytest.mark.parametrize("name", STRING_IDS)
 def test_f36_string_ids(name: str) -> None:
     data, expected = STRING_IDS[name]
     assert string_ids(data) == expected
-    state = replace(STATE, unreadable=(Unreadable("/brokers/topics/bar", "why", data, 4),))
+    state = without(Unreadable("/brokers/topics/bar", "why", data, 4))
     found = only(evidence(state))
     assert found.stops_apply
     assert found.version == 4
@@ -57,13 +65,13 @@ def test_f36_string_ids(name: str) -> None:
 
 @pytest.mark.parametrize(("path", "stops"), [("/brokers/ids/3", True), ("/config/topics/foo", False)])
 def test_other_znodes_that_cannot_be_read(path: str, stops: bool) -> None:  # noqa: FBT001 - a column
-    found = only(evidence(replace(STATE, unreadable=(Unreadable(path, "why", b"x", 1),))))
+    found = only(evidence(without(Unreadable(path, "why", b"x", 1))))
     assert (found.trouble, found.path, found.stops_apply) == (Trouble.UNREADABLE_ZNODE, path, stops)
 
 
 EMPTIED = {
-    "to 2.6": (Topic("bar", {0: (), 1: (1,)}, version=6), False),
-    "from 2.7 on": (Topic("bar", {0: (1, 2)}, removing_replicas={0: (1, 2)}, version=6), True),
+    "to 2.6": (Topic("bar", {0: (), 1: (1,)}, fingerprint=6), False),
+    "from 2.7 on": (Topic("bar", {0: (1, 2)}, removing_replicas={0: (1, 2)}, fingerprint=6), True),
 }
 
 
@@ -128,7 +136,7 @@ def test_many_notifications(path: str, count: int, told: bool) -> None:  # noqa:
 
 @pytest.mark.parametrize(("paths", "stops"), [(["/config/brokers"], False), (["/config/users", "/admin"], True)])
 def test_what_may_not_be_read_is_a_finding(paths: list[str], stops: bool) -> None:  # noqa: FBT001 - a column
-    state = replace(STATE, unreadable=tuple(Unreadable(each, "NoAuth", denied=True) for each in paths))
+    state = without(*(Unreadable(each, "NoAuth", denied=True) for each in paths))
     found = only(evidence(state))
     assert (found.trouble, found.stops_apply) == (Trouble.WRONG_ACL, stops)
     assert all(each in found.evidence[0] for each in paths)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 from kazoo.client import KazooClient
 from kazoo.security import make_acl
-from support.cli.commands import command
+from support.cli.in_process import command
 from support.live.waiting import wait_until
 from support.zookeeper.inspection import COMMANDS, asked, look, rows
 from support.zookeeper.recorded_znodes import write

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from support.cluster.states import cluster, tp
 
-from kadmin.cluster.model import Controller
 from kadmin.cluster.payloads import encode_reassignment
-from kadmin.cluster.zookeeper.model import Znode
+from kadmin.cluster.zookeeper.model import ControllerNode, Znode, ZooKeeperDetails
 from kadmin.cluster.zookeeper.znodes.admin import PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 from kadmin.insight.diagnosis.zookeeper.diagnose import diagnose
 from kadmin.insight.diagnosis.zookeeper.evidence import AdminLook, ControllerSample, Evidence
@@ -20,8 +19,9 @@ if TYPE_CHECKING:
     from kadmin.insight.diagnosis.finding import Finding, Trouble
 
 
-STATE = cluster({"foo-0": (1, 2), "foo-1": (2, 3)})
-STEADY = (ControllerSample(5, Controller(1, 7)),) * 2
+DETAILS = ZooKeeperDetails(ControllerNode(1, session_id=7), 1)
+STATE = replace(cluster({"foo-0": (1, 2), "foo-1": (2, 3)}), details=DETAILS)
+STEADY = (ControllerSample(5, ControllerNode(1, session_id=7)),) * 2
 BOTH = frozenset({REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION})
 GOOD = encode_reassignment({tp("foo-0"): (3, 1)})
 

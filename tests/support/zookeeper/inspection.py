@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from support.cli.commands import command
+from support.cli.in_process import command
 
 from kadmin.cli.inspect import TABLES
 from kadmin.operations.context import Clock

@@ -71,7 +71,7 @@ class OpenOperation:
 class Evidence:
     """All that `diagnose` knows; `root` is where kadmin keeps its znodes.
 
-    `state` was read last, tolerantly: what could not be read is in `details_of(state).unreadable`. `first` and `last` are two looks
+    `state` was read last, tolerantly: what could not be read is in its details. `first` and `last` are two looks
     at the admin nodes, `stayed_s` seconds apart: at least STAYS_S where there was anything. `deaf` holds the admin
     paths on which the controller's session was in nobody's watch list, twice, seconds apart; `listening` those where it
     was. `broker_configs` are by entity name, `<default>` included; `notifications` counts the children of each folder

@@ -1,4 +1,4 @@
-"""Runs kadmin in the process of the test."""
+"""Runs kadmin in the process of the test, and lists its commands."""
 
 from __future__ import annotations
 
@@ -7,9 +7,14 @@ import os
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import typer
+from typer.core import TyperGroup
+from typer.main import get_command
 
 from kadmin.cli import run
+from kadmin.cli.app import app
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,3 +43,17 @@ def command(*arguments: str | Path, environment: Mapping[str, str] | None = None
         os.environ.clear()
         os.environ.update(kept)
     return Answer(status, out.getvalue(), err.getvalue())
+
+
+def every_command() -> dict[str, Any]:
+    """Return each command and each group of commands by its words after `kadmin`; kadmin itself is ''."""
+    found: dict[str, Any] = {}
+    waiting: list[tuple[str, Any]] = [("", get_command(app))]
+    while waiting:
+        name, each = waiting.pop()
+        found[name] = each
+        if isinstance(each, TyperGroup):
+            context = typer.Context(each)
+            children = [(child, each.get_command(context, child)) for child in each.list_commands(context)]
+            waiting += [(f"{name} {child}".strip(), made) for child, made in children]
+    return found
