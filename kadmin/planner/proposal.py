@@ -11,11 +11,12 @@ import pyarrow.compute as pc
 
 from kadmin import errors
 from kadmin.cluster.model import TopicPartition
-from kadmin.errors import InvalidInputError, KadminError, name_some
+from kadmin.diagnostics import Diagnostic
+from kadmin.errors import KadminError, name_some
 from kadmin.inventory import SINGLE_CLUSTER, read_inventory
 from kadmin.plan import codes
 from kadmin.plan.model import Elect, PartitionTarget, PlanHeader, ReassignmentPlan
-from kadmin.plan.rules import other_cluster, require
+from kadmin.plan.rules import other_cluster, refusal, require
 from kadmin.planner.answer import REPORT
 
 if TYPE_CHECKING:
@@ -128,10 +129,8 @@ def _refuse_strangers(by_cluster: Iterable[set[str]]) -> None:
     if nowhere := set.intersection(*by_cluster):
         named = sorted(nowhere)
         code = codes.UNKNOWN_BROKER if named[0].startswith("broker") else codes.UNKNOWN_PARTITION
-        raise InvalidInputError(
-            f"The request names what the inventory does not have: {name_some(named)}.",
-            cause=f"{code}: {codes.TABLE[code].meaning}",
-        )
+        message = f"the request names what the inventory does not have: {name_some(named)}"
+        raise refusal([Diagnostic(code, message)], of_request=True)
 
 
 def _plan(
