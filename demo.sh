@@ -1,6 +1,6 @@
 #!/bin/sh
-# The whole way of kadmin on real brokers: sandbox, snapshot, proposal, apply, election, deletion, each one verified.
-# Every command is printed before it runs; README.md says what each does. Usage: demo.sh (after make setup)
+# Runs kadmin on real brokers: sandbox, snapshot, proposal, apply, election, deletion, each one verified.
+# Prints every command before it runs; README.md explains each. Usage: demo.sh (after make setup)
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -14,7 +14,7 @@ finish() {
   kadmin sandbox down --dir "$state/sandbox" >/dev/null 2>&1 || true
   rm -rf "$state"
   if [ "$status" -ne 0 ]; then
-    echo "the demo stopped with exit code $status; what it wrote is in $out" >&2
+    echo "the demo failed with exit code $status; its files are in $out" >&2
   fi
   exit "$status"
 }
@@ -37,7 +37,7 @@ run snapshot --out "$out/before" --table csv
 step "3. Spark proposes a rebalance"
 run propose rebalance "$here/plans/rebalance.yaml" --inventory "$out/before" --out "$out/plan.yaml" --figures "$out/figures.json" --html "$out/plan.html"
 
-step "4. What CI would say, what would change, and a dry run"
+step "4. Validate the plan as CI does, show what it would change, and a dry run"
 run validate "$out/plan.yaml" --inventory "$out/before"
 run diff "$out/plan.yaml"
 run apply "$out/plan.yaml" --dry-run
@@ -50,7 +50,7 @@ step "6. Before and after: a second proposal finds nothing to do"
 run snapshot --out "$out/after" --table csv
 run propose rebalance "$here/plans/rebalance.yaml" --inventory "$out/after" --out "$out/second.yaml" --engine local
 
-step "7. Elect the preferred leaders that are off"
+step "7. Restart a broker and elect its preferred leaders"
 run sandbox stop-broker 1 --dir "$state/sandbox"
 run sandbox start-broker 1 --dir "$state/sandbox"
 run propose election --out "$out/election.yaml"
@@ -62,10 +62,10 @@ cp "$here/plans/delete-topic.yaml" "$out/deletion.yaml"
 run apply "$out/deletion.yaml" --yes
 run verify "$out/deletion.yaml"
 
-step "9. What was done"
+step "9. The operations on record"
 run history
 
-step "10. A page for the change ticket: what the rebalance did, and when"
+step "10. A report of the rebalance for the change ticket"
 rebalance=$(kadmin history -o json | "$here/.venv/bin/python" -c 'import json, sys; print(json.load(sys.stdin)["operations"][0]["operation_id"])')
 run report "$rebalance" --out "$out/report.html"
 

@@ -116,3 +116,8 @@ def name_some(names: Iterable[object], *, most: int = 5) -> str:
     listed = [str(name) for name in names]
     rest = len(listed) - most
     return ", ".join(listed[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def count(number: int, noun: str, nouns: str | None = None) -> str:
+    """Write a number with its noun: `1 topic`, `2 topics`."""
+    return f"{number} {noun if number == 1 else nouns or noun + 's'}"

@@ -37,7 +37,7 @@ class ValidateFormat(StrEnum):
 
 FilesArgument: TypeAlias = Annotated[
     list[str],
-    typer.Argument(metavar="FILE...", help="Documents, folders with all below them, globs; - reads standard input."),
+    typer.Argument(metavar="FILE", help="Documents, folders with all below them, globs; - reads standard input."),
 ]
 InventoryOption: TypeAlias = Annotated[
     Path | None,
@@ -63,7 +63,7 @@ def validate(
     out: OutOption = None,
     schema_dir: SchemaDirOption = None,
 ) -> int:
-    """Report everything that is wrong with plans and requests. Exit code 0 when there is no error, else 3."""
+    """Check plans and requests, and report every problem at once. Exit code 0 when there is no error, else 3."""
     from kadmin.cli.inputs import read_policy, write_text
     from kadmin.inventory.validation import validate_files
     from kadmin.report.problems.text import count

@@ -1,13 +1,14 @@
-"""Frozen values of a cluster: what was read, never what is wished.
+"""Frozen values of a cluster as it was read, whichever way it keeps its metadata.
 
-Ids are ints; lists of replicas are ordered (the first is the preferred leader); `version` is always the znode's
-zkVersion, the number that a compare-and-set or a check names.
+Ids are ints; lists of replicas are ordered (the first is the preferred leader). A `fingerprint` differs between two
+reads when the thing was written in between; it has no other meaning.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cached_property
 from typing import TypeAlias
 
@@ -42,23 +43,20 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """A live broker's registration, any of the versions 1 to 5. `epoch` is the znode's czxid, made at `since_ms`."""
+    """A live broker, registered since `since_ms` (0: unknown)."""
 
     broker_id: int
     rack: str | None
-    endpoints: tuple[Endpoint, ...]
-    registration_version: int
-    epoch: int = 0
-    version: int = 0
+    endpoints: tuple[Endpoint, ...] = ()
     since_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic znode, versions 1 to 3.
+    """A topic and its assignment.
 
     `adding_replicas` and `removing_replicas` hold only partitions with something in them (2.4 and later).
-    `topic_id` is the base64 uuid of 2.8 and later. `format_version` is the JSON's own `version`.
+    `topic_id` is the base64 uuid of 2.8 and later.
     """
 
     name: str
@@ -66,8 +64,7 @@ class Topic:
     adding_replicas: Mapping[int, Replicas] = field(default_factory=dict)
     removing_replicas: Mapping[int, Replicas] = field(default_factory=dict)
     topic_id: str | None = None
-    format_version: int = 1
-    version: int = 0
+    fingerprint: int = 0
 
     def partitions(self) -> tuple[TopicPartition, ...]:
         """Every partition of the topic, by number."""
@@ -76,87 +73,78 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class PartitionState:
-    """A partition's `state` znode, written at `written_ms`.
-
-    `leader` is NO_LEADER (-1) where there is none; the ISR keeps its last member.
-    """
+    """Leader and ISR of a partition. `leader` is NO_LEADER (-1) where there is none; the ISR keeps its last member."""
 
     leader: int
     isr: Replicas
-    leader_epoch: int
-    controller_epoch: int
-    version: int = 0
-    written_ms: int = field(default=0, compare=False)
+    leader_epoch: int = 0
+    fingerprint: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Controller:
-    """The `/controller` znode, made at `since_ms`: who makes it is elected.
-
-    `session_id` is its ephemeralOwner; `kraft_epoch` is -1 or None in ZooKeeper mode.
-    """
+    """The active controller, elected at `since_ms` (0: unknown)."""
 
     broker_id: int
-    session_id: int
-    kraft_epoch: int | None = None
-    version: int = 0
-    since_ms: int = field(default=0, compare=False)
+    since_ms: int = field(default=0, compare=False, kw_only=True)
+
+
+class Listening(StrEnum):
+    """Whether the controller would see a request."""
+
+    LISTENING = "listening"
+    DEAF = "deaf"
+    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
-class AdminNode:
-    """An admin znode as found: its bytes, its version, and its entries where they decode (else None)."""
+class PendingRequest:
+    """A request that the controller has not finished: in ZooKeeper an admin znode, through the brokers' API none.
 
-    data: bytes | None
-    version: int
-    entries: Assignment | None
-
-
-@dataclass(frozen=True, slots=True)
-class AdminState:
-    """The three admin znodes: absent is None (reassignment, election) or an empty tuple (deletions).
-
-    An election's entries map each partition to an empty tuple.
+    `place` names it in messages. `entries` is None where it cannot be read; an election's entries map each partition
+    to an empty tuple. `touched`: the controller has begun with it. `probe`: it is kadmin's probe and nothing else.
+    `not_begun` are the entries of a reassignment that no controller works on yet, as far as their topics were read.
     """
 
-    reassignment: AdminNode | None = None
-    election: AdminNode | None = None
-    deletions: tuple[str, ...] = ()
+    place: str
+    entries: Assignment | None
+    touched: bool = False
+    probe: bool = False
+    not_begun: tuple[TopicPartition, ...] = ()
+    fingerprint: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Unreadable:
-    """A znode that is there and could not be used: not decoded, or (`denied`) not even allowed to be read."""
+class Requests:
+    """What the controller was asked for: absent is None (reassignment, election) or an empty tuple (deletions)."""
 
-    path: str
-    reason: str
-    data: bytes | None = None
-    version: int = -1
-    denied: bool = False
+    reassignment: PendingRequest | None = None
+    election: PendingRequest | None = None
+    deletions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class ClusterState:
     """What one reading of the cluster found, for all topics or for those that were asked for.
 
-    A topic that was asked for and does not exist is not in `topics`. A partition without a state znode is not in
-    `states`. `topic_configs` and `broker_defaults` (the dynamic cluster-wide default) are empty unless they were asked
-    for. `unsettled` names topics whose znodes kept changing while they were read; `unreadable` holds what a tolerant
-    reading had to leave out.
+    A topic that was asked for and does not exist is not in `topics`. A partition without a state is not in `states`.
+    `brokers` are those alive. `controller_epoch` counts elections of the controller. `topic_configs` and
+    `broker_defaults` (the dynamic cluster-wide default) are empty unless they were asked for. `unsettled` names topics
+    that kept changing while they were read. `details` holds what only one kind of cluster has; the back-end that read
+    the state alone looks into it.
     """
 
     cluster_id: str | None
     controller: Controller | None
     controller_epoch: int
-    controller_epoch_version: int
     brokers: Mapping[int, Broker]
     topics: Mapping[str, Topic]
     states: Mapping[TopicPartition, PartitionState]
-    admin: AdminState
+    requests: Requests = field(default_factory=Requests)
     topic_configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     broker_defaults: Mapping[str, str] = field(default_factory=dict)
     unsettled: frozenset[str] = frozenset()
-    unreadable: tuple[Unreadable, ...] = ()
+    details: object = None
 
     def replicas(self, partition: TopicPartition) -> Replicas | None:
         """Return the ordered replicas of a partition, or None where topic or partition do not exist."""
@@ -171,90 +159,3 @@ class ClusterState:
             for topic in self.topics.values()
             for partition in topic.partitions()
         }
-
-
-@dataclass(frozen=True, slots=True)
-class Znode:
-    """Bytes and facts of one znode as read. `data` is None where ZooKeeper holds null. Session id 0: not ephemeral.
-
-    `created_ms` and `modified_ms` are by the servers' clocks; 0 where nobody told.
-    """
-
-    path: str
-    data: bytes | None
-    version: int
-    cversion: int = 0
-    czxid: int = 0
-    mzxid: int = 0
-    ephemeral_owner: int = 0
-    created_ms: int = 0
-    modified_ms: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class EntityConfig:
-    """The dynamic configs of a topic or broker, and the znode that holds them; without one, there are none."""
-
-    znode: Znode | None
-    values: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Acl:
-    """One access control entry: permission bits and `scheme:credential`, as ZooKeeper keeps them."""
-
-    permissions: int
-    scheme: str
-    credential: str
-
-
-@dataclass(frozen=True, slots=True)
-class Create:
-    """Create a znode; `acl` None means open to the world (chroot-relative paths throughout)."""
-
-    path: str
-    data: bytes | None = None
-    acl: tuple[Acl, ...] | None = None
-    ephemeral: bool = False
-    sequential: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """The znode exists and, unless `version` is -1, has that version."""
-
-    path: str
-    version: int = -1
-
-
-@dataclass(frozen=True, slots=True)
-class SetData:
-    """Overwrite a znode at `version` (-1: any)."""
-
-    path: str
-    data: bytes
-    version: int
-
-
-@dataclass(frozen=True, slots=True)
-class Delete:
-    """Delete a znode at `version` (-1: any)."""
-
-    path: str
-    version: int
-
-
-Op: TypeAlias = Create | Check | SetData | Delete
-
-
-@dataclass(frozen=True, slots=True)
-class MultiResult:
-    """The fate of one ZooKeeper multi, which is all or nothing.
-
-    `committed`: every op applied. Otherwise `failed` is the op that ZooKeeper refused and `reason` its error name:
-    `NodeExists`, `NoNode`, `BadVersion`, `NotEmpty`, `NoAuth` or another of ZooKeeper's names.
-    """
-
-    committed: bool
-    failed: Op | None = None
-    reason: str | None = None

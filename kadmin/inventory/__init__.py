@@ -1,4 +1,4 @@
-"""The inventory: tables of brokers and partitions, read, checked and written."""
+"""Reads, checks and writes inventories: a folder with tables of brokers and partitions."""
 
 from kadmin.inventory.model import SINGLE_CLUSTER, BrokerRow, ClusterInventory, Inventory, KafkaFacts, PartitionRow
 from kadmin.inventory.reading import inventory_files, read_inventory

@@ -1,7 +1,7 @@
-"""The two tables column by column, and what a column of rows may hold.
+"""Defines the columns of the two tables, and checks their values.
 
-Goals: every bad row is found at once and told as table, column, what is wrong, how many rows, and the first of them.
-Constraints: the same words for CSV, JSON lines and Parquet; no third-party library.
+Goals: report every bad row in one run: table, column, what is wrong, the number of rows and the first of them.
+Constraints: the same messages for CSV, JSON lines and Parquet; no third-party library.
 Example: `partitions.csv: size_bytes: 2 rows negative (first: row 7)`.
 """
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 Columns: TypeAlias = "Mapping[str, Sequence[Any]]"
-"""Values by column name; all columns of a table have the same length, None is null, Misread what is of no such type."""
+"""Values by column name. All columns of a table have the same length; None is null, Misread a value of a wrong type."""
 
 MOST_INT = 2**31 - 1
 MOST_LONG = 2**63 - 1
 
 
 class ColumnKind(StrEnum):
-    """The type of a column, named as errors name it."""
+    """The type of a column; the value is its name in messages."""
 
     INT = "an integer"
     LONG = "a long integer"
@@ -40,7 +40,7 @@ class ColumnKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column. `lowest` bounds an integer, or each integer of a list; null is allowed unless `required`."""
+    """One column. `lowest` is the least integer allowed; null is allowed unless `required`."""
 
     name: str
     kind: ColumnKind
@@ -50,20 +50,20 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class InventoryTable:
-    """One of the two tables: its columns in the order of writing, and the columns whose values are unique together."""
+    """One of the two tables: its columns in order, and the columns whose values together are unique."""
 
     name: str
     columns: tuple[Column, ...]
     key: tuple[str, ...]
 
     def of_fleet(self) -> InventoryTable:
-        """Return the table with the first column that a fleet's has."""
+        """Return the table with the column `cluster` in front, as a fleet's tables have it."""
         return InventoryTable(self.name, (CLUSTER, *self.columns), (CLUSTER.name, *self.key))
 
 
 @dataclass(frozen=True, slots=True)
 class Misread:
-    """A cell whose text or type is not its column's."""
+    """A cell that is not of its column's type."""
 
     text: str
 
@@ -100,7 +100,7 @@ def check_columns(table: InventoryTable, columns: Columns, *, name: str) -> Iter
     for column in table.columns:
         if column.name in columns:
             values = columns[column.name]
-            different = set(values)  # far fewer in a large table, where brokers and lists of replicas come again
+            different = set(values)  # in a large table far fewer than rows, because replica lists repeat
             for what, test in _tests(column):
                 bad = {value for value in different if test(value)}
                 yield from _wrong_rows(name, column.name, what, (value in bad for value in values) if bad else ())

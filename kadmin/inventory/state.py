@@ -1,4 +1,4 @@
-"""Between an inventory and a cluster's state: `snapshot` makes one from the other, offline commands go back."""
+"""Converts a cluster's state into an inventory (`kadmin snapshot`) and back (offline commands)."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import (
     NO_LEADER,
-    AdminNode,
-    AdminState,
     Broker,
     ClusterState,
     PartitionState,
+    PendingRequest,
+    Requests,
     Topic,
     TopicPartition,
 )
@@ -31,10 +31,10 @@ def inventory_of(
     taken_at: str,
     usage: ClusterFacts | None = None,
 ) -> Inventory:
-    """Return the inventory of one cluster; `usage` says which groups use topics, and how brokers delete them.
+    """Return the inventory of one cluster; `usage` has the consumer groups of topics and the deletion settings.
 
-    Brokers that hold replicas without being registered get a row with `alive` false and no rack. `sizes` in bytes;
-    None, or a partition that it lacks, gives null. `taken_at` is ISO 8601 in UTC.
+    Brokers that hold replicas and are not registered get a row with `alive` false and no rack. `sizes` is in bytes; a
+    partition that it lacks gets null. `taken_at` is ISO 8601 in UTC.
     """
     held = {broker for topic in state.topics.values() for ids in topic.replicas.values() for broker in ids}
     dead = [BrokerRow(broker, alive=False) for broker in held - set(state.brokers)]
@@ -54,10 +54,10 @@ def inventory_of(
 
 
 def state_of(cluster: ClusterInventory) -> ClusterState:
-    """Return what an inventory knows of a cluster's state; epochs, versions and admin znodes are nobody's.
+    """Return the state of a cluster as its inventory has it; an inventory has no epochs and no pending requests.
 
-    Brokers marked dead are not registered. A partition without a known leader has no state, as on a cluster whose
-    state znode is missing; one without a known ISR has its leader alone in it.
+    Brokers marked dead are not registered. A partition without a known leader has no state, as if its state znode were
+    missing; the ISR of a partition without a known ISR is its leader alone.
     """
     replicas: dict[str, dict[int, Replicas]] = {}
     for row in cluster.partitions:
@@ -66,31 +66,27 @@ def state_of(cluster: ClusterInventory) -> ClusterState:
         cluster_id=cluster.cluster_id,
         controller=None,
         controller_epoch=0,
-        controller_epoch_version=0,
-        brokers={
-            row.broker_id: Broker(row.broker_id, row.rack, (), registration_version=0)
-            for row in cluster.brokers
-            if row.alive is not False
-        },
+        brokers={row.broker_id: Broker(row.broker_id, row.rack) for row in cluster.brokers if row.alive is not False},
         topics={name: Topic(name, numbers) for name, numbers in replicas.items()},
         topic_configs={
             name: {MIN_INSYNC_REPLICAS: str(wanted)} for name, wanted in cluster.facts.min_insync_replicas.items()
         },
         broker_defaults=_broker_defaults(cluster),
         states={
-            TopicPartition(row.topic, row.partition): PartitionState(row.leader, _isr(row), 0, 0)
+            TopicPartition(row.topic, row.partition): PartitionState(row.leader, _isr(row))
             for row in cluster.partitions
             if row.leader is not None
         },
-        admin=AdminState(reassignment=_reassignment(cluster)),
+        requests=Requests(reassignment=_reassignment(cluster)),
     )
 
 
-_NOTHING_TOLD = ("the inventory does not say which groups use a topic, nor whether the brokers delete topics",)
+_PLACE = "the list of partitions that were being reassigned"
+_NO_FACTS = ("the inventory does not say which groups use a topic, nor whether the brokers delete topics",)
 
 
 def facts_of(cluster: ClusterInventory) -> ClusterFacts:
-    """Return what guards ask for beside the state."""
+    """Return the facts that checks need beside the state."""
     return ClusterFacts(
         consumers=cluster.facts.consumers,
         sizes=sizes_of(cluster),
@@ -98,13 +94,13 @@ def facts_of(cluster: ClusterInventory) -> ClusterFacts:
         capacities={row.broker_id: row.capacity_bytes for row in cluster.brokers if row.capacity_bytes is not None},
         deletion_enabled=cluster.facts.delete_topic_enable,
         topics_create_themselves=cluster.facts.auto_create_topics_enable,
-        unavailable=_NOTHING_TOLD if cluster.facts == KafkaFacts() else cluster.facts.unavailable,
+        unavailable=_NO_FACTS if cluster.facts == KafkaFacts() else cluster.facts.unavailable,
     )
 
 
-def _reassignment(cluster: ClusterInventory) -> AdminNode | None:
+def _reassignment(cluster: ClusterInventory) -> PendingRequest | None:
     moving = cluster.facts.reassigning
-    return AdminNode(None, -1, dict.fromkeys(moving, ())) if moving else None
+    return PendingRequest(_PLACE, dict.fromkeys(moving, ()), touched=True) if moving else None
 
 
 def _broker_defaults(cluster: ClusterInventory) -> dict[str, str]:
@@ -113,7 +109,7 @@ def _broker_defaults(cluster: ClusterInventory) -> dict[str, str]:
 
 
 def sizes_of(cluster: ClusterInventory) -> dict[TopicPartition, int]:
-    """Return bytes per partition, where they are known."""
+    """Return the size of each partition in bytes, where known."""
     return {
         TopicPartition(row.topic, row.partition): row.size_bytes
         for row in cluster.partitions
@@ -122,7 +118,7 @@ def sizes_of(cluster: ClusterInventory) -> dict[TopicPartition, int]:
 
 
 def inbound_of(cluster: ClusterInventory) -> dict[TopicPartition, float]:
-    """Return what producers write to each partition, in bytes per second, where that is known."""
+    """Return the produce rate of each partition in bytes per second, where known."""
     return {
         TopicPartition(row.topic, row.partition): row.bytes_in_per_s
         for row in cluster.partitions

@@ -45,7 +45,7 @@ def obstacle(partition: TopicPartition, state: ClusterState) -> str | None:
         return f"preferred broker {preferred} is not alive"
     if preferred not in found.isr:
         return f"preferred broker {preferred} is not in the ISR {list(found.isr)}"
-    if partition.topic in state.admin.deletions:
+    if partition.topic in state.requests.deletions:
         return "its topic is being deleted"
     return None
 

@@ -56,7 +56,7 @@ def judge(target: PartitionTarget, state: ClusterState, *, published: bool) -> P
 
 def named_in_node(target: PartitionTarget, state: ClusterState) -> bool:
     """Whether the admin node names this partition with our target."""
-    node = state.admin.reassignment
+    node = state.requests.reassignment
     return node is not None and node.entries is not None and node.entries.get(target.partition) == target.replicas
 
 
@@ -85,7 +85,7 @@ def still_copied(target: PartitionTarget, state: ClusterState) -> bool:
 
 def in_flight(state: ClusterState) -> tuple[TopicPartition, ...]:
     """Return every partition that is being reassigned right now, by the admin node or by the API (2.4 and later)."""
-    node = state.admin.reassignment
+    node = state.requests.reassignment
     named = set(node.entries or ()) if node is not None else set()
     for topic in state.topics.values():
         moving = {*topic.adding_replicas, *topic.removing_replicas}

@@ -14,7 +14,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.zookeeper.znodes.admin import encode_reassignment
+from kadmin.cluster.payloads import encode_reassignment
 from kadmin.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -24,11 +24,18 @@ if TYPE_CHECKING:
 
 LOOK_AHEAD = 2_000
 
-HARD_PACKET_BYTES = 900_000
-"""Never exceeded whatever a plan asks: ZooKeeper cuts the connection at 1,048,575 bytes, checks counted."""
 
-_CHECK_BYTES = 120
-"""What one topic's check adds to the multi beside its name: header, version, and the path with a long chroot."""
+@dataclass(frozen=True, slots=True)
+class PublishLimits:
+    """What one publish can hold, whatever a plan asks: bytes, and what each topic adds to them beside its name."""
+
+    max_bytes: int
+    bytes_per_topic: int
+
+
+ZOOKEEPER_LIMITS = PublishLimits(max_bytes=900_000, bytes_per_topic=120)
+"""ZooKeeper cuts the connection at 1,048,575 bytes. Each topic adds a check: header, version, path with its chroot."""
+
 
 _FRAME_BYTES = len('{"version":1,"partitions":[]}')
 
@@ -63,7 +70,9 @@ def moved_bytes(target: PartitionTarget) -> int | None:
     return None if target.size_bytes is None else copies * target.size_bytes
 
 
-def schedule(targets: Sequence[PartitionTarget], limits: WaveLimits) -> tuple[Wave, ...]:
+def schedule(
+    targets: Sequence[PartitionTarget], limits: WaveLimits, publish: PublishLimits = ZOOKEEPER_LIMITS
+) -> tuple[Wave, ...]:
     """Cut targets (without no-ops) into waves.
 
     Raises InvalidInputError where one entry alone breaks a limit, or `max_bytes` is given and a size is not known.
@@ -75,7 +84,7 @@ def schedule(targets: Sequence[PartitionTarget], limits: WaveLimits) -> tuple[Wa
         window.extend(_take(rest, LOOK_AHEAD - len(window)))
         if not window:
             return tuple(waves)
-        packing = _Packing(limits)
+        packing = _Packing(limits, publish)
         window = [target for target in window if not packing.take(target)]
         if not packing.taken:
             raise packing.refusal(window[0])
@@ -97,6 +106,7 @@ class _Packing:
     """A wave while it is being filled."""
 
     limits: WaveLimits
+    publish: PublishLimits
     taken: list[PartitionTarget] = field(default_factory=list)
     topics: set[str] = field(default_factory=set)
     payload_bytes: int = _FRAME_BYTES
@@ -110,9 +120,11 @@ class _Packing:
         if len(self.taken) >= self.limits.max_partitions:
             return False
         size = bytes_alone(target) - _FRAME_BYTES + (1 if self.taken else 0)  # with its comma
-        check = 0 if target.partition.topic in self.topics else len(target.partition.topic) + _CHECK_BYTES
+        check = (
+            0 if target.partition.topic in self.topics else len(target.partition.topic) + self.publish.bytes_per_topic
+        )
         payload_bytes, check_bytes = self.payload_bytes + size, self.check_bytes + check
-        if payload_bytes > self.limits.max_payload or payload_bytes + check_bytes > HARD_PACKET_BYTES:
+        if payload_bytes > self.limits.max_payload or payload_bytes + check_bytes > self.publish.max_bytes:
             return False
         if not self._fits_brokers(target) or not self._fits_bytes(target):
             return False

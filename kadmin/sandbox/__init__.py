@@ -1,4 +1,4 @@
-"""Real ZooKeeper and real Kafka brokers on this machine, without containers."""
+"""Real Kafka clusters on this machine, in ZooKeeper or KRaft mode, without containers."""
 
 from kadmin.sandbox.sandbox import Sandbox
 from kadmin.sandbox.spec import SandboxSpec

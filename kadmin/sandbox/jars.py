@@ -1,8 +1,8 @@
 """Broker jars: pinned in brokers.lock.json, fetched once, verified on every use.
 
-The lock maps a Kafka version to `[path in a Maven repository, size, sha256]` rows; a version is a row of data. Fetching
-is left to the Ivy that lies in PySpark's own jars, with its built-in default repository; a settings file of the
-user's (KADMIN_IVY_SETTINGS) names a mirror. Ivy pins nothing, so size and sha256 are checked here, every time.
+The lock maps a Kafka version to `[path in a Maven repository, size, sha256]` rows: the runtime class path of its
+`kafka_2.x` artifact, and a logger. The Ivy of PySpark's jars fetches them from its default repository, or from the
+mirror in the settings file that KADMIN_IVY_SETTINGS names. Ivy pins nothing: size and sha256 are checked here.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from kadmin.java import JavaRuntime
 
 DEFAULT_VERSION = "2.8.2"
+DEFAULT_KRAFT_VERSION = "4.4.0"
 IVY_SETTINGS_VARIABLE = "KADMIN_IVY_SETTINGS"
 _FETCH_S = 900
 
@@ -53,7 +54,7 @@ class Jar:
 
 
 def read_lock() -> dict[str, tuple[Jar, ...]]:
-    """Return the jars of every version that the sandbox can run."""
+    """Return the jars of every version that the sandbox can run, oldest version first."""
     rows = json.loads((files("kadmin.sandbox") / "brokers.lock.json").read_text(encoding="utf-8"))
     return {version: tuple(Jar(*row) for row in jars) for version, jars in rows.items()}
 
@@ -66,10 +67,20 @@ def require_version(version: str) -> tuple[Jar, ...]:
     return lock[version]
 
 
-def class_path(version: str, java: JavaRuntime, cache: Path, tell: Callable[[str], None] = lambda _: None) -> str:
-    """Return the class path of a version, every jar verified; what is missing or damaged is fetched first.
+def runs_zookeeper(version: str) -> bool:
+    """Whether a version has ZooKeeper mode, which ended with 4.0."""
+    return _numbers(version) < (4,)
 
-    `tell` hears of a fetch, which may take a minute. Raises NotCompletedError where it cannot be fetched.
+
+def runs_kraft(version: str) -> bool:
+    """Whether a version has KRaft mode as production clusters run it, since 3.3."""
+    return _numbers(version) >= (3, 3)
+
+
+def class_path(version: str, java: JavaRuntime, cache: Path, tell: Callable[[str], None] = lambda _: None) -> str:
+    """Return the class path of a version with every jar verified; missing and damaged jars are fetched first.
+
+    `tell` reports a fetch, which may take a minute. Raises NotCompletedError when it cannot be fetched.
     """
     jars = require_version(version)
     folder = cache / "jars"
@@ -78,6 +89,10 @@ def class_path(version: str, java: JavaRuntime, cache: Path, tell: Callable[[str
         tell(f"fetching {len(wrong)} jars of Kafka {version}, once")
         _fetch(wrong, folder, java, cache)
     return os.pathsep.join(str(folder / jar.name) for jar in jars)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))
 
 
 def _verified(path: Path, jar: Jar) -> bool:
@@ -106,7 +121,7 @@ def _fetch(wanted: Sequence[Jar], folder: Path, java: JavaRuntime, cache: Path) 
     missing = [jar.name for jar in wanted if not _verified(folder / jar.name, jar)]
     if missing:
         raise NotCompletedError(
-            f"{len(missing)} of the broker jars cannot be had, or are not the pinned ones: {', '.join(missing)}.",
+            f"{len(missing)} of the broker jars cannot be fetched, or are not the pinned ones: {', '.join(missing)}.",
             cause=said,
             next_command=(
                 f"name a mirror in an Ivy settings file by {IVY_SETTINGS_VARIABLE}, "
@@ -116,7 +131,7 @@ def _fetch(wanted: Sequence[Jar], folder: Path, java: JavaRuntime, cache: Path) 
 
 
 def _run_ivy(wanted: Sequence[Jar], scratch: Path, java: JavaRuntime) -> str:
-    """Run Ivy in a folder of its own and return its last words; a damaged jar of its cache must not come back."""
+    """Run Ivy and return its last messages; its cache is new each time, so that no damaged jar comes out of it."""
     (scratch / "ivy.xml").write_text(_ivy_xml(wanted), encoding="utf-8")
     command = [str(java.executable), "-jar", str(_ivy_jar()), "-cache", str(scratch / "cache")]
     if settings := os.environ.get(IVY_SETTINGS_VARIABLE):

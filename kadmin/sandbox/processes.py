@@ -1,4 +1,4 @@
-"""Processes that outlive the command which started them, told apart from later ones that got the same id."""
+"""Processes that outlive the command that started them; a later process with the same id is never taken for one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PORTS = (15_000, 30_000)
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process by id and start time; the two together are never given twice while the machine runs."""
+    """A process by id and start time, which together are unique while the machine runs."""
 
     pid: int
     started: str
@@ -37,13 +37,21 @@ class Process:
         return _start_time(self.pid) == self.started
 
     def stop(self, *, kill: bool = False) -> None:
-        """End it, politely at first unless `kill`, and wait until it is gone. One that is gone already is fine."""
+        """End it by SIGTERM, after STOP_S or with `kill` by SIGKILL, and wait until it is gone."""
         if not kill:
             self._signal(signal.SIGTERM)
             if wait_until(lambda: not self.alive, STOP_S):
                 return
         self._signal(signal.SIGKILL)
         wait_until(lambda: not self.alive, STOP_S)
+
+    def freeze(self) -> None:
+        """Suspend it (SIGSTOP), until `thaw`."""
+        self._signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let it go on (SIGCONT)."""
+        self._signal(signal.SIGCONT)
 
     def _signal(self, number: int) -> None:
         if self.alive:
@@ -52,9 +60,9 @@ class Process:
 
 
 def start(command: Sequence[str], log: Path, record: Path) -> Process:
-    """Start a process of its own session, so that no signal of the terminal reaches it; its output goes to `log`.
+    """Start a process in a new session, so that no signal of the terminal reaches it; its output goes to `log`.
 
-    It runs on after us on purpose; `record` is written at once, for `read_process`.
+    It keeps running after this program ends; `record` is written at once, for `read_process`.
     """
     with log.open("ab") as output:
         child = subprocess.Popen(  # noqa: S603 - our own command line
@@ -66,6 +74,15 @@ def start(command: Sequence[str], log: Path, record: Path) -> Process:
     return process
 
 
+def run(command: Sequence[str], seconds: float) -> str | None:
+    """Run a command to its end; return None when it succeeded, else the last lines that it printed."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)  # noqa: S603 - as start
+    except subprocess.TimeoutExpired:
+        return f"it did not end within {seconds:g} s"
+    return _last_words(done.stdout + done.stderr) if done.returncode else None
+
+
 def read_process(record: Path) -> Process | None:
     """Read what `start` wrote, None where nothing was started."""
     try:
@@ -75,10 +92,10 @@ def read_process(record: Path) -> Process | None:
 
 
 def free_ports(count: int) -> list[int]:
-    """Return ports that are free on loopback now, all different.
+    """Return different ports that are free on loopback now.
 
-    They lie below the range from which the kernel takes ports of outgoing connections, so that a stopped broker finds
-    its own free again.
+    They are below the range from which the kernel takes ports of outgoing connections: the port of a stopped broker
+    is still free when it starts again.
     """
     found: list[int] = []
     first = random.SystemRandom().randrange(*_PORTS)
@@ -92,7 +109,7 @@ def free_ports(count: int) -> list[int]:
 
 
 def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
-    """Wait for a condition, looking often; False when the deadline came first."""
+    """Wait for a condition, checked every POLL_S; return False when the deadline came first."""
     pause, deadline = threading.Event(), time.monotonic() + seconds
     while not condition():
         if time.monotonic() >= deadline:
@@ -102,14 +119,18 @@ def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
 
 
 def words_of(log: Path) -> str:
-    """Return what a log says of trouble, else its last lines."""
-    lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
+    """Return the last errors in a log, else its last lines."""
+    return _last_words(log.read_text(encoding="utf-8", errors="replace") if log.is_file() else "")
+
+
+def _last_words(output: str) -> str:
+    lines = output.splitlines()
     trouble = [line for line in lines if any(word in line for word in ("ERROR", "FATAL", "Exception", "Error:"))]
     return " | ".join((trouble or lines)[-_LOG_LINES:]) or "it wrote nothing"
 
 
 def _start_time(pid: int) -> str | None:
-    """Return when a process started, in the kernel's own words; None for one that is gone or a zombie."""
+    """Return when a process started, as the kernel prints it; None for one that is gone or a zombie."""
     stat = Path(f"/proc/{pid}/stat")
     try:
         fields = stat.read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
@@ -132,6 +153,6 @@ def _start_time_by_ps(pid: int) -> str | None:
 
 
 def _reap(pid: int) -> None:
-    # A child of ours that ended stays as a zombie until somebody asks.
+    # A child process that ended stays a zombie until its parent asks for its status.
     with contextlib.suppress(ChildProcessError):
         os.waitpid(pid, os.WNOHANG)

@@ -1,7 +1,7 @@
 """A skewed cluster to practise on: uneven topics, uneven leaders, one broker that is almost empty, real records.
 
-Goals: something to rebalance (the last broker is new, the first ones carry most), something to delete (`old-events`),
-and a name that guards protect (`__audit`). A broker that is stopped and started again leaves something to elect.
+There is something to rebalance (the last broker is new, the first ones hold most), something to delete
+(`old-events`), and a name that guards protect (`__audit`). Stopping and starting a broker gives something to elect.
 Deterministic: the same spec gives the same topics, assignments and records.
 """
 
@@ -11,8 +11,12 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.kafka import rpc
-from kadmin.cluster.model import Create, TopicPartition
+from kadmin.cluster.kafka.connection import Connection
+from kadmin.cluster.kafka.metadata import read_metadata
+from kadmin.cluster.kafka.records import produce
+from kadmin.cluster.kafka.topics import create_topic
+from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.zookeeper.model import Create
 from kadmin.cluster.zookeeper.reader import read_cluster
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.cluster.zookeeper.znodes.configs import config_path, encode_config
@@ -21,7 +25,7 @@ from kadmin.errors import NotCompletedError
 from kadmin.sandbox.processes import wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from kadmin.cluster.model import Replicas
     from kadmin.sandbox.sandbox import Sandbox
@@ -51,7 +55,7 @@ TOPICS = (
 
 @dataclass(frozen=True, slots=True)
 class Seeded:
-    """What was made."""
+    """How many topics, partitions and records were made."""
 
     topics: int
     partitions: int
@@ -59,52 +63,77 @@ class Seeded:
 
 
 def seed(sandbox: Sandbox) -> Seeded:
-    """Make the topics straight in ZooKeeper, as the old admin tools do, and fill them through the brokers.
+    """Make the topics and fill them through the brokers.
 
-    Raises NotCompletedError when the topics are there already, or do not come up.
+    In ZooKeeper mode the topics are written straight to ZooKeeper, as old admin tools do: brokers of 0.10.2 have no
+    request for it that the client knows. Raises NotCompletedError when the topics exist, or get no leaders in time.
     """
     chooser = random.Random(20_240_229)  # noqa: S311 - a reproducible skew, not a secret
-    assignments = {topic: _assign(sandbox, topic, chooser) for topic in TOPICS}
-    with Store.connect(sandbox.connect_string) as store:
-        for topic, replicas in assignments.items():
-            create_topic(store, topic.name, replicas)
-        wait_for_leaders(store, [topic.name for topic in TOPICS])
+    assignments = {topic.name: _assign(sandbox, topic, chooser) for topic in TOPICS}
+    if sandbox.spec.kraft:
+        _create_by_brokers(sandbox, assignments)
+    else:
+        _create_in_zookeeper(sandbox, assignments)
     records: dict[TopicPartition, list[bytes]] = {}
     for topic in TOPICS:
         records.update(_records(topic))
-    rpc.produce(sandbox.bootstrap, records)
+    produce(sandbox.bootstrap, records)
     return Seeded(len(TOPICS), len(records), sum(len(written) for written in records.values()))
 
 
-def create_topic(store: Store, name: str, replicas: Mapping[int, Replicas]) -> None:
-    """Create a topic by its two znodes, configs first; raises NotCompletedError when it is there already."""
-    result = store.multi(
-        [
-            Create(config_path("topics", name), encode_config({})),
-            Create(topic_path(name), encode_topic(replicas)),
-        ]
-    )
-    if not result.committed:
-        raise NotCompletedError(f"Cannot create topic {name}: {result.reason}.", cause="it is there already")
+def _create_by_brokers(sandbox: Sandbox, assignments: Mapping[str, Mapping[int, Replicas]]) -> None:
+    with Connection(sandbox.bootstrap) as connection:
+        for topic, replicas in assignments.items():
+            create_topic(connection, topic, replicas)
+
+        def ready() -> bool:
+            # Every broker has its own copy of the metadata, and a producer may ask any.
+            seen = [
+                read_metadata(connection, assignments, broker_id=broker_id).partitions
+                for broker_id in sandbox.broker_ports
+            ]
+            return all(
+                partition in copy and set(copy[partition].isr) == set(replicas)
+                for copy in seen
+                for partition, replicas in _by_partition(assignments)
+            )
+
+        _wait(ready)
 
 
-def wait_for_leaders(store: Store, topics: Sequence[str]) -> None:
-    """Wait until every partition has a leader and its full ISR."""
+def _create_in_zookeeper(sandbox: Sandbox, assignments: Mapping[str, Mapping[int, Replicas]]) -> None:
+    with Store.connect(sandbox.connect_string) as store:
+        for topic, replicas in assignments.items():
+            configs = Create(config_path("topics", topic), encode_config({}))
+            result = store.multi([configs, Create(topic_path(topic), encode_topic(replicas))])
+            if not result.committed:
+                raise NotCompletedError(f"Cannot create topic {topic}: {result.reason}.", cause="it exists")
 
-    def ready() -> bool:
-        state = read_cluster(store, topics)
-        partitions = [partition for topic in state.topics.values() for partition in topic.partitions()]
-        return all(
-            partition in state.states and set(state.states[partition].isr) == set(state.replicas(partition) or ())
-            for partition in partitions
-        )
+        def ready() -> bool:
+            states = read_cluster(store, list(assignments)).states
+            return all(
+                partition in states and set(states[partition].isr) == set(replicas)
+                for partition, replicas in _by_partition(assignments)
+            )
 
+        _wait(ready)
+
+
+def _by_partition(assignments: Mapping[str, Mapping[int, Replicas]]) -> list[tuple[TopicPartition, Replicas]]:
+    return [
+        (TopicPartition(topic, number), brokers)
+        for topic, replicas in assignments.items()
+        for number, brokers in replicas.items()
+    ]
+
+
+def _wait(ready: Callable[[], bool]) -> None:
     if not wait_until(ready, READY_S):
-        raise NotCompletedError(f"Not every partition of {', '.join(topics)} got its leader within {READY_S:g} s.")
+        raise NotCompletedError(f"Not every partition got its leader and its full ISR within {READY_S:g} s.")
 
 
 def _assign(sandbox: Sandbox, topic: SeedTopic, chooser: random.Random) -> dict[int, Replicas]:
-    """Place replicas on as many racks as there are, low broker ids first: the last broker gets almost nothing."""
+    """Place replicas on as many racks as possible, on low broker ids first; the last broker gets none."""
     brokers = sorted(sandbox.broker_ports)
     old = brokers[:-1] if len(brokers) > 1 else brokers
     found = {}
@@ -115,7 +144,7 @@ def _assign(sandbox: Sandbox, topic: SeedTopic, chooser: random.Random) -> dict[
 
 
 def _one_per_rack(sandbox: Sandbox, brokers: Sequence[int]) -> list[int]:
-    # Brokers of racks not yet used come first, the others after them.
+    # Brokers on racks that are not used yet come first.
     chosen: list[int] = []
     for broker in brokers:
         if sandbox.spec.rack(broker) not in {sandbox.spec.rack(other) for other in chosen}:
@@ -124,7 +153,7 @@ def _one_per_rack(sandbox: Sandbox, brokers: Sequence[int]) -> list[int]:
 
 
 def _records(topic: SeedTopic) -> dict[TopicPartition, list[bytes]]:
-    # Partition n gets a share of 1 / (n + 1): few partitions hold most of the bytes, as in life.
+    # Partition n gets a share of 1 / (n + 1): few partitions hold most of the bytes, as on real clusters.
     shares = [1 / (number + 1) for number in range(topic.partitions)]
     records = {}
     for number, share in enumerate(shares):

@@ -1,4 +1,4 @@
-"""Configuration files of sandbox servers: what makes real ZooKeeper and Kafka small, quick and quiet."""
+"""Configuration files of sandbox servers: settings that make real ZooKeeper and Kafka small, quick and quiet."""
 
 from __future__ import annotations
 
@@ -18,9 +18,26 @@ MANAGED_SETTINGS = frozenset(
         "advertised.listeners",
         "log.dirs",
         "zookeeper.connect",
+        "node.id",
+        "process.roles",
+        "controller.listener.names",
+        "controller.quorum.voters",
+        "listener.security.protocol.map",
     }
 )
-"""What the sandbox decides itself; anything else may be overridden."""
+"""Settings of the sandbox itself; any other may be overridden."""
+
+_QUIET = {
+    "auto.create.topics.enable": "false",
+    "auto.leader.rebalance.enable": "false",
+    "delete.topic.enable": "true",
+    "unclean.leader.election.enable": "false",
+    "log.cleaner.enable": "false",
+    "group.initial.rebalance.delay.ms": "0",
+    "num.network.threads": "1",
+    "num.io.threads": "2",
+}
+"""Nothing happens on its own: no topic creation, no leader rebalance, no cleaning."""
 
 LOG4J = """log4j.rootLogger=INFO, out
 log4j.appender.out=org.apache.log4j.ConsoleAppender
@@ -63,7 +80,7 @@ def _unicode_escape(character: str) -> str:
 def broker_config(
     broker_id: int, rack: str, port: int, connect: str, folder: Path, overrides: Mapping[str, str]
 ) -> str:
-    """Return server.properties: nothing happens by itself (no topic creation, no leader rebalance, no cleaning)."""
+    """Return the server.properties of a broker in ZooKeeper mode."""
     values = {
         "broker.id": str(broker_id),
         "broker.rack": rack,
@@ -77,15 +94,71 @@ def broker_config(
         "offsets.topic.num.partitions": "4",
         "transaction.state.log.replication.factor": "1",
         "transaction.state.log.min.isr": "1",
-        "group.initial.rebalance.delay.ms": "0",
-        "auto.create.topics.enable": "false",
-        "auto.leader.rebalance.enable": "false",
-        "delete.topic.enable": "true",
         "controlled.shutdown.enable": "false",
-        "unclean.leader.election.enable": "false",
-        "log.cleaner.enable": "false",
-        "num.network.threads": "1",
-        "num.io.threads": "2",
+        **_QUIET,
         **overrides,
     }
+    return _properties(values)
+
+
+def kraft_controller_config(
+    controller_id: int, voters: Mapping[int, int], folders: Sequence[Path], overrides: Mapping[str, str]
+) -> str:
+    """Return the server.properties of a controller; `voters` holds the port of every controller by id."""
+    values = {
+        **_kraft("controller", controller_id, voters),
+        "listeners": f"CONTROLLER://127.0.0.1:{voters[controller_id]}",
+        "log.dirs": ",".join(str(folder) for folder in folders),
+        "broker.session.timeout.ms": "6000",
+        **_QUIET,
+        **overrides,
+    }
+    return _properties(values)
+
+
+def kraft_broker_config(
+    broker_id: int,
+    listener: tuple[str, int],
+    brokers: int,
+    voters: Mapping[int, int],
+    folder: Path,
+    overrides: Mapping[str, str],
+) -> str:
+    """Return the server.properties of a broker in KRaft mode.
+
+    `listener` is its rack and its port; `brokers` is their number, and `voters` the port of every controller by id.
+    """
+    rack, port = listener
+    copies = min(3, brokers)
+    values = {
+        **_kraft("broker", broker_id, voters),
+        "broker.rack": rack,
+        "listeners": f"PLAINTEXT://127.0.0.1:{port}",
+        "advertised.listeners": f"PLAINTEXT://127.0.0.1:{port}",
+        "log.dirs": str(folder),
+        "broker.heartbeat.interval.ms": "1000",
+        "offsets.topic.replication.factor": str(copies),
+        "offsets.topic.num.partitions": "3",
+        "transaction.state.log.replication.factor": str(copies),
+        "transaction.state.log.min.isr": str(min(2, copies)),
+        "transaction.state.log.num.partitions": "3",
+        "share.coordinator.state.topic.replication.factor": "1",
+        "share.coordinator.state.topic.min.isr": "1",
+        **_QUIET,
+        **overrides,
+    }
+    return _properties(values)
+
+
+def _kraft(role: str, node_id: int, voters: Mapping[int, int]) -> dict[str, str]:
+    return {
+        "process.roles": role,
+        "node.id": str(node_id),
+        "controller.listener.names": "CONTROLLER",
+        "controller.quorum.voters": ",".join(f"{voter}@127.0.0.1:{port}" for voter, port in voters.items()),
+        "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+    }
+
+
+def _properties(values: Mapping[str, str]) -> str:
     return "".join(f"{key}={_escaped(value)}\n" for key, value in values.items())

@@ -1,4 +1,4 @@
-"""What a sandbox runs, checked before anything starts."""
+"""The specification of a sandbox, checked before anything starts."""
 
 from __future__ import annotations
 
@@ -7,21 +7,26 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kadmin.errors import InvalidInputError
-from kadmin.sandbox.jars import DEFAULT_VERSION, require_version
+from kadmin.sandbox.jars import DEFAULT_VERSION, require_version, runs_kraft, runs_zookeeper
 from kadmin.sandbox.settings import MANAGED_SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+ZOOKEEPER, KRAFT = "zookeeper", "kraft"
+CONTROLLER_IDS = (101, 102, 103)
+
 _CHROOT = re.compile(r"(/[A-Za-z0-9._-]+)*")
 
 
 @dataclass(frozen=True, slots=True)
 class SandboxSpec:
-    """What to run. Brokers have ids from 1 and racks r1, r2, ... in turn; `chroot` is empty or `/path`.
+    """The servers to run. Brokers have ids from 1 and racks r1, r2, ... in turn; `chroot` is empty or `/path`.
 
-    No brokers at all is a bare ZooKeeper. `broker_config` overrides settings of every broker.
+    `mode` is zookeeper or kraft: KRaft mode has three controllers, and `zookeepers`, `chroot` and `four_letter_words`
+    keep their defaults. A sandbox without brokers is a bare ZooKeeper. `broker_config` overrides settings of every
+    broker and of every controller.
     """
 
     directory: Path
@@ -32,6 +37,12 @@ class SandboxSpec:
     chroot: str = ""
     four_letter_words: bool = True
     broker_config: Mapping[str, str] = field(default_factory=dict)
+    mode: str = ZOOKEEPER
+
+    @property
+    def kraft(self) -> bool:
+        """Whether the metadata is in the controllers' log and not in ZooKeeper."""
+        return self.mode == KRAFT
 
     def rack(self, broker_id: int) -> str:
         """Return a broker's rack."""
@@ -40,14 +51,9 @@ class SandboxSpec:
     def check(self) -> None:
         """Raise InvalidInputError for what cannot be run."""
         require_version(self.version)
-        if self.zookeepers not in {1, 3}:
-            raise InvalidInputError(f"A sandbox has 1 or 3 ZooKeeper servers, not {self.zookeepers}.")
-        if self.brokers < 0 or self.racks < 1:
-            raise InvalidInputError(f"{self.brokers} brokers on {self.racks} racks cannot be had.")
-        if not _CHROOT.fullmatch(self.chroot):
-            raise InvalidInputError(
-                f"Not a chroot: {self.chroot!r}.", next_command="write it as /path, or leave it out"
-            )
+        self._check_mode()
+        if self.brokers < self.kraft or self.racks < 1:
+            raise InvalidInputError(f"{self.brokers} brokers on {self.racks} racks are not possible.")
         managed = sorted(MANAGED_SETTINGS & set(self.broker_config))
         if managed:
             raise InvalidInputError(f"The sandbox itself sets {', '.join(managed)}.", next_command="leave it out")
@@ -55,4 +61,23 @@ class SandboxSpec:
             raise InvalidInputError(
                 f"{self.directory} is not empty; a sandbox owns its folder and removes it at the end.",
                 next_command="name a new folder with --dir, or: kadmin sandbox down",
+            )
+
+    def _check_mode(self) -> None:
+        if not self.kraft and not runs_zookeeper(self.version):
+            raise InvalidInputError(f"Kafka {self.version} has no ZooKeeper mode.", next_command="add --kraft")
+        if self.kraft and not runs_kraft(self.version):
+            raise InvalidInputError(
+                f"Kafka {self.version} does not run in KRaft mode.", next_command="name Kafka 3.3 or later by --version"
+            )
+        if self.kraft and (self.zookeepers, self.chroot, self.four_letter_words) != (1, "", True):
+            raise InvalidInputError(
+                "A sandbox in KRaft mode has no ZooKeeper.",
+                next_command="leave out --zookeepers, --chroot and --no-four-letter-words",
+            )
+        if self.zookeepers not in {1, 3}:
+            raise InvalidInputError(f"A sandbox has 1 or 3 ZooKeeper servers, not {self.zookeepers}.")
+        if not _CHROOT.fullmatch(self.chroot):
+            raise InvalidInputError(
+                f"Not a chroot: {self.chroot!r}.", next_command="write it as /path, or leave it out"
             )

@@ -11,8 +11,8 @@ import socket
 from pathlib import Path
 
 import pytest
+from support.cli.in_process import command
 from support.documents.bad_commands import COMMANDS
-from support.live.cluster import command
 from support.pages.bad_input import GOLDEN_FOLDERS, PAGE, ROWS, page, shown_by
 
 GOLDEN = Path(__file__).parent / "golden"

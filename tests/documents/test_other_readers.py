@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 from support.documents.bad_documents import BAD
-from support.documents.judge import SOURCES, judge, render
+from support.documents.invariants import SOURCES, check_invariants, render
 from support.documents.strategies import documents
 
 from kadmin.diagnostics import json_path
@@ -264,7 +264,7 @@ def test_a_nearly_valid_document_is_judged_alike_as_json_and_yaml(
     """One fault, one verdict, in exactly one place: the line and column that another parser gives for it."""
     value, place, _ = changed
     text = json.dumps(value, indent=indent, ensure_ascii=False)
-    as_json, as_yaml = (judge(text.encode(), name) for name in ("plan.json", "plan.yaml"))
+    as_json, as_yaml = (check_invariants(text.encode(), name) for name in ("plan.json", "plan.yaml"))
     render(as_json)
     assert [without_file(each) for each in as_json.problems] == [without_file(each) for each in as_yaml.problems]
     for problem in as_json.problems:
@@ -283,4 +283,4 @@ def without_file(problem: Diagnostic) -> tuple[object, ...]:
 @pytest.mark.parametrize("name", BAD)
 @pytest.mark.parametrize("source", SOURCES)
 def test_bad_input_is_judged_under_any_name(name: str, source: str) -> None:
-    render(judge(BAD[name][1], source))
+    render(check_invariants(BAD[name][1], source))

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from support.controller.simple_controller import StandIn
+from support.controller.simple_controller import SimpleController
 from support.zookeeper.fault_proxy import FaultProxy
 
 from kadmin.cluster.zookeeper.addresses import parse_connect_string
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def cluster(chroot: str) -> Iterator[StandIn]:
-    """A cluster whose controller is a stand-in, on a real ZooKeeper."""
-    with StandIn(chroot) as found:
+def cluster(chroot: str) -> Iterator[SimpleController]:
+    """A cluster whose controller is a SimpleController, on a real ZooKeeper."""
+    with SimpleController(chroot) as found:
         yield found
 
 

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 from kazoo.security import ACL, Id, make_acl, make_digest_acl
+from support.cli.in_process import command
 from support.controller.simple_controller import IDENTITY
-from support.live.cluster import command, document, reassignment
+from support.documents.plans import document, reassignment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from support.controller.simple_controller import StandIn
+    from support.controller.simple_controller import SimpleController
 
 pytestmark = pytest.mark.zookeeper
 
@@ -23,16 +24,16 @@ BY_OTHERS = [make_acl("ip", "10.9.8.7", all=True), READERS]
 
 
 @pytest.fixture
-def plan(cluster: StandIn, tmp_path: Path) -> Path:
+def plan(cluster: SimpleController, tmp_path: Path) -> Path:
     cluster.create_topic("orders", {0: [1, 2]})
     return document(tmp_path / "plan.yaml", reassignment("orders", {0: [2, 3]}))
 
 
-def lock_forbidden(cluster: StandIn) -> None:
+def lock_forbidden(cluster: SimpleController) -> None:
     cluster.client.create("/kadmin", acl=BY_OTHERS)
 
 
-FORBIDDEN: dict[str, Callable[[StandIn], object]] = {
+FORBIDDEN: dict[str, Callable[[SimpleController], object]] = {
     "F20-admin-cannot-be-written": lambda cluster: cluster.client.set_acls("/admin", BY_OTHERS),
     "F20-admin-digest-is-masked": lambda cluster: cluster.client.set_acls("/admin", [BROKERS, READERS]),
     "F20-admin-cannot-be-read": lambda cluster: cluster.client.set_acls("/admin", [BROKERS]),
@@ -42,7 +43,7 @@ FORBIDDEN: dict[str, Callable[[StandIn], object]] = {
 
 
 @pytest.mark.parametrize("case", FORBIDDEN)
-def test_what_an_acl_forbids_is_told_and_nothing_runs_half(cluster: StandIn, plan: Path, case: str) -> None:
+def test_what_an_acl_forbids_is_told_and_nothing_runs_half(cluster: SimpleController, plan: Path, case: str) -> None:
     FORBIDDEN[case](cluster)
     before = cluster.fingerprint()
     refused = command("apply", plan, "--yes", "-z", cluster.connect, "--timeout", "30")
@@ -54,11 +55,11 @@ def test_what_an_acl_forbids_is_told_and_nothing_runs_half(cluster: StandIn, pla
     assert changed == set()
 
 
-def become_kraft(cluster: StandIn) -> None:
+def become_kraft(cluster: SimpleController) -> None:
     cluster.client.set("/controller", b'{"version":2,"brokerid":3000,"timestamp":"0","kraftControllerEpoch":7}')
 
 
-ELSEWHERE: dict[str, Callable[[StandIn], object]] = {
+ELSEWHERE: dict[str, Callable[[SimpleController], object]] = {
     "F19-kraft": become_kraft,
     "F19-migrating": lambda cluster: cluster.client.create(
         "/migration", b'{"version":0,"kraft_controller_id":3000,"kraft_controller_epoch":5}'
@@ -68,7 +69,9 @@ ELSEWHERE: dict[str, Callable[[StandIn], object]] = {
 
 
 @pytest.mark.parametrize("case", ELSEWHERE)
-def test_an_address_without_a_zookeeper_mode_cluster_is_refused(cluster: StandIn, plan: Path, case: str) -> None:
+def test_an_address_without_a_zookeeper_mode_cluster_is_refused(
+    cluster: SimpleController, plan: Path, case: str
+) -> None:
     ELSEWHERE[case](cluster)
     before = cluster.fingerprint()
     refused = command("apply", plan, "--yes", "-z", cluster.connect, "--timeout", "30")
@@ -76,7 +79,7 @@ def test_an_address_without_a_zookeeper_mode_cluster_is_refused(cluster: StandIn
     assert cluster.fingerprint() == before
 
 
-def test_f19_a_mistyped_chroot_is_refused_and_not_created(cluster: StandIn, plan: Path) -> None:
+def test_f19_a_mistyped_chroot_is_refused_and_not_created(cluster: SimpleController, plan: Path) -> None:
     refused = command("apply", plan, "--yes", "-z", f"{cluster.connect}x", "--timeout", "30")
     assert refused.status == 6, refused.err
     assert "does not exist" in refused.err

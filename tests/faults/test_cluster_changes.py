@@ -7,15 +7,16 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from support.cli.in_process import command
 from support.controller.simple_controller import CLUSTER_ID, Manner
-from support.live.cluster import command, deletion, document, election, reassignment
+from support.documents.plans import deletion, document, election, reassignment
 from support.zookeeper.fault_proxy import MULTI, PUBLISH, Action, Fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from support.controller.simple_controller import StandIn
+    from support.controller.simple_controller import SimpleController
     from support.zookeeper.fault_proxy import FaultProxy
 
 pytestmark = pytest.mark.zookeeper
@@ -25,14 +26,14 @@ FOREIGN = b'{"version":1,"partitions":[{"topic":"theirs","partition":0,"replicas
 
 
 @pytest.fixture
-def plan(cluster: StandIn, tmp_path: Path) -> Path:
+def plan(cluster: SimpleController, tmp_path: Path) -> Path:
     cluster.create_topic("orders", {0: [1, 2], 1: [2, 3]})
     value = reassignment("orders", {0: [2, 3], 1: [3, 1]}, current={0: [1, 2], 1: [2, 3]}, cluster_id=CLUSTER_ID)
     return document(tmp_path / "plan.yaml", value)
 
 
 def test_f14_a_node_that_another_creates_in_the_same_moment_is_left_byte_identical(
-    cluster: StandIn, proxy: FaultProxy, broken: str, plan: Path
+    cluster: SimpleController, proxy: FaultProxy, broken: str, plan: Path
 ) -> None:
     cluster.behave(Manner.HOLD)
     proxy.faults = [Fault(Action.CALL, PUBLISH, then=lambda: cluster.client.create(NODE, FOREIGN))]
@@ -46,17 +47,17 @@ def test_f14_a_node_that_another_creates_in_the_same_moment_is_left_byte_identic
     assert command("resume", "--yes", "-z", cluster.connect, "--timeout", "30").status == 0
 
 
-def recreated(cluster: StandIn) -> None:
+def recreated(cluster: SimpleController) -> None:
     cluster.delete_topic("orders")
     cluster.create_topic("orders", {0: [3, 4], 1: [2, 3]})
 
 
-def recreated_smaller(cluster: StandIn) -> None:
+def recreated_smaller(cluster: SimpleController) -> None:
     cluster.delete_topic("orders")
     cluster.create_topic("orders", {0: [1, 2]})
 
 
-CHANGES: dict[str, tuple[Callable[[StandIn], object], str]] = {
+CHANGES: dict[str, tuple[Callable[[SimpleController], object], str]] = {
     "F16-deleted": (lambda cluster: cluster.delete_topic("orders"), "orders"),
     "F16-recreated": (recreated, "orders-0"),
     "F16-recreated-smaller": (recreated_smaller, "orders-1"),
@@ -70,7 +71,7 @@ CHANGES: dict[str, tuple[Callable[[StandIn], object], str]] = {
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_plan_that_the_cluster_has_left_behind_is_refused_before_the_lock(
-    cluster: StandIn, plan: Path, change: str
+    cluster: SimpleController, plan: Path, change: str
 ) -> None:
     happen, named = CHANGES[change]
     happen(cluster)
@@ -83,7 +84,7 @@ def test_a_plan_that_the_cluster_has_left_behind_is_refused_before_the_lock(
 
 @pytest.mark.parametrize("change", ["F16-deleted", "F17-target-died"])
 def test_what_changes_right_before_the_write_is_caught_by_its_checks(
-    cluster: StandIn, proxy: FaultProxy, broken: str, plan: Path, change: str
+    cluster: SimpleController, proxy: FaultProxy, broken: str, plan: Path, change: str
 ) -> None:
     happen, named = CHANGES[change]
     proxy.faults = [Fault(Action.CALL, PUBLISH, then=lambda: happen(cluster))]
@@ -95,7 +96,7 @@ def test_what_changes_right_before_the_write_is_caught_by_its_checks(
 
 
 def test_f16_partitions_added_elsewhere_in_the_topic_do_not_make_a_plan_stale(
-    cluster: StandIn, proxy: FaultProxy, broken: str, plan: Path
+    cluster: SimpleController, proxy: FaultProxy, broken: str, plan: Path
 ) -> None:
     """Every partition of the plan is still at its `current`, which is all that a plan stands on."""
     proxy.faults = [Fault(Action.CALL, PUBLISH, then=lambda: cluster.add_partition("orders", [1, 3]))]
@@ -112,7 +113,9 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("impatient")
-def test_f24_a_controller_that_ignores_the_plan_is_told_with_the_way_to_resume(cluster: StandIn, plan: Path) -> None:
+def test_f24_a_controller_that_ignores_the_plan_is_told_with_the_way_to_resume(
+    cluster: SimpleController, plan: Path
+) -> None:
     cluster.behave(Manner.HOLD)
     ignored = command("apply", plan, "--yes", "-z", cluster.connect, "--timeout", "30")
     assert ignored.status == 8, ignored.err
@@ -124,7 +127,7 @@ def test_f24_a_controller_that_ignores_the_plan_is_told_with_the_way_to_resume(c
     assert len(cluster.steps("wave")) == 1
 
 
-def test_f24_a_reassignment_that_never_ends_is_listed_at_the_deadline(cluster: StandIn, plan: Path) -> None:
+def test_f24_a_reassignment_that_never_ends_is_listed_at_the_deadline(cluster: SimpleController, plan: Path) -> None:
     cluster.behave(Manner.BEGIN)
     started = time.monotonic()
     late = command("apply", plan, "--yes", "-z", cluster.connect, "--timeout", "3")
@@ -138,7 +141,7 @@ def test_f24_a_reassignment_that_never_ends_is_listed_at_the_deadline(cluster: S
     assert command("resume", "--yes", "-z", cluster.connect, "--timeout", "30").status == 0
 
 
-def test_f25_a_plan_that_the_controller_rejects_is_not_written_again(cluster: StandIn, plan: Path) -> None:
+def test_f25_a_plan_that_the_controller_rejects_is_not_written_again(cluster: SimpleController, plan: Path) -> None:
     cluster.behave(Manner.REJECT)
     rejected = command("apply", plan, "--yes", "-z", cluster.connect, "--timeout", "30")
     assert rejected.status == 8, rejected.err
@@ -148,7 +151,9 @@ def test_f25_a_plan_that_the_controller_rejects_is_not_written_again(cluster: St
     assert cluster.replicas("orders") == {0: [1, 2], 1: [2, 3]}
 
 
-def test_f33_a_deletion_that_a_reassignment_names_is_refused(cluster: StandIn, plan: Path, tmp_path: Path) -> None:
+def test_f33_a_deletion_that_a_reassignment_names_is_refused(
+    cluster: SimpleController, plan: Path, tmp_path: Path
+) -> None:
     del plan
     cluster.behave(Manner.HOLD)
     cluster.client.create(NODE, FOREIGN.replace(b"theirs", b"orders"))
@@ -168,7 +173,9 @@ def test_f33_a_deletion_that_a_reassignment_names_is_refused(cluster: StandIn, p
 
 
 @pytest.mark.usefixtures("impatient")
-def test_f33_a_deletion_where_deletion_is_disabled_is_reported(cluster: StandIn, plan: Path, tmp_path: Path) -> None:
+def test_f33_a_deletion_where_deletion_is_disabled_is_reported(
+    cluster: SimpleController, plan: Path, tmp_path: Path
+) -> None:
     """The controller takes the child away and keeps the topic."""
     del plan
     cluster.behave(Manner.REJECT)
@@ -186,7 +193,9 @@ def test_f33_a_deletion_where_deletion_is_disabled_is_reported(cluster: StandIn,
     assert cluster.replicas("orders") == {0: [1, 2], 1: [2, 3]}
 
 
-def test_f34_an_election_tells_per_partition_what_could_not_be_elected(cluster: StandIn, tmp_path: Path) -> None:
+def test_f34_an_election_tells_per_partition_what_could_not_be_elected(
+    cluster: SimpleController, tmp_path: Path
+) -> None:
     cluster.create_topic("orders", {0: [1, 2], 1: [2, 3]})
     cluster.lead("orders", {0: 2, 1: 3})
     cluster.client.delete("/brokers/ids/1")

@@ -12,27 +12,28 @@ from typing import TYPE_CHECKING
 
 import pytest
 from kazoo.client import KazooClient
-from support.controller.simple_controller import Manner, StandIn
-from support.live.cluster import command, document, reassignment
+from support.cli.in_process import command
+from support.controller.simple_controller import Manner, SimpleController
+from support.documents.plans import document, reassignment
 from support.live.waiting import wait_until
 from support.zookeeper.ensemble import LAGGARD, Ensemble
 from support.zookeeper.fault_proxy import MULTI, PUBLISH, SYNC, Action, Fault, FaultProxy, reply_of
 
-from kadmin.cluster.model import Create
 from kadmin.cluster.zookeeper.addresses import parse_connect_string
+from kadmin.cluster.zookeeper.model import Create
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.cluster.zookeeper.znodes.topics import encode_topic
 from kadmin.documents import parse_document
-from kadmin.operations.clock import Clock
+from kadmin.operations.context import Clock
 from kadmin.operations.execute import apply as service
-from kadmin.operations.execute.runner import Context
-from kadmin.operations.record.record import Paths
+from kadmin.operations.zookeeper.backend import zookeeper_context
+from kadmin.operations.zookeeper.paths import Paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from kadmin.operations.execute.events import Event
+    from kadmin.operations.events import Event
 
 pytestmark = [pytest.mark.zookeeper, pytest.mark.xdist_group("ensemble")]
 
@@ -59,8 +60,8 @@ def chroot(ensemble: Ensemble) -> str:
 
 
 @pytest.fixture
-def cluster(ensemble: Ensemble, chroot: str) -> Iterator[StandIn]:
-    with StandIn(ensemble.connect_string + chroot) as found:
+def cluster(ensemble: Ensemble, chroot: str) -> Iterator[SimpleController]:
+    with SimpleController(ensemble.connect_string + chroot) as found:
         found.create_topic("orders", {0: [1, 2], 1: [1, 2]})
         yield found
 
@@ -78,7 +79,7 @@ def during(action: Callable[[], None]) -> threading.Thread:
 
 @pytest.mark.parametrize("sign", ["/kadmin/lock", NODE], ids=["F09-before-the-publish", "F09-while-waiting"])
 def test_a_leader_killed_is_replaced_and_the_plan_goes_on(
-    ensemble: Ensemble, cluster: StandIn, plan: Path, sign: str
+    ensemble: Ensemble, cluster: SimpleController, plan: Path, sign: str
 ) -> None:
     """Within ten seconds of the re-election."""
     cluster.behave(Manner.HOLD)
@@ -104,15 +105,15 @@ def test_a_leader_killed_is_replaced_and_the_plan_goes_on(
     assert cluster.replicas("orders")[0] == [2, 3]
 
 
-def run(cluster: StandIn, plan: Path, tell: Callable[[Event], None], until: float) -> service.Outcome:
+def run(cluster: SimpleController, plan: Path, tell: Callable[[Event], None], until: float) -> service.Outcome:
     """Apply a plan with calls that give up after CALL_S in place of 15 s."""
     with Store.connect(cluster.connect, timeout_s=CALL_S, session_timeout_s=4.0, until=until) as store:
-        context = Context(store, Paths(), Clock(until), tell)
-        return service.apply(context, parse_document(plan.read_bytes(), "plan"), {}, service.Bounds(until, 0))  # type: ignore[arg-type] # a plan
+        context = zookeeper_context(store, Paths(), Clock(until), tell)
+        return service.apply(context, parse_document(plan.read_bytes(), "plan"), {}, 0)  # type: ignore[arg-type] # a plan
 
 
 def test_f10_a_quorum_that_is_lost_and_comes_back_is_waited_for(
-    ensemble: Ensemble, cluster: StandIn, plan: Path
+    ensemble: Ensemble, cluster: SimpleController, plan: Path
 ) -> None:
     cluster.behave(Manner.HOLD)
     told: list[str] = []
@@ -133,7 +134,7 @@ def test_f10_a_quorum_that_is_lost_and_comes_back_is_waited_for(
 
 
 def test_f10_a_quorum_that_stays_away_ends_at_the_deadline_with_the_way_to_resume(
-    ensemble: Ensemble, cluster: StandIn, plan: Path
+    ensemble: Ensemble, cluster: SimpleController, plan: Path
 ) -> None:
     cluster.behave(Manner.HOLD)
     followers = ensemble.followers
@@ -156,7 +157,7 @@ def test_f10_a_quorum_that_stays_away_ends_at_the_deadline_with_the_way_to_resum
 
 
 def test_f11_a_server_in_read_only_mode_is_no_server_to_write_to(
-    ensemble: Ensemble, cluster: StandIn, chroot: str, plan: Path
+    ensemble: Ensemble, cluster: SimpleController, chroot: str, plan: Path
 ) -> None:
     ensemble.kill(2, 3)
     try:
@@ -196,7 +197,7 @@ def test_a_stale_read_is_caught_by_the_version_and_looked_at_again(
             leader.set("/brokers/topics/orders", change)
 
     with (
-        StandIn(ensemble.server(LAGGARD) + chroot) as cluster,
+        SimpleController(ensemble.server(LAGGARD) + chroot) as cluster,
         FaultProxy(parse_connect_string(ensemble.server(LAGGARD)).servers[0]) as proxy,
     ):
         cluster.create_topic("orders", {0: [1, 2], 1: [1, 2]})

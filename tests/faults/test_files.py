@@ -11,15 +11,16 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
+from support.cli.in_process import command
 from support.controller.simple_controller import CLUSTER_ID, Manner
-from support.live.cluster import command, document, reassignment
+from support.documents.plans import document, reassignment
 from support.live.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from support.controller.simple_controller import StandIn
+    from support.controller.simple_controller import SimpleController
 
 pytestmark = pytest.mark.zookeeper
 
@@ -28,7 +29,7 @@ LARGE = 64 * 1024
 
 
 @pytest.fixture
-def plan(cluster: StandIn, tmp_path: Path) -> Path:
+def plan(cluster: SimpleController, tmp_path: Path) -> Path:
     cluster.create_topic("orders", {0: [1, 2]})
     value = reassignment("orders", {0: [2, 3]}, current={0: [1, 2]}, cluster_id=CLUSTER_ID)
     return document(tmp_path / "plan.yaml", value)
@@ -85,7 +86,7 @@ def unwritable(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]
 
 
 def test_f29_a_plan_or_inventory_that_cannot_be_written_is_told_and_zookeeper_is_untouched(
-    cluster: StandIn, plan: Path, unwritable: Path
+    cluster: SimpleController, plan: Path, unwritable: Path
 ) -> None:
     del plan
     cluster.lead("orders", {0: 2})
@@ -106,7 +107,7 @@ def test_f29_a_plan_or_inventory_that_cannot_be_written_is_told_and_zookeeper_is
 
 
 def test_f29_a_proposal_and_its_figures_that_cannot_be_written_are_told(
-    cluster: StandIn, plan: Path, unwritable: Path, tmp_path: Path
+    cluster: SimpleController, plan: Path, unwritable: Path, tmp_path: Path
 ) -> None:
     del plan
     inventory, sizes = tmp_path / "inventory", tmp_path / "sizes.json"
@@ -193,7 +194,7 @@ def no_space() -> Iterator[int]:
 )
 @pytest.mark.parametrize("line", [("schema", "list"), ("diff", "PLAN"), ("--help",)], ids=str)
 def test_an_answer_that_nobody_takes_leaves_no_traceback(
-    cluster: StandIn, plan: Path, stdout: Callable[[], Iterator[int]], status: int, line: tuple[str, ...]
+    cluster: SimpleController, plan: Path, stdout: Callable[[], Iterator[int]], status: int, line: tuple[str, ...]
 ) -> None:
     for descriptor in stdout():
         arguments = [plan if word == "PLAN" else word for word in line]
@@ -208,7 +209,9 @@ def test_an_answer_that_nobody_takes_leaves_no_traceback(
     [{"COLUMNS": "20"}, {"TERM": "dumb"}, {"COLUMNS": "20", "TERM": "dumb", "LC_ALL": "C", "PYTHONUTF8": "0"}],
     ids=["F31-20-columns", "F31-dumb", "F31-both-without-unicode"],
 )
-def test_a_terminal_that_is_none_gets_plain_text(cluster: StandIn, plan: Path, environment: dict[str, str]) -> None:
+def test_a_terminal_that_is_none_gets_plain_text(
+    cluster: SimpleController, plan: Path, environment: dict[str, str]
+) -> None:
     for line in (("apply", "--help"), ("validate", plan), ("apply", plan, "--yes")):
         ended = kadmin(*line, stdout=subprocess.PIPE, KADMIN_ZOOKEEPER=cluster.connect, **environment)
         assert ended.returncode == 0, ended.stderr
@@ -233,7 +236,7 @@ EDITED: dict[str, tuple[set[int], str, Callable[[str], str]]] = {
 
 
 @pytest.mark.parametrize("case", EDITED)
-def test_a_plan_file_that_is_not_what_it_was_is_refused(cluster: StandIn, plan: Path, case: str) -> None:
+def test_a_plan_file_that_is_not_what_it_was_is_refused(cluster: SimpleController, plan: Path, case: str) -> None:
     statuses, word, edit = EDITED[case]
     text = plan.read_text()
     plan.write_text(edit(text))
@@ -245,7 +248,7 @@ def test_a_plan_file_that_is_not_what_it_was_is_refused(cluster: StandIn, plan: 
     assert cluster.fingerprint() == before
 
 
-def test_f32_a_record_whose_plan_was_edited_is_not_resumed(cluster: StandIn, plan: Path) -> None:
+def test_f32_a_record_whose_plan_was_edited_is_not_resumed(cluster: SimpleController, plan: Path) -> None:
     """The digest tells: whatever the record now says, nobody approved it."""
     cluster.behave(Manner.BEGIN)
     assert command("apply", plan, "--yes", "-z", cluster.connect, "--timeout", "2").status == 8

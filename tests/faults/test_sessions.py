@@ -8,21 +8,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
+from support.cli.in_process import command
 from support.controller.simple_controller import Manner
-from support.live.cluster import command, document, reassignment
+from support.documents.plans import document, reassignment
 from support.live.waiting import freeze, thaw, wait_until
 from support.zookeeper.fault_proxy import MULTI, PUBLISH, Action, Fault, Side, reply_to, request_with
 
 from kadmin.cluster.zookeeper.store import Store
-from kadmin.operations.clock import Clock
-from kadmin.operations.record.record import Author, Paths
-from kadmin.operations.zookeeper.lock import Holder, take
+from kadmin.operations.context import Clock
+from kadmin.operations.record.holder import Holder
+from kadmin.operations.record.record import Author
+from kadmin.operations.zookeeper.lock import Lock
+from kadmin.operations.zookeeper.paths import Paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from support.controller.simple_controller import StandIn
+    from support.controller.simple_controller import SimpleController
     from support.zookeeper.fault_proxy import FaultProxy, Frame
 
     from kadmin.sandbox import Sandbox
@@ -34,13 +37,13 @@ TIMEOUT_S = 3.0
 
 
 @pytest.fixture
-def plan(cluster: StandIn, tmp_path: Path) -> Path:
+def plan(cluster: SimpleController, tmp_path: Path) -> Path:
     cluster.create_topic("orders", {0: [1, 2]})
     return document(tmp_path / "plan.yaml", reassignment("orders", {0: [2, 3]}))
 
 
 def test_f07_a_session_that_expires_while_waiting_takes_the_lock_again(
-    cluster: StandIn, proxy: FaultProxy, broken: str, plan: Path
+    cluster: SimpleController, proxy: FaultProxy, broken: str, plan: Path
 ) -> None:
     cluster.behave(Manner.HOLD)
 
@@ -62,7 +65,7 @@ def test_f07_a_session_that_expires_while_waiting_takes_the_lock_again(
 
 
 def test_f08_a_session_that_expires_before_the_publish_writes_nothing_and_takes_the_lock_again(
-    cluster: StandIn, proxy: FaultProxy, broken: str, plan: Path
+    cluster: SimpleController, proxy: FaultProxy, broken: str, plan: Path
 ) -> None:
     proxy.faults = [Fault(Action.CUT_BEFORE, PUBLISH, then=proxy.expire)]
     applied = command("apply", plan, "--yes", "-z", broken, "--timeout", "60")
@@ -72,14 +75,14 @@ def test_f08_a_session_that_expires_before_the_publish_writes_nothing_and_takes_
 
 
 def test_f08_when_another_took_the_lock_meanwhile_it_is_named(
-    cluster: StandIn, proxy: FaultProxy, broken: str, plan: Path
+    cluster: SimpleController, proxy: FaultProxy, broken: str, plan: Path
 ) -> None:
     with Store.connect(cluster.connect) as other:
 
         def lose() -> None:
             proxy.expire()
             holder = Holder(Author("ann", "host-a", 7), "op-of-ann", "now", 10.0)
-            take(other, Paths(), holder, Clock(), 10)
+            Lock(other, Paths()).take(holder, Clock(), 10)
 
         proxy.faults = [Fault(Action.CUT_BEFORE, PUBLISH, then=lose)]
         applied = command("apply", plan, "--yes", "-z", broken, "--timeout", "60")
@@ -130,7 +133,7 @@ MOMENTS = {
 
 @pytest.mark.parametrize("name", MOMENTS)
 def test_a_server_that_stands_still_makes_nobody_wait_past_the_timeout(
-    cluster: StandIn, proxy: FaultProxy, broken: str, plan: Path, server: int, name: str
+    cluster: SimpleController, proxy: FaultProxy, broken: str, plan: Path, server: int, name: str
 ) -> None:
     moment = MOMENTS[name]
     proxy.faults = [Fault(moment.action, moment.matches(), then=lambda: freeze(server))]

@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from support.cli.in_process import command
 from support.controller.simple_controller import Manner
-from support.live.cluster import command, document, reassignment
+from support.documents.plans import document, reassignment
 from support.live.waiting import wait_until
 from support.zookeeper.fault_proxy import EXISTS, MULTI, PUBLISH, Action, Fault, request_of, request_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from support.controller.simple_controller import StandIn
+    from support.controller.simple_controller import SimpleController
     from support.zookeeper.fault_proxy import FaultProxy, Frame
 
 pytestmark = pytest.mark.zookeeper
@@ -47,7 +48,7 @@ def nth(number: int, matches: Callable[[Frame], bool]) -> Callable[[Frame], bool
 
 
 @pytest.fixture
-def plan(cluster: StandIn, tmp_path: Path) -> Path:
+def plan(cluster: SimpleController, tmp_path: Path) -> Path:
     cluster.create_topic("orders", {0: [1, 2], 1: [1, 2]})
     targets = {0: [2, 1], 1: [2, 3]}
     value = reassignment("orders", targets, waves={"max_partitions": 1}, elect="at_end")
@@ -96,7 +97,7 @@ def applying(plan: Path, broken: str) -> Iterator[Callable[[], Apply]]:
 @pytest.mark.parametrize("number", STATUSES, ids=lambda number: f"F28-{number.name}")
 @pytest.mark.parametrize("phase", PHASES)
 def test_a_signal_stops_at_a_safe_point_with_the_record_whole(
-    cluster: StandIn, proxy: FaultProxy, applying: Callable[[], Apply], phase: str, number: signal.Signals
+    cluster: SimpleController, proxy: FaultProxy, applying: Callable[[], Apply], phase: str, number: signal.Signals
 ) -> None:
     runner: list[Apply] = []
     proxy.faults = [Fault(Action.CALL, PHASES[phase](), then=lambda: runner[0].send(number))]
@@ -120,7 +121,7 @@ def test_a_signal_stops_at_a_safe_point_with_the_record_whole(
 
 @pytest.mark.parametrize("number", STATUSES, ids=lambda number: f"F28-{number.name}")
 def test_a_signal_while_a_wave_runs_leaves_it_running(
-    cluster: StandIn, applying: Callable[[], Apply], number: signal.Signals
+    cluster: SimpleController, applying: Callable[[], Apply], number: signal.Signals
 ) -> None:
     cluster.behave(Manner.BEGIN)
     runner = applying()
@@ -134,7 +135,7 @@ def test_a_signal_while_a_wave_runs_leaves_it_running(
 
 
 def test_f28_a_second_signal_ends_it_at_once(
-    cluster: StandIn, proxy: FaultProxy, applying: Callable[[], Apply]
+    cluster: SimpleController, proxy: FaultProxy, applying: Callable[[], Apply]
 ) -> None:
     """Even where the first still waits for an answer that does not come."""
     runner: list[Apply] = []

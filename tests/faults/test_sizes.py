@@ -9,8 +9,9 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from support.controller.simple_controller import StandIn
-from support.live.cluster import command, document, reassignment
+from support.cli.in_process import command
+from support.controller.simple_controller import SimpleController
+from support.documents.plans import document, reassignment
 from support.live.waiting import wait_until
 from support.zookeeper.fault_proxy import MULTI, PUBLISH
 
@@ -36,7 +37,7 @@ ENTRY_BYTES = len(json.dumps({"topic": "t" * 249, "partition": 100, "replicas": 
 PER_TOPIC = 500
 
 
-def wide_topics(cluster: StandIn, payload_bytes: int) -> list[dict[str, Any]]:
+def wide_topics(cluster: SimpleController, payload_bytes: int) -> list[dict[str, Any]]:
     """Create topics, and return the entries of a plan, that make a payload a little larger than asked for."""
     entries: list[dict[str, Any]] = []
     count = payload_bytes // ENTRY_BYTES + 10
@@ -56,8 +57,8 @@ def plan_of(path: Path, entries: list[dict[str, Any]], max_payload: int) -> Path
 
 
 @pytest.fixture
-def wide(chroot: str) -> Iterator[StandIn]:
-    with StandIn(chroot, brokers=BROKERS) as found:
+def wide(chroot: str) -> Iterator[SimpleController]:
+    with SimpleController(chroot, brokers=BROKERS) as found:
         yield found
 
 
@@ -73,7 +74,7 @@ def wide(chroot: str) -> Iterator[StandIn]:
     ids=["F22-64KiB", "F22-512KiB", "F22-1000000", "F22-1048500", "F22-2MB"],
 )
 def test_a_payload_is_split_before_it_is_too_large(
-    wide: StandIn, proxy: FaultProxy, broken: str, tmp_path: Path, payload: int, waves: int
+    wide: SimpleController, proxy: FaultProxy, broken: str, tmp_path: Path, payload: int, waves: int
 ) -> None:
     """The plan is a little larger than the limit that it asks for; ZooKeeper never cuts the connection."""
     plan = plan_of(tmp_path / "plan.json", wide_topics(wide, payload), payload)
@@ -85,7 +86,9 @@ def test_a_payload_is_split_before_it_is_too_large(
     assert wide.get("/admin/reassign_partitions") is None
 
 
-def test_f22_an_entry_that_alone_breaks_the_limit_is_refused_with_its_size(cluster: StandIn, tmp_path: Path) -> None:
+def test_f22_an_entry_that_alone_breaks_the_limit_is_refused_with_its_size(
+    cluster: SimpleController, tmp_path: Path
+) -> None:
     topic = cluster.create_topic("t" * 249, {0: [1, 2]})
     plan = plan_of(tmp_path / "plan.json", [{"topic": topic, "partition": 0, "replicas": [2, 3]}], 200)
     before = cluster.fingerprint()
@@ -113,7 +116,7 @@ def narrow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def test_f23_a_server_with_a_lower_limit_is_named_as_the_cause(narrow: str, tmp_path: Path) -> None:
-    with StandIn(narrow, brokers=BROKERS) as cluster:
+    with SimpleController(narrow, brokers=BROKERS) as cluster:
         plan = plan_of(tmp_path / "plan.json", wide_topics(cluster, 200_000), 300_000)
         started = time.monotonic()
         refused = command("apply", plan, "--yes", "-z", narrow, "--timeout", "60")

@@ -10,26 +10,24 @@ import threading
 import time
 from contextlib import contextmanager, suppress
 from itertools import cycle
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-import typer
+from support.cli.in_process import command, every_command
 from support.controller.simple_controller import Manner
-from support.live.cluster import command, document, reassignment
+from support.documents.plans import document, reassignment
 from typer.core import TyperGroup
-from typer.main import get_command
 
-from kadmin.cli.app import app
 from kadmin.cli.deadline import alarm
 from kadmin.cli.inspect import TABLES
 from kadmin.errors import NotCompletedError
-from kadmin.operations.clock import Clock
+from kadmin.operations.context import Clock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from support.controller.simple_controller import StandIn
+    from support.controller.simple_controller import SimpleController
 
 HOUR_S = 3600.0
 SLACK_S = 20.0
@@ -55,7 +53,7 @@ def test_f30_deadlines_are_monotonic() -> None:
 
 @pytest.mark.zookeeper
 @pytest.mark.usefixtures("jumping")
-def test_f30_a_plan_runs_and_times_out_as_ever(cluster: StandIn, tmp_path: Path) -> None:
+def test_f30_a_plan_runs_and_times_out_as_ever(cluster: SimpleController, tmp_path: Path) -> None:
     cluster.create_topic("orders", {0: [1, 2]})
     plan = document(tmp_path / "plan.yaml", reassignment("orders", {0: [2, 3]}))
     cluster.behave(Manner.BEGIN)
@@ -68,16 +66,11 @@ def test_f30_a_plan_runs_and_times_out_as_ever(cluster: StandIn, tmp_path: Path)
 
 def commands() -> dict[str, set[str]]:
     """Return every command, as it is typed, with its options."""
-    found: dict[str, set[str]] = {}
-    waiting: list[tuple[str, Any]] = [("", get_command(app))]
-    while waiting:
-        name, each = waiting.pop()
-        if isinstance(each, TyperGroup):
-            context = typer.Context(each)
-            waiting += [(f"{name} {child}", each.get_command(context, child)) for child in each.list_commands(context)]
-        else:
-            found[name.strip()] = {option for parameter in each.params for option in parameter.opts}
-    return found
+    return {
+        name: {option for parameter in each.params for option in parameter.opts}
+        for name, each in every_command().items()
+        if not isinstance(each, TyperGroup)
+    }
 
 
 def test_every_command_takes_a_timeout() -> None:

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from support.live.cluster import deletion, document, election, reassignment
+from support.documents.plans import deletion, document, election, reassignment
 
 from kadmin.schema import validate_value
 

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import json
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
+from support.documents.plans import document, reassignment
 from support.eras.claims import claim
-from support.live.cluster import REASSIGN, UNREGISTERED, document, reassignment
+from support.live.cluster import UNREGISTERED
+from support.live.controllers import REASSIGN
 from support.live.waiting import wait_until
 from support.zookeeper.fault_proxy import MULTI, Action, Fault, FaultProxy, Side
 
-from kadmin.cluster.kafka.rpc import produce
+from kadmin.cluster.kafka.records import produce
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.errors import BusyError, KadminError, NotCompletedError
-from kadmin.operations.clock import Clock
-from kadmin.operations.execute.cancel_now import cancel_now
-from kadmin.operations.execute.holding import give_back, new_holder
-from kadmin.operations.execute.runner import Context
-from kadmin.operations.record.record import OperationState, OperationStatus, Paths, StepKind
-from kadmin.operations.zookeeper.lock import take
+from kadmin.operations.context import Clock
+from kadmin.operations.execute import takeover
+from kadmin.operations.record.record import StepKind
+from kadmin.operations.record.stop_request import Stop
+from kadmin.operations.zookeeper.backend import zookeeper_context
+from kadmin.operations.zookeeper.paths import Paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,18 +40,12 @@ MUCH = [b"x" * 900_000] * 3
 
 
 def cancel(cluster: Cluster, operation_id: str, *, allow_foreign: bool = False, connect: str | None = None) -> str:
-    """Cancel as the command does: under the lock, which is free."""
-    clock = Clock()
+    """Cancel as the command does: under the lock, which is free; returns the operation's last message."""
+    clock = Clock(time.monotonic() + 120)
     with Store.connect(connect or cluster.connect) as store:
-        context = Context(store, Paths(), clock, lambda _: None)
-        lease = take(store, context.paths, new_holder(context, operation_id, clock.timestamp()), clock, 20)
-        try:
-            record = context.journal.record(operation_id)
-            message = cancel_now(context, record, lease, allow_foreign=allow_foreign, deadline=clock.now() + 120)
-            context.journal.set_status(operation_id, OperationStatus(OperationState.CANCELLED, "now", message), lease)
-            return message
-        finally:
-            give_back(context, lease)
+        context = zookeeper_context(store, Paths(), clock, lambda _: None)
+        takeover.stop(context, operation_id, Stop.CANCEL_NOW, 20, allow_foreign=allow_foreign)
+        return context.operations.status(operation_id).message
 
 
 @contextmanager
@@ -129,7 +126,7 @@ def test_f37_entries_of_others_are_unharmed_and_start_only_when_allowed(cluster:
         assert cluster.state(topic).replicas(TopicPartition(topic, 0)) == (1, 2)
         assert json.loads(cluster.get(REASSIGN) or b"")["partitions"] == [foreign], "in flight, as its owner wrote it"
         assert set(cluster.state(other).replicas(TopicPartition(other, 0)) or ()) == {1, 2, UNREGISTERED}
-        cluster.supersede({"topic": other, "partition": 0, "replicas": [1, 2]})
+        cluster.controllers.supersede({"topic": other, "partition": 0, "replicas": [1, 2]})
         wait_until(lambda: cluster.get(REASSIGN) is None, 60)
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
-from support.live.cluster import document, reassignment
+from support.documents.plans import document, reassignment
 from support.live.waiting import wait_until
 
 from kadmin.cluster.model import TopicPartition
@@ -87,7 +87,7 @@ def test_f41_pause_lets_the_running_wave_end_and_resume_goes_on(cluster: Cluster
     assert b"paused" in story
     assert state_of(cluster, run.operation) == "paused"
     assert orders(cluster, run.topic) == [(2, 3), (1, 2), (1, 2)]
-    assert cluster.kadmin("lock", "show").out.strip() == "nobody holds the lock"
+    assert cluster.kadmin("lock", "show").out.strip() == "the lock is free"
 
     other = document(tmp_path / "other.json", reassignment(run.topic, {1: [1, 3]}))
     busy = cluster.kadmin("apply", other, "--yes")
@@ -141,7 +141,7 @@ def test_cancel_now_takes_back_what_runs(cluster: Cluster, run: Run) -> None:
         assert orders(cluster, run.topic) == [(1, 2), (1, 2), (1, 2)]
     assert state_of(cluster, run.operation) == "cancelled"
     assert cluster.get("/admin/reassign_partitions") is None
-    cluster.wait_for_controller()
+    cluster.controllers.wait()
 
 
 @pytest.mark.parametrize(("target", "state"), [("pause", "paused"), ("cancel", "cancelled")])
@@ -153,7 +153,7 @@ def test_without_a_runner_it_is_done_here(cluster: Cluster, run: Run, target: st
     assert stopped.status == 0, stopped.err
     assert state_of(cluster, run.operation) == state
     assert orders(cluster, run.topic) == [(2, 3), (1, 2), (1, 2)]
-    assert cluster.kadmin("lock", "show").out.strip() == "nobody holds the lock"
+    assert cluster.kadmin("lock", "show").out.strip() == "the lock is free"
     if target == "pause":
         assert cluster.kadmin("cancel", "--yes").status == 0
         assert state_of(cluster, run.operation) == "cancelled"

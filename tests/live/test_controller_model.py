@@ -47,9 +47,9 @@ def attentive(cluster: Cluster) -> Iterator[None]:
     left = [path for path in (REASSIGN, ELECTION) if cluster.get(path) is not None]
     for path in left:
         cluster.raw.delete(f"/kafka{path}")
-    if left or not cluster.hears_a_probe():
-        cluster.move_controller()
-    wait_until(cluster.hears_a_probe, 60)
+    if left or not cluster.controllers.hears_a_probe():
+        cluster.controllers.move()
+    wait_until(cluster.controllers.hears_a_probe, 60)
 
 
 @pytest.mark.parametrize(

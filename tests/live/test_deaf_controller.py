@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from support.documents.plans import document, election, reassignment
 from support.eras.claims import claim
-from support.live.cluster import REASSIGN, Cluster, document, election, reassignment
+from support.live.cluster import Cluster
+from support.live.controllers import REASSIGN
 
 from kadmin.sandbox import Sandbox, SandboxSpec
 
@@ -33,7 +35,7 @@ def never_deaf(cluster: Cluster, plan: Path) -> bool:
     """Before 1.1 controllers watch for good: a node deleted by hand changes nothing, and the plan runs."""
     if claim("node_deleted_by_hand").seen[cluster.version_text] == "not seen":
         return False
-    cluster.create_and_delete_by_hand(0.5)
+    cluster.controllers.create_and_delete_by_hand(0.5)
     assert cluster.kadmin("apply", plan, "--yes").status == 0
     return True
 
@@ -43,7 +45,7 @@ def test_a_deaf_controller_is_told_and_nothing_changed(cluster: Cluster, tmp_pat
     plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]}))
     if never_deaf(cluster, plan):
         return
-    with cluster.deaf_controller():
+    with cluster.controllers.deaf():
         before = cluster.fingerprint()
         refused = cluster.kadmin("apply", plan, "--yes")
         assert refused.status == 8, refused.err
@@ -80,7 +82,7 @@ def test_without_four_letter_words_a_deaf_controller_leaves_the_probe_and_resume
     plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]}))
     if never_deaf(quiet, plan):
         return
-    with quiet.deaf_controller():
+    with quiet.controllers.deaf():
         before = quiet.fingerprint()
         refused = quiet.kadmin("apply", plan, "--yes")
         assert refused.status == 8, refused.err
@@ -104,7 +106,7 @@ def test_without_four_letter_words_heal_waits_until_everything_stood_still(quiet
     plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]}))
     if never_deaf(quiet, plan):
         return
-    quiet.deafen()
+    quiet.controllers.deafen()
     assert quiet.kadmin("apply", plan, "--yes").status == 8
     probe = quiet.get(REASSIGN)
     hurried = quiet.kadmin("heal", "--yes", "--timeout", "20")

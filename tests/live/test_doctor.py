@@ -11,8 +11,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from support.documents.plans import document, reassignment
 from support.eras.claims import claim
-from support.live.cluster import REASSIGN, UNREGISTERED, Cluster, document, reassignment
+from support.live.cluster import UNREGISTERED, Cluster
+from support.live.controllers import REASSIGN
 from support.live.waiting import wait_until
 
 from kadmin.sandbox import Sandbox, SandboxSpec
@@ -75,16 +77,16 @@ def entry(topic: str, replicas: list[Any], **more: object) -> bytes:
 
 def stands_still(cluster: Cluster) -> bool:
     """Whether no controller was elected for a second, and there is one."""
-    before, give_up = cluster.epoch(), time.monotonic() + 1
+    before, give_up = cluster.controllers.epoch(), time.monotonic() + 1
     while time.monotonic() < give_up:
-        if cluster.epoch() != before:
+        if cluster.controllers.epoch() != before:
             return False
     return cluster.get("/controller") is not None
 
 
 def move(cluster: Cluster, *, without_node: bool = False) -> None:
     """Move the controller once, taking the node away in the same transaction where asked."""
-    cluster.wait_for_controller()
+    cluster.controllers.wait()
     transaction = cluster.raw.transaction()
     if without_node:
         transaction.delete(NODE)
@@ -96,16 +98,16 @@ def move(cluster: Cluster, *, without_node: bool = False) -> None:
 def recover(cluster: Cluster) -> None:
     """Wait for one steady controller that hears; one that does not (1.1 after a loop) is moved once more."""
     wait_until(lambda: stands_still(cluster), 60)
-    cluster.wait_for_controller()
-    if not cluster.hears_a_probe():
-        cluster.move_controller()
-        wait_until(cluster.hears_a_probe, 60)
+    cluster.controllers.wait()
+    if not cluster.controllers.hears_a_probe():
+        cluster.controllers.move()
+        wait_until(cluster.controllers.hears_a_probe, 60)
 
 
 @contextmanager
 def loop(cluster: Cluster) -> Iterator[None]:
     """Start an election loop by a failover onto what is there already; whoever uses it takes the cause away."""
-    assert cluster.loops()
+    assert cluster.controllers.loops()
     yield
     if claim("loop_without_its_cause").seen[cluster.version_text] != "ends":
         found = examine(cluster)["election-loop"]
@@ -116,7 +118,7 @@ def loop(cluster: Cluster) -> Iterator[None]:
 
 def test_a_healthy_cluster_is_found_healthy_and_nothing_is_written(ill: Cluster) -> None:
     topic = ill.create_topic({0: [1, 2]})
-    ill.wait_for_controller()
+    ill.controllers.wait()
     before = ill.fingerprint()
     human = ill.kadmin("doctor")
     assert human.status == 0, human.out
@@ -163,7 +165,7 @@ def test_f36_an_ignored_node(ill: Cluster) -> None:
 def test_f35_f36_a_deaf_controller_and_the_zombie_that_it_leaves(ill: Cluster) -> None:
     if claim("node_deleted_by_hand").seen[ill.version_text] == "seen":
         pytest.skip("before 1.1 controllers watch for good")
-    with ill.deaf_controller():
+    with ill.controllers.deaf():
         found = examine(ill)
         assert set(found) == {"deaf-controller"}
         assert found["deaf-controller"]["path"] == REASSIGN
@@ -179,7 +181,7 @@ def test_f40_a_leftover_probe_and_a_good_node_that_nobody_hears(ill: Cluster) ->
     if claim("node_deleted_by_hand").seen[ill.version_text] == "seen":
         pytest.skip("before 1.1 controllers watch for good")
     topic = ill.create_topic({0: [1, 2]})
-    with ill.deaf_controller():
+    with ill.controllers.deaf():
         ill.raw.create(NODE, entry("!probe", [1]))
         assert set(examine(ill)) == {"leftover-probe"}
         ill.raw.delete(NODE)
@@ -240,10 +242,10 @@ def test_f36_string_ids_in_a_topic_znode(ill: Cluster, tmp_path: Path) -> None:
 def test_f36_no_controller_at_all(ill: Cluster) -> None:
     """Quick deletions of /controller leave a cluster without any; an ephemeral dummy that goes again cures it."""
     if claim("controller_deleted_at_once").seen[ill.version_text] == "elected every time":
-        assert not ill.loses_its_controller(seconds=10)
+        assert not ill.controllers.loses_its_controller(seconds=10)
         recover(ill)
         return
-    assert ill.loses_its_controller()
+    assert ill.controllers.loses_its_controller()
     found = examine(ill)
     assert set(found) == {"no-controller"}
     assert "1, 2, 3" in found["no-controller"]["evidence"][1]

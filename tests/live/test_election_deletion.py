@@ -10,7 +10,8 @@ import pytest
 from kafka import KafkaConsumer
 from kafka import TopicPartition as KafkaTopicPartition
 from kafka.structs import OffsetAndMetadata
-from support.live.cluster import Cluster, deletion, document, election, reassignment
+from support.documents.plans import deletion, document, election, reassignment
+from support.live.cluster import Cluster
 from support.live.waiting import wait_until
 
 from kadmin.cluster.model import TopicPartition

@@ -12,11 +12,14 @@ import pytest
 from kafka import KafkaAdminClient
 from kafka import TopicPartition as KafkaTopicPartition
 from support.eras.claims import CLAIMS, VERSIONS, claim
-from support.live.cluster import REASSIGN, UNREGISTERED
+from support.live.cluster import UNREGISTERED
+from support.live.controllers import REASSIGN
 from support.live.waiting import wait_until
 
-from kadmin.cluster.kafka.rpc import describe_log_dirs, produce
+from kadmin.cluster.kafka.log_dirs import describe_log_dirs
+from kadmin.cluster.kafka.records import produce
 from kadmin.cluster.model import NO_LEADER, TopicPartition
+from kadmin.cluster.zookeeper.model import BrokerNode, TopicNode
 from kadmin.errors import NotCompletedError
 
 if TYPE_CHECKING:
@@ -59,9 +62,9 @@ def attentive(cluster: Cluster) -> Iterator[None]:
     for path in (REASSIGN, ELECTION):
         if cluster.get(path) is not None:
             cluster.raw.delete(f"/kafka{path}")
-    if not cluster.hears_a_probe():
-        cluster.move_controller()
-    wait_until(cluster.hears_a_probe, 60)
+    if not cluster.controllers.hears_a_probe():
+        cluster.controllers.move()
+    wait_until(cluster.controllers.hears_a_probe, 60)
 
 
 def test_every_claim_names_every_version_and_its_test() -> None:
@@ -74,8 +77,8 @@ def test_node_deleted_by_hand(cluster: Cluster) -> None:
     foreseen = seen(cluster, "node_deleted_by_hand")
 
     def heard(between_s: float) -> bool:
-        cluster.create_and_delete_by_hand(between_s)
-        return cluster.hears_a_probe(PATIENCE_S if foreseen == "seen" else STAYS_S)
+        cluster.controllers.create_and_delete_by_hand(between_s)
+        return cluster.controllers.hears_a_probe(PATIENCE_S if foreseen == "seen" else STAYS_S)
 
     heards = [heard(attempt * 0.1) for attempt in range(1, 8)]
     assert ("seen" if all(heards) else "not seen") == foreseen
@@ -111,27 +114,27 @@ test_unknown_key = test_not_json = test_payload_that_is_not_quite_right
 
 def test_loop_without_its_cause(cluster: Cluster) -> None:
     cluster.raw.create(f"/kafka{ELECTION}", b"null")
-    assert cluster.loops()
+    assert cluster.controllers.loops()
     cluster.raw.delete(f"/kafka{ELECTION}")
     if seen(cluster, "loop_without_its_cause") == "ends":
-        cluster.wait_for_controller()
-        before = cluster.epoch()
-        assert stays(lambda: cluster.epoch() == before)
+        cluster.controllers.wait()
+        before = cluster.controllers.epoch()
+        assert stays(lambda: cluster.controllers.epoch() == before)
         return
-    before = cluster.epoch()
-    wait_until(lambda: cluster.epoch() > before + 5, 30)
+    before = cluster.controllers.epoch()
+    wait_until(lambda: cluster.controllers.epoch() > before + 5, 30)
     cluster.restart_brokers()
 
 
 def test_controller_deleted_at_once(cluster: Cluster) -> None:
     if seen(cluster, "controller_deleted_at_once") == "elected every time":
-        assert not cluster.loses_its_controller(seconds=10)
+        assert not cluster.controllers.loses_its_controller(seconds=10)
         return
-    assert cluster.loses_its_controller()
+    assert cluster.controllers.loses_its_controller()
     cluster.raw.create("/kafka/controller", b'{"version":1,"brokerid":-1,"timestamp":"1"}', ephemeral=True)
     stays(lambda: True, 1)
     cluster.raw.delete("/kafka/controller")
-    cluster.wait_for_controller()
+    cluster.controllers.wait()
 
 
 def test_topic_znode_in_mid_move(cluster: Cluster) -> None:
@@ -151,7 +154,7 @@ def test_copy_of_a_cancelled_reassignment(cluster: Cluster) -> None:
     with cluster.held_back(topic):
         cluster.raw.create(f"/kafka{REASSIGN}", node({**entry, "replicas": [3, 4]}))
         wait_until(lambda: {3, 4} < cluster.on_disk(partition), 30)
-        cluster.supersede({**entry, "replicas": [1, 2]})
+        cluster.controllers.supersede({**entry, "replicas": [1, 2]})
         wait_until(lambda: cluster.get(REASSIGN) is None, 60)
         foreseen = seen(cluster, "copy_of_a_cancelled_reassignment")
         kept = stays(lambda: cluster.on_disk(partition) != {1, 2}, 10, foreseen=foreseen == "stays on disk")
@@ -166,7 +169,7 @@ def test_unknown_target_broker(cluster: Cluster) -> None:
 
 
 def test_unknown_topic_entry(cluster: Cluster) -> None:
-    assert cluster.hears_a_probe(PATIENCE_S)
+    assert cluster.controllers.hears_a_probe(PATIENCE_S)
     assert seen(cluster, "unknown_topic_entry") == "entry removed"
 
 
@@ -176,7 +179,7 @@ def test_election_of_unknown_partition(cluster: Cluster) -> None:
     kept = stays(lambda: cluster.get(ELECTION) is not None, foreseen=foreseen == "node stays")
     found = "node stays" if kept else "node removed"
     if found == "node stays":
-        cluster.move_controller()
+        cluster.controllers.move()
         wait_until(lambda: cluster.get(ELECTION) is None, 30)
     assert found == foreseen
 
@@ -219,14 +222,17 @@ def test_deletion_of_unknown_topic(cluster: Cluster) -> None:
 
 def test_topic_made_in_version_1(cluster: Cluster) -> None:
     topic = cluster.create_topic({0: [1, 2]})
-    version = cluster.state(topic).topics[topic].format_version
+    found = cluster.state(topic).topics[topic]
+    assert isinstance(found, TopicNode)
+    version = found.format_version
     assert ("version 1" if version == 1 else f"rewritten to version {version}") == seen(
         cluster, "topic_made_in_version_1"
     )
 
 
 def test_broker_registration(cluster: Cluster) -> None:
-    versions = {broker.registration_version for broker in cluster.state().brokers.values()}
+    brokers = cluster.state().brokers.values()
+    versions = {broker.registration_version for broker in brokers if isinstance(broker, BrokerNode)}
     assert versions == {int(seen(cluster, "broker_registration").removeprefix("version "))}
 
 

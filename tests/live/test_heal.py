@@ -7,13 +7,15 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
+from support.documents.plans import document, reassignment
 from support.eras.claims import claim
-from support.live.cluster import REASSIGN, Cluster, document, reassignment
+from support.live.cluster import Cluster
+from support.live.controllers import REASSIGN
 from support.live.waiting import wait_until
 from support.zookeeper.fault_proxy import MULTI, Action, Fault, FaultProxy, Side
 
 from kadmin.cluster.model import TopicPartition
-from kadmin.operations.record.record import OperationKind, OperationState, StepKind
+from kadmin.operations.record.record import Channel, OperationKind, OperationState, StepKind
 from kadmin.operations.zookeeper.probe import probe_payload
 from kadmin.sandbox import Sandbox, SandboxSpec
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from support.live.cluster import Answer
+    from support.cli.in_process import Answer
     from support.zookeeper.fault_proxy import Frame
 
     from kadmin.operations.record.record import Step
@@ -50,11 +52,11 @@ def cures(cluster: Cluster) -> Sequence[Step]:
     """The steps of the latest heal."""
     heals = [listing for listing in cluster.history() if listing.kind is OperationKind.HEAL]
     assert heals[-1].status.state is OperationState.COMPLETED
-    return [step for step in cluster.steps(heals[-1].operation_id) if step.kind is StepKind.CURE]
+    return [step for step in cluster.steps(heals[-1].operation_id) if step.kind is StepKind.REPAIR]
 
 
 def heal(cluster: Cluster) -> Answer:
-    cluster.wait_for_controller()
+    cluster.controllers.wait()
     return cluster.kadmin("heal", "--yes", "--timeout", "180")
 
 
@@ -77,7 +79,7 @@ def heal_a_loop(cluster: Cluster) -> None:
         assert healed.status == 8, healed.err
         assert "restart the brokers" in healed.err
         cluster.restart_brokers()
-    cluster.wait_for_controller()
+    cluster.controllers.wait()
 
 
 def test_nothing_to_heal_changes_nothing(cluster: Cluster) -> None:
@@ -100,12 +102,12 @@ def test_a_deaf_controller_is_moved_and_the_plan_runs(cluster: Cluster, tmp_path
     targets = {0: [2, 3], 1: [2, 3]}
     plan = document(tmp_path / "plan.yaml", reassignment(topic, targets, waves={"max_partitions": 1}))
     if not can_be_deaf(cluster):
-        cluster.create_and_delete_by_hand(0.5)
+        cluster.controllers.create_and_delete_by_hand(0.5)
         assert cluster.kadmin("heal").out.strip() == "nothing to heal"
         return
     assert cluster.kadmin("apply", plan, "--yes", "--timeout", "0").status == 8
     wait_until(lambda: cluster.get(REASSIGN) is None, 30)
-    cluster.deafen()
+    cluster.controllers.deafen()
     deaf = cluster.kadmin("resume", "--yes")
     assert deaf.status == 8
     assert "does not watch" in deaf.err
@@ -113,10 +115,10 @@ def test_a_deaf_controller_is_moved_and_the_plan_runs(cluster: Cluster, tmp_path
     assert unasked.status == 64, "nobody to ask"
     assert "move the controller" in unasked.err
     assert fingerprint(cluster) == before
-    started = cluster.epoch()
+    started = cluster.controllers.epoch()
     healed = heal(cluster)
     assert healed.status == 0, healed.err
-    assert cluster.epoch() == started + 1
+    assert cluster.controllers.epoch() == started + 1
     assert [step.replaced for step in cures(cluster)] == [None]
     assert cluster.kadmin("resume", "--yes").status == 0
     assert cluster.kadmin("verify", plan).status == 0
@@ -126,7 +128,7 @@ def test_a_good_node_that_a_deaf_controller_missed_stays_and_runs(cluster: Clust
     topic = cluster.create_topic({0: [1, 2]})
     entry = {"topic": topic, "partition": 0, "replicas": [2, 3]}
     if can_be_deaf(cluster):
-        cluster.deafen()
+        cluster.controllers.deafen()
         cluster.raw.create(f"/kafka{REASSIGN}", json.dumps({"version": 1, "partitions": [entry]}).encode())
         healed = heal(cluster)
         assert healed.status == 0, healed.err
@@ -138,8 +140,8 @@ def test_a_good_node_that_a_deaf_controller_missed_stays_and_runs(cluster: Clust
 def test_a_leftover_probe_is_cleared_by_the_next_controller(cluster: Cluster, tmp_path: Path) -> None:
     """F40: never deleted by hand, which would deafen a controller that listens."""
     if can_be_deaf(cluster):
-        cluster.deafen()
-        cluster.raw.create(f"/kafka{REASSIGN}", probe_payload(REASSIGN, 1))
+        cluster.controllers.deafen()
+        cluster.raw.create(f"/kafka{REASSIGN}", probe_payload(Channel.REASSIGNMENT, 1))
         healed = heal(cluster)
         assert healed.status == 0, healed.err
         assert cluster.get(REASSIGN) is None
@@ -164,9 +166,9 @@ def test_a_node_that_no_controller_should_read_goes_with_the_controller(
     cluster.raw.create(f"/kafka{path}", data)
     threading.Event().wait(1)
     if cluster.get(path) is not None:  # 2.0 to 2.3 delete what is not JSON themselves
-        before, healed = cluster.epoch(), heal(cluster)
+        before, healed = cluster.controllers.epoch(), heal(cluster)
         assert healed.status == 0, healed.err
-        assert cluster.epoch() == before + 1
+        assert cluster.controllers.epoch() == before + 1
         (step,) = cures(cluster)
         assert step.replaced is not None
         assert (step.replaced.path, step.replaced.data) == (path, data)
@@ -177,7 +179,7 @@ def test_a_node_that_no_controller_should_read_goes_with_the_controller(
 def test_an_election_loop_ends(cluster: Cluster, tmp_path: Path, path: str) -> None:
     """No check on the controller, which flaps; where the survivor is deaf (1.1), it is moved once more."""
     cluster.raw.create(f"/kafka{path}", None)
-    assert cluster.loops()
+    assert cluster.controllers.loops()
     heal_a_loop(cluster)
     assert cluster.get(path) is None
     reassigns(cluster, tmp_path)
@@ -192,7 +194,7 @@ def test_string_ids_become_the_original_again(cluster: Cluster, tmp_path: Path, 
     cluster.raw.create(f"/kafka{REASSIGN}", json.dumps({"version": 1, "partitions": [entry]}).encode())
     threading.Event().wait(1)
     if looping and cluster.version >= (1, 1):
-        assert cluster.loops()
+        assert cluster.controllers.loops()
         heal_a_loop(cluster)
     else:
         healed = heal(cluster)
@@ -200,28 +202,28 @@ def test_string_ids_become_the_original_again(cluster: Cluster, tmp_path: Path, 
     found = cluster.state(topic)
     assert found.topics[topic].replicas == {0: (3, 1), 1: (2, 3)}
     assert not found.topics[topic].adding_replicas
-    cluster.wait_for_controller()
+    cluster.controllers.wait()
     reassigns(cluster, tmp_path)
     assert cluster.read_back(topic) == written
 
 
 def test_without_any_controller_brokers_are_made_to_elect_one(cluster: Cluster, tmp_path: Path) -> None:
     if claim("controller_deleted_at_once").seen[cluster.version_text] == "elected every time":
-        assert not cluster.loses_its_controller(seconds=10)
+        assert not cluster.controllers.loses_its_controller(seconds=10)
     else:
-        assert cluster.loses_its_controller()
+        assert cluster.controllers.loses_its_controller()
         healed = cluster.kadmin("heal", "--yes", "--timeout", "180")
         assert healed.status == 0, healed.err
         assert "stand in" in healed.err
         assert json.loads(cluster.get("/controller") or b"{}")["brokerid"] > 0
-    cluster.wait_for_controller()
+    cluster.controllers.wait()
     reassigns(cluster, tmp_path)
 
 
 def test_a_zombie_goes_with_the_controller(cluster: Cluster, tmp_path: Path) -> None:
     """What is left behind of a topic deleted in mid-move: it names nothing that is there, and blocks everybody."""
     if can_be_deaf(cluster):
-        cluster.deafen()
+        cluster.controllers.deafen()
         entry = {"topic": "gone", "partition": 0, "replicas": [1, 2]}
         cluster.raw.create(f"/kafka{REASSIGN}", json.dumps({"version": 1, "partitions": [entry]}).encode())
         healed = heal(cluster)
@@ -249,14 +251,14 @@ def test_a_lost_reply_is_looked_for_and_nothing_is_done_twice(cluster: Cluster, 
     def cures_now(frame: Frame) -> bool:
         return frame.side is Side.REQUEST and frame.op == MULTI and b'"cure"' in frame.body
 
-    before, (host, port) = cluster.epoch(), cluster.connect.split("/")[0].split(":")
+    before, (host, port) = cluster.controllers.epoch(), cluster.connect.split("/")[0].split(":")
     with FaultProxy((host, int(port))) as proxy:
         proxy.faults.append(Fault(Action.CUT_AFTER, cures_now, then=proxy.refuse))
         unknown = cluster.kadmin("heal", "--yes", connect=f"{proxy.connect_string}/kafka")
     assert unknown.status == 7, unknown.err
     again = cluster.kadmin("heal", "--yes", "--lock-timeout", "30")
     assert again.status == 0, again.err
-    assert cluster.epoch() == before + 1
+    assert cluster.controllers.epoch() == before + 1
     assert len(cures(cluster)) == 1, "the unfinished heal was taken over"
     reassigns(cluster, tmp_path)
 

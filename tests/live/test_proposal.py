@@ -6,8 +6,10 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from support.cli.in_process import command
+from support.documents.plans import document
 from support.eras.claims import claim
-from support.live.cluster import Cluster, command, document
+from support.live.cluster import Cluster
 
 from kadmin.sandbox import Sandbox, SandboxSpec
 

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from support.live.cluster import document, reassignment
+from support.documents.plans import document, reassignment
 from support.live.records import RecordsFlowing
 from support.live.waiting import wait_until
 
@@ -99,7 +99,7 @@ def test_it_is_cancelled_in_the_middle_and_rolled_back(cluster: Cluster, tmp_pat
         assert runner.returncode == 8, story.decode()
         assert move.orders() == [TARGET, ORIGIN, ORIGIN]
         assert cluster.throttles(move.topic) == {}
-        cluster.wait_for_controller()
+        cluster.controllers.wait()
         rolled = cluster.kadmin("rollback", "--yes", "--timeout", "150")
         assert rolled.status == 0, rolled.err
     assert flow.lost() == []
@@ -126,4 +126,4 @@ def test_a_broker_is_killed_in_the_middle(cluster: Cluster, live: Sandbox, tmp_p
     # Up to 2.3 a union that a controller leaves behind is repaired by publishing the same wave again.
     assert (waves if cluster.has_reassignment_api else list(dict.fromkeys(waves))) == [0, 1, 2]
     assert cluster.throttles(move.topic) == {}
-    cluster.wait_for_controller()
+    cluster.controllers.wait()

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 import yaml
-from support.live.cluster import deletion, document
+from support.documents.plans import deletion, document
+from support.live.records import consume_all
 
-from kadmin.cluster.kafka.rpc import consume_all, produce
+from kadmin.cluster.kafka.records import produce
 from kadmin.cluster.model import TopicPartition
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from support.live.cluster import document, reassignment
+from support.documents.plans import document, reassignment
 
 if TYPE_CHECKING:
     from collections.abc import Callable

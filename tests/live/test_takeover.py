@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
-from support.live.cluster import document, reassignment
+from support.documents.plans import document, reassignment
 from support.live.waiting import wait_until
 from support.zookeeper.fault_proxy import MULTI, PUBLISH, Action, Fault, FaultProxy, reply_to
 
@@ -96,7 +96,7 @@ def test_f26_a_controller_that_moves_in_mid_plan_is_followed(cluster: Cluster, t
         wave = [TopicPartition(topic, number) for number in (0, 1)]
         wait_until(lambda: all(3 in (cluster.state(topic).replicas(each) or ()) for each in wave), 60)
         epoch = cluster.get("/controller_epoch")
-        cluster.move_controller()
+        cluster.controllers.move()
     _, story = runner.communicate(timeout=130)
     assert runner.returncode == 0, story.decode()
     assert cluster.get("/controller_epoch") != epoch
@@ -149,7 +149,7 @@ def test_f24_a_deadline_keeps_the_operation_and_says_how_to_go_on(cluster: Clust
         assert late.status == 8, late.err
         assert f"{topic}-0" in late.err
         assert "kadmin resume" in late.err
-    assert cluster.kadmin("lock", "show").out.strip() == "nobody holds the lock"
+    assert cluster.kadmin("lock", "show").out.strip() == "the lock is free"
     assert cluster.kadmin("resume", "--yes").status == 0
     assert cluster.kadmin("verify", plan).status == 0
 
@@ -167,21 +167,23 @@ def test_f28_a_signal_stops_at_a_safe_point_with_the_record_whole(cluster: Clust
     _, story = runner.communicate(timeout=60)
     assert runner.returncode == 143, story.decode()
     assert b"kadmin resume" in story
-    assert cluster.kadmin("lock", "show").out.strip() == "nobody holds the lock"
+    assert cluster.kadmin("lock", "show").out.strip() == "the lock is free"
     assert cluster.kadmin("resume", "--yes").status == 0
     assert cluster.kadmin("verify", plan).status == 0
 
 
 def test_a_held_lock_is_named_and_released_by_hand(cluster: Cluster, tmp_path: Path) -> None:
     from kadmin.cluster.zookeeper.store import Store
-    from kadmin.operations.clock import Clock
-    from kadmin.operations.record.record import Author, Paths
-    from kadmin.operations.zookeeper.lock import Holder, take
+    from kadmin.operations.context import Clock
+    from kadmin.operations.record.holder import Holder
+    from kadmin.operations.record.record import Author
+    from kadmin.operations.zookeeper.lock import Lock
+    from kadmin.operations.zookeeper.paths import Paths
 
     topic = cluster.create_topic({0: [1, 2]})
     plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]}))
     with Store.connect(cluster.connect) as other:
-        take(other, Paths(), Holder(Author("ann", "host-a", 7), "op-of-ann", "now", 10.0), Clock(), 0)
+        Lock(other, Paths()).take(Holder(Author("ann", "host-a", 7), "op-of-ann", "now", 10.0), Clock(), 0)
         refused = cluster.kadmin("apply", plan, "--yes")
         assert refused.status == 5
         assert "ann@host-a" in refused.err

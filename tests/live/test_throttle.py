@@ -6,7 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from support.live.cluster import UNREGISTERED, document, reassignment
+from support.documents.plans import document, reassignment
+from support.live.cluster import UNREGISTERED
 from support.live.waiting import wait_until
 
 from kadmin.cluster.model import TopicPartition

@@ -53,7 +53,7 @@ def test_the_same_loss_makes_the_same_leaders(cluster: Cluster) -> None:
 
     # A controller that dies leaves the state of a sole replica as it is, seen on 0.10.2 and 1.1: nobody writes another.
     while cluster.controller() == LOST:
-        cluster.move_controller()
+        cluster.controllers.move()
     with cluster.broker_down(LOST):
         wait_until(lambda: all(row["leader"] != LOST for row in partitions(cluster, topic).values()), 60)
         assert {number: row["leader"] for number, row in partitions(cluster, topic).items()} == leaders

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 from support.executor.runs import Site
 
-from kadmin.cluster.model import Create
+from kadmin.cluster.zookeeper.model import Create
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.sandbox import Sandbox, SandboxSpec
 

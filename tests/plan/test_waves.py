@@ -10,7 +10,7 @@ from support.cluster.states import tp
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import InvalidInputError
 from kadmin.plan.model import PartitionTarget, WaveLimits
-from kadmin.plan.waves import HARD_PACKET_BYTES, added, moved_bytes, removed, schedule
+from kadmin.plan.waves import ZOOKEEPER_LIMITS, added, moved_bytes, removed, schedule
 
 brokers = st.lists(st.integers(0, 12), min_size=1, max_size=4, unique=True).map(tuple)
 targets = st.lists(
@@ -42,7 +42,7 @@ def test_waves_partition_the_plan_and_each_keeps_every_limit(plan: list[Partitio
     for index, wave in enumerate(waves):
         assert wave.index == index
         assert 1 <= len(wave.reassignments) <= limit.max_partitions
-        assert len(wave.payload) <= min(limit.max_payload, HARD_PACKET_BYTES)
+        assert len(wave.payload) <= min(limit.max_payload, ZOOKEEPER_LIMITS.max_bytes)
         assert wave.moved_bytes == sum(moved_bytes(w) or 0 for w in wave.reassignments)
         if limit.max_bytes is not None:
             assert wave.moved_bytes is not None
@@ -109,7 +109,7 @@ def test_no_wave_passes_zookeepers_packet_whatever_is_asked() -> None:
     assert len(waves) > 1
     for wave in waves:
         checks = sum(len(target.partition.topic) + 120 for target in wave.reassignments)
-        assert len(wave.payload) + checks <= HARD_PACKET_BYTES
+        assert len(wave.payload) + checks <= ZOOKEEPER_LIMITS.max_bytes
 
 
 def test_a_pure_reorder_moves_nothing() -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from kadmin.cli import run
-from kadmin.cluster.model import AdminNode, AdminState, TopicPartition
+from kadmin.cluster.model import PendingRequest, Requests, TopicPartition
 from kadmin.diagnostics import Diagnostic, Location
 from kadmin.documents import parse_document, switched
 from kadmin.errors import KadminError
@@ -39,8 +39,8 @@ FACTS: dict[str, dict[str, object]] = {
 GOLDEN = Path(__file__).parent / "codes"
 MOST_LINES = 40
 LIVE = {
-    "KA059": {"reassignment": AdminNode(b"", 0, {TopicPartition("moving", 0): (3, 2)})},
-    "KA060": {"election": AdminNode(b"", 0, {TopicPartition("moving", 0): ()})},
+    "KA059": {"reassignment": PendingRequest("the node", {TopicPartition("moving", 0): (3, 2)})},
+    "KA060": {"election": PendingRequest("the node", {TopicPartition("moving", 0): ()})},
     "KA061": {"deletions": ("old-events",)},
 }
 """What is pending on the live clusters of the examples that need one."""
@@ -117,7 +117,7 @@ def refused(example: Example, code: str, folder: Path) -> list[KadminError]:
             return [error]
         return []
     world = world_of(read_inventory(folder / "inventory").single())
-    state = replace(world.state, admin=AdminState(**LIVE[code]))  # type: ignore[arg-type]  # by field
+    state = replace(world.state, requests=Requests(**LIVE[code]))  # type: ignore[arg-type]  # by field
     assert not isinstance(document, Policy)
     return list(examine(document, state, world.facts).refusals)
 

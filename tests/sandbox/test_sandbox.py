@@ -7,9 +7,9 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from support.live.cluster import command
+from support.cli.in_process import command
 
-from kadmin.errors import NotCompletedError
+from kadmin.errors import InvalidInputError, NotCompletedError
 from kadmin.sandbox import Sandbox, SandboxSpec
 from kadmin.sandbox.processes import Process, start
 
@@ -53,8 +53,8 @@ def status(folder: Path) -> str:
     return answer.out
 
 
-def test_a_restarted_broker_is_ended_too_whoever_restarted_it(tmp_path: Path) -> None:
-    """Every value of a sandbox reads from its folder what runs."""
+def test_a_broker_that_another_value_restarted_is_ended_too(tmp_path: Path) -> None:
+    """Every Sandbox value reads from the folder which processes run."""
     folder = tmp_path / "a folder of Zoë"
     first = Sandbox.up(SandboxSpec(folder, brokers=1))
     other = Sandbox.load(folder)
@@ -70,9 +70,9 @@ def test_a_restarted_broker_is_ended_too_whoever_restarted_it(tmp_path: Path) ->
     assert [path.name for path in tmp_path.iterdir()] == []
 
 
-def test_a_broker_that_ends_by_itself_is_told_with_its_own_words_and_nothing_is_left(tmp_path: Path) -> None:
+def test_a_broker_that_ends_at_its_start_is_reported_with_its_log_and_nothing_is_left(tmp_path: Path) -> None:
     spec = SandboxSpec(tmp_path / "sandbox", brokers=1, broker_config={"num.io.threads": "none"})
-    with pytest.raises(NotCompletedError, match="Broker 1 ended by itself") as refused:
+    with pytest.raises(NotCompletedError, match="Broker 1 ended before it was ready") as refused:
         Sandbox.up(spec)
     assert "num.io.threads" in (refused.value.cause or "")
     assert not (tmp_path / "sandbox").exists()
@@ -92,6 +92,10 @@ def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
         ["--config", "novalue"],
         ["--config", "broker.id=7"],
         ["--chroot", "kafka"],
+        ["--kraft", "--version", "2.8.2"],
+        ["--kraft", "--zookeepers", "3"],
+        ["--version", "4.4.0", "--chroot", "/kafka"],
+        ["--kraft", "--config", "node.id=7"],
     ],
 )
 def test_what_cannot_be_run_is_refused_before_anything_starts(tmp_path: Path, wrong: list[str]) -> None:
@@ -100,8 +104,8 @@ def test_what_cannot_be_run_is_refused_before_anything_starts(tmp_path: Path, wr
     assert not (tmp_path / "sandbox").exists()
 
 
-def test_a_process_id_that_was_given_again_is_not_ours(tmp_path: Path) -> None:
-    """Told apart by its start time."""
+def test_a_process_with_a_reused_id_is_not_ours(tmp_path: Path) -> None:
+    """Its start time is another one."""
     sleeper = start(["sleep", "60"], tmp_path / "log", tmp_path / "process.json")
     try:
         assert sleeper.alive
@@ -114,9 +118,14 @@ def test_a_process_id_that_was_given_again_is_not_ours(tmp_path: Path) -> None:
     assert not sleeper.alive
 
 
-def test_one_that_ended_by_itself_is_gone_and_stopping_it_is_fine() -> None:
+def test_stopping_a_process_that_has_ended_is_fine() -> None:
     ended = subprocess.Popen(["true"])
     process = Process(ended.pid, "0")
     ended.wait()
     assert not process.alive
     process.stop()
+
+
+def test_zookeeper_mode_ended_with_4_0(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match=r"4\.4\.0 has no ZooKeeper mode"):
+        Sandbox.up(SandboxSpec(tmp_path / "sandbox", version="4.4.0"))

@@ -9,25 +9,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from kadmin.cluster.model import Listening
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kadmin.cluster.model import Controller
+    from kadmin.cluster.zookeeper.model import ControllerNode
     from kadmin.cluster.zookeeper.store import Store
 
 _SESSION = re.compile(r"sid=0x([0-9a-f]+)")
 _MASK = 0xFFFF_FFFF_FFFF_FFFF
-
-
-class Listening(StrEnum):
-    """What one look could tell."""
-
-    LISTENING = "listening"
-    DEAF = "deaf"
-    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +43,7 @@ def in_hex(session_id: int) -> str:
     return f"{session_id & _MASK:x}"
 
 
-def controller_listens(store: Store, path: str, controller: Controller) -> Listening:
+def controller_listens(store: Store, path: str, controller: ControllerNode) -> Listening:
     """Look once; call it deaf only after a second look, seconds later."""
     watches = store.four_letter_words("wchp")
     if all(answer is None for answer in watches.values()):

@@ -10,12 +10,14 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from kadmin.cluster.model import AdminNode, AdminState, ClusterState, EntityConfig
+from kadmin.cluster.model import ClusterState, PartitionState, PendingRequest, Requests
 from kadmin.cluster.names import is_legal_topic_name
+from kadmin.cluster.zookeeper.model import EntityConfig, TopicNode, ZooKeeperDetails
 from kadmin.cluster.zookeeper.znode_reader import ZnodeReader
 from kadmin.cluster.zookeeper.znodes.admin import (
     DELETE_TOPICS,
     PREFERRED_REPLICA_ELECTION,
+    PROBE_PARTITION,
     REASSIGN_PARTITIONS,
     decode_election,
     decode_reassignment,
@@ -46,11 +48,14 @@ from kadmin.errors import NotAuthorizedError, NotCompletedError, NotZooKeeperMod
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from kadmin.cluster.model import Broker, PartitionState, Topic, TopicPartition, Znode
+    from kadmin.cluster.model import Assignment, Broker, Replicas, Topic, TopicPartition
+    from kadmin.cluster.zookeeper.model import Znode
     from kadmin.cluster.zookeeper.store import Store
     from kadmin.cluster.zookeeper.znodes.consumers import ConsumerRegistration
 
 SETTLE_ATTEMPTS = 3
+ADDING_AND_REMOVING_SINCE = 2
+"""The topic znode's own version from which it says what is being added and removed (Kafka 2.4)."""
 _Key = TypeVar("_Key")
 
 
@@ -179,11 +184,7 @@ def _read(source: ZnodeReader, topics: Iterable[str] | None, *, with_configs: bo
             PREFERRED_REPLICA_ELECTION,
         ]
     )
-    admin = AdminState(
-        _admin_node(reassignment, decode_reassignment),
-        _admin_node(election, lambda data: dict.fromkeys(decode_election(data), ())),
-        source.children(DELETE_TOPICS),
-    )
+    deletions = source.children(DELETE_TOPICS)
     listed = set(topics) if topics is not None else source.children(TOPICS)
     names = sorted(name for name in listed if is_legal_topic_name(name))
     before = store.last_zxid
@@ -192,31 +193,60 @@ def _read(source: ZnodeReader, topics: Iterable[str] | None, *, with_configs: bo
     # Without a transaction anywhere in the ensemble since the first of these reads they are one snapshot.
     if settle and epoch_node is not None and store.last_zxid != before:
         unsettled = _settle(source, found, states, epoch_node)
+    requests = Requests(
+        _request(reassignment, decode_reassignment, found),
+        _request(election, lambda data: dict.fromkeys(decode_election(data), ()), {}),
+        deletions,
+    )
+    controller = source.decode(decode_controller, controller_node)
     return ClusterState(
         cluster_id=source.decode(decode_cluster_id, id_node),
-        controller=source.decode(decode_controller, controller_node),
+        controller=controller,
         controller_epoch=source.decode(decode_controller_epoch, epoch_node) or 0,
-        controller_epoch_version=-1 if epoch_node is None else epoch_node.version,
         brokers=_brokers(source),
         topics=found,
         states=states,
-        admin=admin,
+        requests=requests,
         topic_configs=_configs(source, "topics", list(found)) if with_configs else {},
         broker_defaults=_configs(source, "brokers", [DEFAULT_ENTITY]).get(DEFAULT_ENTITY, {}) if with_configs else {},
         unsettled=unsettled,
-        unreadable=source.unreadable,
+        details=ZooKeeperDetails(controller, -1 if epoch_node is None else epoch_node.version, source.unreadable),
     )
 
 
-def _admin_node(
-    node: Znode | None, decode: Callable[[bytes | None], Mapping[TopicPartition, tuple[int, ...]]]
-) -> AdminNode | None:
+def _request(
+    node: Znode | None, decode: Callable[[bytes | None], Assignment], topics: Mapping[str, Topic]
+) -> PendingRequest | None:
     if node is None:
         return None
     try:
-        return AdminNode(node.data, node.version, decode(node.data))
+        entries = decode(node.data)
     except MalformedZnodeError:
-        return AdminNode(node.data, node.version, None)
+        return PendingRequest(node.path, None, touched=node.version > 0, fingerprint=node.version)
+    return PendingRequest(
+        node.path,
+        entries,
+        touched=node.version > 0,
+        probe=set(entries) <= {PROBE_PARTITION},
+        not_begun=not_begun(entries, topics),
+        fingerprint=node.version,
+    )
+
+
+def not_begun(entries: Assignment, topics: Mapping[str, Topic]) -> tuple[TopicPartition, ...]:
+    """Return the entries of a reassignment that no controller works on yet, and that a new controller would start."""
+    return tuple(partition for partition, replicas in entries.items() if _would_start(partition, replicas, topics))
+
+
+def _would_start(partition: TopicPartition, wanted: Replicas, topics: Mapping[str, Topic]) -> bool:
+    topic = topics.get(partition.topic)
+    replicas = None if topic is None else topic.replicas.get(partition.partition)
+    if topic is None or replicas is None or partition == PROBE_PARTITION or replicas == wanted:
+        return False  # a controller drops it
+    if isinstance(topic, TopicNode) and topic.format_version >= ADDING_AND_REMOVING_SINCE:
+        number = partition.partition
+        return number not in topic.adding_replicas and number not in topic.removing_replicas
+    return not set(wanted) < set(replicas)
 
 
 def _brokers(source: ZnodeReader) -> dict[int, Broker]:
@@ -229,7 +259,7 @@ def _brokers(source: ZnodeReader) -> dict[int, Broker]:
 def _topics(source: ZnodeReader, names: list[str]) -> tuple[dict[str, Topic], dict[TopicPartition, PartitionState]]:
     nodes = source.get_many([topic_path(name) for name in names])
     topics = ((name, source.decode(partial(decode_topic, name), node)) for name, node in _paired(names, nodes))
-    found = {name: topic for name, topic in topics if topic is not None}
+    found: dict[str, Topic] = {name: topic for name, topic in topics if topic is not None}
     partitions = [partition for topic in found.values() for partition in topic.partitions()]
     state_nodes = source.get_many([state_path(partition) for partition in partitions])
     states = ((each, source.decode(decode_state, node)) for each, node in _paired(partitions, state_nodes))
@@ -264,7 +294,9 @@ def _changed(
 ) -> frozenset[str]:
     looked_at = sorted(names)
     partitions = [partition for name in looked_at for partition in found[name].partitions()]
-    known = [found[name].version for name in looked_at] + [_version(states.get(partition)) for partition in partitions]
+    known = [found[name].fingerprint for name in looked_at] + [
+        _version(states.get(partition)) for partition in partitions
+    ]
     paths = [topic_path(name) for name in looked_at] + [state_path(partition) for partition in partitions]
     owners = looked_at + [partition.topic for partition in partitions]
     seen = map(_version, store.exists_many(paths))
@@ -276,7 +308,9 @@ def _paired(keys: Iterable[_Key], nodes: Iterable[Znode | None]) -> Iterator[tup
 
 
 def _version(found: Znode | PartitionState | None) -> int:
-    return -1 if found is None else found.version
+    if found is None:
+        return -1
+    return found.fingerprint if isinstance(found, PartitionState) else found.version
 
 
 def _configs(source: ZnodeReader, entity_type: str, names: list[str]) -> dict[str, dict[str, str]]:

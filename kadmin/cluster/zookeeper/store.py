@@ -23,12 +23,12 @@ from kazoo.protocol import serialization
 from kazoo.protocol.states import KeeperState
 from kazoo.security import ACL, OPEN_ACL_UNSAFE, Id
 
-from kadmin.cluster.model import Acl, Check, Create, Delete, MultiResult, SetData, Znode
 from kadmin.cluster.zookeeper import four_letter
 from kadmin.cluster.zookeeper.addresses import parse_connect_string
 from kadmin.cluster.zookeeper.authentication import Authentication
 from kadmin.cluster.zookeeper.client import client_of
 from kadmin.cluster.zookeeper.connection import Connection
+from kadmin.cluster.zookeeper.model import Acl, Check, Create, Delete, MultiResult, SetData, Znode
 from kadmin.cluster.zookeeper.znodes.paths import require_path
 from kadmin.errors import NotZooKeeperModeError
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Self
 
-    from kadmin.cluster.model import Op
+    from kadmin.cluster.zookeeper.model import Op
     from kadmin.errors import UnreachableError
 
 MAX_PACKET_BYTES = 1_000_000

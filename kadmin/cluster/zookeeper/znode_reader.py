@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from kadmin.cluster.model import Unreadable
+from kadmin.cluster.zookeeper.model import Unreadable
 from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError
 from kadmin.errors import NotAuthorizedError, NotZooKeeperModeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kadmin.cluster.model import Acl, Znode
+    from kadmin.cluster.zookeeper.model import Acl, Znode
     from kadmin.cluster.zookeeper.store import Store
     from kadmin.errors import KadminError
 

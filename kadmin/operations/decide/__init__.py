@@ -1,6 +1,6 @@
-"""decide(work, observed, memory, now) -> action: the executor's rules, with no clock and no I/O.
+"""The executor's rules, with no clock and no I/O: decide(work, observed, memory, now) -> action.
 
-One module per kind of operation holds its table of rules; `remember` is what one look teaches the next.
+One module for each kind of operation holds its work and its table of rules; `remember` folds one look into the memory.
 """
 
 from __future__ import annotations
@@ -8,13 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.zookeeper.znodes.admin import REASSIGN_PARTITIONS
-from kadmin.operations.decide.actions import DeletionWork, ElectionWork, ReassignmentWork
-from kadmin.operations.decide.deletion import decide_deletion
-from kadmin.operations.decide.election import decide_election
-from kadmin.operations.decide.reassignment import decide_reassignment
-from kadmin.operations.decide.recreation import decide_recreation
-from kadmin.operations.decide.stop_request import heed
+from kadmin.operations.decide.stop_request import apply_stop_request
+from kadmin.operations.record.record import Channel
 
 if TYPE_CHECKING:
     from kadmin.operations.decide.actions import Action, Memory, Observed, Work
@@ -24,26 +19,18 @@ __all__ = ["decide", "remember"]
 
 
 def decide(work: Work, observed: Observed, memory: Memory, now: float) -> Action:
-    """Say what to do next; `now` is on the clock of the memory's times (monotonic seconds)."""
-    action = _without_request(work, observed, memory, now)
-    return action if observed.request is None else heed(observed.request, action, work, observed, memory)
-
-
-def _without_request(work: Work, observed: Observed, memory: Memory, now: float) -> Action:
-    if isinstance(work, ReassignmentWork):
-        return decide_reassignment(work, observed, memory, now)
-    if isinstance(work, ElectionWork):
-        return decide_election(work, observed, memory, now)
-    if isinstance(work, DeletionWork):
-        return decide_deletion(work, observed, memory, now)
-    return decide_recreation(work, observed, memory, now)
+    """Return what to do next; `now` is on the clock of the memory's times (monotonic seconds)."""
+    action = work.decide(observed, memory, now)
+    if observed.request is None:
+        return action
+    return apply_stop_request(observed.request, action, work, observed, memory)
 
 
 def remember(memory: Memory, observed: Observed, now: float) -> Memory:
     """Fold one look into the memory.
 
     A new step starts the pickup clock, a new epoch ends every proof of listening, a change anywhere in the topics
-    looked at starts the clock of a stall.
+    read starts the clock of a stall.
     """
     epoch = observed.state.controller_epoch
     if memory.epoch != epoch:
@@ -52,20 +39,21 @@ def remember(memory: Memory, observed: Observed, now: float) -> Memory:
     last_step = observed.steps[-1].number if observed.steps else 0
     if last_step != memory.last_step:
         memory = replace(memory, last_step=last_step, step_seen_at=now, attempts=0)
-    if (sight := _digest(observed)) != memory.sight:
-        memory = replace(memory, sight=sight, changed_at=now)
-    if memory.probe is not None and not _present(memory.probe, observed):
-        memory = replace(memory, listening=memory.listening | {memory.probe.path}, probe=None)
+    if (fingerprint := _digest(observed)) != memory.fingerprint:
+        memory = replace(memory, fingerprint=fingerprint, changed_at=now)
+    probe = memory.probe
+    if probe is not None and probe.channel is not None and not _pending(probe, observed):
+        memory = replace(memory, listening=memory.listening | {probe.channel}, probe=None)
     return memory
 
 
 def _digest(observed: Observed) -> int:
-    state, node = observed.state, observed.state.admin.reassignment
-    topics = tuple((name, topic.version) for name, topic in sorted(state.topics.items()))
-    states = tuple((partition, found.version) for partition, found in sorted(state.states.items()))
-    return hash((topics, states, None if node is None else node.version, state.admin.deletions))
+    state, pending = observed.state, observed.state.requests.reassignment
+    topics = tuple((name, topic.fingerprint) for name, topic in sorted(state.topics.items()))
+    states = tuple((partition, found.fingerprint) for partition, found in sorted(state.states.items()))
+    return hash((topics, states, None if pending is None else pending.fingerprint, state.requests.deletions))
 
 
-def _present(probe: Step, observed: Observed) -> bool:
-    admin = observed.state.admin
-    return (admin.reassignment if probe.path == REASSIGN_PARTITIONS else admin.election) is not None
+def _pending(probe: Step, observed: Observed) -> bool:
+    requests = observed.state.requests
+    return (requests.reassignment if probe.channel is Channel.REASSIGNMENT else requests.election) is not None

@@ -18,46 +18,97 @@ nothing left to ask for                                   Finish with what is st
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.zookeeper.znodes.admin import PREFERRED_REPLICA_ELECTION
-from kadmin.errors import NotCompletedError, name_some
-from kadmin.operations.decide.actions import ELECTION_ATTEMPTS, ELECTION_BATCH, Finish, PublishElection, Wait
-from kadmin.operations.decide.common import before_publish, foreign_node, not_picked_up, overdue, probe_unanswered
-from kadmin.operations.record.record import OperationState, StepKind
-from kadmin.operations.zookeeper.probe import is_probe
-from kadmin.plan.election import electable, obstacle, off_preferred
+from kadmin.errors import NotCompletedError, count, name_some
+from kadmin.operations.decide.actions import (
+    ELECTION_ATTEMPTS,
+    ELECTION_BATCH,
+    Finish,
+    PlanKind,
+    PublishElection,
+    Tally,
+    Verdict,
+)
+from kadmin.operations.decide.common import (
+    awaiting_pickup,
+    before_publish,
+    foreign_request,
+    not_picked_up,
+    overdue,
+    probe_unanswered,
+)
+from kadmin.operations.record.record import Channel, OperationKind, OperationState, StepKind
+from kadmin.plan.election import electable, obstacle, off_preferred, scope_of
+from kadmin.plan.model import ElectionPlan
+from kadmin.plan.progress import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from kadmin.cluster.model import TopicPartition
-    from kadmin.operations.decide.actions import Action, ElectionWork, Memory, Observed
+    from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.operations.decide.actions import (
+        Action,
+        Memory,
+        Observed,
+        Published,
+    )
 
 
-def decide_election(work: ElectionWork, observed: Observed, memory: Memory, now: float) -> Action:
-    """Decide the next action of an election operation."""
-    action = elect_scope(work.targets, observed, memory, now)
-    return action or election_result(work.targets, observed, f"{len(work.targets)} partitions led as preferred")
+@dataclass(frozen=True, slots=True)
+class ElectionWork:
+    """An election as recorded: every partition that the plan names."""
+
+    targets: tuple[TopicPartition, ...]
+
+    @property
+    def channel(self) -> Channel | None:
+        """Return the election channel."""
+        return Channel.ELECTION
+
+    def topics(self, wave: int | None = None) -> set[str]:  # noqa: ARG002 - an election has no waves
+        """Return the topics of all partitions."""
+        return {partition.topic for partition in self.targets}
+
+    def decide(self, observed: Observed, memory: Memory, now: float) -> Action:
+        """Decide the next action."""
+        action = elect_scope(self.targets, observed, memory, now)
+        return action or election_result(
+            self.targets, observed, f"{count(len(self.targets), 'partition')} led as preferred"
+        )
+
+    def in_flight(self, observed: Observed, memory: Memory) -> bool:  # noqa: ARG002 - an election has no waves
+        """Whether a request is pending."""
+        return observed.state.requests.election is not None
+
+    def tally(self, observed: Observed, memory: Memory) -> Tally:
+        """Count partitions led by their preferred replica."""
+        return Tally(len(self.targets) - len(self.left_to_do(observed, memory)), len(self.targets))
+
+    def left_to_do(self, observed: Observed, memory: Memory) -> tuple[str, ...]:  # noqa: ARG002 - no waves
+        """Name the partitions that are not led by their preferred replica."""
+        return tuple(map(str, off_preferred(self.targets, observed.state)))
 
 
 def elect_scope(scope: Sequence[TopicPartition], observed: Observed, memory: Memory, now: float) -> Action | None:
-    """Say what the election of these partitions needs next, or None when nothing more can be asked for."""
-    node = observed.state.admin.election
+    """Return what the election of these partitions needs next, None where nothing more can be asked for."""
+    pending = observed.state.requests.election
     last = observed.steps[-1] if observed.steps else None
-    if node is not None:
-        probing = last is not None and last.kind is StepKind.PROBE and is_probe(node)
+    if pending is not None:
+        probing = last is not None and last.kind is StepKind.PROBE and pending.probe
         electing = (
             last is not None
             and last.kind is StepKind.ELECTION
-            and node.entries is not None
-            and set(node.entries) == set(last.partitions)
+            and pending.entries is not None
+            and set(pending.entries) == set(last.partitions)
         )
         if not (probing or electing):
-            return foreign_node(PREFERRED_REPLICA_ELECTION)
+            return foreign_request(pending.place)
         if overdue(memory, now):
-            return (probe_unanswered if probing else not_picked_up)(PREFERRED_REPLICA_ELECTION)
-        return Wait("the controller has not answered the probe yet" if probing else "electing", len(node.entries or ()))
+            return (probe_unanswered if probing else not_picked_up)(pending.place)
+        reason = "the controller has not answered the probe yet" if probing else "electing"
+        return awaiting_pickup(reason, len(pending.entries or ()), memory, now)
     asked = Counter(p for step in observed.steps if step.kind is StepKind.ELECTION for p in step.partitions)
     # A preferred replica that died between question and answer may be back: asked again, after all others.
     wanted = [partition for partition in electable(scope, observed.state) if asked[partition] < ELECTION_ATTEMPTS]
@@ -65,7 +116,7 @@ def elect_scope(scope: Sequence[TopicPartition], observed: Observed, memory: Mem
     if not wanted:
         return None
     batch = tuple(wanted[:ELECTION_BATCH])
-    return before_publish(PREFERRED_REPLICA_ELECTION, observed, memory, len(wanted)) or PublishElection(batch)
+    return before_publish(Channel.ELECTION, observed, memory, len(wanted)) or PublishElection(batch)
 
 
 def election_result(scope: Sequence[TopicPartition], observed: Observed, success: str) -> Finish:
@@ -83,3 +134,31 @@ def election_result(scope: Sequence[TopicPartition], observed: Observed, success
             next_command="kadmin propose election, when the preferred replicas are alive and in sync",
         ),
     )
+
+
+def _verdicts(plan: ElectionPlan, state: ClusterState, _: Published) -> Iterator[Verdict]:
+    absent = [topic for topic in plan.topics if topic not in state.topics]
+    for topic in absent:
+        yield Verdict(topic, None, Progress.STALE, "no such topic")
+    targets = scope_of(replace(plan, topics=tuple(topic for topic in plan.topics if topic not in absent)), state)
+    off = set(off_preferred(targets, state))
+    for partition in targets:
+        if partition in off:
+            reason = obstacle(partition, state) or "its preferred replica can lead, and does not"
+            yield Verdict(partition.topic, partition.partition, Progress.WAITING, reason)
+        else:
+            yield Verdict(partition.topic, partition.partition, Progress.DONE)
+
+
+def _scope(plan: ElectionPlan) -> set[str] | None:
+    return None if plan.all_partitions else {partition.topic for partition in plan.partitions} | set(plan.topics)
+
+
+ELECTION = PlanKind(
+    OperationKind.ELECTION,
+    ElectionPlan,
+    scope=_scope,
+    work_of=lambda _, record: ElectionWork(record.targets),
+    fields=lambda work, _: {"targets": work.targets},
+    verdicts=_verdicts,
+)

@@ -9,7 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from kadmin.operations.decide.actions import DeletionWork, ElectionWork, ReassignmentWork, RecreationWork
+from kadmin.operations.decide.deletion import DeletionWork
+from kadmin.operations.decide.election import ElectionWork
+from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.decide.recreation import RecreationWork
 from kadmin.plan import codes
 from kadmin.plan.copying import throttle_of
 from kadmin.plan.deletion import bytes_lost

@@ -4,64 +4,139 @@
 seen                                                      action
 ========================================================  =============================================
 every partition done                                      elect where asked, then Advance
-our own probe still in the node                           Wait, past the deadline Finish: deaf, resumable
-entries in the node that are not ours                     Finish: busy, can be resumed
-our node, nothing changed, past the pickup deadline       Finish: not picked up, can be resumed
-our node                                                  Wait
+our own probe still pending                               Wait, past the deadline Finish: deaf, resumable
+a request with entries that are not ours                  Finish: busy, can be resumed
+our request, nothing changed, past the pickup deadline    Finish: not picked up, can be resumed
+our request                                               Wait
 a partition running, and no union left behind             Wait
-a union without a node (up to 2.3)                        PublishWave again: it repairs
+a union without a request (up to 2.3)                     PublishWave again: it repairs
 a partition stale                                         Finish: failed, stale plan
-published, node gone, a partition unchanged               Finish: failed, rejected by the controller
+published, and the cluster refused a partition            Finish: failed, with its reason
+published, request gone, a partition unchanged            Finish: failed, rejected by the controller (1)
 a partition waiting, a target broker not alive            Finish: failed, names broker and substitute
 a partition waiting, and new trouble on the cluster       Wait: the health gate, from the second wave on
 a partition waiting                                       AskListening, then PublishWave
 only settled partitions left                              Wait for the ISR
 ========================================================  =============================================
 
+(1) Where the back-end says so; through the API the same targets are sent again.
 After the last wave every partition of the plan is looked at once more, then leaders are elected where asked.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
-from kadmin.cluster.zookeeper.znodes.admin import REASSIGN_PARTITIONS
-from kadmin.errors import NotCompletedError, StalePlanError, name_some
-from kadmin.operations.decide.actions import HEALTH_POLL_S, STALLED_S, Advance, AskHealth, Finish, PublishWave, Wait
-from kadmin.operations.decide.common import before_publish, foreign_node, not_picked_up, overdue, probe_unanswered
+from kadmin.errors import NotCompletedError, StalePlanError, count, name_some
+from kadmin.insight.diagnosis.health import health_of
+from kadmin.operations.decide.actions import (
+    HEALTH_POLL_S,
+    STALLED_S,
+    Advance,
+    AskHealth,
+    Finish,
+    PlanKind,
+    PublishWave,
+    Tally,
+    Verdict,
+    Wait,
+)
+from kadmin.operations.decide.common import (
+    awaiting_pickup,
+    before_publish,
+    foreign_request,
+    not_picked_up,
+    overdue,
+    probe_unanswered,
+)
 from kadmin.operations.decide.election import elect_scope, election_result
-from kadmin.operations.record.record import OperationState, StepKind
-from kadmin.operations.zookeeper.probe import is_probe
-from kadmin.plan.model import Elect
+from kadmin.operations.record.record import Channel, OperationKind, OperationState, StepKind
+from kadmin.plan.model import Elect, ReassignmentPlan
 from kadmin.plan.progress import Progress, in_flight, is_union, judge
+from kadmin.plan.waves import moved_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from kadmin.cluster.model import AdminNode, ClusterState
-    from kadmin.operations.decide.actions import Action, Memory, Observed, ReassignmentWork
+    from kadmin.cluster.model import ClusterState, PendingRequest
+    from kadmin.operations.decide.actions import (
+        Action,
+        Memory,
+        Observed,
+        Published,
+    )
+    from kadmin.operations.record.record import OperationRecord
     from kadmin.plan.model import PartitionTarget
 
     Found = dict[Progress, list[PartitionTarget]]
 
 
-def decide_reassignment(work: ReassignmentWork, observed: Observed, memory: Memory, now: float) -> Action:
-    """Decide the next action; `observed` holds at least the topics of wave `memory.wave`, after the last wave all."""
+@dataclass(frozen=True, slots=True)
+class ReassignmentWork:
+    """A reassignment as recorded: waves of targets whose `current` is filled in, and when to elect."""
+
+    waves: tuple[tuple[PartitionTarget, ...], ...]
+    targets: tuple[PartitionTarget, ...]
+    elect: Elect
+
+    @property
+    def channel(self) -> Channel | None:
+        """Return the reassignment channel where anything is to be moved."""
+        return Channel.REASSIGNMENT if self.waves else None
+
+    def topics(self, wave: int | None = None) -> set[str]:
+        """Return the topics of all targets, or of one wave; after the last wave all."""
+        under_way = self.targets if wave is None or wave >= len(self.waves) else self.waves[wave]
+        return {target.partition.topic for target in under_way}
+
+    def decide(self, observed: Observed, memory: Memory, now: float) -> Action:
+        """Decide the next action."""
+        return _decide(self, observed, memory, now)
+
+    def in_flight(self, observed: Observed, memory: Memory) -> bool:
+        """Whether the present wave was published, or a request is pending."""
+        requests = observed.state.requests
+        pending = requests.reassignment is not None or requests.election is not None
+        return pending or published(observed, memory)
+
+    def tally(self, observed: Observed, memory: Memory) -> Tally:
+        """Count partitions and bytes."""
+        finished = self._finished(observed, memory)
+        every = [target for wave in self.waves for target in wave]
+        return Tally(len(finished), len(every), _bytes(finished), _bytes(every))
+
+    def left_to_do(self, observed: Observed, memory: Memory) -> tuple[str, ...]:
+        """Name the partitions that are not at their target."""
+        finished = set(self._finished(observed, memory))
+        return tuple(str(target.partition) for wave in self.waves for target in wave if target not in finished)
+
+    def _finished(self, observed: Observed, memory: Memory) -> list[PartitionTarget]:
+        finished = [target for wave in self.waves[: memory.wave] for target in wave]
+        running = self.waves[memory.wave] if memory.wave < len(self.waves) else ()
+        return finished + [each for each in running if judge(each, observed.state, published=True) is Progress.DONE]
+
+
+def published(observed: Observed, memory: Memory) -> bool:
+    """Whether a step on record published the present wave."""
+    return any(step.kind is StepKind.WAVE and step.wave == memory.wave for step in observed.steps)
+
+
+def _decide(work: ReassignmentWork, observed: Observed, memory: Memory, now: float) -> Action:
     if memory.wave >= len(work.waves):
         return _decide_end(work, observed, memory, now)
-    published = any(step.kind is StepKind.WAVE and step.wave == memory.wave for step in observed.steps)
     wave = work.waves[memory.wave]
-    found = _sort(wave, observed.state, published=published)
+    found = _sort(wave, observed.state, published=published(observed, memory))
     if len(found[Progress.DONE]) == len(wave):
         if work.elect is Elect.AFTER_EACH_WAVE:
             action = elect_scope([target.partition for target in wave], observed, memory, now)
             if action is not None:
                 return action
         return Advance(memory.wave + 1)
-    node = observed.state.admin.reassignment
-    if node is not None:
-        return _with_node(node, observed, memory, now, wave, found)
-    return _without_node(observed, memory, now, found, published=published)
+    pending = observed.state.requests.reassignment
+    if pending is not None:
+        return _with_request(pending, observed, memory, now, wave, found)
+    return _without_request(observed, memory, now, found)
 
 
 def _sort(targets: Iterable[PartitionTarget], state: ClusterState, *, published: bool) -> Found:
@@ -71,30 +146,35 @@ def _sort(targets: Iterable[PartitionTarget], state: ClusterState, *, published:
     return found
 
 
-def _with_node(
-    node: AdminNode, observed: Observed, memory: Memory, now: float, wave: Sequence[PartitionTarget], found: Found
+def _with_request(
+    request: PendingRequest,
+    observed: Observed,
+    memory: Memory,
+    now: float,
+    wave: Sequence[PartitionTarget],
+    found: Found,
 ) -> Action:
     pending = len(wave) - len(found[Progress.DONE])
-    if is_probe(node) and observed.steps and observed.steps[-1].kind is StepKind.PROBE:
+    if request.probe and observed.steps and observed.steps[-1].kind is StepKind.PROBE:
         if overdue(memory, now):
-            return probe_unanswered(REASSIGN_PARTITIONS)
+            return probe_unanswered(request.place)
         return Wait("the controller has not answered the probe yet", pending)
     ours = {target.partition: target.replicas for target in wave}
-    if node.entries is None or any(ours.get(partition) != replicas for partition, replicas in node.entries.items()):
-        return foreign_node(REASSIGN_PARTITIONS)
-    untouched = node.version == 0 and all(
+    if request.entries is None or any(ours.get(each) != replicas for each, replicas in request.entries.items()):
+        return foreign_request(request.place)
+    untouched = not request.touched and all(
         observed.state.replicas(target.partition) == target.current
         for target in wave
-        if target.partition in node.entries
+        if target.partition in request.entries
     )
     if not untouched:
         return _copying(found, observed, memory, now)
     if overdue(memory, now):
-        return not_picked_up(REASSIGN_PARTITIONS)
-    return Wait("waiting for the controller", pending)
+        return not_picked_up(request.place)
+    return awaiting_pickup("waiting for the controller", pending, memory, now)
 
 
-def _without_node(observed: Observed, memory: Memory, now: float, found: Found, *, published: bool) -> Action:
+def _without_request(observed: Observed, memory: Memory, now: float, found: Found) -> Action:
     state = observed.state
     running, waiting, stale = found[Progress.RUNNING], found[Progress.WAITING], found[Progress.STALE]
     unions = [target for target in running if _left_behind(target, state)]
@@ -104,8 +184,8 @@ def _without_node(observed: Observed, memory: Memory, now: float, found: Found, 
         return _publish(unions, observed, memory)
     if stale:
         return _stale(stale, state)
-    if waiting and published:
-        return _rejected(waiting)
+    if refused := _refused(waiting, observed, memory):
+        return refused
     if waiting:
         return _health_gate(observed, memory, now, len(waiting)) or _publish(waiting, observed, memory)
     return _out_of_sync(found)
@@ -115,7 +195,7 @@ def _publish(targets: Sequence[PartitionTarget], observed: Observed, memory: Mem
     dead = _dead_targets(targets, observed.state)
     if dead:
         return _dead_target(dead, targets, observed.state)
-    blocked = before_publish(REASSIGN_PARTITIONS, observed, memory, len(targets))
+    blocked = before_publish(Channel.REASSIGNMENT, observed, memory, len(targets))
     return blocked or PublishWave(memory.wave, tuple(targets))
 
 
@@ -192,14 +272,24 @@ def _elsewhere(targets: Sequence[PartitionTarget], state: ClusterState) -> str:
     return f"; superseded by another reassignment that runs now: {name_some(moving)}" if moving else ""
 
 
-def _rejected(targets: Sequence[PartitionTarget]) -> Finish:
+def _refused(waiting: Sequence[PartitionTarget], observed: Observed, memory: Memory) -> Finish | None:
+    reasons = {partition: reason for step in observed.steps for partition, reason in step.refused.items()}
+    refused = [target for target in waiting if target.partition in reasons]
+    if refused:
+        return _rejected(refused, "; ".join(dict.fromkeys(reasons[target.partition] for target in refused)))
+    if waiting and observed.unchanged_means_rejected and published(observed, memory):
+        return _rejected(waiting, "rejected by the controller (its log on the controller's broker says why)")
+    return None
+
+
+def _rejected(targets: Sequence[PartitionTarget], cause: str) -> Finish:
     return Finish(
         OperationState.FAILED,
         f"rejected by the controller: {name_some(target.partition for target in targets)}",
         NotCompletedError(
-            f"The controller removed the node and left {len(targets)} partitions as they were: "
+            f"The controller did not accept the reassignment of {count(len(targets), 'partition')}: "
             f"{name_some(target.partition for target in targets)}.",
-            cause="rejected by the controller (its log on the controller's broker says why)",
+            cause=cause,
             next_command="kadmin verify FILE, then apply again",
         ),
     )
@@ -222,3 +312,49 @@ def _dead_target(dead: Sequence[int], targets: Sequence[PartitionTarget], state:
             next_command=f"start broker {dead[0]}, or plan with broker {substitute} instead",
         ),
     )
+
+
+def _bytes(targets: Iterable[PartitionTarget]) -> int | None:
+    sizes = [moved_bytes(target) for target in targets]
+    return None if None in sizes else sum(size or 0 for size in sizes)
+
+
+def _work_of(plan: ReassignmentPlan, record: OperationRecord) -> ReassignmentWork:
+    targets = tuple(replace(target, current=record.origin[target.partition]) for target in plan.reassignments)
+    waves = tuple(tuple(targets[position] for position in wave) for wave in record.waves)
+    return ReassignmentWork(waves, targets, plan.elect)
+
+
+def _fields(work: ReassignmentWork, state: ClusterState) -> dict[str, Any]:
+    position = {target.partition: index for index, target in enumerate(work.targets)}
+    return {
+        "origin": {target.partition: state.assignment[target.partition] for target in work.targets},
+        "waves": tuple(tuple(position[target.partition] for target in wave) for wave in work.waves),
+        "health": health_of(state),
+    }
+
+
+def _verdicts(plan: ReassignmentPlan, state: ClusterState, executed: Published) -> Iterator[Verdict]:
+    for target in plan.reassignments:
+        partition, current = target.partition, target.current or executed.origin.get(target.partition)
+        progress = judge(replace(target, current=current), state, published=partition in executed.partitions)
+        detail = "" if progress is Progress.DONE else _detail(target, state)
+        yield Verdict(partition.topic, partition.partition, progress, detail)
+
+
+def _detail(target: PartitionTarget, state: ClusterState) -> str:
+    replicas, found = state.replicas(target.partition), state.states.get(target.partition)
+    if replicas is None:
+        return "no such partition"
+    isr = "no state" if found is None else f"ISR {list(found.isr)}, leader {found.leader}"
+    return f"replicas {list(replicas)}, wanted {list(target.replicas)}, {isr}"
+
+
+REASSIGNMENT = PlanKind(
+    OperationKind.REASSIGNMENT,
+    ReassignmentPlan,
+    scope=lambda plan: {target.partition.topic for target in plan.reassignments},
+    work_of=_work_of,
+    fields=_fields,
+    verdicts=_verdicts,
+)

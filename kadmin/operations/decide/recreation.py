@@ -1,10 +1,10 @@
-"""Rules of making topics again: config first, then the topic znode, both in one step; one topic per step.
+"""Rules of creating topics again: config first, then the topic, both in one step; one topic per step.
 
 ========================================================  =============================================
 seen, per topic                                           meaning
 ========================================================  =============================================
 there, every partition with a leader, step on record      done
-there, no step on record                                  somebody else's: Finish, busy
+there, no step on record                                  created by others: Finish, busy
 there, step on record                                     Wait for leaders; past the deadline Finish
 absent, step on record                                    deleted again: Finish
 absent, being deleted                                     Wait
@@ -14,28 +14,64 @@ absent                                                    to be published, in th
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kadmin.errors import BusyError, NotCompletedError, name_some
-from kadmin.operations.decide.actions import PUBLISH_ATTEMPTS, Finish, PublishTopic, Wait
+from kadmin.errors import BusyError, NotCompletedError, count, name_some
+from kadmin.operations.decide.actions import PUBLISH_ATTEMPTS, Finish, PlanKind, PublishTopic, Tally, Verdict, Wait
 from kadmin.operations.decide.common import changing, overdue
-from kadmin.operations.record.record import OperationState, StepKind
+from kadmin.operations.record.record import OperationKind, OperationState, StepKind
+from kadmin.plan.model import RecreationPlan
+from kadmin.plan.progress import Progress
 from kadmin.plan.recreation import is_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from kadmin.operations.decide.actions import Action, Memory, Observed, RecreationWork
+    from kadmin.cluster.model import ClusterState
+    from kadmin.operations.decide.actions import Action, Memory, Observed, Published
+    from kadmin.operations.record.record import Channel
     from kadmin.plan.model import TopicRecipe
 
 
-def decide_recreation(work: RecreationWork, observed: Observed, memory: Memory, now: float) -> Action:
-    """Decide the next action; `observed` holds the recipes' topics, as far as they are there."""
+@dataclass(frozen=True, slots=True)
+class RecreationWork:
+    """A recreation as recorded."""
+
+    plan: RecreationPlan
+
+    @property
+    def channel(self) -> Channel | None:
+        """Return None: topics are created directly."""
+        return None
+
+    def topics(self, wave: int | None = None) -> set[str]:  # noqa: ARG002 - a recreation has no waves
+        """Return the recipes' topics."""
+        return set(self.plan.topics)
+
+    def decide(self, observed: Observed, memory: Memory, now: float) -> Action:
+        """Decide the next action."""
+        return _decide(self, observed, memory, now)
+
+    def in_flight(self, observed: Observed, memory: Memory) -> bool:  # noqa: ARG002 - a recreation has no waves
+        """Whether any topic was created: it is not taken back."""
+        return bool(observed.steps)
+
+    def tally(self, observed: Observed, memory: Memory) -> Tally:
+        """Count topics whose partitions all have a leader."""
+        return Tally(len(self.plan.topics) - len(self.left_to_do(observed, memory)), len(self.plan.topics))
+
+    def left_to_do(self, observed: Observed, memory: Memory) -> tuple[str, ...]:  # noqa: ARG002 - no waves
+        """Name the topics that are not whole."""
+        return tuple(recipe.topic for recipe in self.plan.recipes if not is_whole(recipe, observed.state))
+
+
+def _decide(work: RecreationWork, observed: Observed, memory: Memory, now: float) -> Action:
     state, recipes = observed.state, work.plan.recipes
     made = {topic for step in observed.steps if step.kind is StepKind.CREATION for topic in step.topics}
     foreign = [recipe.topic for recipe in recipes if recipe.topic in state.topics and recipe.topic not in made]
     if foreign:
-        return _somebody_elses(foreign)
+        return _created_by_others(foreign)
     gone = [recipe.topic for recipe in recipes if recipe.topic in made and recipe.topic not in state.topics]
     if gone:
         return _deleted_again(gone)
@@ -44,24 +80,24 @@ def decide_recreation(work: RecreationWork, observed: Observed, memory: Memory, 
         return _make(wanted, observed, memory)
     without = [recipe.topic for recipe in recipes if not is_whole(recipe, state)]
     if not without:
-        return Finish(OperationState.COMPLETED, f"{len(recipes)} topics made again, empty")
+        return Finish(OperationState.COMPLETED, f"{count(len(recipes), 'topic')} created again, empty")
     return _leaderless(without) if overdue(memory, now) else Wait("the controller chooses leaders", len(without))
 
 
 def _make(wanted: Sequence[TopicRecipe], observed: Observed, memory: Memory) -> Action:
-    if wanted[0].topic in observed.state.admin.deletions:
+    if wanted[0].topic in observed.state.requests.deletions:
         return Wait(f"{wanted[0].topic} is still being deleted", len(wanted))
     if observed.state.controller is None:
         return Wait("the cluster has no controller right now", len(wanted))
     return changing() if memory.attempts >= PUBLISH_ATTEMPTS else PublishTopic(wanted[0])
 
 
-def _somebody_elses(topics: Sequence[str]) -> Finish:
+def _created_by_others(topics: Sequence[str]) -> Finish:
     return Finish(
         OperationState.FAILED,
-        f"somebody else made {name_some(topics)}",
+        f"created by others: {name_some(topics)}",
         BusyError(
-            f"{name_some(topics)} came to be meanwhile, not by this operation; nothing of it was touched.",
+            f"{name_some(topics)} was created meanwhile, not by this operation; it was left unchanged.",
             cause="a producer or consumer asked for it and the brokers create topics, or another tool did",
             next_command="kafka-topics --alter, or delete it and run kadmin recreate again",
         ),
@@ -72,7 +108,10 @@ def _deleted_again(topics: Sequence[str]) -> Finish:
     return Finish(
         OperationState.FAILED,
         f"deleted again: {name_some(topics)}",
-        NotCompletedError(f"{name_some(topics)} was made, and somebody deleted it.", next_command="kadmin history"),
+        NotCompletedError(
+            f"{name_some(topics)} was created by this operation and deleted again by others.",
+            next_command="kadmin history",
+        ),
     )
 
 
@@ -82,7 +121,30 @@ def _leaderless(topics: Sequence[str]) -> Finish:
         f"no leaders yet: {name_some(topics)}",
         NotCompletedError(
             f"The controller has not chosen leaders for {name_some(topics)} within the deadline.",
-            cause="the topic znodes are there; a controller that is alive takes them up",
+            cause="the topics exist; a controller that is alive chooses their leaders",
             next_command="kadmin doctor, then kadmin resume",
         ),
     )
+
+
+def _verdicts(plan: RecreationPlan, state: ClusterState, _: Published) -> Iterator[Verdict]:
+    for recipe in plan.recipes:
+        topic = state.topics.get(recipe.topic)
+        if topic is None:
+            yield Verdict(recipe.topic, None, Progress.WAITING, "no such topic")
+        elif topic.replicas != recipe.replicas:
+            yield Verdict(recipe.topic, None, Progress.STALE, "its assignment is not the recipe's")
+        elif not is_whole(recipe, state):
+            yield Verdict(recipe.topic, None, Progress.RUNNING, "not every partition has a leader")
+        else:
+            yield Verdict(recipe.topic, None, Progress.DONE)
+
+
+RECREATION = PlanKind(
+    OperationKind.RECREATION,
+    RecreationPlan,
+    scope=lambda plan: set(plan.topics),
+    work_of=lambda plan, _: RecreationWork(plan),
+    fields=lambda work, _: {"recipes": work.plan.recipes},
+    verdicts=_verdicts,
+)

@@ -1,75 +1,57 @@
-"""The loop: observe, decide, act, record. It is the only one."""
+"""Runs one recorded operation: observes the cluster, decides, publishes, records."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
 
-from kadmin.cluster.zookeeper.listening import Listening
-from kadmin.cluster.zookeeper.reader import read_cluster
-from kadmin.cluster.zookeeper.znodes.admin import DELETE_TOPICS, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
-from kadmin.cluster.zookeeper.znodes.topics import topic_path
-from kadmin.errors import KadminError, NotCompletedError, name_some
+from kadmin.cluster.model import Listening
+from kadmin.errors import KadminError, NotCompletedError, count, name_some
 from kadmin.insight.diagnosis.health import health_of, new_trouble
+from kadmin.operations import events
+from kadmin.operations.backend import PublishOutcome
 from kadmin.operations.decide import decide, remember
 from kadmin.operations.decide.actions import (
     Advance,
     AskHealth,
     AskListening,
-    Finish,
     HealthSeen,
     Memory,
     Observed,
-    Publish,
+    Probe,
     PublishDeletion,
     PublishElection,
     PublishTopic,
     PublishWave,
-    ReassignmentWork,
-    Wait,
+    TakeBack,
 )
-from kadmin.operations.decide.common import deaf, foreign_node
+from kadmin.operations.decide.cancel_now import decide_cancel
+from kadmin.operations.decide.common import deaf, occupied
+from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.decide.stop_request import stopped
-from kadmin.operations.execute import events
-from kadmin.operations.execute.cancel_now import cancel_now
-from kadmin.operations.execute.progress import left_to_do, tally, topics_of
-from kadmin.operations.execute.retry import outlast
-from kadmin.operations.record.record import OperationState, OperationStatus, StepKind
-from kadmin.operations.record.request import Stop
+from kadmin.operations.execute.follow import Loop, follow
+from kadmin.operations.execute.leftovers import copies_left
+from kadmin.operations.record.holder import LostLockError
+from kadmin.operations.record.record import Channel, OperationState, OperationStatus, Step, StepKind
+from kadmin.operations.record.stop_request import Stop
 from kadmin.operations.throttles.operation import Throttling
-from kadmin.operations.zookeeper.journal import Journal, LostLockError, lost_lock
-from kadmin.operations.zookeeper.listening import look
-from kadmin.operations.zookeeper.lock import take
-from kadmin.operations.zookeeper.publish import Publisher, PublishOutcome, next_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kadmin.cluster.zookeeper.store import Store
-    from kadmin.operations.clock import Clock
-    from kadmin.operations.decide.actions import Action, Work
-    from kadmin.operations.execute.progress import Tally
-    from kadmin.operations.record.record import OperationRecord, Paths, Step
-    from kadmin.operations.record.request import StopRequest
-    from kadmin.operations.zookeeper.lock import Holder, Lease
+    from kadmin.operations.context import Context
+    from kadmin.operations.decide.actions import (
+        Action,
+        Finish,
+        Publish,
+        Wait,
+        Work,
+    )
+    from kadmin.operations.record.holder import Holder, Lease
+    from kadmin.operations.record.record import OperationRecord
+    from kadmin.operations.record.stop_request import StopRequest
 
-POLL_S = 0.2
-
-
-@dataclass(frozen=True, slots=True)
-class Context:
-    """What every command that works on operations needs: the store, the place, the time, and somebody to tell."""
-
-    store: Store
-    paths: Paths
-    clock: Clock
-    tell: events.Tell
-
-    @property
-    def journal(self) -> Journal:
-        """The operations of this cluster."""
-        return Journal(self.store, self.paths)
+    Doing: TypeAlias = Action | TakeBack
 
 
 class Runner:
@@ -81,9 +63,10 @@ class Runner:
         self._work = work
         self._holder = holder
         self._lease = lease
-        self._publisher = Publisher(context.store, context.paths, record.operation_id)
+        self._memory = Memory()
         self._steps: tuple[Step, ...] = ()
-        self._heard: StopRequest | None = None
+        self._answered: StopRequest | None = None
+        self._noted = ""
         self._throttling = Throttling(context, record, work)
         self._started_at = context.clock.now()
 
@@ -92,159 +75,173 @@ class Runner:
         """The lease as it is now: a session that expired brings a new one."""
         return self._lease
 
-    def run(self, deadline: float | None) -> str:
+    def run(self) -> str:
         """Follow the operation to its end and return the success message; raises the error that ended it otherwise.
 
-        `deadline` is on the context's clock. Past it, or on a signal, the operation stays as it is and can be resumed.
-        The throttle is on before the first wave, and off at every way out that finds nothing in flight.
+        At the command's end, or on a signal, the operation can be resumed. The throttle is set before the first wave,
+        and removed at every way out that finds nothing in flight.
         """
+        operation_id = self._record.operation_id
+        loop: Loop[Observed, Doing] = Loop(
+            self._observe,
+            self._decide,
+            self._act,
+            self._on_wait,
+            self._past_deadline,
+            f"operation {operation_id} is on record and copies in progress continue",
+            f"kadmin resume {operation_id}",
+        )
         try:
-            self._under_lock(lambda lease: self._throttling.set_up(lease, deadline))
-            return self._follow(deadline)
+            self._under_lock(self._throttling.set_up)
+            self._context.backend.check()
+            finish, observed = follow(loop, self._context)
+            return self._finish(finish, observed)
         except KadminError as error:
             self._throttling.leave(error, self._lease)
             raise
 
-    def _follow(self, deadline: float | None) -> str:
-        memory = Memory()
-        self._context.store.sync("/")
-        while True:
-            observed = outlast(partial(self._observe, memory), self._context, self._record.operation_id)
-            memory = self._remember(memory, observed)
-            self._hear(observed.request)
-            if observed.request is not None and observed.request.stop is Stop.CANCEL_NOW:
-                return self._cancel_now(observed.request, deadline)
-            action = decide(self._work, observed, memory, self._context.clock.now())
-            if isinstance(action, Finish):
-                return self._finish(action)
-            if deadline is not None and self._context.clock.now() >= deadline:
-                raise self._past_deadline(action, observed, memory)
-            memory = outlast(partial(self._act, action, observed, memory), self._context, self._record.operation_id)
+    def _observe(self) -> Observed:
+        context, operation_id = self._context, self._record.operation_id
+        request = context.operations.request(operation_id)
+        cancelling = self._cancelling(request)
+        topics = self._work.topics(None if cancelling else self._memory.wave)
+        state = context.backend.read(topics)
+        pending = state.requests.reassignment
+        named = {each.topic for each in pending.entries or ()} if cancelling and pending is not None else set()
+        if not named <= topics:
+            state = context.backend.read(topics | named)
+        self._steps = context.operations.steps(operation_id, self._steps)
+        observed = Observed(state, self._steps, request, context.backend.unchanged_means_rejected)
+        self._remember(observed)
+        self._answer(request)
+        return observed
 
-    def _observe(self, memory: Memory) -> Observed:
-        self._stop_if_asked()
-        topics = self._topics(memory)
-        state = read_cluster(self._context.store, topics)
-        self._steps = self._context.journal.steps(self._record.operation_id, self._steps)
-        request = self._context.journal.request(self._record.operation_id)
-        return Observed(state, self._steps, request)
+    def _cancelling(self, request: StopRequest | None) -> bool:
+        return request is not None and request.stop is Stop.CANCEL_NOW
 
-    def _remember(self, memory: Memory, observed: Observed) -> Memory:
-        known, controller = memory.epoch, observed.state.controller
-        memory = remember(memory, observed, self._context.clock.now())
-        if known not in {None, memory.epoch} and controller is not None:
-            self._context.tell(
-                events.Noted(f"the controller is now broker {controller.broker_id}, epoch {memory.epoch}")
-            )
-        return memory
+    def _remember(self, observed: Observed) -> None:
+        known, controller = self._memory.epoch, observed.state.controller
+        self._memory = remember(self._memory, observed, self._context.clock.now())
+        if known not in {None, self._memory.epoch} and controller is not None:
+            self._note(f"the controller is now broker {controller.broker_id}, epoch {self._memory.epoch}")
 
-    def _cancel_now(self, request: StopRequest, deadline: float | None) -> str:
-        message = cancel_now(
-            self._context, self._record, self._lease, allow_foreign=request.allow_foreign, deadline=deadline
-        )
-        return self._finish(stopped(request, message))
-
-    def _hear(self, request: StopRequest | None) -> None:
-        # Whoever asked looks for this answer: without it nobody may be there to hear.
-        if request is None or request == self._heard:
+    def _answer(self, request: StopRequest | None) -> None:
+        # The requester waits for this answer: without it, it takes the operation over.
+        if request is None or request == self._answered:
             return
-        self._heard = request
-        self._context.tell(events.Noted(str(request)))
+        self._answered = request
+        self._note(str(request))
         self._set_status(OperationStatus(OperationState.RUNNING, self._context.clock.timestamp(), str(request)))
 
-    def _topics(self, memory: Memory) -> set[str]:
-        work = self._work
-        if isinstance(work, ReassignmentWork) and memory.wave < len(work.waves):
-            return {target.partition.topic for target in work.waves[memory.wave]}
-        return topics_of(work)
+    def _decide(self, observed: Observed) -> Doing:
+        request = observed.request
+        if request is None or not self._cancelling(request):
+            return decide(self._work, observed, self._memory, self._context.clock.now())
+        if not isinstance(self._work, ReassignmentWork):
+            raise NotCompletedError(
+                f"A running {self._record.kind} cannot be taken back.",
+                next_command=f"kadmin cancel {self._record.operation_id}",
+            )
+        return decide_cancel(self._work, observed, allow_foreign=request.allow_foreign)
 
-    def _act(self, action: Action, observed: Observed, memory: Memory) -> Memory:
-        if isinstance(action, Advance):
-            self._progress(observed, replace(memory, wave=action.wave), "")
-            return replace(memory, wave=action.wave)
-        if isinstance(action, Wait):
-            self._progress(observed, memory, action.reason)
-            self._context.clock.wait(POLL_S)
-            return memory
-        if isinstance(action, AskListening):
-            return self._ask(action.path, observed, memory)
-        if isinstance(action, AskHealth):
-            return self._look_at_health(memory)
-        if isinstance(action, Publish):
-            return self._publish(action, observed, memory)
-        return memory
+    def _act(self, action: Doing, observed: Observed) -> str | None:
+        match action:
+            case Advance():
+                self._memory = replace(self._memory, wave=action.wave)
+                self._progress(observed, "")
+            case AskListening():
+                self._ask(action.channel, observed)
+            case AskHealth():
+                self._look_at_health()
+            case TakeBack():
+                return self._take_back(action, observed)
+            case Probe() | PublishWave() | PublishElection() | PublishDeletion() | PublishTopic():
+                self._publish(action, observed)
+        return None
 
-    def _ask(self, path: str, observed: Observed, memory: Memory) -> Memory:
-        controller = observed.state.controller
-        if controller is None:
-            return memory
-        answer = look(self._context.store, path, controller, self._context.clock)
+    def _ask(self, channel: Channel, observed: Observed) -> None:
+        if observed.state.controller is None:
+            return
+        backend = self._context.backend
+        answer = backend.listening(channel, observed.state)
         if answer is Listening.LISTENING:
-            return replace(memory, listening=memory.listening | {path})
-        if answer is Listening.DEAF:
-            raise deaf(path, probed=False)
-        step = next_step(self._steps, StepKind.PROBE, path, self._context.clock.timestamp())
-        self._context.tell(events.Noted(f"probing whether the controller watches {path}"))
-        published = self._publisher.probe(step, observed.state, self._lease)
-        memory = self._after_publish(published, step, memory)
-        return replace(memory, probe=step) if published is PublishOutcome.YES else memory
+            self._memory = replace(self._memory, listening=self._memory.listening | {channel})
+        elif answer is Listening.DEAF:
+            raise deaf(backend.place(channel), probed=False)
+        else:
+            self._note(f"probing whether the controller watches {backend.place(channel)}")
+            self._publish(Probe(channel), observed)
 
-    def _look_at_health(self, memory: Memory) -> Memory:
-        before, state = self._record.health, read_cluster(self._context.store, with_configs=True)
-        now = health_of(state)
-        ours = self._record.origin
-        trouble = () if before is None else new_trouble(before, now, ours)
+    def _look_at_health(self) -> None:
+        before, now = self._record.health, health_of(self._context.backend.read(with_configs=True))
+        trouble = () if before is None else new_trouble(before, now, self._record.origin)
         known = sorted(now.offline | now.under_min_isr)
         if known and not trouble:
-            self._context.tell(
-                events.Noted(f"in trouble before, or of this plan, and no reason to stop: {name_some(known)}")
-            )
-        return replace(memory, health=HealthSeen(memory.wave, self._context.clock.now(), trouble))
+            self._note(f"in trouble before the operation, or part of it; no reason to stop: {name_some(known)}")
+        self._memory = replace(self._memory, health=HealthSeen(self._memory.wave, self._context.clock.now(), trouble))
 
-    def _publish(self, action: Publish, observed: Observed, memory: Memory) -> Memory:
-        publisher, state, lease, now = self._publisher, observed.state, self._lease, self._context.clock.timestamp()
+    def _publish(self, action: Publish, observed: Observed) -> None:
+        step, affected = self._step(action)
+        outcome = self._context.backend.publish(step, action, observed.state, self._lease)
+        match outcome:
+            case PublishOutcome.PUBLISHED if isinstance(action, Probe):
+                self._memory = replace(self._memory, probe=step)
+            case PublishOutcome.PUBLISHED:
+                self._context.tell(events.StepPublished(step.kind, affected, step.number))
+            case PublishOutcome.CHANGED:
+                self._note("the cluster changed since it was read; looking again")
+                self._memory = replace(self._memory, attempts=self._memory.attempts + 1)
+            case PublishOutcome.OCCUPIED:
+                channel = Channel.ELECTION if isinstance(action, PublishElection) else Channel.REASSIGNMENT
+                raise occupied(self._context.backend.place(channel))
+            case PublishOutcome.LOST_LOCK:
+                self._regain_lock()
+
+    def _step(self, action: Publish | TakeBack) -> tuple[Step, int]:
+        """Return the step that records an action, and how many partitions or topics it affects."""
+        number, at = len(self._steps) + 1, self._context.clock.timestamp()
         match action:
+            case Probe():
+                return Step(number, StepKind.PROBE, at, channel=action.channel), 0
             case PublishWave():
-                count, step = len(action.targets), next_step(self._steps, StepKind.WAVE, REASSIGN_PARTITIONS, now)
-                step = replace(step, wave=action.wave)
-                published = publisher.wave(action, step, state, lease)
+                return Step(number, StepKind.WAVE, at, wave=action.wave), len(action.targets)
             case PublishElection():
-                count, path = len(action.partitions), PREFERRED_REPLICA_ELECTION
-                step = replace(next_step(self._steps, StepKind.ELECTION, path, now), partitions=action.partitions)
-                published = publisher.election(action, step, state, lease)
+                return Step(number, StepKind.ELECTION, at, partitions=action.partitions), len(action.partitions)
             case PublishDeletion():
-                count, step = len(action.topics), next_step(self._steps, StepKind.DELETION, DELETE_TOPICS, now)
-                step = replace(step, topics=action.topics)
-                published = publisher.deletion(action, step, state, lease)
+                return Step(number, StepKind.DELETION, at, topics=action.topics), len(action.topics)
             case PublishTopic():
-                count, topic = 1, action.recipe.topic
-                step = replace(next_step(self._steps, StepKind.CREATION, topic_path(topic), now), topics=(topic,))
-                published = publisher.creation(action, step, state, lease)
-        if published is PublishOutcome.YES:
-            self._context.tell(events.StepPublished(step.kind, count, step.number))
-        return self._after_publish(published, step, memory)
+                return Step(number, StepKind.CREATION, at, topics=(action.recipe.topic,)), 1
+            case TakeBack():
+                partitions = tuple(action.origin)
+                return Step(number, StepKind.CANCEL, at, partitions=partitions), len(partitions)
 
-    def _after_publish(self, published: PublishOutcome, step: Step, memory: Memory) -> Memory:
-        if published is PublishOutcome.CHANGED:
-            self._context.tell(events.Noted("the cluster changed in this moment; looking again"))
-            return replace(memory, attempts=memory.attempts + 1)
-        if published is PublishOutcome.NODE_PRESENT:
-            self._finish(foreign_node(step.path))
-        if published is PublishOutcome.LOST_LOCK:
-            self._regain_lock()
-        return memory
+    def _take_back(self, action: TakeBack, observed: Observed) -> str | None:
+        step, affected = self._step(action)
+        outcome = self._context.backend.take_back(step, action, observed.state, self._lease)
+        match outcome:
+            case PublishOutcome.PUBLISHED:
+                self._context.tell(events.StepPublished(step.kind, affected, step.number))
+                return None
+            case PublishOutcome.LOST_LOCK:
+                self._regain_lock()
+                return None
+            case PublishOutcome.CHANGED | PublishOutcome.OCCUPIED:
+                return "the cluster changed since it was read; looking again"
+        return outcome
 
     def _regain_lock(self) -> None:
-        # Our session expired: kazoo made a new one, and whoever took the lock meanwhile is named by `take`. With the
-        # same session as before, a person took the lock from us, and that is final.
-        if self._lease.session_id == self._context.store.session_id:
-            raise lost_lock()
-        self._context.tell(events.Noted("the ZooKeeper session expired; taking the lock again"))
-        self._lease = take(self._context.store, self._context.paths, self._holder, self._context.clock, wait_s=0)
+        lease = self._context.operations.retake(self._lease, self._holder, self._context.clock)
+        self._note("the session expired; the lock was taken again")
+        self._lease = lease
 
-    def _finish(self, finish: Finish) -> str:
+    def _finish(self, finish: Finish, observed: Observed) -> str:
+        if self._cancelling(observed.request) and observed.request is not None:
+            if finish.error is not None:
+                raise finish.error
+            left = copies_left(self._context, self._record, observed)
+            finish = stopped(observed.request, finish.message + left)
         if finish.state is not OperationState.RUNNING:
-            # First: of an operation that is not finished yet, any machine can still take the throttle off.
+            # First: while the operation is unfinished, any machine can still remove the throttle.
             self._under_lock(lambda lease: self._throttling.take_down(lease, "kadmin throttle clear"))
             self._set_status(OperationStatus(finish.state, self._context.clock.timestamp(), finish.message))
         if finish.error is not None:
@@ -252,7 +249,8 @@ class Runner:
         return finish.message
 
     def _set_status(self, status: OperationStatus) -> None:
-        self._under_lock(lambda lease: self._context.journal.set_status(self._record.operation_id, status, lease))
+        operations, operation_id = self._context.operations, self._record.operation_id
+        self._under_lock(lambda lease: operations.set_status(operation_id, status, lease))
 
     def _under_lock(self, write: Callable[[Lease], None]) -> None:
         try:
@@ -261,21 +259,35 @@ class Runner:
             self._regain_lock()
             write(self._lease)
 
-    def _progress(self, observed: Observed, memory: Memory, reason: str) -> None:
-        found: Tally = tally(self._work, observed, memory)
+    def _on_wait(self, wait: Wait, observed: Observed) -> None:
+        if not self._cancelling(observed.request):
+            self._progress(observed, wait.reason)
+        elif wait.reason != self._noted:
+            self._noted = wait.reason
+            self._note(wait.reason)
+
+    def _progress(self, observed: Observed, reason: str) -> None:
+        found = self._work.tally(observed, self._memory)
         elapsed = self._context.clock.now() - self._started_at
         self._context.tell(
             events.Progressed(found.done, found.total, found.done_bytes, found.total_bytes, elapsed, reason)
         )
 
-    def _stop_if_asked(self) -> None:
-        operation_id = self._record.operation_id
-        self._context.clock.stop_if_asked(f"operation {operation_id} is kept as it is", f"kadmin resume {operation_id}")
+    def _note(self, text: str) -> None:
+        self._context.tell(events.Noted(text))
 
-    def _past_deadline(self, action: Action, observed: Observed, memory: Memory) -> KadminError:
-        left = left_to_do(self._work, observed, memory)
+    def _past_deadline(self, reason: str | None, observed: Observed) -> KadminError:
+        operation_id = self._record.operation_id
+        if self._cancelling(observed.request):
+            return NotCompletedError(
+                "The deadline passed before everything was taken back.",
+                cause=reason,
+                next_command=f"kadmin cancel {operation_id} --now",
+            )
+        left = self._work.left_to_do(observed, self._memory)
         return NotCompletedError(
-            f"The deadline passed with {len(left)} not done: {name_some(left)}; what runs, runs on.",
-            cause=action.reason if isinstance(action, Wait) else None,
-            next_command=f"kadmin resume {self._record.operation_id}",
+            f"The deadline passed with {count(len(left), 'target')} open: {name_some(left)}. "
+            "Copies in progress continue.",
+            cause=reason,
+            next_command=f"kadmin resume {operation_id}",
         )

@@ -5,35 +5,32 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.zookeeper.reader import require_kafka_cluster
 from kadmin.errors import InvalidInputError, NotCompletedError
+from kadmin.operations.context import POLL_S
+from kadmin.operations.decide.kinds import work_of
 from kadmin.operations.execute.apply import Outcome
-from kadmin.operations.execute.holding import give_back, new_holder
 from kadmin.operations.execute.runner import Runner
+from kadmin.operations.record.holder import EXPIRY_GRACE_S
 from kadmin.operations.record.record import OperationState, OperationStatus
-from kadmin.operations.record.request import Stop, StoppedByRequestError, StopRequest
-from kadmin.operations.record.work import work_of
-from kadmin.operations.zookeeper.lock import EXPIRY_GRACE_S, POLL_S, read_holder, take
+from kadmin.operations.record.stop_request import Stop, StoppedByRequestError, StopRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kadmin.operations.execute.apply import Bounds
-    from kadmin.operations.execute.runner import Context
+    from kadmin.operations.context import Context
+    from kadmin.operations.record.holder import Holder, Lease
     from kadmin.operations.record.record import Listing
-    from kadmin.operations.zookeeper.lock import Holder, Lease
 
 
 def find_unfinished(context: Context, operation_id: str | None) -> str | None:
     """Return the unfinished operation that is meant, None when there is nothing to take over."""
-    context.store.sync("/")
-    require_kafka_cluster(context.store)
+    context.backend.check()
     if operation_id is None:
-        return _only_unfinished(context.journal.unfinished())
-    return None if context.journal.status(operation_id).state.finished else operation_id
+        return _only_unfinished(context.operations.unfinished())
+    return None if context.operations.status(operation_id).state.finished else operation_id
 
 
-def resume(context: Context, operation_id: str | None, bounds: Bounds) -> Outcome:
+def resume(context: Context, operation_id: str | None, lock_timeout_s: float) -> Outcome:
     """Bring an unfinished operation to its end; of a finished one only say so.
 
     A pause that was asked for is over; a cancel that nobody was there to hear is carried out.
@@ -41,74 +38,74 @@ def resume(context: Context, operation_id: str | None, bounds: Bounds) -> Outcom
     unfinished = find_unfinished(context, operation_id)
     if unfinished is None:
         return _already_finished(context, operation_id)
-    other = read_holder(context.store, context.paths)
-    wait_s = bounds.lock_timeout_s + (other.session_timeout_s + EXPIRY_GRACE_S if other is not None else 0)
+    other = context.operations.holder()
+    wait_s = lock_timeout_s + (other.session_timeout_s + EXPIRY_GRACE_S if other is not None else 0)
     with _taken(context, unfinished, wait_s) as runner:
         if runner is None:
             return _already_finished(context, unfinished)
-        asked = context.journal.request(unfinished)
+        asked = context.operations.request(unfinished)
         if asked is None or asked.stop is Stop.PAUSE:
-            context.journal.reopen(unfinished, _running(context), runner.lease)
-        return Outcome(unfinished, runner.run(bounds.deadline))
+            context.operations.reopen(unfinished, _running(context), runner.lease)
+        return Outcome(unfinished, runner.run())
 
 
 def stop(
-    context: Context, operation_id: str | None, kind: Stop, bounds: Bounds, *, allow_foreign: bool = False
+    context: Context, operation_id: str | None, kind: Stop, lock_timeout_s: float, *, allow_foreign: bool = False
 ) -> Outcome:
     """Pause or cancel: ask the runner where there is one, else take the operation over and do it here."""
     unfinished = find_unfinished(context, operation_id)
     if unfinished is None:
         return _already_finished(context, operation_id)
-    state = context.journal.status(unfinished).state
+    state = context.operations.status(unfinished).state
     if state is OperationState.PAUSED and kind is Stop.PAUSE:
         return _already_finished(context, unfinished)
     now = context.clock.timestamp()
-    author = new_holder(context, unfinished, now).author
+    author = context.new_holder(unfinished, now).author
     request = StopRequest(kind, f"{author.user}@{author.host}", now, allow_foreign)
     if state is not OperationState.PREPARING:
         context.clock.careful = True
-        request = context.journal.ask(unfinished, request)
+        request = context.operations.ask(unfinished, request)
         if (heard := _ask(context, unfinished, request)) is not None:
             return Outcome(unfinished, heard)
-    with _taken(context, unfinished, bounds.lock_timeout_s) as runner:
+    with _taken(context, unfinished, lock_timeout_s) as runner:
         if runner is None:
             return _already_finished(context, unfinished)
         try:
-            return Outcome(unfinished, runner.run(bounds.deadline))
+            return Outcome(unfinished, runner.run())
         except StoppedByRequestError:
-            return Outcome(unfinished, context.journal.status(unfinished).state.value)
+            return Outcome(unfinished, context.operations.status(unfinished).state.value)
 
 
 @contextmanager
 def _taken(context: Context, operation_id: str, wait_s: float) -> Iterator[Runner | None]:
     """Hold the lock with a runner for the operation; None where it came to its end while we waited for the lock."""
-    holder = new_holder(context, operation_id, context.clock.timestamp())
-    lease = take(context.store, context.paths, holder, context.clock, wait_s)
+    holder = context.new_holder(operation_id, context.clock.timestamp())
+    lease = context.operations.take(holder, context.clock, wait_s)
     runner: Runner | None = None
     try:
-        state = context.journal.status(operation_id).state
+        state = context.operations.status(operation_id).state
         if state is OperationState.PREPARING:
             raise _discard(context, operation_id, lease)
         if not state.finished:
-            record = context.journal.record(operation_id)
+            record = context.operations.record(operation_id)
             runner = Runner(context, record, work_of(record), holder, lease)
         yield runner
     finally:
-        give_back(context, runner.lease if runner is not None else lease)
+        context.give_back(runner.lease if runner is not None else lease)
 
 
 def _ask(context: Context, operation_id: str, request: StopRequest) -> str | None:
     """Wait until the runner has heard the request, and say so; None where no runner is there (any more)."""
     give_up: float | None = None
     while True:
-        holder = read_holder(context.store, context.paths)
+        holder = context.operations.holder()
         if holder is None or holder.operation_id != operation_id:
             return None
-        status = context.journal.status(operation_id)
+        status = context.operations.status(operation_id)
         if status.state is not OperationState.RUNNING:
             return f"{status.state}: {status.message}"
         if status.message == str(request):
-            return f"the runner {holder} has heard it and stops at its next safe point; kadmin status shows when"
+            return f"runner {holder} will stop when the running wave is done; see kadmin status"
         context.clock.stop_if_asked(
             "the request stays on record", f"kadmin status, to see what becomes of {operation_id}"
         )
@@ -116,7 +113,7 @@ def _ask(context: Context, operation_id: str, request: StopRequest) -> str | Non
         give_up = now + _patience(holder) if give_up is None else give_up
         if now >= give_up:
             raise NotCompletedError(
-                f"The runner {holder} holds the lock and has not answered; the request stays on record.",
+                f"Runner {holder} holds the lock and has not answered; the request stays on record.",
                 next_command=f"kadmin status; a runner that is stuck: kadmin lock release {operation_id}",
             )
         context.clock.wait(POLL_S)
@@ -134,7 +131,7 @@ def _running(context: Context) -> OperationStatus:
 def _already_finished(context: Context, operation_id: str | None) -> Outcome:
     if operation_id is None:
         return Outcome(None, "no operation is unfinished")
-    status = context.journal.status(operation_id)
+    status = context.operations.status(operation_id)
     return Outcome(operation_id, f"already {status.state}: {status.message}")
 
 
@@ -147,7 +144,7 @@ def _only_unfinished(unfinished: tuple[Listing, ...]) -> str | None:
 
 def _discard(context: Context, operation_id: str, lease: Lease) -> NotCompletedError:
     status = OperationStatus(OperationState.DISCARDED, context.clock.timestamp(), "its record was never whole")
-    context.journal.set_status(operation_id, status, lease)
+    context.operations.set_status(operation_id, status, lease)
     return NotCompletedError(
         f"Operation {operation_id} died before its record was whole; nothing was published, it is discarded.",
         next_command="kadmin apply FILE, again",

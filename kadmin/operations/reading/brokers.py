@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from kadmin.cluster.kafka import rpc
+from kadmin.cluster.kafka.configs import describe_settings
+from kadmin.cluster.kafka.groups import describe_groups
+from kadmin.cluster.kafka.log_dirs import describe_log_dirs
 from kadmin.cluster.kafka.log_dirs_file import largest
-from kadmin.cluster.zookeeper.reader import consumer_groups
 from kadmin.errors import KadminError, NotCompletedError, UnreachableError, name_some
 from kadmin.plan.facts import ClusterFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
+    from kadmin.cluster.kafka.groups import Groups
+    from kadmin.cluster.kafka.log_dirs import LogDirs
     from kadmin.cluster.model import ClusterState, TopicPartition
-    from kadmin.cluster.zookeeper.store import Store
+    from kadmin.operations.backend import Backend
 
 Answer = TypeVar("Answer")
 
@@ -27,7 +30,7 @@ def log_dirs_of(state: ClusterState) -> Mapping[int, Mapping[TopicPartition, int
 
     Raises NotCompletedError or UnreachableError where they cannot be asked, or where one cannot read a directory.
     """
-    found = rpc.describe_log_dirs(_plain_listeners(state), state.brokers)
+    found = describe_log_dirs(_plain_listeners(state), state.brokers)
     for error in found.failed.values():
         raise error
     return found.sizes
@@ -40,17 +43,17 @@ def sizes_of(state: ClusterState) -> dict[TopicPartition, int]:
 
 
 def usage_of(
-    store: Store, state: ClusterState, topics: Collection[str], sizes: Mapping[TopicPartition, int] | None
+    backend: Backend, state: ClusterState, topics: Collection[str], sizes: Mapping[TopicPartition, int] | None
 ) -> ClusterFacts:
     """Return which groups use topics, what they hold, and whether brokers delete topics and make them again.
 
     `sizes` None asks the brokers for them. What brokers cannot be asked for is in `unavailable`; it raises nothing.
     """
-    old, questions = consumer_groups(store, topics), _Questions()
+    old, questions = backend.metadata_groups(topics), _Questions()
     wanted = (DELETES_TOPICS, CREATES_TOPICS)
     groups = questions.ask_groups(state)
     settings = questions.ask(
-        lambda: rpc.describe_settings(_plain_listeners(state), state.brokers, wanted),
+        lambda: describe_settings(_plain_listeners(state), state.brokers, wanted),
         f"{DELETES_TOPICS} of the brokers is not known (before 1.0 it is off where nobody set it)",
     )
     if sizes is None:
@@ -75,12 +78,12 @@ def held_by(state: ClusterState) -> tuple[Mapping[int, int], tuple[str, ...]]:
     """Ask for the bytes that each live broker has on its disks, and say why where they are not known."""
     questions = _Questions()
     found = questions.ask(
-        lambda: rpc.describe_log_dirs(_plain_listeners(state), state.brokers), "bytes on disk are not known"
+        lambda: describe_log_dirs(_plain_listeners(state), state.brokers), "bytes on disk are not known"
     )
     return ({}, tuple(questions.unavailable)) if found is None else held_in(found)
 
 
-def held_in(found: rpc.LogDirs) -> tuple[Mapping[int, int], tuple[str, ...]]:
+def held_in(found: LogDirs) -> tuple[Mapping[int, int], tuple[str, ...]]:
     """Add up what each broker has on its disks; of those that cannot say, why."""
     unavailable = [
         f"bytes on disk of broker {broker} are not known: {error.message}" for broker, error in found.failed.items()
@@ -116,9 +119,9 @@ class _Questions:
             self.unavailable.append(f"{otherwise}: {error.message}")
             return None
 
-    def ask_groups(self, state: ClusterState) -> rpc.Groups | None:
+    def ask_groups(self, state: ClusterState) -> Groups | None:
         groups = self.ask(
-            lambda: rpc.describe_groups(_plain_listeners(state)),
+            lambda: describe_groups(_plain_listeners(state)),
             "groups that keep their offsets in Kafka were not seen",
         )
         if groups is not None and groups.unseen:
@@ -126,7 +129,7 @@ class _Questions:
         return groups
 
 
-def _users(topic: str, old: Iterable[str], groups: rpc.Groups) -> tuple[str, ...]:
+def _users(topic: str, old: Iterable[str], groups: Groups) -> tuple[str, ...]:
     return tuple(sorted({*old, *(group for group, topics in groups.topics.items() if topic in topics)}))
 
 

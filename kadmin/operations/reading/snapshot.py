@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.zookeeper.reader import read_cluster, require_kafka_cluster
 from kadmin.errors import KadminError
 from kadmin.inventory import inventory_of
 from kadmin.operations.reading.brokers import sizes_of, usage_of
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.inventory import Inventory
-    from kadmin.operations.execute.runner import Context
+    from kadmin.operations.context import Context
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,7 @@ def take_snapshot(context: Context, sizes: Mapping[TopicPartition, int] | None) 
     no_sizes = None
     if sizes is None:
         sizes, no_sizes = ask_sizes(state)
-    usage = usage_of(context.store, state, state.topics, sizes or {})
+    usage = usage_of(context.backend, state, state.topics, sizes or {})
     return Snapshot(
         inventory_of(state, sizes, context.clock.timestamp(), usage),
         len(state.brokers),
@@ -55,9 +54,8 @@ def take_snapshot(context: Context, sizes: Mapping[TopicPartition, int] | None) 
 
 def read_state(context: Context) -> ClusterState:
     """Read the whole cluster with its configs, each topic until it stood still."""
-    context.store.sync("/")
-    require_kafka_cluster(context.store)
-    return read_cluster(context.store, with_configs=True, settle=True)
+    context.backend.check()
+    return context.backend.read(with_configs=True, settle=True)
 
 
 def ask_sizes(state: ClusterState) -> tuple[dict[TopicPartition, int] | None, str | None]:

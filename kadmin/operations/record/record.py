@@ -1,13 +1,4 @@
-"""The operation record: everything that another machine needs to go on, with nothing but the ZooKeeper address.
-
-Layout below kadmin's root (default `/kadmin`), in the cluster's own chroot::
-
-    /kadmin/lock                         ephemeral; who is at work
-    /kadmin/fence                        its version is the fencing token
-    /kadmin/operations/<id>              the state, the only part that changes
-    /kadmin/operations/<id>/request      what somebody elsewhere targets: pause, cancel; written without the lock
-    /kadmin/operations/<id>/record/<k>   the record, compressed, cut in chunks, written once
-    /kadmin/operations/<id>/steps/<n>    one per publish, born in the same multi as the admin node
+"""The operation record: everything that another machine needs to go on.
 
 The record is immutable: plan, digest, cluster, original replicas, waves. Order of trust: the cluster, the record, the
 plan file.
@@ -15,27 +6,19 @@ plan file.
 
 from __future__ import annotations
 
-import base64
-import json
-import zlib
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from kadmin.cluster.model import TopicPartition
-from kadmin.errors import NotCompletedError
-from kadmin.insight.diagnosis.health import Health
-from kadmin.plan.model import TopicRecipe
-from kadmin.plan.throttle import ConfigChange
+from kadmin.errors import KadminError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
-    from kadmin.cluster.model import Assignment
+    from kadmin.cluster.model import Assignment, TopicPartition
+    from kadmin.insight.diagnosis.health import Health
+    from kadmin.plan.model import TopicRecipe
     from kadmin.plan.throttle import ConfigChanges
-
-CHUNK_BYTES = 60 * 1024
-RECORD_VERSION = 1
 
 
 class OperationKind(StrEnum):
@@ -49,9 +32,9 @@ class OperationKind(StrEnum):
 
 
 class OperationState(StrEnum):
-    """Where an operation stands. `paused` is resumed or cancelled; `cancelled` can only be rolled back.
+    """The state of an operation. A paused one is resumed or cancelled; a cancelled one can only be rolled back.
 
-    ::
+    The store refuses every other transition (see TRANSITIONS)::
 
         preparing ──> running ──> completed
             │           │  ^ └──> failed
@@ -74,9 +57,28 @@ class OperationState(StrEnum):
         return self not in {OperationState.PREPARING, OperationState.RUNNING, OperationState.PAUSED}
 
 
+_S = OperationState
+TRANSITIONS: Mapping[OperationState, frozenset[OperationState]] = {
+    _S.PREPARING: frozenset({_S.RUNNING, _S.DISCARDED}),
+    _S.RUNNING: frozenset({_S.RUNNING, _S.PAUSED, _S.COMPLETED, _S.FAILED, _S.CANCELLED}),
+    _S.PAUSED: frozenset({_S.RUNNING, _S.PAUSED, _S.CANCELLED}),
+    _S.COMPLETED: frozenset(),
+    _S.FAILED: frozenset(),
+    _S.CANCELLED: frozenset(),
+    _S.DISCARDED: frozenset(),
+}
+"""The states that may follow each state. `running` after `running` changes the message only."""
+
+
+def require_transition(operation_id: str, before: OperationState, after: OperationState) -> None:
+    """Raise KadminError where an operation may not go from one state to the other: a bug in kadmin."""
+    if after not in TRANSITIONS[before]:
+        raise KadminError(f"Operation {operation_id} is {before} and cannot become {after}.")
+
+
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who works from where: user, host and process id, for people to find each other."""
+    """User, host and process id of a runner."""
 
     user: str
     host: str
@@ -116,11 +118,18 @@ class OperationRecord:
 
 @dataclass(frozen=True, slots=True)
 class OperationStatus:
-    """The part that changes: state, when it changed last, and a sentence for people."""
+    """The part that changes: state, when it changed last, and a message."""
 
     state: OperationState
     updated_at: str
     message: str = ""
+
+
+class Channel(StrEnum):
+    """What the controller can be asked for."""
+
+    REASSIGNMENT = "reassignment"
+    ELECTION = "election"
 
 
 class StepKind(StrEnum):
@@ -132,12 +141,12 @@ class StepKind(StrEnum):
     DELETION = "deletion"
     CREATION = "creation"
     CANCEL = "cancel"
-    CURE = "cure"
+    REPAIR = "repair"
 
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """A znode as it was before a cure, saved in the very write that replaced it."""
+    """What a repair wrote over, saved in the same write: its place, its version and its data."""
 
     path: str
     version: int
@@ -146,132 +155,22 @@ class Replaced:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One publish, on record because its admin node was born with it.
+    """One publish. Its record is written together with the request or before it.
 
     `wave` is the index of the published wave; `partitions` name what the step asked for (elections) or took back
-    (cancel), `topics` what a deletion took or a recreation made; `path` the node that was written; `replaced` what a
-    cure put out of place.
+    (cancel), `topics` what a deletion took or a recreation made; `channel` what a probe was sent on; `replaced` what a
+    repair wrote over. `refused` are the partitions that the cluster refused in its answer, with its reason.
     """
 
     number: int
     kind: StepKind
-    path: str
     at: str
     wave: int | None = None
     partitions: tuple[TopicPartition, ...] = ()
     topics: tuple[str, ...] = ()
+    channel: Channel | None = None
     replaced: Replaced | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Paths:
-    """Where kadmin keeps its znodes, relative to the cluster's chroot."""
-
-    root: str = "/kadmin"
-
-    @property
-    def lock(self) -> str:
-        """The ephemeral node of whoever is at work."""
-        return f"{self.root}/lock"
-
-    @property
-    def fence(self) -> str:
-        """The node whose version is the fencing token."""
-        return f"{self.root}/fence"
-
-    @property
-    def operations(self) -> str:
-        """The parent of every operation."""
-        return f"{self.root}/operations"
-
-    def operation(self, operation_id: str) -> str:
-        """Return the node that holds an operation's state."""
-        return f"{self.operations}/{operation_id}"
-
-    def request(self, operation_id: str) -> str:
-        """Return the node that holds the target of somebody elsewhere."""
-        return f"{self.operation(operation_id)}/request"
-
-    def record(self, operation_id: str) -> str:
-        """Return the parent of the record's chunks."""
-        return f"{self.operation(operation_id)}/record"
-
-    def steps(self, operation_id: str) -> str:
-        """Return the parent of the step records."""
-        return f"{self.operation(operation_id)}/steps"
-
-    def step(self, operation_id: str, number: int) -> str:
-        """Return one step record's path; a repeat of a publish that happened fails on this name."""
-        return f"{self.steps(operation_id)}/{number:06d}"
-
-
-def encode_record(record: OperationRecord) -> tuple[bytes, ...]:
-    """Return the record as chunks of at most CHUNK_BYTES, in order."""
-    value = {
-        "version": RECORD_VERSION,
-        "operation_id": record.operation_id,
-        "kind": record.kind,
-        "plan_text": record.plan_text,
-        "plan_digest": record.plan_digest,
-        "cluster_id": record.cluster_id,
-        "created_at": record.created_at,
-        "author": asdict(record.author),
-        "origin": _dump_assignment(record.origin),
-        "waves": record.waves,
-        "targets": _dump_partitions(record.targets),
-        "recipes": [
-            {"topic": recipe.topic, "replicas": sorted(recipe.replicas.items()), "configs": dict(recipe.configs)}
-            for recipe in record.recipes
-        ],
-        "health": None if record.health is None else _dump_health(record.health),
-        "throttle": None if record.throttle is None else asdict(record.throttle),
-    }
-    packed = zlib.compress(_dump(value), level=9)
-    return tuple(packed[start : start + CHUNK_BYTES] for start in range(0, len(packed), CHUNK_BYTES))
-
-
-def decode_record(chunks: Sequence[bytes], operation_id: str) -> OperationRecord:
-    """Put a record together again; raises NotCompletedError where it is of a newer kadmin."""
-    value = json.loads(zlib.decompress(b"".join(chunks)))
-    if value.pop("version") != RECORD_VERSION:
-        raise NotCompletedError(
-            f"Operation {operation_id} was written by another version of kadmin.",
-            next_command="use the version of kadmin that started it",
-        )
-    value["kind"] = OperationKind(value["kind"])
-    value["author"] = Author(**value["author"])
-    value["origin"] = _load_assignment(value["origin"])
-    value["targets"] = _load_partitions(value["targets"])
-    value["waves"] = tuple(tuple(wave) for wave in value["waves"])
-    value["recipes"] = tuple(_load_recipe(recipe) for recipe in value["recipes"])
-    value["health"] = _load_health(value.get("health"))
-    value["throttle"] = _load_throttle(value.get("throttle"))  # records before throttles have none
-    return OperationRecord(**value)
-
-
-def encode_status(status: OperationStatus, record: OperationRecord) -> bytes:
-    """Encode the state with what a listing shows, so that `history` reads one znode per operation."""
-    return _dump(
-        {
-            **asdict(status),
-            "version": RECORD_VERSION,
-            "kind": record.kind,
-            "plan_digest": record.plan_digest,
-            "created_at": record.created_at,
-            "author": asdict(record.author),
-        }
-    )
-
-
-def restate(data: bytes, status: OperationStatus) -> bytes:
-    """Return an operation's znode with another status and all else as it was."""
-    return _dump({**json.loads(data), **asdict(status)})
-
-
-def decode_status(data: bytes) -> OperationStatus:
-    """Decode the changing part of an operation."""
-    value = json.loads(data)
-    return OperationStatus(OperationState(value["state"]), value["updated_at"], value["message"])
+    refused: Mapping[TopicPartition, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,95 +183,3 @@ class Listing:
     plan_digest: str
     created_at: str
     author: Author
-
-
-def decode_listing(operation_id: str, data: bytes) -> Listing:
-    """Decode an operation's own znode for a listing."""
-    value = json.loads(data)
-    return Listing(
-        operation_id,
-        OperationKind(value["kind"]),
-        decode_status(data),
-        value["plan_digest"],
-        value["created_at"],
-        Author(**value["author"]),
-    )
-
-
-def encode_step(step: Step) -> bytes:
-    """Encode a step record."""
-    value = {**asdict(step), "partitions": _dump_partitions(step.partitions)}
-    return _dump({**value, "replaced": None if step.replaced is None else _dump_replaced(step.replaced)})
-
-
-def decode_step(data: bytes) -> Step:
-    """Decode a step record."""
-    value = json.loads(data)
-    replaced = value.get("replaced")
-    step = Step(**{**value, "kind": StepKind(value["kind"]), "topics": tuple(value["topics"])})
-    return replace(
-        step,
-        partitions=_load_partitions(value["partitions"]),
-        replaced=None if replaced is None else _load_replaced(replaced),
-    )
-
-
-def _dump(value: object) -> bytes:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
-
-
-def _dump_assignment(assignment: Assignment) -> list[list[Any]]:
-    return [[tp.topic, tp.partition, list(replicas)] for tp, replicas in sorted(assignment.items())]
-
-
-def _load_assignment(value: list[list[Any]]) -> Assignment:
-    return {TopicPartition(topic, number): tuple(replicas) for topic, number, replicas in value}
-
-
-def _dump_partitions(partitions: Sequence[TopicPartition]) -> list[list[Any]]:
-    return [[tp.topic, tp.partition] for tp in partitions]
-
-
-def _load_partitions(value: list[list[Any]]) -> tuple[TopicPartition, ...]:
-    return tuple(TopicPartition(topic, number) for topic, number in value)
-
-
-def _dump_health(health: Health) -> dict[str, Any]:
-    return {
-        "brokers": sorted(health.brokers),
-        "offline": _dump_partitions(sorted(health.offline)),
-        "under_min_isr": _dump_partitions(sorted(health.under_min_isr)),
-    }
-
-
-def _load_health(value: dict[str, Any] | None) -> Health | None:
-    if value is None:
-        return None
-    short = frozenset(_load_partitions(value["under_min_isr"]))
-    return Health(frozenset(value["brokers"]), frozenset(_load_partitions(value["offline"])), short)
-
-
-def _load_recipe(value: dict[str, Any]) -> TopicRecipe:
-    replicas = {number: tuple(ids) for number, ids in value["replicas"]}
-    return TopicRecipe(value["topic"], replicas, value["configs"])
-
-
-def _dump_replaced(replaced: Replaced) -> dict[str, Any]:
-    packed = None if replaced.data is None else base64.b64encode(zlib.compress(replaced.data, level=9)).decode()
-    return {"path": replaced.path, "version": replaced.version, "data": packed}
-
-
-def _load_replaced(value: dict[str, Any]) -> Replaced:
-    packed = value["data"]
-    data = None if packed is None else zlib.decompress(base64.b64decode(packed))
-    return Replaced(value["path"], value["version"], data)
-
-
-def _load_throttle(value: dict[str, Any] | None) -> ThrottleRecord | None:
-    if value is None:
-        return None
-    changes = {
-        entity: {key: ConfigChange(**change) for key, change in keys.items()}
-        for entity, keys in value["changes"].items()
-    }
-    return ThrottleRecord(value["rate"], changes)

@@ -11,9 +11,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from kadmin.errors import InvalidInputError
-from kadmin.operations.decide.actions import ReassignmentWork
+from kadmin.operations.decide.kinds import work_of
+from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.record import OperationKind, OperationState, StepKind
-from kadmin.operations.record.work import work_of
 from kadmin.plan.progress import judge
 from kadmin.plan.waves import moved_bytes
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.operations.context import Context
     from kadmin.operations.decide.actions import Work
-    from kadmin.operations.execute.runner import Context
     from kadmin.operations.record.record import OperationRecord, OperationStatus, Step
     from kadmin.plan.model import PartitionTarget
     from kadmin.plan.progress import Progress
@@ -63,12 +63,14 @@ def read_timeline(context: Context, operation_id: str | None) -> Timeline:
 
     Raises InvalidInputError where there is none, NotCompletedError where it cannot be read.
     """
-    listings = [each for each in context.journal.listings() if operation_id in (None, each.operation_id)]
+    listings = [each for each in context.operations.listings() if operation_id in (None, each.operation_id)]
     if not listings:
         wanted = "No operation is on record." if operation_id is None else f"There is no operation {operation_id}."
         raise InvalidInputError(wanted, next_command="kadmin history")
     found = listings[-1]
-    return timeline(context.journal.record(found.operation_id), found.status, context.journal.steps(found.operation_id))
+    return timeline(
+        context.operations.record(found.operation_id), found.status, context.operations.steps(found.operation_id)
+    )
 
 
 def timeline(record: OperationRecord, status: OperationStatus, steps: Sequence[Step]) -> Timeline:
@@ -112,7 +114,7 @@ def _count(step: Step, work: Work | None) -> int | None:
     wave = _wave(step, work)
     if wave is not None:
         return len(wave)
-    return None if step.kind in {StepKind.WAVE, StepKind.CURE} else len(step.partitions) + len(step.topics)
+    return None if step.kind in {StepKind.WAVE, StepKind.REPAIR} else len(step.partitions) + len(step.topics)
 
 
 def _bytes(step: Step, work: Work | None) -> int | None:

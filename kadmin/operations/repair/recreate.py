@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.zookeeper.reader import require_kafka_cluster
 from kadmin.errors import InvalidInputError
 from kadmin.operations.record.record import OperationKind
 from kadmin.plan.model import PlanHeader, RecreationPlan
 
 if TYPE_CHECKING:
-    from kadmin.operations.execute.runner import Context
+    from kadmin.operations.context import Context
 
 RECREATES = "kadmin/recreates"
 """The label that names, in a recipe, the deletion that it undoes."""
@@ -18,10 +17,9 @@ RECREATES = "kadmin/recreates"
 
 def plan_recreation(context: Context, operation_id: str) -> RecreationPlan:
     """Return the recipes of the topics that an operation deleted; raises InvalidInputError for other operations."""
-    context.store.sync("/")
-    require_kafka_cluster(context.store)
-    context.journal.status(operation_id)  # says when there is no such operation
-    record = context.journal.record(operation_id)
+    context.backend.check()
+    context.operations.status(operation_id)  # says when there is no such operation
+    record = context.operations.record(operation_id)
     if record.kind is not OperationKind.DELETION:
         raise InvalidInputError(
             f"Operation {operation_id} is no deletion; only what was deleted can be made again.",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.zookeeper.reader import read_cluster, require_kafka_cluster
 from kadmin.documents import parse_document
 from kadmin.errors import InvalidInputError
 from kadmin.operations.record.record import OperationKind, OperationState
@@ -12,7 +11,7 @@ from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, Thr
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
-    from kadmin.operations.execute.runner import Context
+    from kadmin.operations.context import Context
     from kadmin.operations.record.record import OperationRecord
 
 ROLLS_BACK = "kadmin/rolls-back"
@@ -25,16 +24,15 @@ def plan_rollback(context: Context, operation_id: str | None) -> ReassignmentPla
     A partition that is back already is left out; one that is neither where the operation put it nor back makes the
     plan stale when it is examined, like any plan. Limits, rate of the throttle and elections are the operation's own.
     """
-    context.store.sync("/")
-    require_kafka_cluster(context.store)
-    record = context.journal.record(operation_id) if operation_id is not None else _last(context)
+    context.backend.check()
+    record = context.operations.record(operation_id) if operation_id is not None else _last(context)
     plan = parse_document(record.plan_text.encode(), f"operation {record.operation_id}")
     if record.kind is not OperationKind.REASSIGNMENT or not isinstance(plan, ReassignmentPlan):
         raise InvalidInputError(
             f"Operation {record.operation_id} is no reassignment; only a reassignment can be rolled back.",
             next_command="kadmin history",
         )
-    state = read_cluster(context.store, {partition.topic for partition in record.origin})
+    state = context.backend.read({partition.topic for partition in record.origin})
     return _reversed(plan, record, state)
 
 
@@ -64,13 +62,13 @@ def _reversed(plan: ReassignmentPlan, record: OperationRecord, state: ClusterSta
 
 def _last(context: Context) -> OperationRecord:
     # The last that is no rollback itself: typed twice, the second finds nothing to do instead of undoing the first.
-    for listing in reversed(context.journal.listings()):
+    for listing in reversed(context.operations.listings()):
         if listing.kind is not OperationKind.REASSIGNMENT or listing.status.state in {
             OperationState.DISCARDED,
             OperationState.PREPARING,
         }:
             continue
-        record = context.journal.record(listing.operation_id)
+        record = context.operations.record(listing.operation_id)
         if ROLLS_BACK not in record.plan_text:
             return record
     raise InvalidInputError("No reassignment is on record that could be rolled back.", next_command="kadmin history")

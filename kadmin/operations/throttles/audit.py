@@ -6,19 +6,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.zookeeper.reader import require_kafka_cluster
-from kadmin.cluster.zookeeper.znodes.brokers import BROKER_IDS
-from kadmin.cluster.zookeeper.znodes.configs import CONFIG, DEFAULT_ENTITY
-from kadmin.cluster.zookeeper.znodes.topics import TOPICS
 from kadmin.operations.record.record import OperationState
-from kadmin.operations.zookeeper.configs import read_values
 from kadmin.plan.throttle import THROTTLE_KEYS, holds_ours
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from kadmin.cluster.zookeeper.store import Store
-    from kadmin.operations.execute.runner import Context
+    from kadmin.operations.backend import Backend
+    from kadmin.operations.context import Context
     from kadmin.operations.record.record import Listing, ThrottleRecord
     from kadmin.plan.throttle import ConfigChange
 
@@ -67,9 +62,8 @@ class AuditedThrottle:
 
 def show(context: Context) -> tuple[ThrottledEntity, ...]:
     """Read every throttle of the cluster."""
-    require_kafka_cluster(context.store)
-    context.store.sync("/")
-    return read_throttles(context.store)
+    context.backend.check()
+    return read_throttles(context.backend)
 
 
 def audit(context: Context) -> tuple[AuditedThrottle, ...]:
@@ -78,25 +72,20 @@ def audit(context: Context) -> tuple[AuditedThrottle, ...]:
     return judge(found, recorded_throttles(context))
 
 
-def read_throttles(store: Store) -> tuple[ThrottledEntity, ...]:
+def read_throttles(backend: Backend) -> tuple[ThrottledEntity, ...]:
     """Return every topic and broker with a throttle, those of dead brokers and deleted topics included."""
-    alive = {
-        "topics": set(store.children(TOPICS) or ()),
-        "brokers": {*(store.children(BROKER_IDS) or ()), DEFAULT_ENTITY},
-    }
-    entities = [f"{kind}/{name}" for kind in alive for name in store.children(f"{CONFIG}/{kind}") or ()]
+    present = backend.configured_entities()
     found = []
-    for entity, values in read_values(store, entities).items():
-        kind, _, name = entity.partition("/")
+    for entity, values in backend.read_configs(present).items():
         if throttle := {key: value for key, value in values.items() if key in THROTTLE_KEYS}:
-            found.append(ThrottledEntity(entity, throttle, name in alive[kind]))
+            found.append(ThrottledEntity(entity, throttle, present[entity]))
     return tuple(found)
 
 
 def recorded_throttles(context: Context) -> tuple[tuple[Listing, ThrottleRecord], ...]:
     """Return the operations on record that have a throttle, the newest first."""
-    listings = [each for each in context.journal.listings() if each.status.state not in _NEVER_WHOLE]
-    records = ((listing, context.journal.record(listing.operation_id).throttle) for listing in reversed(listings))
+    listings = [each for each in context.operations.listings() if each.status.state not in _NEVER_WHOLE]
+    records = ((listing, context.operations.record(listing.operation_id).throttle) for listing in reversed(listings))
     return tuple((listing, throttle) for listing, throttle in records if throttle is not None)
 
 

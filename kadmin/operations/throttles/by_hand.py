@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.zookeeper.reader import read_cluster, require_kafka_cluster
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError, name_some
-from kadmin.operations.execute.holding import leased
+from kadmin.operations.decide.kinds import work_of
 from kadmin.operations.record.record import OperationKind, OperationState
-from kadmin.operations.record.work import work_of
 from kadmin.operations.throttles.audit import read_throttles, recorded_throttles, source_of
 from kadmin.operations.throttles.operation import in_flight_of
-from kadmin.operations.zookeeper.configs import ConfigWriter, read_values
 from kadmin.plan.model import PartitionTarget
 from kadmin.plan.progress import in_flight
 from kadmin.plan.throttle import LISTS, WILDCARD, ConfigChange, merge, rates, throttled, to_set, to_undo
@@ -21,9 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from kadmin.cluster.model import ClusterState, TopicPartition
-    from kadmin.operations.execute.apply import Bounds
-    from kadmin.operations.execute.runner import Context
-    from kadmin.operations.zookeeper.lock import Lease
+    from kadmin.operations.context import Context
+    from kadmin.operations.record.holder import Lease
     from kadmin.plan.throttle import ConfigChanges, ConfigValues, ForeignValue
 
 HOLDER = "throttle"
@@ -69,7 +65,7 @@ def plan_set(context: Context, scope: Scope, rate: int) -> ConfigChanges:
         wanted = rates(scope.brokers, rate)
     else:
         wanted = throttled((_copy(partition, state) for partition in in_flight(state)), rate)
-    return merge(wanted, read_values(context.store, wanted))
+    return merge(wanted, context.backend.read_configs(wanted))
 
 
 def plan_clear(context: Context, scope: Scope, *, now: bool) -> ConfigChanges:
@@ -87,7 +83,7 @@ def plan_clear(context: Context, scope: Scope, *, now: bool) -> ConfigChanges:
             next_command="kadmin throttle clear, when they are done; or all the same with --now",
         )
     changes: dict[str, dict[str, ConfigChange]] = {}
-    for each in read_throttles(context.store):
+    for each in read_throttles(context.backend):
         for key, value in each.values.items() if scope.covers(each.entity) else ():
             source = source_of(each.entity, key, value, recorded)
             changes.setdefault(each.entity, {})[key] = ConfigChange(
@@ -96,33 +92,31 @@ def plan_clear(context: Context, scope: Scope, *, now: bool) -> ConfigChanges:
     return changes
 
 
-def write_planned(context: Context, plan: Callable[[], ConfigChanges], bounds: Bounds) -> Written:
+def write_planned(context: Context, plan: Callable[[], ConfigChanges], lock_timeout_s: float) -> Written:
     """Take the lock, plan again, write, and give the lock back.
 
     Raises NotCompletedError where the deadline comes before the last change, and BusyError without the lock.
     """
-    with leased(context, HOLDER, bounds.lock_timeout_s) as lease:
-        return _write(context, plan(), lease, bounds.deadline)
+    with context.leased(HOLDER, lock_timeout_s) as lease:
+        return _write(context, plan(), lease)
 
 
-def _write(context: Context, changes: ConfigChanges, lease: Lease, deadline: float | None) -> Written:
+def _write(context: Context, changes: ConfigChanges, lease: Lease) -> Written:
     kept: dict[str, ForeignValue] = {}
 
-    def decide(found: ConfigValues) -> Mapping[str, Mapping[str, str | None]]:
+    def edit(found: ConfigValues) -> Mapping[str, Mapping[str, str | None]]:
         edits = to_set({entity: changes[entity] for entity in found}, found)
         kept.update({f"{each.entity} {each.key}": each for each in edits.kept})
         return edits.values
 
-    writer = ConfigWriter(context.store, context.paths, context.clock)
-    if not writer.change(changes, decide, lease, deadline):
+    if not context.backend.change_configs(changes, edit, lease):
         raise NotCompletedError("Not every throttle was written in this time.", next_command="kadmin throttle show")
     return Written(changes, tuple(kept.values()))
 
 
 def _read(context: Context) -> ClusterState:
-    require_kafka_cluster(context.store)
-    context.store.sync("/")
-    return read_cluster(context.store)
+    context.backend.check()
+    return context.backend.read()
 
 
 def _require_known(scope: Scope, state: ClusterState) -> None:
@@ -138,7 +132,7 @@ def _require_known(scope: Scope, state: ClusterState) -> None:
 def _copy(partition: TopicPartition, state: ClusterState) -> PartitionTarget:
     """Return a reassignment in flight as a target: its new replicas are those named or being added, and not in sync."""
     topic, replicas = state.topics.get(partition.topic), state.replicas(partition)
-    node, found = state.admin.reassignment, state.states.get(partition)
+    node, found = state.requests.reassignment, state.states.get(partition)
     if topic is None or replicas is None:
         return PartitionTarget(partition, (), ())
     named = (node.entries or {}).get(partition, ()) if node is not None else ()
@@ -150,9 +144,9 @@ def _copy(partition: TopicPartition, state: ClusterState) -> PartitionTarget:
 
 def _moving(context: Context, state: ClusterState) -> list[TopicPartition]:
     moving = set(in_flight(state))
-    for listing in context.journal.unfinished():
+    for listing in context.operations.unfinished():
         if listing.kind is OperationKind.REASSIGNMENT and listing.status.state is not OperationState.PREPARING:
-            moving.update(in_flight_of(work_of(context.journal.record(listing.operation_id)), state))
+            moving.update(in_flight_of(work_of(context.operations.record(listing.operation_id)), state))
     return sorted(moving)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.zookeeper.reader import read_cluster
 from kadmin.errors import (
     BusyError,
     KadminError,
@@ -18,12 +17,10 @@ from kadmin.errors import (
     UnreachableError,
     name_some,
 )
-from kadmin.operations.decide.actions import ReassignmentWork
-from kadmin.operations.execute import events
-from kadmin.operations.execute.progress import topics_of
+from kadmin.operations import events
+from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.record.holder import LostLockError
 from kadmin.operations.record.record import StepKind, ThrottleRecord
-from kadmin.operations.zookeeper.configs import PER_MINUTE, ConfigWriter, read_values
-from kadmin.operations.zookeeper.journal import LostLockError
 from kadmin.plan.progress import Progress, in_flight, judge, still_copied
 from kadmin.plan.throttle import merge, to_set, to_undo
 from kadmin.plan.units import format_rate
@@ -32,20 +29,20 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from kadmin.cluster.model import ClusterState, TopicPartition
-    from kadmin.cluster.zookeeper.store import Store
+    from kadmin.operations.backend import Backend
+    from kadmin.operations.context import Context
     from kadmin.operations.decide.actions import Work
-    from kadmin.operations.execute.runner import Context
+    from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import OperationRecord
-    from kadmin.operations.zookeeper.lock import Lease
     from kadmin.plan.copying import Throttle
     from kadmin.plan.throttle import ConfigValues, ForeignValue
 
 
-def record_throttle(store: Store, throttle: Throttle | None) -> ThrottleRecord | None:
+def record_throttle(backend: Backend, throttle: Throttle | None) -> ThrottleRecord | None:
     """Return what goes on record before anything is set: the values that are there, and ours beside them."""
     if throttle is None:
         return None
-    return ThrottleRecord(throttle.rate, merge(throttle.values, read_values(store, throttle.values)))
+    return ThrottleRecord(throttle.rate, merge(throttle.values, backend.read_configs(throttle.values)))
 
 
 def in_flight_of(work: Work, state: ClusterState) -> tuple[TopicPartition, ...]:
@@ -63,17 +60,14 @@ class Throttling:
         self._context = context
         self._record = record
         self._work = work
-        self._writer = ConfigWriter(context.store, context.paths, context.clock)
-        self._deadline: float | None = None
         self._told = False
 
-    def set_up(self, lease: Lease, deadline: float | None) -> None:
-        """Set what is not set yet, as long as something is still to be copied; `deadline` bounds taking off, too.
+    def set_up(self, lease: Lease) -> None:
+        """Set what is not set yet, as long as something is still to be copied.
 
         Raises BusyError, before anything is written, where a value is neither ours nor the one on record and nothing
         has been published yet. Once copies run, somebody's edit is a decision: it is told and kept.
         """
-        self._deadline = deadline
         throttle = self._record.throttle
         if throttle is None:
             return
@@ -81,15 +75,15 @@ class Throttling:
         if not self._has_copies_to_make(state):
             return
         changes = {entity: keys for entity, keys in throttle.changes.items() if _is_there(entity, state)}
-        foreign = to_set(changes, read_values(self._context.store, changes)).kept
+        foreign = to_set(changes, self._context.backend.read_configs(changes)).kept
         if foreign and not self._published():
             raise self._changed_before(foreign)
         self._tell_kept(foreign)
 
-        def decide(found: ConfigValues) -> Mapping[str, Mapping[str, str | None]]:
+        def edit(found: ConfigValues) -> Mapping[str, Mapping[str, str | None]]:
             return to_set({entity: changes[entity] for entity in found}, found).values
 
-        if not self._writer.change(changes, decide, lease, deadline):
+        if not self._context.backend.change_configs(changes, edit, lease):
             raise self._out_of_time()
         self._context.tell(events.Noted(f"throttled at {format_rate(throttle.rate)}: {_extent(changes)}"))
 
@@ -109,13 +103,13 @@ class Throttling:
         foreign: dict[str, ForeignValue] = {}
         undone: set[str] = set()
 
-        def decide(found: ConfigValues) -> Mapping[str, Mapping[str, str | None]]:
+        def edit(found: ConfigValues) -> Mapping[str, Mapping[str, str | None]]:
             edits = to_undo({entity: changes[entity] for entity in found}, found)
             foreign.update({f"{each.entity} {each.key}": each for each in edits.kept})
             undone.update(edits.values)
             return edits.values
 
-        if not self._writer.change(changes, decide, lease, self._deadline):
+        if not self._context.backend.change_configs(changes, edit, lease):
             raise self._out_of_time()
         self._told = True
         self._tell_kept(tuple(foreign.values()))
@@ -134,8 +128,8 @@ class Throttling:
             self._stays(another.message, next_command)
 
     def _read(self) -> ClusterState:
-        self._context.store.sync("/")
-        return read_cluster(self._context.store, topics_of(self._work))
+        self._context.backend.check()
+        return self._context.backend.read(self._work.topics())
 
     def _has_copies_to_make(self, state: ClusterState) -> bool:
         if not isinstance(self._work, ReassignmentWork):
@@ -144,13 +138,13 @@ class Throttling:
         return any(judge(target, state, published=True) in unfinished for target in self._work.targets)
 
     def _published(self) -> bool:
-        steps = self._context.journal.steps(self._record.operation_id)
+        steps = self._context.operations.steps(self._record.operation_id)
         return any(step.kind is StepKind.WAVE for step in steps)
 
     def _changed_before(self, foreign: tuple[ForeignValue, ...]) -> BusyError:
         return BusyError(
-            f"Somebody changed a throttle since the operation was recorded: {name_some(foreign)}.",
-            cause="it is left as it is, and nothing was published",
+            f"A throttle was changed by others since the operation was recorded: {name_some(foreign)}.",
+            cause="it was left unchanged, and nothing was published",
             next_command=f"put it back, then kadmin resume {self._record.operation_id}",
         )
 
@@ -163,7 +157,6 @@ class Throttling:
             )
         return NotCompletedError(
             f"The deadline comes before the last of {what}.",
-            cause=f"no more than {PER_MINUTE} notifications a minute are made",
             next_command=next_command,
         )
 
@@ -174,7 +167,7 @@ class Throttling:
 
     def _tell_kept(self, foreign: tuple[ForeignValue, ...]) -> None:
         if foreign:
-            self._context.tell(events.Noted(f"somebody changed a throttle meanwhile, kept: {name_some(foreign)}"))
+            self._context.tell(events.Noted(f"kept throttles that others changed meanwhile: {name_some(foreign)}"))
 
 
 def _is_there(entity: str, state: ClusterState) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.model import Check, Create, SetData
+from kadmin.cluster.zookeeper.model import Check, Create, SetData
 from kadmin.cluster.zookeeper.reader import read_configs
 from kadmin.cluster.zookeeper.znodes.configs import (
     CONFIG,
@@ -21,17 +21,19 @@ from kadmin.cluster.zookeeper.znodes.configs import (
 from kadmin.cluster.zookeeper.znodes.topics import topic_path
 from kadmin.errors import BusyError
 from kadmin.insight.diagnosis.zookeeper.cluster_troubles import MANY_CONFIG_CHANGES
-from kadmin.operations.zookeeper.journal import lost_lock
+from kadmin.operations.record.holder import lost_lock
+from kadmin.operations.zookeeper.lock import lease_checks
 from kadmin.operations.zookeeper.transaction import ensure, write
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from kadmin.cluster.model import Acl, EntityConfig, Op, Znode
+    from kadmin.cluster.zookeeper.model import Acl, EntityConfig, Op, Znode
     from kadmin.cluster.zookeeper.store import Store
-    from kadmin.operations.clock import Clock
-    from kadmin.operations.record.record import Paths
-    from kadmin.operations.zookeeper.lock import Lease
+    from kadmin.operations.backend import EditConfigs
+    from kadmin.operations.context import Clock
+    from kadmin.operations.record.holder import Lease
+    from kadmin.operations.zookeeper.paths import Paths
     from kadmin.plan.throttle import ConfigValues
 
 PER_MINUTE = 1_000
@@ -41,8 +43,8 @@ _BATCH_BYTES = 400_000
 _ATTEMPTS = 5
 
 
-def crowded(store: Store) -> BusyError | None:
-    """Return what speaks against more config changes now: brokers are behind with those that are there."""
+def config_backlog(store: Store) -> BusyError | None:
+    """Return why no more configs should be changed now: brokers have not read the changes that are there."""
     waiting = len(store.children(CONFIG_CHANGES) or ())
     if waiting <= MANY_CONFIG_CHANGES:
         return None
@@ -70,38 +72,34 @@ class ConfigWriter:
     def change(
         self,
         entities: Iterable[str],
-        decide: Callable[[ConfigValues], Mapping[str, Mapping[str, str | None]]],
+        edit: EditConfigs,
         lease: Lease,
-        deadline: float | None,
     ) -> bool:
-        """Bring entities to what `decide` wants, given the values found; those that need nothing are not written.
+        """Apply the edits that `edit` derives from the values found; entities without one are not written.
 
-        False: stopped before the end, by a signal or because the next minute lies past the deadline (on the clock).
-        Raises LostLockError, and BusyError where notifications are too many or an entity never stands still.
+        Returns False where a signal came first, or where the next minute lies past the command's end. Raises
+        LostLockError, and BusyError where notifications are too many or an entity keeps changing.
         """
         names = sorted(entities)
-        for start in range(0, len(names), BATCH):
-            if not self._bring(names[start : start + BATCH], decide, lease, deadline):
-                return False
-        return True
+        groups = (names[start : start + BATCH] for start in range(0, len(names), BATCH))
+        return all(self._bring(group, edit, lease) for group in groups)
 
     def _bring(
         self,
         entities: Sequence[str],
-        decide: Callable[[ConfigValues], Mapping[str, Mapping[str, str | None]]],
+        edit: EditConfigs,
         lease: Lease,
-        deadline: float | None,
     ) -> bool:
         refused = 0
         while True:
             found = read_configs(self._store, entities)
-            wanted = decide({entity: config.values for entity, config in found.items()})
+            wanted = edit({entity: config.values for entity, config in found.items()})
             if not wanted:
                 return True
-            if error := crowded(self._store):
+            if error := config_backlog(self._store):
                 raise error
             group = _first_group(wanted, found)
-            if not self._admitted(len(group), deadline):
+            if not self._admitted(len(group)):
                 return False
             if self._send(group, found, lease):
                 continue
@@ -109,13 +107,13 @@ class ConfigWriter:
             if refused == _ATTEMPTS:
                 raise BusyError(
                     f"The configs of {', '.join(group)} keep changing; not all of them were written.",
-                    cause="somebody else writes them at the same time",
+                    cause="another client writes them at the same time",
                     next_command="kadmin throttle show",
                 )
 
     def _send(self, group: Mapping[str, bytes], found: Mapping[str, EntityConfig], lease: Lease) -> bool:
         """Write one group; False when an entity changed since it was read."""
-        ops: list[Op] = [*lease.checks(self._paths)]
+        ops: list[Op] = [*lease_checks(lease, self._paths)]
         changes_acl = self._acl_of(CONFIG_CHANGES)
         for entity, data in group.items():
             ops += self._write(entity, data, found[entity].znode)
@@ -148,7 +146,7 @@ class ConfigWriter:
         ensure(self._store, (parent,), self._store.acl(CONFIG))
         return self._store.acl(parent)
 
-    def _admitted(self, count: int, deadline: float | None) -> bool:
+    def _admitted(self, count: int) -> bool:
         """Wait until the last minute has room for so many more notifications."""
         while True:
             now = self._clock.now()
@@ -158,7 +156,7 @@ class ConfigWriter:
                 self._sent.append((now, count))
                 return True
             room_at = self._sent[0][0] + MINUTE_S
-            if self._clock.stop_signal is not None or (deadline is not None and room_at > deadline):
+            if self._clock.stop_signal is not None or room_at > self._clock.until:
                 return False
             self._clock.wait(room_at - now)
 

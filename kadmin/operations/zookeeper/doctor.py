@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.zookeeper.listening import Listening
+from kadmin.cluster.model import Listening
+from kadmin.cluster.zookeeper.model import details_of
 from kadmin.cluster.zookeeper.reader import read_tolerantly, require_kafka_cluster
 from kadmin.cluster.zookeeper.znode_reader import ZnodeReader
 from kadmin.cluster.zookeeper.znodes.admin import ADMIN, DELETE_TOPICS, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
@@ -26,21 +27,22 @@ from kadmin.insight.diagnosis.zookeeper.evidence import (
     LockHeld,
     OpenOperation,
 )
-from kadmin.operations.decide.actions import ElectionWork, ReassignmentWork
+from kadmin.operations.decide.election import ElectionWork
+from kadmin.operations.decide.kinds import work_of
+from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.record import OperationState
-from kadmin.operations.record.work import work_of
 from kadmin.operations.zookeeper.inspect import versions_of
-from kadmin.operations.zookeeper.listening import look_at_each
-from kadmin.operations.zookeeper.lock import read_holder
+from kadmin.operations.zookeeper.listening import look
 from kadmin.plan.model import Elect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kadmin.cluster.model import ClusterState, Controller
+    from kadmin.cluster.model import ClusterState
+    from kadmin.cluster.zookeeper.model import ControllerNode
     from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
-    from kadmin.operations.execute.runner import Context
     from kadmin.operations.record.record import Listing
+    from kadmin.operations.zookeeper.backend import ZooKeeperContext
 
 BETWEEN_SAMPLES_S = 1.0
 _MORE_SAMPLES = 2
@@ -60,7 +62,7 @@ class AdminSurvey:
     heard: Mapping[str, Listening]
 
 
-def gather(context: Context) -> Evidence:
+def gather(context: ZooKeeperContext) -> Evidence:
     """Look at a cluster, whatever state it is in; nothing is written.
 
     Takes two seconds on a healthy cluster, some more where something must be seen to stand still.
@@ -81,6 +83,7 @@ def gather(context: Context) -> Evidence:
     stayed_s = context.clock.now() - started
     last, state = look_at_admin(source), read_tolerantly(source)
     same = len({sample.controller and sample.controller.session_id for sample in samples}) == 1
+    details = details_of(state)
     evidence = Evidence(
         zookeeper=context.store.connect_string,
         versions=versions_of(source, state),
@@ -97,16 +100,16 @@ def gather(context: Context) -> Evidence:
         broker_configs=_broker_configs(source),
         notifications={path: len(source.children(path)) for path in (CONFIG_CHANGES, ISR_CHANGES, LOG_DIR_EVENTS)},
     )
-    return replace(evidence, state=replace(state, unreadable=source.unreadable))
+    return replace(evidence, state=replace(state, details=replace(details, unreadable=source.unreadable)))
 
 
-def survey_admin(context: Context) -> AdminSurvey:
+def survey_admin(context: ZooKeeperContext) -> AdminSurvey:
     """Look at the admin nodes, at who watches them, and at the cluster; nothing is written."""
     require_kafka_cluster(context.store)
     context.store.sync("/")
     source = ZnodeReader(context.store, tolerant=True)
     seen, state = look_at_admin(source), read_tolerantly(source)
-    return AdminSurvey(seen, state, versions_of(source, state), _heard(context, state.controller))
+    return AdminSurvey(seen, state, versions_of(source, state), _heard(context, details_of(state).controller))
 
 
 def look_at_admin(source: ZnodeReader) -> AdminLook:
@@ -129,44 +132,44 @@ def _unsteady(samples: list[ControllerSample]) -> bool:
     return len({sample.epoch for sample in samples}) > 1 or any(sample.controller is None for sample in samples)
 
 
-def _heard(context: Context, controller: Controller | None) -> dict[str, Listening]:
+def _heard(context: ZooKeeperContext, controller: ControllerNode | None) -> dict[str, Listening]:
     if controller is None:
         return {}
-    heard = look_at_each(context.store, _WATCHED, controller, context.clock)
+    heard = look(context.store, _WATCHED, controller, context.clock)
     _stop_if_asked(context)
     return heard
 
 
-def _pause(context: Context, seconds: float) -> None:
+def _pause(context: ZooKeeperContext, seconds: float) -> None:
     context.clock.wait(seconds)
     _stop_if_asked(context)
 
 
-def _stop_if_asked(context: Context) -> None:
+def _stop_if_asked(context: ZooKeeperContext) -> None:
     # Looks that were cut short are no longer seconds apart, and prove nothing.
     number = context.clock.stop_signal
     if number is not None:
         raise StoppedError(f"Stopped by signal {number}; nothing was changed.", signal_number=number)
 
 
-def _lock(context: Context, source: ZnodeReader) -> LockHeld | None:
+def _lock(context: ZooKeeperContext, source: ZnodeReader) -> LockHeld | None:
     try:
-        holder = read_holder(context.store, context.paths)
+        holder = context.operations.holder()
     except NotAuthorizedError as error:
         source.leave_out(context.paths.lock, error)
         return None
     return None if holder is None else LockHeld(holder.operation_id, str(holder))
 
 
-def _operations(context: Context, source: ZnodeReader) -> tuple[OpenOperation, ...]:
+def _operations(context: ZooKeeperContext, source: ZnodeReader) -> tuple[OpenOperation, ...]:
     try:
-        return tuple(_operation(context, listing) for listing in context.journal.unfinished())
+        return tuple(_operation(context, listing) for listing in context.operations.unfinished())
     except (NotAuthorizedError, NotCompletedError) as error:
         source.leave_out(context.paths.operations, error)
     return ()
 
 
-def _operation(context: Context, listing: Listing) -> OpenOperation:
+def _operation(context: ZooKeeperContext, listing: Listing) -> OpenOperation:
     author = listing.author
     found = OpenOperation(
         listing.operation_id,
@@ -176,7 +179,7 @@ def _operation(context: Context, listing: Listing) -> OpenOperation:
     )
     if listing.status.state is OperationState.PREPARING:
         return replace(found, whole=False)
-    record = context.journal.record(listing.operation_id)
+    record = context.operations.record(listing.operation_id)
     try:
         work = work_of(record)
     except InvalidInputError:  # it heals, and has no plan

@@ -5,45 +5,46 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.model import Check, Delete
 from kadmin.cluster.zookeeper.listening import in_hex, who_watches
+from kadmin.cluster.zookeeper.model import Check, Delete
 from kadmin.cluster.zookeeper.znodes.admin import PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 from kadmin.cluster.zookeeper.znodes.brokers import BROKER_IDS
 from kadmin.cluster.zookeeper.znodes.controller import CONTROLLER, CONTROLLER_EPOCH
 from kadmin.cluster.zookeeper.znodes.topics import TOPICS
 from kadmin.errors import NotCompletedError, name_some
+from kadmin.operations.context import POLL_S
 from kadmin.operations.decide.actions import PICKUP_DEADLINE_AFTER_EPOCH_CHANGE_S
 from kadmin.operations.zookeeper.succession import Succession, not_yet, poisoned
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from kadmin.cluster.model import Op
+    from kadmin.cluster.zookeeper.model import Op
     from kadmin.cluster.zookeeper.store import Store
-    from kadmin.operations.execute.runner import Context
+    from kadmin.operations.context import Clock
 
 PATIENCE_S = 120.0
 """How long a broker that does not watch `/controller` is waited for; 4 s were seen with 27,000 partitions."""
-POLL_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class ControllerMove:
-    """A move of the controller that is allowed: it holds only for the very controller that was looked at."""
+    """A move of the controller that is allowed, for the controller that was looked at and no other."""
 
     epoch_version: int
     controller_version: int
 
     def ops(self) -> tuple[Op, ...]:
-        """Return what a multi carries to make the move: a check that nobody moved it since, and the deletion."""
+        """Return the ops of the move: a check that the controller did not move since, and the deletion."""
         return Check(CONTROLLER_EPOCH, self.epoch_version), Delete(CONTROLLER, self.controller_version)
 
 
 class Failover:
-    """Asks again and again whether the controller may be moved, remembering how long everything has stood still."""
+    """Asks whether the controller may be moved, remembering for how long nothing has changed."""
 
-    def __init__(self, context: Context) -> None:
-        self._context = context
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
         self._last: Succession | None = None
         self._still_since = 0.0
         self._asked_since: float | None = None
@@ -53,7 +54,7 @@ class Failover:
 
         Raises NotCompletedError where a node would make every new controller resign, and after PATIENCE_S seconds.
         """
-        now, seen = self._context.clock.now(), look(self._context.store)
+        now, seen = self._clock.now(), look(self._store)
         if self._last is None or _standing(seen) != _standing(self._last):
             self._last, self._still_since = seen, now
         self._asked_since = now if self._asked_since is None else self._asked_since
@@ -63,7 +64,7 @@ class Failover:
                 raise _impatient(reason)
             return reason or ""
         self._asked_since = None
-        if poison := sorted(set(_poison(self._context.store)) - set(replaced)):
+        if poison := sorted(set(_poison(self._store)) - set(replaced)):
             raise _poison_left(poison)
         return ControllerMove(seen.epoch_version, seen.controller_version)
 
@@ -84,23 +85,22 @@ def look(store: Store) -> Succession:
     )
 
 
-def await_successor(context: Context, before: int, deadline: float | None) -> None:
+def await_successor(store: Store, clock: Clock, before: int) -> None:
     """Wait until a controller of a later epoch than `before` (the zkVersion of its znode) is there.
 
-    Raises NotCompletedError when none is within 30 s or by the deadline, StoppedError on a signal.
+    Raises NotCompletedError when none is within 30 s or by the command's end, StoppedError on a signal.
     """
-    give_up = context.clock.now() + PICKUP_DEADLINE_AFTER_EPOCH_CHANGE_S
+    give_up = min(clock.now() + PICKUP_DEADLINE_AFTER_EPOCH_CHANGE_S, clock.until)
     while True:
-        controller, epoch = context.store.exists_many([CONTROLLER, CONTROLLER_EPOCH])
+        controller, epoch = store.exists_many([CONTROLLER, CONTROLLER_EPOCH])
         if controller is not None and epoch is not None and epoch.version > before:
             return
-        context.clock.stop_if_asked("the controller was moved already", "kadmin doctor")
-        now = context.clock.now()
-        if now >= give_up or (deadline is not None and now >= deadline):
+        clock.stop_if_asked("the controller was moved already", "kadmin doctor")
+        if clock.now() >= give_up:
             raise NotCompletedError(
                 "The controller was moved, and no broker has become the new one yet.", next_command="kadmin heal"
             )
-        context.clock.wait(POLL_S)
+        clock.wait(POLL_S)
 
 
 def _standing(seen: Succession) -> tuple[object, ...]:

@@ -31,21 +31,23 @@ from kadmin.cluster.zookeeper.znodes.security import (
     decode_acls,
 )
 from kadmin.errors import StalePlanError
-from kadmin.insight.diagnosis.zookeeper.admin_nodes import entry_table, read_node
+from kadmin.insight.diagnosis.zookeeper.admin_nodes import read_node
+from kadmin.insight.diagnosis.zookeeper.entry_table import entry_table
 from kadmin.insight.diagnosis.zookeeper.versions import TELLING_PATHS, infer_versions
 from kadmin.insight.tables.partitions import broker_table, partition_table, topic_table
 from kadmin.insight.tables.zookeeper import znodes as facts
-from kadmin.insight.tables.zookeeper.old_consumers import Kept, OldGroup, consumer_table
+from kadmin.insight.tables.zookeeper.old_consumers import GroupZnode, OldGroup, consumer_table
 from kadmin.operations.reading.brokers import held_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from kadmin.cluster.model import ClusterState, Unreadable, Znode
+    from kadmin.cluster.model import ClusterState
+    from kadmin.cluster.zookeeper.model import Unreadable, Znode
     from kadmin.cluster.zookeeper.znodes.security import KafkaAcl
     from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
     from kadmin.insight.tables.table import Table
-    from kadmin.operations.execute.runner import Context
+    from kadmin.operations.zookeeper.backend import ZooKeeperContext
 
 _MESSAGES = {
     CONFIG_CHANGES: "config",
@@ -69,17 +71,17 @@ class Inspection:
     more: Mapping[str, object] = field(default_factory=dict)
 
 
-def inspect(context: Context, name: str) -> Inspection:
+def inspect(context: ZooKeeperContext, name: str) -> Inspection:
     """Read one of TABLES; nothing is written. Of the brokers, those alive are asked for the bytes on their disks."""
     return _inspection(context, TABLES[name])
 
 
-def inspect_tree(context: Context, path: str, depth: int) -> Inspection:
+def inspect_tree(context: ZooKeeperContext, path: str, depth: int) -> Inspection:
     """Read a znode and what lies below it, `depth` levels deep; raises StalePlanError where it is not."""
     return _inspection(context, partial(_told, lambda source: facts.tree_table(_tree(source, path, depth))))
 
 
-def inspect_znode(context: Context, path: str) -> Inspection:
+def inspect_znode(context: ZooKeeperContext, path: str) -> Inspection:
     """Read one znode whole; raises StalePlanError where it is not."""
     return _inspection(context, partial(_told, lambda source: _znode(source, path)))
 
@@ -90,7 +92,7 @@ def versions_of(source: ZnodeReader, state: ClusterState) -> KafkaVersions:
     return infer_versions({node.path for node in found if node is not None}, state)
 
 
-def _inspection(context: Context, read: Callable[[ZnodeReader], Inspection]) -> Inspection:
+def _inspection(context: ZooKeeperContext, read: Callable[[ZnodeReader], Inspection]) -> Inspection:
     require_kafka_cluster(context.store, tolerant=True)
     context.store.sync("/")
     return read(ZnodeReader(context.store, tolerant=True))
@@ -109,7 +111,7 @@ def _brokers(source: ZnodeReader) -> Inspection:
 
 def _cluster(source: ZnodeReader) -> Table:
     state = read_tolerantly(source)
-    return facts.cluster_table(state, versions_of(source, state))
+    return facts.cluster_table(state, str(versions_of(source, state)))
 
 
 def _admin_entries(source: ZnodeReader) -> Table:
@@ -185,11 +187,11 @@ def _old_group(source: ZnodeReader, group: str) -> OldGroup:
     )
 
 
-def _kept(source: ZnodeReader, folder: str, decode: Callable[[Znode], object]) -> Iterator[Kept]:
+def _kept(source: ZnodeReader, folder: str, decode: Callable[[Znode], object]) -> Iterator[GroupZnode]:
     for topic in source.children(folder):
         for node in _nodes(source, f"{folder}/{topic}"):
             partition = source.decode(lambda each: partition_of(_last(each.path)), node)
-            yield Kept(topic, _last(node.path), partition, _text(source.decode(decode, node)))
+            yield GroupZnode(topic, _last(node.path), partition, _text(source.decode(decode, node)))
 
 
 def _nodes(source: ZnodeReader, folder: str) -> list[Znode]:

@@ -6,42 +6,42 @@ import zlib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.model import Create, Delete, SetData
+from kadmin.cluster.zookeeper.model import Create, Delete, SetData
 from kadmin.errors import BusyError, InvalidInputError, NotCompletedError
-from kadmin.operations.record.record import (
-    OperationState,
-    OperationStatus,
+from kadmin.operations.record.codec import (
     decode_listing,
     decode_record,
+    decode_request,
     decode_status,
     decode_step,
     encode_record,
+    encode_request,
     encode_status,
     restate,
 )
-from kadmin.operations.record.request import decode_request, encode_request
+from kadmin.operations.record.holder import lost_lock
+from kadmin.operations.record.record import OperationState, OperationStatus, require_transition
+from kadmin.operations.zookeeper.lock import lease_checks
 from kadmin.operations.zookeeper.transaction import write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from kadmin.cluster.model import MultiResult, Op, Znode
+    from kadmin.cluster.zookeeper.model import MultiResult, Op, Znode
     from kadmin.cluster.zookeeper.store import Store
+    from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import (
         Listing,
         OperationRecord,
-        Paths,
         Step,
     )
-    from kadmin.operations.record.request import StopRequest
-    from kadmin.operations.zookeeper.lock import Lease
+    from kadmin.operations.record.stop_request import StopRequest
+    from kadmin.operations.zookeeper.paths import Paths
 
 KEPT_OPERATIONS = 50
+CHUNK_BYTES = 60 * 1024
+"""Bytes of a record in one znode: far below the packet limit of any ensemble."""
 _CHUNKS_PER_WRITE = 8
-
-
-class LostLockError(BusyError):
-    """The lock is no longer ours: taken away by hand, or gone with an expired session."""
 
 
 class Journal:
@@ -71,7 +71,7 @@ class Journal:
         names = self._store.children(parent) or ()
         chunks = self._store.get_many([f"{parent}/{name}" for name in names])
         with _reading(parent):
-            return decode_record([chunk.data or b"" for chunk in chunks if chunk is not None], operation_id)
+            return decode_record(b"".join(chunk.data or b"" for chunk in chunks if chunk is not None), operation_id)
 
     def status(self, operation_id: str) -> OperationStatus:
         """Return the changing part; raises InvalidInputError where there is no such operation."""
@@ -95,7 +95,7 @@ class Journal:
         return None if node is None else self._request(node)
 
     def ask(self, operation_id: str, request: StopRequest) -> StopRequest:
-        """Put a wish where the runner sees it and return what now stands there: ours, or a stronger one.
+        """Leave a request for the runner and return the one that holds now: this one, or a stronger one.
 
         The one write that is made without the lock.
         """
@@ -112,7 +112,7 @@ class Journal:
 
         result = write(self._store, [op], happened, _describe([op]))
         if result is not None and not result.committed:
-            raise BusyError("Somebody else asked something of it in this moment.", next_command="kadmin status")
+            raise BusyError("Another request reached the operation just now.", next_command="kadmin status")
         return request
 
     def create(self, record: OperationRecord, lease: Lease, now: str) -> None:
@@ -126,9 +126,10 @@ class Journal:
             Create(self._paths.steps(operation_id), b"", acl),
         ]
         self._commit(parents, lease, self._exists(self._paths.steps(operation_id)))
+        packed = encode_record(record)
         chunks = [
-            Create(f"{self._paths.record(operation_id)}/{number:06d}", chunk, acl)
-            for number, chunk in enumerate(encode_record(record))
+            Create(f"{self._paths.record(operation_id)}/{start // CHUNK_BYTES:06d}", packed[start:][:CHUNK_BYTES], acl)
+            for start in range(0, len(packed), CHUNK_BYTES)
         ]
         for start in range(0, len(chunks), _CHUNKS_PER_WRITE):
             group = chunks[start : start + _CHUNKS_PER_WRITE]
@@ -150,7 +151,8 @@ class Journal:
         if node is None or not node.data:
             raise InvalidInputError(f"There is no operation {operation_id}.", next_command="kadmin history")
         with _reading(path):
-            data = restate(node.data, status)
+            before, data = decode_status(node.data).state, restate(node.data, status)
+        require_transition(operation_id, before, status.state)
 
         def happened() -> bool:
             found = self._store.get(path)
@@ -192,7 +194,7 @@ class Journal:
         return lambda: self._store.exists(path) is not None
 
     def _commit(self, ops: Sequence[Op], lease: Lease, happened: Callable[[], bool]) -> None:
-        result = write(self._store, [*lease.checks(self._paths), *ops], happened, _describe(ops))
+        result = write(self._store, [*lease_checks(lease, self._paths), *ops], happened, _describe(ops))
         if result is not None and not result.committed:
             raise lost_lock_or(result, self._paths)
 
@@ -207,15 +209,6 @@ def _reading(path: str) -> Iterator[None]:
             cause=f"{type(error).__name__}: {error}",
             next_command=f"look at {path}; when nobody needs it, delete it by hand with everything below it",
         ) from error
-
-
-def lost_lock() -> LostLockError:
-    """Build the error of a holder who is none any more."""
-    return LostLockError(
-        "The lock is no longer ours; nothing more was written.",
-        cause="its session expired, or somebody released it by hand",
-        next_command="kadmin status, then kadmin resume",
-    )
 
 
 def lost_lock_or(result: MultiResult, paths: Paths) -> BusyError:

@@ -6,25 +6,13 @@ partition; an election of nothing likewise. (`{"partitions":[]}` must not be use
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from kadmin.cluster.model import TopicPartition
-from kadmin.cluster.zookeeper.znodes.admin import REASSIGN_PARTITIONS, encode_election, encode_reassignment
-from kadmin.insight.diagnosis.zookeeper.admin_nodes import PROBE_TOPIC
-
-if TYPE_CHECKING:
-    from kadmin.cluster.model import AdminNode
-
-PROBE_PARTITION = TopicPartition(PROBE_TOPIC, 0)
+from kadmin.cluster.payloads import encode_reassignment
+from kadmin.cluster.zookeeper.znodes.admin import PROBE_PARTITION, encode_election
+from kadmin.operations.record.record import Channel
 
 
-def probe_payload(path: str, broker_id: int) -> bytes:
-    """Return the probe for one of the two admin nodes that are data; any live broker serves as its replica."""
-    if path == REASSIGN_PARTITIONS:
+def probe_payload(channel: Channel, broker_id: int) -> bytes:
+    """Return the probe for a channel; any live broker serves as its replica."""
+    if channel is Channel.REASSIGNMENT:
         return encode_reassignment({PROBE_PARTITION: (broker_id,)})
     return encode_election(())
-
-
-def is_probe(node: AdminNode | None) -> bool:
-    """Whether an admin node holds a probe and nothing else."""
-    return node is not None and node.entries is not None and set(node.entries) <= {PROBE_PARTITION}

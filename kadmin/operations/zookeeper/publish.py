@@ -1,4 +1,4 @@
-"""One publish: a single multi that holds the step record, every check, and the admin node.
+"""One publish in ZooKeeper: a single multi that holds the step record, every check, and the admin node.
 
 Step record and admin node appear together or not at all. After a lost reply the step record answers exactly whether
 it happened, even when the controller has already consumed the admin node.
@@ -7,172 +7,155 @@ it happened, even when the controller has already consumed the admin node.
 from __future__ import annotations
 
 import json
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.model import Check, Create, SetData
+from kadmin.cluster.payloads import encode_reassignment
+from kadmin.cluster.zookeeper.model import Check, Create, SetData, details_of
 from kadmin.cluster.zookeeper.znodes.admin import (
     DELETE_TOPICS,
+    PREFERRED_REPLICA_ELECTION,
+    REASSIGN_PARTITIONS,
     deletion_path,
     encode_deletion_document,
     encode_election,
-    encode_reassignment,
 )
 from kadmin.cluster.zookeeper.znodes.brokers import broker_path
 from kadmin.cluster.zookeeper.znodes.configs import CONFIG, config_path, encode_config
 from kadmin.cluster.zookeeper.znodes.controller import CONTROLLER_EPOCH
 from kadmin.cluster.zookeeper.znodes.topics import TOPICS, encode_topic, topic_path
-from kadmin.operations.record.record import Step, encode_step
+from kadmin.operations.backend import PublishOutcome
+from kadmin.operations.decide.actions import Probe, PublishDeletion, PublishElection, PublishTopic, PublishWave
+from kadmin.operations.record.codec import encode_step
+from kadmin.operations.record.record import Channel
+from kadmin.operations.zookeeper.lock import lease_checks
 from kadmin.operations.zookeeper.probe import probe_payload
 from kadmin.operations.zookeeper.transaction import write
 from kadmin.plan.model import DeletionLayout
 from kadmin.schema import require_valid_payload
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
-    from kadmin.cluster.model import Acl, ClusterState, MultiResult, Op
+    from kadmin.cluster.model import ClusterState, PendingRequest
+    from kadmin.cluster.zookeeper.model import Acl, Op
     from kadmin.cluster.zookeeper.store import Store
-    from kadmin.operations.decide.actions import PublishDeletion, PublishElection, PublishTopic, PublishWave
-    from kadmin.operations.decide.cancel_now import Supersede
-    from kadmin.operations.record.record import Paths, StepKind
+    from kadmin.operations.decide.actions import Publish, TakeBack
+    from kadmin.operations.record.holder import Lease
+    from kadmin.operations.record.record import Step
     from kadmin.operations.zookeeper.failover import ControllerMove
-    from kadmin.operations.zookeeper.lock import Lease
+    from kadmin.operations.zookeeper.paths import Paths
 
-
-class PublishOutcome(StrEnum):
-    """What came of a publish."""
-
-    YES = "yes"
-    """Step record and admin node are there (or were, and the controller was quick)."""
-    CHANGED = "changed"
-    """A topic, a broker or the controller is not as observed: look again."""
-    LOST_LOCK = "lost lock"
-    """Fence or lock are not ours any more."""
-    NODE_PRESENT = "node present"
-    """Somebody else's admin node came first."""
+ADMIN_NODES = {Channel.REASSIGNMENT: REASSIGN_PARTITIONS, Channel.ELECTION: PREFERRED_REPLICA_ELECTION}
 
 
 class Publisher:
-    """Publishes the steps of one operation."""
+    """Publishes steps of the operation that holds the lock."""
 
-    def __init__(self, store: Store, paths: Paths, operation_id: str) -> None:
+    def __init__(self, store: Store, paths: Paths) -> None:
         self._store = store
         self._paths = paths
-        self._operation_id = operation_id
 
-    def probe(self, step: Step, state: ClusterState, lease: Lease) -> PublishOutcome:
-        """Publish a probe on the admin node that the step names."""
-        payload = probe_payload(step.path, min(state.brokers, default=0))
-        checks = [Check(CONTROLLER_EPOCH, state.controller_epoch_version)]
-        return self._send(step, lease, [*checks, Create(step.path, payload, self._acl())])
+    def publish(self, step: Step, action: Publish, state: ClusterState, lease: Lease) -> PublishOutcome:
+        """Publish one action, provided that nothing it depends on changed since `state` was read."""
+        check = Check(CONTROLLER_EPOCH, details_of(state).controller_epoch_version)
+        match action:
+            case Probe():
+                path, ops = ADMIN_NODES[action.channel], self._probe(action, state)
+            case PublishWave():
+                path, ops = REASSIGN_PARTITIONS, self._wave(action, state)
+            case PublishElection():
+                path, ops = PREFERRED_REPLICA_ELECTION, self._election(action, state)
+            case PublishDeletion():
+                path, ops = DELETE_TOPICS, self._deletion(action, state)
+            case PublishTopic():
+                # A topic that was created meanwhile is looked at like any other change: no path counts as occupied.
+                path, ops = "", self._creation(action)
+        return self.send(step, [check, *ops], lease, path)
 
-    def wave(self, action: PublishWave, step: Step, state: ClusterState, lease: Lease) -> PublishOutcome:
-        """Publish a wave: every target broker is registered, every topic is as it was read."""
+    def _probe(self, action: Probe, state: ClusterState) -> list[Op]:
+        path = ADMIN_NODES[action.channel]
+        return [Create(path, probe_payload(action.channel, min(state.brokers, default=0)), self._acl())]
+
+    def _wave(self, action: PublishWave, state: ClusterState) -> list[Op]:
         payload = encode_reassignment({target.partition: target.replicas for target in action.targets})
         _validate(payload, "reassign_partitions")
-        ops = [
-            Check(CONTROLLER_EPOCH, state.controller_epoch_version),
+        return [
             *_broker_checks(broker for target in action.targets for broker in target.replicas),
             *_topic_checks((target.partition.topic for target in action.targets), state),
-            Create(step.path, payload, self._acl()),
+            Create(REASSIGN_PARTITIONS, payload, self._acl()),
         ]
-        return self._send(step, lease, ops)
 
-    def election(self, action: PublishElection, step: Step, state: ClusterState, lease: Lease) -> PublishOutcome:
-        """Publish an election."""
+    def _election(self, action: PublishElection, state: ClusterState) -> list[Op]:
         payload = encode_election(action.partitions)
         _validate(payload, "preferred_replica_election")
-        ops = [
-            Check(CONTROLLER_EPOCH, state.controller_epoch_version),
-            *_topic_checks((partition.topic for partition in action.partitions), state),
-            Create(step.path, payload, self._acl()),
-        ]
-        return self._send(step, lease, ops)
+        topics = (partition.topic for partition in action.partitions)
+        return [*_topic_checks(topics, state), Create(PREFERRED_REPLICA_ELECTION, payload, self._acl())]
 
-    def deletion(self, action: PublishDeletion, step: Step, state: ClusterState, lease: Lease) -> PublishOutcome:
-        """Ask for a deletion: one child per topic, or the old documents' layout."""
-        checks = [
-            Check(CONTROLLER_EPOCH, state.controller_epoch_version),
-            *_topic_checks(action.topics, state),
-        ]
+    def _deletion(self, action: PublishDeletion, state: ClusterState) -> list[Op]:
+        checks = _topic_checks(action.topics, state)
         if action.layout is DeletionLayout.DOCUMENT:
             document = encode_deletion_document(action.topics)
             _validate(document, "delete_topics")
             parent = self._store.exists(DELETE_TOPICS)
-            return self._send(step, lease, [*checks, SetData(DELETE_TOPICS, document, parent.version if parent else 0)])
-        children = (Create(deletion_path(topic), b"", self._acl()) for topic in action.topics)
-        return self._send(step, lease, [*checks, *children])
+            return [*checks, SetData(DELETE_TOPICS, document, parent.version if parent else 0)]
+        return [*checks, *(Create(deletion_path(topic), b"", self._acl()) for topic in action.topics)]
 
-    def creation(self, action: PublishTopic, step: Step, state: ClusterState, lease: Lease) -> PublishOutcome:
-        """Create a topic: its config first, for brokers read it when they make the first log."""
+    def _creation(self, action: PublishTopic) -> list[Op]:
+        # The config comes first: brokers read it when they make the first log.
         recipe = action.recipe
         config, data = config_path("topics", recipe.topic), encode_config(recipe.configs)
         left = self._store.exists(config)
         write: Op = Create(config, data, self._store.acl(f"{CONFIG}/topics"))
         if left is not None:
             write = SetData(config, data, left.version)
-        ops = [
-            Check(CONTROLLER_EPOCH, state.controller_epoch_version),
+        return [
             *_broker_checks(broker for replicas in recipe.replicas.values() for broker in replicas),
             write,
-            Create(step.path, encode_topic(recipe.replicas), self._store.acl(TOPICS)),
+            Create(topic_path(recipe.topic), encode_topic(recipe.replicas), self._store.acl(TOPICS)),
         ]
-        published = self._send(step, lease, ops)
-        # A topic that came to be meanwhile is looked at like any other change.
-        return PublishOutcome.CHANGED if published is PublishOutcome.NODE_PRESENT else published
 
-    def supersede(self, action: Supersede, bump: ControllerMove, step: Step, lease: Lease) -> PublishOutcome:
+    def take_back(
+        self, step: Step, action: TakeBack, pending: PendingRequest | None, move: ControllerMove, lease: Lease
+    ) -> PublishOutcome:
         """Replace what a live admin node asks for, or create it, and move the controller: the next one reads it.
 
-        An absent node is no way around the move: the controller of 0.10.2 watches it, but leaves out what it is still
-        at work on (PartitionsReassignedListener in KafkaController.scala); later ones do not watch it.
+        All other entries stay as they are, in order and value: controllers up to 2.3 forget what is not in the node.
+        An absent node still needs the move: the controller of 0.10.2 watches it, but leaves out what it is still at
+        work on (PartitionsReassignedListener in KafkaController.scala); later ones do not watch it.
         """
-        payload = encode_reassignment(action.entries)
+        listed = {} if pending is None or pending.entries is None else pending.entries
+        payload = encode_reassignment({**listed, **action.origin})
         _validate(payload, "reassign_partitions")
-        write: Op = Create(step.path, payload, self._acl())
-        if action.node_version is not None:
-            write = SetData(step.path, payload, action.node_version)
-        check, delete = bump.ops()
-        return self._send(step, lease, [check, write, delete])
+        write: Op = Create(REASSIGN_PARTITIONS, payload, self._acl())
+        if pending is not None:
+            write = SetData(REASSIGN_PARTITIONS, payload, pending.fingerprint)
+        check, delete = move.ops()
+        return self.send(step, [check, write, delete], lease, REASSIGN_PARTITIONS)
 
-    def cure(self, step: Step, ops: Iterable[Op], lease: Lease) -> PublishOutcome:
-        """Do one step of healing; the step holds what it replaces."""
-        return self._send(step, lease, ops)
-
-    def _send(self, step: Step, lease: Lease, ops: Iterable[Op]) -> PublishOutcome:
-        step_path = self._paths.step(self._operation_id, step.number)
-        head = [Create(step_path, encode_step(step), self._acl()), *lease.checks(self._paths)]
+    def send(self, step: Step, ops: Iterable[Op], lease: Lease, occupiable: str = "") -> PublishOutcome:
+        """Write the step and `ops` in one multi; a node that is at `occupiable` already, or below it, occupies it."""
+        step_path = self._paths.step(lease.operation_id, step.number)
+        head = [Create(step_path, encode_step(step), self._acl()), *lease_checks(lease, self._paths)]
         result = write(
             self._store,
             [*head, *ops],
             lambda: self._store.exists(step_path) is not None,
-            f"{step.kind} on {step.path}, operation {self._operation_id}, step {step.number}",
+            f"{step.kind}, operation {lease.operation_id}, step {step.number}",
         )
-        return PublishOutcome.YES if result is None else interpret(result, self._paths, step, step_path)
+        if result is None or result.committed:
+            return PublishOutcome.PUBLISHED
+        path = getattr(result.failed, "path", "")
+        if path == step_path and result.reason == "NodeExists":
+            return PublishOutcome.PUBLISHED
+        if path in {self._paths.lock, self._paths.fence}:
+            return PublishOutcome.LOST_LOCK
+        if result.reason == "NodeExists" and occupiable and path.startswith(occupiable):
+            return PublishOutcome.OCCUPIED
+        return PublishOutcome.CHANGED
 
     def _acl(self) -> tuple[Acl, ...]:
         # The brokers' own: a node that the controller cannot write would block everybody.
         return self._store.acl("/admin")
-
-
-def next_step(steps: Sequence[Step], kind: StepKind, path: str, at: str) -> Step:
-    """Return the step that follows those on record; numbers count from 1."""
-    return Step(len(steps) + 1, kind, path, at)
-
-
-def interpret(result: MultiResult, paths: Paths, step: Step, step_path: str) -> PublishOutcome:
-    """Say what a multi's result means; ZooKeeper names the first op that it refused."""
-    if result.committed:
-        return PublishOutcome.YES
-    path = getattr(result.failed, "path", "")
-    if path == step_path and result.reason == "NodeExists":
-        return PublishOutcome.YES
-    if path in {paths.lock, paths.fence}:
-        return PublishOutcome.LOST_LOCK
-    if result.reason == "NodeExists" and (path == step.path or path.startswith(f"{DELETE_TOPICS}/")):
-        return PublishOutcome.NODE_PRESENT
-    return PublishOutcome.CHANGED
 
 
 def _broker_checks(brokers: Iterable[int]) -> list[Op]:
@@ -180,7 +163,7 @@ def _broker_checks(brokers: Iterable[int]) -> list[Op]:
 
 
 def _topic_checks(topics: Iterable[str], state: ClusterState) -> list[Op]:
-    return [Check(topic_path(topic), state.topics[topic].version) for topic in sorted(set(topics))]
+    return [Check(topic_path(topic), state.topics[topic].fingerprint) for topic in sorted(set(topics))]
 
 
 def _validate(payload: bytes, name: str) -> None:

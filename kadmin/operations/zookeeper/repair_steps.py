@@ -1,7 +1,7 @@
-"""What heals a cluster, one step after the other; each cure was proven on live brokers of every era that it is for.
+"""The steps that heal a cluster, one after the other; each is proved on live brokers of every version it is for.
 
 ========================================================  =============================================
-trouble                                                   cure
+trouble                                                   repair
 ========================================================  =============================================
 poison, ignored or zombie node, or one with a wrong ACL   delete it and move the controller
 zombie node that names moves in flight                    move the controller; the node stays
@@ -21,16 +21,17 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.zookeeper.reader import not_begun
 from kadmin.cluster.zookeeper.znodes.admin import PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 from kadmin.errors import name_some
 from kadmin.insight.diagnosis.finding import Trouble
-from kadmin.operations.decide.cancel_now import would_start
 from kadmin.operations.zookeeper.topic_repair import repair_topic
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from kadmin.cluster.model import ClusterState, Znode
+    from kadmin.cluster.model import ClusterState
+    from kadmin.cluster.zookeeper.model import Znode
     from kadmin.insight.diagnosis.finding import Finding
 
 _ADMIN_NODES = frozenset({REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION})
@@ -43,7 +44,7 @@ _BEYOND = frozenset({Trouble.FOREIGN_NODE, Trouble.STUCK_DELETION, Trouble.UNREA
 
 
 class Write(Enum):
-    """What a cure writes beside moving the controller."""
+    """What a repair writes beside moving the controller."""
 
     NOTHING = "nothing"
     DELETE = "delete"
@@ -52,7 +53,7 @@ class Write(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Cure:
+class RepairStep:
     """One step. `node` is what it replaces, saved with the step; `data` what is written instead.
 
     `move` says that the controller is moved in the same write; `checked` that the write checks its epoch, which only a
@@ -69,7 +70,7 @@ class Cure:
 
 
 @dataclass(frozen=True, slots=True)
-class Patient:
+class Diagnosis:
     """One look: the findings, the state, and the znodes that the findings name, by path."""
 
     findings: Sequence[Finding]
@@ -77,68 +78,68 @@ class Patient:
     nodes: Mapping[str, Znode]
 
 
-def next_cure(patient: Patient, tried: Collection[tuple[Trouble, str]]) -> Cure | None:
+def next_step(diagnosis: Diagnosis, tried: Collection[tuple[str, str]]) -> RepairStep | None:
     """Return the next step, None when nothing more can be done; what was tried once is not tried again."""
-    fresh = [finding for finding in patient.findings if (finding.trouble, finding.path) not in tried]
-    looping = any(finding.trouble is Trouble.ELECTION_LOOP for finding in patient.findings)
-    mending = {finding.path: finding for finding in reversed(fresh) if _can_mend(finding, patient)}
+    fresh = [finding for finding in diagnosis.findings if (finding.code, finding.path) not in tried]
+    looping = any(finding.code is Trouble.ELECTION_LOOP for finding in diagnosis.findings)
+    mending = {finding.path: finding for finding in reversed(fresh) if _can_mend(finding, diagnosis)}
     first = next((finding for finding in fresh if finding in mending.values()), None)
     if first is not None:
-        move = len(mending) == 1 and not looping and patient.state.controller is not None
-        return _mend(first, patient, move=move, looping=looping)
+        move = len(mending) == 1 and not looping and diagnosis.state.controller is not None
+        return _mend(first, diagnosis, move=move, looping=looping)
     if looping:
         return None
     for finding in fresh:
-        if finding.trouble is Trouble.NO_CONTROLLER:
-            return Cure(
+        if finding.code is Trouble.NO_CONTROLLER:
+            return RepairStep(
                 finding, Write.STAND_IN, "stand in as controller for a second; brokers then elect one", move=False
             )
-    return next((_move(finding, patient) for finding in fresh if finding.trouble in _MOVED), None)
+    return next((_move(finding, diagnosis) for finding in fresh if finding.code in _MOVED), None)
 
 
 def healable(finding: Finding) -> bool:
     """Whether heal is for this trouble at this place."""
-    return finding.trouble in _HEALED and (finding.trouble is not Trouble.WRONG_ACL or finding.path in _ADMIN_NODES)
+    return finding.code in _HEALED and (finding.code is not Trouble.WRONG_ACL or finding.path in _ADMIN_NODES)
 
 
 def unhealed(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """Return the findings that stand in everybody's way, healed by kadmin or not."""
-    return tuple(finding for finding in findings if finding.trouble in _HEALED | _BEYOND)
+    return tuple(finding for finding in findings if finding.code in _HEALED | _BEYOND)
 
 
-def _can_mend(finding: Finding, patient: Patient) -> bool:
-    node = patient.nodes.get(finding.path)
+def _can_mend(finding: Finding, diagnosis: Diagnosis) -> bool:
+    node = diagnosis.nodes.get(finding.path)
     if node is None or not healable(finding):
         return False
-    if finding.trouble in _TOPICS:
+    if finding.code in _TOPICS:
         return repair_topic(node) is not None
     # Its moves run although the controller cannot shrink the node: they come first.
-    waits = finding.trouble is Trouble.WRONG_ACL and _names_moves(finding.path, patient.state)
-    return finding.trouble in _NODES and not waits
+    waits = finding.code is Trouble.WRONG_ACL and _names_moves(finding.path, diagnosis.state)
+    return finding.code in _NODES and not waits
 
 
-def _mend(finding: Finding, patient: Patient, *, move: bool, looping: bool) -> Cure:
-    node = patient.nodes[finding.path]
+def _mend(finding: Finding, diagnosis: Diagnosis, *, move: bool, looping: bool) -> RepairStep:
+    node = diagnosis.nodes[finding.path]
     then = " and move the controller" if move else ""
-    if finding.trouble in _TOPICS:
+    if finding.code in _TOPICS:
         words = f"write the original replica ids back to {finding.path}{then}"
-        return Cure(finding, Write.OVERWRITE, words, move, not looping, node, repair_topic(node) or b"")
-    if finding.trouble is Trouble.ZOMBIE_NODE and move and _names_moves(finding.path, patient.state):
-        return _move(finding, patient)
-    return Cure(finding, Write.DELETE, f"delete {finding.path}{then}", move, not looping, node)
+        return RepairStep(finding, Write.OVERWRITE, words, move, not looping, node, repair_topic(node) or b"")
+    if finding.code is Trouble.ZOMBIE_NODE and move and _names_moves(finding.path, diagnosis.state):
+        return _move(finding, diagnosis)
+    return RepairStep(finding, Write.DELETE, f"delete {finding.path}{then}", move, not looping, node)
 
 
-def _move(finding: Finding, patient: Patient) -> Cure:
-    node = patient.state.admin.reassignment
-    begun = would_start((node.entries or {}) if node is not None else {}, patient.state)
+def _move(finding: Finding, diagnosis: Diagnosis) -> RepairStep:
+    pending = diagnosis.state.requests.reassignment
+    begun = () if pending is None else pending.not_begun
     starts = f"; it begins with {name_some(begun)}" if begun else ""
-    return Cure(finding, Write.NOTHING, f"move the controller to another broker{starts}", move=True)
+    return RepairStep(finding, Write.NOTHING, f"move the controller to another broker{starts}", move=True)
 
 
 def _names_moves(path: str, state: ClusterState) -> bool:
     # Controllers up to 2.3 forget a move that is not in the node, and its union of old and new replicas stays for good.
-    node = state.admin.reassignment
+    node = state.requests.reassignment
     if path != REASSIGN_PARTITIONS or node is None or node.entries is None:
         return False
     listed = {p: target for p, target in node.entries.items() if state.replicas(p) not in {None, target}}
-    return set(would_start(listed, state)) != set(listed)
+    return set(not_begun(listed, state.topics)) != set(listed)

@@ -33,7 +33,7 @@ from kadmin.errors import name_some
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from kadmin.cluster.model import Znode
+    from kadmin.cluster.zookeeper.model import Znode
 
 STILL_S = 60.0
 """How long epoch and brokers must stand still where ZooKeeper does not tell who watches."""

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError, decode_object, encode, mapping
+from kadmin.cluster.payloads import encode
+from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError, decode_object, mapping
 
 if TYPE_CHECKING:
-    from kadmin.cluster.model import Znode
+    from kadmin.cluster.zookeeper.model import Znode
 
 _MOVING = ("adding_replicas", "removing_replicas")
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.model import Create
+from kadmin.cluster.zookeeper.model import Create
 from kadmin.errors import BusyError, NotAuthorizedError, UnknownOutcomeError, UnreachableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kadmin.cluster.model import Acl, MultiResult, Op
+    from kadmin.cluster.zookeeper.model import Acl, MultiResult, Op
     from kadmin.cluster.zookeeper.store import Store
 
 ATTEMPTS = 5

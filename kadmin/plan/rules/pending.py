@@ -13,10 +13,6 @@ if TYPE_CHECKING:
 
     from kadmin.plan.rules.world import World
 
-# The names under which people find pending requests. A state that names its requests itself replaces both.
-_PENDING_REASSIGNMENT = "/admin/reassign_partitions"
-_PENDING_ELECTION = "/admin/preferred_replica_election"
-
 _SEE_DOCTOR = "kadmin doctor, which says what it is; apply again when it is gone"
 
 
@@ -24,8 +20,9 @@ def reassignment_running(world: World) -> Iterator[Diagnostic]:
     """Refuse to work beside another reassignment."""
     if not world.live:
         return
-    if world.state.admin.reassignment is not None:
-        message = f"another reassignment is pending in {_PENDING_REASSIGNMENT}; nothing of it was changed"
+    pending = world.state.requests.reassignment
+    if pending is not None:
+        message = f"another reassignment is pending in {pending.place}; it was not changed"
         yield Diagnostic(codes.REASSIGNMENT_RUNNING, message, _SEE_DOCTOR)
     elif moving := sorted(world.in_flight):
         are = "1 partition is" if len(moving) == 1 else f"{len(moving)} partitions are"
@@ -35,6 +32,7 @@ def reassignment_running(world: World) -> Iterator[Diagnostic]:
 
 def election_running(world: World) -> Iterator[Diagnostic]:
     """Refuse to work beside another election."""
-    if world.live and world.state.admin.election is not None:
-        message = f"another preferred leader election is pending in {_PENDING_ELECTION}; nothing of it was changed"
+    pending = world.state.requests.election
+    if world.live and pending is not None:
+        message = f"another preferred leader election is pending in {pending.place}; it was not changed"
         yield Diagnostic(codes.ELECTION_RUNNING, message, _SEE_DOCTOR)

@@ -187,7 +187,7 @@ def _being_deleted(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]
         return
     moving = (each for each in plan.reassignments if world.state.replicas(each.partition) != each.replicas)
     for topic in dict.fromkeys(target.partition.topic for target in moving):
-        if topic in world.state.admin.deletions:
+        if topic in world.state.requests.deletions:
             hint = "take the topic out of the plan, or wait until the deletion is done"
             yield Diagnostic(codes.BEING_DELETED, f"{topic} is being deleted", hint, topic=topic)
 

@@ -34,7 +34,7 @@ def _existing(plan: RecreationPlan, world: World) -> Iterator[Diagnostic]:
         if topic in world.state.topics:
             message, hint = f"{topic} exists; it was not changed", "take it out of the recipe"
             yield Diagnostic(codes.TOPIC_EXISTS, message, hint, topic=topic, field=field)
-        elif topic in world.state.admin.deletions:
+        elif topic in world.state.requests.deletions:
             message, hint = f"{topic} is still being deleted", "wait until the deletion is done"
             yield Diagnostic(codes.TOPIC_EXISTS, message, hint, topic=topic, field=field)
 

@@ -133,7 +133,7 @@ def recipe(topic: str, *lists: tuple[int, ...]) -> TopicRecipe:
 
 def recreation(*recipes: TopicRecipe) -> list[Diagnostic]:
     state = cluster({"t-0": (1,), "a.b-0": (1,), "c_d-0": (1,)})
-    state = replace(state, admin=replace(state.admin, deletions=("going",)))
+    state = replace(state, requests=replace(state.requests, deletions=("going",)))
     return list(check(RecreationPlan(PlanHeader(), recipes), World(state)))
 
 

@@ -1,4 +1,4 @@
-"""Builders of small cluster states, for tests of pure rooms."""
+"""Builds small cluster states, for tests of pure rooms."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import (
-    AdminNode,
-    AdminState,
     Broker,
     ClusterState,
     Controller,
     PartitionState,
+    PendingRequest,
     Topic,
     TopicPartition,
 )
+from kadmin.cluster.zookeeper.reader import not_begun
+from kadmin.cluster.zookeeper.znodes.admin import PROBE_PARTITION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,26 +48,31 @@ def cluster(
     found = {partition: given.get(partition, (r[0], r)) for partition, r in by_partition.items()}
     return ClusterState(
         cluster_id=CLUSTER_ID,
-        controller=Controller(broker_id=1, session_id=7),
+        controller=Controller(broker_id=1),
         controller_epoch=1,
-        controller_epoch_version=1,
-        brokers={broker: Broker(broker, rack, (), 5) for broker, rack in racks.items()},
+        brokers={broker: Broker(broker, rack) for broker, rack in racks.items()},
         topics={
             name: Topic(name, {p.partition: r for p, r in by_partition.items() if p.topic == name}) for name in named
         },
-        states={partition: PartitionState(leader, isr, 0, 1) for partition, (leader, isr) in found.items()},
-        admin=AdminState(),
+        states={partition: PartitionState(leader, isr) for partition, (leader, isr) in found.items()},
     )
 
 
 def with_node(
     state: ClusterState, entries: Mapping[str, Replicas] | None, *, election: bool = False, version: int = 0
 ) -> ClusterState:
-    """Put an admin node into a state; entries None is one that does not decode."""
+    """Put a pending request into a state; entries None is one that cannot be read."""
     decoded = None if entries is None else {tp(name): replicas for name, replicas in entries.items()}
-    node = AdminNode(b"", version, decoded)
-    admin = replace(state.admin, election=node) if election else replace(state.admin, reassignment=node)
-    return replace(state, admin=admin)
+    node = PendingRequest(
+        "/admin/preferred_replica_election" if election else "/admin/reassign_partitions",
+        decoded,
+        touched=version > 0,
+        probe=decoded is not None and set(decoded) <= {PROBE_PARTITION},
+        not_begun=() if election or decoded is None else not_begun(decoded, state.topics),
+        fingerprint=version,
+    )
+    changed = replace(state.requests, election=node) if election else replace(state.requests, reassignment=node)
+    return replace(state, requests=changed)
 
 
 def moving(state: ClusterState, name: str, *, adding: Replicas = (), removing: Replicas = ()) -> ClusterState:

@@ -1,4 +1,4 @@
-"""How the controllers of each era differ in what they do with the admin znodes, as data for the model.
+"""Lists how the controllers of each era treat the admin znodes, as data for the model.
 
 Keyed by the versions that tests/support/eras/claims.py proves its claims on, one of each kind of controller.
 """

@@ -1,4 +1,4 @@
-"""Two sides to play a scenario on, live brokers and the controller model, and what each wrote."""
+"""Runs a scenario on live brokers or on the controller model, and returns what was written to ZooKeeper."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class LiveSide(Side):
                 last, count = time.monotonic(), len(self._writes)
 
     def fail_over(self) -> None:
-        self._cluster.move_controller()
+        self._cluster.controllers.move()
 
     def until(self, condition: Callable[[], bool]) -> None:
         wait_until(condition, 60)

@@ -1,8 +1,8 @@
-"""A model of the Kafka controller on a real ZooKeeper: what it writes, and above all what it does not see.
+"""Models the Kafka controller on a real ZooKeeper: its writes, its one-shot watches and what it misses.
 
 The watches are ZooKeeper's own, of the model's session: a controller that went deaf is deaf here by the same one-shot
-watch, and `wchp` shows it. Nothing happens by itself: `step` makes the next single write, of the controller or of a
-broker whose replica catches up; `run` goes on until nothing is left to do. tests/live/test_controller_model.py holds
+watch, and `wchp` shows it. Nothing happens without a call: `step` makes the next single write, of the controller or of
+a broker whose replica catches up; `run` steps until nothing is left to do. tests/live/test_controller_model.py holds
 the model against live brokers of every era.
 """
 
@@ -12,7 +12,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from kazoo.protocol.states import Callback
-from support.controller.moves import begin_reign
+from support.controller.reassignments import elect
 from support.controller.znodes import (
     BROKER_IDS,
     TOPICS,
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kazoo.client import KazooClient
+    from support.controller.elected_controller import ElectedController
     from support.controller.eras import Era
-    from support.controller.reign import Reign
     from support.controller.znodes import Assigned
 
     from kadmin.cluster.model import Replicas, TopicPartition
@@ -50,7 +50,7 @@ class ControllerModel:
         self.copies_held = False
         self._lock = threading.RLock()
         self._last_controller = 0
-        self._reign: Reign | None = None
+        self._elected: ElectedController | None = None
         cluster_id = encode({"version": "1", "id": CLUSTER_ID})
         self.znodes.create_all([*((path, b"") for path in TREE), (CONTROLLER_EPOCH, b"0"), ("/cluster/id", cluster_id)])
         for broker in brokers:
@@ -58,15 +58,15 @@ class ControllerModel:
         self.run()
 
     @property
-    def reign(self) -> Reign:
+    def elected(self) -> ElectedController:
         """The present controller's memory."""
-        assert self._reign is not None
-        return self._reign
+        assert self._elected is not None
+        return self._elected
 
     @property
     def controller(self) -> int:
         """The present controller's broker."""
-        return self.reign.broker_id
+        return self.elected.broker_id
 
     def step(self) -> bool:
         """Make the next write, whoever's turn it is; False when there is nothing to do."""
@@ -74,7 +74,7 @@ class ControllerModel:
             self._deliver_events()
             if not self._controller_watched():
                 return self._elect_controller()
-            return self.reign.step() or self._catch_up()
+            return self.elected.step() or self._catch_up()
 
     def run(self, steps: int | None = None) -> None:
         """Make that many writes, or all there are."""
@@ -105,7 +105,7 @@ class ControllerModel:
     def kill_broker(self, broker_id: int) -> None:
         """Let a broker's registration go, and with it the controller, where that was it."""
         self.znodes.delete(f"{BROKER_IDS}/{broker_id}")
-        if self._reign is not None and self.controller == broker_id:
+        if self._elected is not None and self.controller == broker_id:
             self.fail_over()
 
     def fail_over(self) -> None:
@@ -125,10 +125,10 @@ class ControllerModel:
         return self.znodes.state(partition) or State()
 
     def _catch_up(self) -> bool:
-        lagging = None if self.copies_held else next(self.reign.lagging(), None)
+        lagging = None if self.copies_held else next(self.elected.lagging(), None)
         if lagging is None:
             return False
-        self.reign.catch_up(*lagging)
+        self.elected.catch_up(*lagging)
         return True
 
     def _elect_controller(self) -> bool:
@@ -137,8 +137,8 @@ class ControllerModel:
         if not live:
             return False
         chosen = next((broker for broker in live if broker > self._last_controller), live[0])
-        if self._reign is not None:
-            self._reign.over = True
+        if self._elected is not None:
+            self._elected.over = True
         epoch = int(self.znodes.get(CONTROLLER_EPOCH) or b"0") + 1
         value = {"version": self.era.controller_format, "brokerid": chosen, "timestamp": "0"}
         if self.era.controller_format > 1:
@@ -146,7 +146,7 @@ class ControllerModel:
         self.znodes.create(CONTROLLER, encode(value), ephemeral=True)
         self.znodes.put(CONTROLLER_EPOCH, str(epoch).encode())
         self._controller_watched()
-        self._reign = begin_reign(self.znodes, self.era, chosen, epoch)
+        self._elected = elect(self.znodes, self.era, chosen, epoch)
         self._last_controller = chosen
         return True
 

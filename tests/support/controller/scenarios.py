@@ -1,4 +1,4 @@
-"""Scenarios that tell one era's controller from another's, to be played on live brokers and on the model."""
+"""Scenarios in which controllers of different eras differ, for live brokers and for the model."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A cluster's znodes in a real ZooKeeper, and a session that obeys the admin nodes as a controller does.
+"""Writes a cluster's znodes to a real ZooKeeper, and executes the admin znodes as a controller does.
 
-For faults between kadmin and ZooKeeper, where no broker is needed and a controller that can be told to dawdle is.
+For tests of faults between kadmin and ZooKeeper: no broker is needed, and the controller can be delayed.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 CLUSTER_ID = "Z_jcEjghQECxVvc59mF5_Q"
 IDENTITY = "kafka:brokers-alone-know"
-"""What the stand-in is known by, where an ACL asks."""
+"""The controller's identity in ACLs."""
 
 _CHUNK = 500
 _LOOK_S = 0.2
 
 
 class Manner(Enum):
-    """How the stand-in treats admin nodes."""
+    """How the controller treats admin znodes."""
 
     OBEY = "does what they say and takes them away"
     HOLD = "watches them, and leaves them as they are"
@@ -38,7 +38,7 @@ class Manner(Enum):
     REJECT = "takes them away and does nothing"
 
 
-class StandIn:
+class SimpleController:
     """Brokers 1, 2, ... on racks r1, r2, r3 in turn, and their controller; a context manager."""
 
     def __init__(self, connect: str, *, brokers: int = 4) -> None:

@@ -1,4 +1,4 @@
-"""The znodes that the controller model reads and writes, and what it holds of them in memory."""
+"""Reads and writes the znodes of the controller model."""
 
 from __future__ import annotations
 

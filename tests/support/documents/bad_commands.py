@@ -1,4 +1,4 @@
-"""Bad input that is more than one document: files in a folder, and the commands that meet them, with golden answers.
+"""Lists bad input of several files, and the commands that read it; each has a golden file.
 
 The rows that one document shows are in bad_documents.py.
 """

@@ -1,4 +1,4 @@
-"""Bad input by the row of the list of faults that it stands for, as bytes; each has a golden file."""
+"""Lists bad documents as bytes, by the row of docs/bad-input.md; each has a golden file."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Feeds the loader and the validators what a coverage-guided fuzzer comes up with. Usage: make fuzz [SECONDS=1800].
+"""Runs a coverage-guided fuzzer on the loader and the validators. Usage: make fuzz [SECONDS=1800].
 
-What fails is kept in the folder, and becomes an ordinary test (tests/bad_documents.py). The corpus is kept, too: the
-next run goes on from there.
+A failing input is kept in the folder; add it to tests/support/documents/bad_documents.py. The corpus is kept too: the
+next run continues from it.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ def main() -> None:
     except ImportError:
         sys.exit("the fuzzer atheris is to be had for Linux on x86-64 and Python 3.11 to 3.13")
     with atheris.instrument_imports(include=["kadmin"]):
-        from support.documents.judge import SOURCES, judge, render
+        from support.documents.invariants import SOURCES, check_invariants, render
 
     def one_input(data: bytes) -> None:
-        render(judge(data[1:], SOURCES[(data[0] if data else 0) % len(SOURCES)]))
+        render(check_invariants(data[1:], SOURCES[(data[0] if data else 0) % len(SOURCES)]))
 
     corpus = options.folder / "corpus"
     lay_out_seeds(corpus, len(SOURCES))

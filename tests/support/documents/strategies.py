@@ -1,4 +1,4 @@
-"""Strategies for valid documents of every kind."""
+"""Hypothesis strategies for valid documents of every kind."""
 
 from __future__ import annotations
 

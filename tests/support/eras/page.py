@@ -1,4 +1,4 @@
-"""docs/eras.md, from the table of claims."""
+"""Writes docs/eras.md from the table of claims."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from support.eras.claims import CLAIMS, VERSIONS
 
 _HEAD = """# What each version of Kafka does
 
-Generated from `tests/support/eras/claims.py`; every row is proved on live brokers of each version by the test named in
-it (`make test-eras`). Versions between two columns behave as one of them; where exactly the border lies was not tried.
+Every row is proved on live brokers of each version by the test that the second list names (`make test-eras`). Versions
+between two columns behave as one of the two; the exact version of a change was not determined.
+
+Generated from `tests/support/eras/claims.py` by `PYTHONPATH=tests python -m support.eras.page`.
 """
 
 

@@ -1,4 +1,4 @@
-"""A reassignment of three waves, killed at any request of it and resumed: what must hold then, and what did not."""
+"""Kills a reassignment of three waves at any of its requests, resumes it, and checks what must hold."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from support.zookeeper.fault_proxy import MULTI
 from support.zookeeper.transaction_log import CREATE
 
 from kadmin.cluster.model import TopicPartition
-from kadmin.operations.record.record import OperationState, Paths
+from kadmin.operations.record.record import OperationState
+from kadmin.operations.zookeeper.paths import Paths
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, ThrottleBy, ThrottleSpec, WaveLimits
 
 if TYPE_CHECKING:

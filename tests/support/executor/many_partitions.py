@@ -1,4 +1,4 @@
-"""A reassignment of very many partitions, in waves of the default size, with the model as the controller."""
+"""Reassigns very many partitions in waves of the default size, with the controller model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two runners that start at the same moment on one cluster, with plans that contradict each other."""
+"""Starts two runners at the same moment on one cluster, with plans that contradict each other."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from support.executor.runs import Command, Run, Site
 
     from kadmin.cluster.model import Replicas
-    from kadmin.operations.execute.runner import Context
+    from kadmin.operations.context import Context
 
 ORIGIN = (1, 2)
 TARGETS = ((2, 3), (1, 3))
@@ -89,7 +89,7 @@ def _at_once(plan: ReassignmentPlan, start: threading.Barrier, *, late: bool) ->
         finally:
             if late:
                 start.wait()
-        return preview.settled(dry_run=False) or service.apply(context, plan, {}, service.Bounds(None, 0))
+        return preview.settled(dry_run=False) or service.apply(context, plan, {}, 0)
 
     return command
 

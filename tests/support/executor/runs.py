@@ -1,4 +1,4 @@
-"""kadmin's commands against the controller model, in this process: each can be killed, and its time is the model's.
+"""Runs kadmin's commands against the controller model in this process, on the model's time; each can be killed.
 
 A run is what one process of the command line would be: a session of its own through a proxy of its own. While its loop
 waits, the model works some steps and the run's clock moves on, so a run takes no time that it does not use, and sends
@@ -21,14 +21,15 @@ from support.zookeeper.transaction_log import TransactionLog
 
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.errors import KadminError
-from kadmin.operations.clock import Clock
+from kadmin.operations.context import Clock
 from kadmin.operations.execute import apply as service
 from kadmin.operations.execute import takeover
-from kadmin.operations.execute.runner import Context
-from kadmin.operations.record.record import OperationState, Paths
+from kadmin.operations.record.record import OperationState
 from kadmin.operations.repair import rollback as undo
 from kadmin.operations.throttles.by_hand import plan_clear, write_planned
+from kadmin.operations.zookeeper.backend import zookeeper_context
 from kadmin.operations.zookeeper.journal import Journal
+from kadmin.operations.zookeeper.paths import Paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
     from support.zookeeper.fault_proxy import Frame
     from support.zookeeper.transaction_log import Write
 
-    from kadmin.operations.record.request import Stop, StopRequest
+    from kadmin.operations.context import Context
+    from kadmin.operations.record.stop_request import Stop, StopRequest
     from kadmin.operations.throttles.by_hand import Scope
     from kadmin.plan.model import Plan
     from kadmin.sandbox import Sandbox
@@ -112,20 +114,19 @@ def apply(plan: Plan, lock_timeout_s: float = 0) -> Command:
 
     def command(context: Context) -> service.Outcome:
         settled = service.prepare(context, plan, {}).settled(dry_run=False)
-        return settled or service.apply(context, plan, {}, service.Bounds(None, lock_timeout_s))
+        return settled or service.apply(context, plan, {}, lock_timeout_s)
 
     return command
 
 
 def resume(lock_timeout_s: float = 0) -> Command:
     """`kadmin resume --yes`."""
-    return lambda context: takeover.resume(context, None, service.Bounds(None, lock_timeout_s))
+    return lambda context: takeover.resume(context, None, lock_timeout_s)
 
 
 def stop(kind: Stop, *, allow_foreign: bool = False, lock_timeout_s: float = 0) -> Command:
     """`kadmin pause`, `kadmin cancel --yes`, `kadmin cancel --now --yes [--allow-foreign]`."""
-    bounds = service.Bounds(None, lock_timeout_s)
-    return lambda context: takeover.stop(context, None, kind, bounds, allow_foreign=allow_foreign)
+    return lambda context: takeover.stop(context, None, kind, lock_timeout_s, allow_foreign=allow_foreign)
 
 
 def rollback() -> Command:
@@ -137,8 +138,7 @@ def clear_throttles(scope: Scope, lock_timeout_s: float = 0) -> Command:
     """`kadmin throttle clear --yes`."""
 
     def command(context: Context) -> service.Outcome:
-        bounds = service.Bounds(None, lock_timeout_s)
-        written = write_planned(context, lambda: plan_clear(context, scope, now=False), bounds)
+        written = write_planned(context, lambda: plan_clear(context, scope, now=False), lock_timeout_s)
         return service.Outcome(None, f"cleared: {sorted(written.changes)}")
 
     return command
@@ -268,7 +268,7 @@ class Process:
         with self.proxy:
             try:
                 with mortal.connect(f"{self.proxy.connect_string}{self._practice.chroot}", timeout_s=CALL_S) as store:
-                    outcome = self._command(Context(store, Paths(), clock, lambda _: None))
+                    outcome = self._command(zookeeper_context(store, Paths(), clock, lambda _: None))
             except Killed:
                 pass
             except KadminError as raised:

@@ -1,112 +1,41 @@
-"""A live cluster as tests see it: kadmin's command line on one side, plain ZooKeeper and Kafka clients on the other."""
+"""Drives a live cluster: topics, records and configs, through kadmin and through plain ZooKeeper and Kafka clients."""
 
 from __future__ import annotations
 
-import io
 import itertools
 import json
-import os
-import sys
-import threading
-import time
-from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout, suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from contextlib import closing, contextmanager, suppress
+from typing import TYPE_CHECKING
 
-import pytest
 from kafka import KafkaAdminClient, KafkaConsumer
 from kafka import TopicPartition as KafkaTopicPartition
 from kafka.errors import KafkaError
 from kazoo.client import KazooClient
-from kazoo.exceptions import NoNodeError
+from support.cli.in_process import command
+from support.live.controllers import REASSIGN, Controllers, read_znode
+from support.live.records import consume_all
 from support.live.waiting import wait_until
 
-from kadmin.cli import run
-from kadmin.cluster.kafka.rpc import consume_all, produce
+from kadmin.cluster.kafka.records import produce
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.zookeeper.reader import read_cluster
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.cluster.zookeeper.znodes.admin import PREFERRED_REPLICA_ELECTION, encode_election
-from kadmin.errors import UnreachableError
-from kadmin.operations.record.record import Paths
 from kadmin.operations.zookeeper.journal import Journal
+from kadmin.operations.zookeeper.paths import Paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from support.cli.in_process import Answer
+
     from kadmin.cluster.model import ClusterState, Replicas
     from kadmin.operations.record.record import Listing, Step
     from kadmin.sandbox import Sandbox
 
-REASSIGN = "/admin/reassign_partitions"
 UNREGISTERED = 99
-QUIET_S = 10
 _numbers = itertools.count()
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What one command line came to."""
-
-    status: int
-    out: str
-    err: str
-
-
-def command(*arguments: str | Path, environment: Mapping[str, str] | None = None) -> Answer:
-    """Run kadmin in this process, with no terminal and nothing on standard input."""
-    out, err, kept_stdin, kept = io.StringIO(), io.StringIO(), sys.stdin, dict(os.environ)
-    sys.stdin = io.TextIOWrapper(io.BytesIO())
-    os.environ.update(environment or {})
-    try:
-        with redirect_stdout(out), redirect_stderr(err):
-            status = run([str(argument) for argument in arguments])
-    finally:
-        sys.stdin = kept_stdin
-        os.environ.clear()
-        os.environ.update(kept)
-    return Answer(status, out.getvalue(), err.getvalue())
-
-
-def document(path: Path, value: Mapping[str, Any]) -> Path:
-    """Write a document; JSON is YAML."""
-    path.write_text(json.dumps(value))
-    return path
-
-
-def reassignment(
-    topic: str,
-    targets: Mapping[Any, Sequence[Any]],
-    *,
-    current: Mapping[Any, Sequence[int]] | None = None,
-    cluster_id: str | None = None,
-    **spec: object,
-) -> dict[str, Any]:
-    """Build a PartitionReassignment of one topic."""
-    entries: list[dict[str, Any]] = [
-        {"topic": topic, "partition": number, "replicas": list(replicas)} for number, replicas in targets.items()
-    ]
-    for entry in entries:
-        if current is not None:
-            entry["current"] = list(current[entry["partition"]])
-    metadata = {"name": "test"} | ({} if cluster_id is None else {"cluster_id": cluster_id})
-    return {
-        "apiVersion": "kadmin/v1",
-        "kind": "PartitionReassignment",
-        "metadata": metadata,
-        "spec": {**spec, "partitions": entries},
-    }
-
-
-def election(**spec: object) -> dict[str, Any]:
-    """Build a PreferredReplicaElection."""
-    return {"apiVersion": "kadmin/v1", "kind": "PreferredReplicaElection", "spec": spec}
-
-
-def deletion(*topics: str, **spec: object) -> dict[str, Any]:
-    """Build a TopicDeletion."""
-    return {"apiVersion": "kadmin/v1", "kind": "TopicDeletion", "spec": {"topics": list(topics), **spec}}
 
 
 class Cluster:
@@ -121,6 +50,7 @@ class Cluster:
         self.store = Store.connect(connect)
         self.raw = KazooClient(connect.split("/", maxsplit=1)[0])
         self.raw.start()
+        self.controllers = Controllers(self.store, self.raw, self.version)
         self._shared: str | None = None
 
     def close(self) -> None:
@@ -197,7 +127,7 @@ class Cluster:
         found: dict[TopicPartition, list[bytes]] = {}
 
         def read() -> bool:
-            with suppress(UnreachableError):
+            with suppress(KafkaError):
                 found.update(consume_all(self.bootstrap, self.state(topic).topics[topic].partitions()))
             return bool(found)
 
@@ -234,11 +164,7 @@ class Cluster:
 
     def get(self, path: str) -> bytes | None:
         """Read a znode below the chroot, None where there is none."""
-        try:
-            data: bytes = self.raw.get(f"/kafka{path}")[0]
-        except NoNodeError:
-            return None
-        return data
+        return read_znode(self.raw, path)
 
     def root_children(self) -> tuple[str, ...]:
         """List what lies beside the chroot."""
@@ -300,18 +226,18 @@ class Cluster:
         def now() -> Replicas:
             return self.state(topic).topics[topic].replicas[number]
 
-        self._create_reassignment({"topic": topic, "partition": number, "replicas": [UNREGISTERED, *original]})
+        self.controllers.reassign({"topic": topic, "partition": number, "replicas": [UNREGISTERED, *original]})
         wait_until(lambda: len(now()) > len(original), 30)
         entry: dict[str, object] = {"topic": topic, "partition": number, "replicas": list(original)}
         try:
             yield self.get(REASSIGN) or b""
         finally:
-            self.supersede(entry)
+            self.controllers.supersede(entry)
             wait_until(lambda: self.get(REASSIGN) is None, 60)
             if now() != original and UNREGISTERED in now():
-                self._create_reassignment(entry)
+                self.controllers.reassign(entry)
             wait_until(lambda: now() == original, 60)
-            self.wait_for_controller()
+            self.controllers.wait()
 
     @contextmanager
     def held_back(self, topic: str) -> Iterator[None]:
@@ -346,25 +272,6 @@ class Cluster:
             self.raw.delete(f"/kafka/consumers/{group}", recursive=True)
 
     @contextmanager
-    def deaf_controller(self) -> Iterator[None]:
-        """Run with a controller that does not watch the reassignment node; moving it cures that."""
-        self.deafen()
-        try:
-            yield
-        finally:
-            self.move_controller()
-            wait_until(lambda: self.get(REASSIGN) is None, 60)
-            wait_until(self.hears_a_probe, 60)
-
-    def deafen(self) -> None:
-        """Let an operator delete a node by hand, which ends the controller's watch (from 1.1 on)."""
-        for attempt in range(1, 20):
-            self.create_and_delete_by_hand(attempt * 0.05)
-            if not self.hears_a_probe():
-                return
-        pytest.fail("the controller stayed attentive")
-
-    @contextmanager
     def broker_down(self, broker_id: int) -> Iterator[None]:
         """Run without one broker, which is back with its full ISRs afterwards."""
         assert self._sandbox is not None
@@ -373,125 +280,13 @@ class Cluster:
             yield
         finally:
             self._sandbox.start_broker(broker_id)
-            self.wait_for_controller()
-
-    def move_controller(self) -> None:
-        """Let another broker become controller, once, and wait until all brokers watch the new one."""
-        self.wait_for_controller()
-        self.raw.delete("/kafka/controller")
-        self.wait_for_controller()
-
-    def epoch(self) -> int:
-        """How many controllers there have been."""
-        return int(self.get("/controller_epoch") or b"0")
-
-    def loops(self) -> bool:
-        """Move the controller once over what the next one cannot read, and see whether elections go on without end.
-
-        On 0.10.2 every broker is waited for: one that has not failed yet would end the loop with its cause.
-        """
-        self.wait_for_controller()
-        before, failed = self.epoch(), set[int]()
-        brokers = set(self.state().brokers) if self.version < (1, 1) else failed
-        with suppress(NoNodeError):  # one that is new has read it, and failed
-            self.raw.delete("/kafka/controller")
-        give_up = time.monotonic() + 30
-        while self.epoch() <= before + 5:
-            if time.monotonic() > give_up:
-                return False
-        give_up, elected = time.monotonic() + 60, None
-        while failed != brokers:
-            assert time.monotonic() < give_up, f"only {failed} were elected and failed"
-            found = self.get("/controller")
-            now = json.loads(found)["brokerid"] if found else None
-            failed |= set() if elected in {None, now} else {elected}
-            elected = now
-        return True
-
-    def loses_its_controller(self, seconds: float = 60) -> bool:
-        """Delete `/controller` as soon as it is there until nobody is elected for 5 s: up to 1.0 somebody always is.
-
-        From 1.1 on brokers miss a deletion that comes before they watch again.
-        """
-        gone_since, pause = time.monotonic(), threading.Event()
-        give_up = gone_since + seconds
-        while time.monotonic() < give_up:
-            try:
-                self.raw.delete("/kafka/controller")
-                gone_since = time.monotonic()
-            except NoNodeError:
-                if time.monotonic() - gone_since > 5:
-                    return True
-                pause.wait(0.002)
-        return False
+            self.controllers.wait()
 
     def restart_brokers(self) -> None:
         """Restart every broker, one after the other, and wait until one is controller and stays it."""
         for broker_id in sorted(self.state().brokers):
             with self.broker_down(broker_id):
                 pass
-
-    def wait_for_controller(self) -> None:
-        """Wait until there is a controller and every live broker watches it: only then may it be moved again.
-
-        Where ZooKeeper does not tell, its epoch must have stood still for a while.
-        """
-
-        def watched() -> bool:
-            if self.get("/controller") is None:
-                return False
-            answer = next(iter(self.store.four_letter_words("wchp").values()))
-            if answer is None:
-                stat = self.raw.exists("/kafka/controller_epoch")
-                return bool(time.time() - stat.mtime / 1000 > QUIET_S)
-            block = answer.partition("/kafka/controller\n")[2].split("\n/")[0]
-            return block.count("0x") >= len(self.raw.get_children("/kafka/brokers/ids"))
-
-        wait_until(watched, 60)
-
-    def create_and_delete_by_hand(self, between_s: float) -> None:
-        """Create a node that nobody can read and delete it: the controller's one-shot watch goes with it (from 1.1).
-
-        Deleted before the controller has read it, the node leaves the watch armed: that takes some milliseconds.
-        """
-        path = f"/kafka{REASSIGN}"
-        self.raw.create(path, b'{"version":1}')
-        threading.Event().wait(between_s)
-        self.raw.delete(path)
-
-    def hears_a_probe(self, patience_s: float = 3) -> bool:
-        """Whether a reassignment of a topic that cannot exist is consumed; one that is not is taken away again."""
-        self._create_reassignment({"topic": "!heard", "partition": 0, "replicas": [1]})
-        give_up = time.monotonic() + patience_s
-        while self.get(REASSIGN) is not None:
-            if time.monotonic() > give_up:
-                self.raw.delete(f"/kafka{REASSIGN}")
-                return False
-            threading.Event().wait(0.05)
-        return True
-
-    def _create_reassignment(self, entry: Mapping[str, Any]) -> None:
-        self.raw.create(f"/kafka{REASSIGN}", _node_of(entry))
-
-    def supersede(self, entry: Mapping[str, Any]) -> None:
-        """Write one entry into the live node and move the controller, in one transaction.
-
-        Written again if the old controller, still busy to take up what was there, wrote that over it; not if the next
-        one has taken that up already.
-        """
-        payload = _node_of(entry)
-
-        def written() -> bool:
-            self.wait_for_controller()
-            before, transaction = self.epoch(), self.raw.transaction()
-            transaction.set_data(f"/kafka{REASSIGN}", payload)
-            transaction.delete("/kafka/controller")
-            if any(isinstance(result, Exception) for result in transaction.commit()):
-                return self.get(REASSIGN) is None
-            wait_until(lambda: self.epoch() > before, 60)
-            return bool(json.loads(self.get(REASSIGN) or payload) == json.loads(payload))
-
-        wait_until(written, 60)
 
     def throttle(self, topic: str, rate: str | None) -> None:
         """Hold all copies of a topic at a rate in bytes per second, or let them go."""
@@ -510,8 +305,3 @@ class Cluster:
         self.configure(f"topics/{topic}", replicas)
         for broker in self.raw.get_children("/kafka/brokers/ids"):
             self.configure(f"brokers/{broker}", rates)
-
-
-def _node_of(entry: Mapping[str, Any]) -> bytes:
-    """Write a reassignment node of one entry as Kafka's own tools do."""
-    return json.dumps({"version": 1, "partitions": [entry]}, separators=(",", ":")).encode()

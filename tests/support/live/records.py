@@ -1,9 +1,10 @@
-"""A producer and a consumer that go on while something happens to their topic."""
+"""Reads everything in a topic, and produces and consumes records while a test changes their topic."""
 
 from __future__ import annotations
 
 import threading
 from collections import defaultdict
+from contextlib import closing
 from typing import TYPE_CHECKING, Self
 
 import kafka
@@ -13,9 +14,31 @@ from support.live.waiting import wait_until
 from kadmin.cluster.model import TopicPartition
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 ACKNOWLEDGED_BY_S = 20
+READ_BY_S = 60
+
+
+def consume_all(bootstrap: Sequence[str], partitions: Iterable[TopicPartition]) -> dict[TopicPartition, list[bytes]]:
+    """Read every value from the beginning of the partitions to the end that they had at the start, in offset order."""
+    found = {partition: list[bytes]() for partition in partitions}
+    asked = {kafka.TopicPartition(each.topic, each.partition): each for each in found}
+    if not asked:
+        return found
+    settings = {"enable_auto_commit": False, "group_id": None, "request_timeout_ms": 10_000}
+    with closing(kafka.KafkaConsumer(bootstrap_servers=list(bootstrap), **settings)) as consumer:
+        consumer.assign(list(asked))
+        ends = consumer.end_offsets(list(asked), timeout_ms=READ_BY_S * 1000)
+        consumer.seek_to_beginning(*asked)
+
+        def read() -> bool:
+            for partition, batch in consumer.poll(timeout_ms=500).items():
+                found[asked[partition]] += [each.value or b"" for each in batch if each.offset < ends[partition]]
+            return all(consumer.position(each) >= ends[each] for each in asked)
+
+        wait_until(read, READ_BY_S)
+    return found
 
 
 class RecordsFlowing:

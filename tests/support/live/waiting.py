@@ -1,4 +1,4 @@
-"""Waiting in tests by condition, with a deadline, never by time alone; processes that stand still."""
+"""Waits for conditions with a deadline; suspends and resumes processes."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def wait_until(condition: Callable[[], bool], deadline_s: float) -> None:
 
 
 def freeze(pid: int) -> None:
-    """Make a process stand still; the signal alone returns before its last thread has heard it."""
+    """Suspend a process and wait until its last thread is stopped: the signal alone returns before."""
     os.kill(pid, signal.SIGSTOP)
-    wait_until(lambda: all(_stands(thread) for thread in Path(f"/proc/{pid}/task").iterdir()), 60)
+    wait_until(lambda: all(_stopped(thread) for thread in Path(f"/proc/{pid}/task").iterdir()), 60)
 
 
 def thaw(pid: int) -> None:
     os.kill(pid, signal.SIGCONT)
 
 
-def _stands(thread: Path) -> bool:
+def _stopped(thread: Path) -> bool:
     return (thread / "stat").read_text().rpartition(")")[2].split()[0] == "T"

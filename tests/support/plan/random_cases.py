@@ -102,7 +102,7 @@ def _pending(random: Random, state: ClusterState, names: Sequence[str]) -> Clust
     if _chance(random, 12):
         state = with_node(state, {}, election=True)
     if _chance(random, 10):
-        state = replace(state, admin=replace(state.admin, deletions=_some(random, TOPICS, 2)))
+        state = replace(state, requests=replace(state.requests, deletions=_some(random, TOPICS, 2)))
     return state
 
 

@@ -1,4 +1,4 @@
-"""Three real ZooKeeper servers as processes: killed, restarted, read-only, or one that hears its leader late."""
+"""Runs three real ZooKeeper servers as processes: killed, restarted, read-only, or one that lags its leader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A TCP proxy in front of one ZooKeeper server that breaks connections at chosen frames.
+"""Proxies one ZooKeeper server over TCP, and breaks connections at chosen frames.
 
 ZooKeeper's protocol is frames of a 4-byte length and a body. The first frame of each side opens the session; after it a
 request is `xid, op, ...` and a reply `xid, zxid, error, ...`. Replies come in the order of their requests, so a reply

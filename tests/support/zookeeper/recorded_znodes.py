@@ -1,4 +1,4 @@
-"""Znodes recorded from real clusters: one file per Kafka version, path -> data, ephemeral, version."""
+"""Loads znodes recorded from real clusters: one file per Kafka version, path -> data, ephemeral, version."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.model import Create, Znode
+from kadmin.cluster.zookeeper.model import Create, Znode
 
 if TYPE_CHECKING:
-    from kadmin.cluster.model import Op
+    from kadmin.cluster.zookeeper.model import Op
     from kadmin.cluster.zookeeper.store import Store
 
-_FOLDER = Path(__file__).parents[2] / "cluster" / "recorded"
+_FOLDER = Path(__file__).parents[2] / "cluster" / "zookeeper" / "recorded"
 CLUSTERS = ("0.10.2.2", "1.1.1", "2.3.1", "2.4.1", "2.8.2", "3.9.1")
 OLD_CONSUMERS = ("old-consumer-0.10.2.2", "old-consumer-1.1.1")
 

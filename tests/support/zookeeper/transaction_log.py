@@ -1,4 +1,4 @@
-"""What really happened in a ZooKeeper server: its transaction log, every committed write in order.
+"""Reads the transaction log of a ZooKeeper server: every committed write in order.
 
 A file is a header of 16 bytes (magic ZKLG, version, database id) and records: checksum (8), length (4), then a
 transaction header (session 8, cxid 4, zxid 8, time 8, type 4), a body, and an end mark (1). The file is padded with

@@ -1,11 +1,11 @@
-"""A cluster that is nothing but znodes, for tests that need a real ZooKeeper and no broker."""
+"""Writes the znodes of a cluster without brokers to a real ZooKeeper."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.model import Create, SetData
+from kadmin.cluster.zookeeper.model import Create, SetData
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -17,47 +17,27 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import is_legal_topic_name
+from kadmin.cluster.payloads import encode, partition_entry
 from kadmin.cluster.zookeeper.znodes.paths import require_topic_name
-from kadmin.cluster.zookeeper.znodes.values import (
-    MalformedZnodeError,
-    decode_object,
-    encode,
-    integer,
-    integers,
-    mapping,
-    require_id,
-    require_replicas,
-    text,
-)
+from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError, decode_object, integer, integers, mapping, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from kadmin.cluster.model import Assignment, Replicas
+    from kadmin.cluster.model import Replicas
 
 ADMIN = "/admin"
 REASSIGN_PARTITIONS = "/admin/reassign_partitions"
 PREFERRED_REPLICA_ELECTION = "/admin/preferred_replica_election"
 DELETE_TOPICS = "/admin/delete_topics"
 
+PROBE_TOPIC = "!probe"
+PROBE_PARTITION = TopicPartition(PROBE_TOPIC, 0)
+
 
 def deletion_path(topic: str) -> str:
     """Return the child whose existence asks for the deletion of a topic; raises InvalidInputError for a bad name."""
     return f"{DELETE_TOPICS}/{require_topic_name(topic)}"
-
-
-def encode_reassignment(entries: Assignment) -> bytes:
-    """Encode target replicas per partition, in the mapping's order.
-
-    Raises ValueError for no entries at all, an empty or repeating list, and anything but non-negative int32.
-    """
-    if not entries:
-        raise ValueError("a reassignment without entries would stay in ZooKeeper for ever")
-    partitions = [
-        {**_partition(partition), "replicas": require_replicas(str(partition), replicas)}
-        for partition, replicas in entries.items()
-    ]
-    return encode({"version": 1, "partitions": partitions})
 
 
 def decode_reassignment(data: bytes | None) -> dict[TopicPartition, Replicas]:
@@ -81,7 +61,7 @@ def encode_election(partitions: Iterable[TopicPartition]) -> bytes:
     listed = list(partitions)
     if len(set(listed)) != len(listed):
         raise ValueError("a partition stands twice in the election")
-    return encode({"version": 1, "partitions": [_partition(partition) for partition in listed]})
+    return encode({"version": 1, "partitions": [partition_entry(partition) for partition in listed]})
 
 
 def decode_election(data: bytes | None) -> tuple[TopicPartition, ...]:
@@ -101,14 +81,6 @@ def encode_deletion_document(topics: Iterable[str]) -> bytes:
     return encode({"version": 1, "topics": listed})
 
 
-def decode_deletion_document(data: bytes | None) -> tuple[str, ...]:
-    """Decode the parent document of old documentation."""
-    topics = decode_object(DELETE_TOPICS, data).get("topics")
-    if not isinstance(topics, list):
-        raise MalformedZnodeError(DELETE_TOPICS, f"topics is not a list: {topics!r}")
-    return tuple(text(DELETE_TOPICS, topic, "topic") for topic in topics)
-
-
 def _refuse_unknown(value: dict[str, object], known: set[str]) -> None:
     unknown = sorted(set(value) - known)
     if unknown:
@@ -123,9 +95,3 @@ def _entries(path: str, data: bytes | None) -> Iterator[tuple[TopicPartition, di
         entry = mapping(path, each, "entry")
         topic, number = text(path, entry.get("topic"), "topic"), integer(path, entry.get("partition"), "partition")
         yield TopicPartition(topic, number), entry
-
-
-def _partition(partition: TopicPartition) -> dict[str, object]:
-    if not isinstance(partition.topic, str) or not partition.topic:
-        raise ValueError(f"not a topic name: {partition.topic!r}")
-    return {"topic": partition.topic, "partition": require_id(partition.partition)}

@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from kadmin.cluster.model import Broker, Endpoint
+from kadmin.cluster.model import Endpoint
+from kadmin.cluster.zookeeper.model import BrokerNode
 from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError, decode_object, integer, mapping, text
 
 if TYPE_CHECKING:
-    from kadmin.cluster.model import Znode
+    from kadmin.cluster.zookeeper.model import Znode
 
 BROKER_IDS = "/brokers/ids"
-SEQUENCE_ID = "/brokers/seqid"
 _ENDPOINT = re.compile(r"(?P<listener>[^:]+)://\[?(?P<host>[^\]]*?)\]?:(?P<port>-?[0-9]+)")
 
 
@@ -26,17 +26,15 @@ def broker_path(broker_id: int) -> str:
     return f"{BROKER_IDS}/{broker_id}"
 
 
-def decode_broker(broker_id: int, node: Znode) -> Broker:
+def decode_broker(broker_id: int, node: Znode) -> BrokerNode:
     """Decode any version."""
     value = decode_object(node.path, node.data)
     rack = value.get("rack")
-    return Broker(
+    return BrokerNode(
         broker_id=broker_id,
         rack=None if rack is None else text(node.path, rack, "rack"),
         endpoints=_endpoints(node.path, value),
         registration_version=integer(node.path, value.get("version"), "version"),
-        epoch=node.czxid,
-        version=node.version,
         since_ms=node.created_ms,
     )
 

@@ -19,7 +19,7 @@ from kadmin.cluster.zookeeper.znodes import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kadmin.cluster.model import Znode
+    from kadmin.cluster.zookeeper.model import Znode
 
 Decoder: TypeAlias = "Callable[[Znode], object]"
 

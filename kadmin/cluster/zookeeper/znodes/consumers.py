@@ -16,7 +16,7 @@ from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError, decimal,
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kadmin.cluster.model import Znode
+    from kadmin.cluster.zookeeper.model import Znode
 
 CONSUMERS = "/consumers"
 _GENERATED = re.compile(r"(.+)-([0-9]{13})-([0-9a-f]{1,8})")

@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.model import Controller
-from kadmin.cluster.zookeeper.znodes.values import decimal, decode_object, encode, integer, mapping, text
+from kadmin.cluster.payloads import encode
+from kadmin.cluster.zookeeper.model import ControllerNode
+from kadmin.cluster.zookeeper.znodes.values import decimal, decode_object, integer, mapping, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kadmin.cluster.model import Znode
+    from kadmin.cluster.zookeeper.model import Znode
 
 CONTROLLER = "/controller"
 CONTROLLER_EPOCH = "/controller_epoch"
@@ -41,11 +42,11 @@ class Features:
     levels: Mapping[str, int]
 
 
-def decode_controller(node: Znode) -> Controller:
+def decode_controller(node: Znode) -> ControllerNode:
     """Decode version 1 or 2; the ephemeral owner is the controller's session."""
     value = decode_object(node.path, node.data)
     kraft_epoch = value.get("kraftControllerEpoch")
-    return Controller(
+    return ControllerNode(
         broker_id=integer(node.path, value.get("brokerid"), "brokerid"),
         session_id=node.ephemeral_owner,
         kraft_epoch=None if kraft_epoch is None else integer(node.path, kraft_epoch, "kraftControllerEpoch"),

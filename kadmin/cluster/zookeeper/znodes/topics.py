@@ -8,23 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.model import PartitionState, Topic
+from kadmin.cluster.payloads import encode, require_replicas
+from kadmin.cluster.zookeeper.model import StateNode, TopicNode
 from kadmin.cluster.zookeeper.znodes.paths import require_topic_name
-from kadmin.cluster.zookeeper.znodes.values import (
-    MalformedZnodeError,
-    decode_object,
-    encode,
-    integer,
-    integers,
-    mapping,
-    require_replicas,
-    text,
-)
+from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError, decode_object, integer, integers, mapping, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kadmin.cluster.model import Replicas, TopicPartition, Znode
+    from kadmin.cluster.model import Replicas, TopicPartition
+    from kadmin.cluster.zookeeper.model import Znode
 
 TOPICS = "/brokers/topics"
 
@@ -44,18 +37,18 @@ def state_path(partition: TopicPartition) -> str:
     return f"{partitions_path(partition.topic)}/{partition.partition}/state"
 
 
-def decode_topic(name: str, node: Znode) -> Topic:
+def decode_topic(name: str, node: Znode) -> TopicNode:
     """Decode any version; unknown keys are somebody's future and left alone."""
     value = decode_object(node.path, node.data)
     topic_id = value.get("topic_id")
-    return Topic(
+    return TopicNode(
         name=name,
         replicas=_by_partition(node.path, value.get("partitions"), "partitions"),
         adding_replicas=_moving(node.path, value, "adding_replicas"),
         removing_replicas=_moving(node.path, value, "removing_replicas"),
         topic_id=None if topic_id is None else text(node.path, topic_id, "topic_id"),
         format_version=integer(node.path, value.get("version", 1), "version"),
-        version=node.version,
+        fingerprint=node.version,
     )
 
 
@@ -70,15 +63,15 @@ def encode_topic(replicas: Mapping[int, Replicas]) -> bytes:
     return encode({"version": 1, "partitions": listed})
 
 
-def decode_state(node: Znode) -> PartitionState:
+def decode_state(node: Znode) -> StateNode:
     """Decode leader (-1: none), ISR and epochs; `leader_recovery_state` (3.2+) is not needed here."""
     value = decode_object(node.path, node.data)
-    return PartitionState(
+    return StateNode(
         leader=integer(node.path, value.get("leader"), "leader"),
         isr=integers(node.path, value.get("isr"), "isr"),
         leader_epoch=integer(node.path, value.get("leader_epoch"), "leader_epoch"),
         controller_epoch=integer(node.path, value.get("controller_epoch"), "controller_epoch"),
-        version=node.version,
+        fingerprint=node.version,
         written_ms=node.modified_ms,
     )
 

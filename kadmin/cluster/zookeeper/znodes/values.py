@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from kadmin.cluster.model import Replicas
+from typing import Any
 
 MAX_INT32 = 2**31 - 1
 MIN_INT32 = -(2**31)
@@ -80,28 +77,6 @@ def mapping(path: str, value: object, what: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise MalformedZnodeError(path, f"{what} is not an object: {value!r}")
     return value
-
-
-def require_replicas(what: str, replicas: Replicas) -> list[int]:
-    """Return a list of replicas that may be written; raises ValueError for an empty or repeating one."""
-    if not replicas:
-        raise ValueError(f"{what}: an empty replica list destroys data or loops controller elections")
-    listed = [require_id(broker) for broker in replicas]
-    if len(set(listed)) != len(listed):
-        raise ValueError(f"{what}: a broker stands twice in {listed}")
-    return listed
-
-
-def require_id(value: object) -> int:
-    """Return a non-negative int32 that may be written; raises ValueError for anything else, bools included."""
-    if type(value) is not int or not 0 <= value <= MAX_INT32:
-        raise ValueError(f"not a non-negative int32: {value!r}")
-    return value
-
-
-def encode(value: object) -> bytes:
-    """Encode as Kafka does: no blanks, keys in the order given, UTF-8."""
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def decimal(path: str, data: bytes | None) -> int:

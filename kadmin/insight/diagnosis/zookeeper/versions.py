@@ -1,7 +1,7 @@
-"""Which versions of Kafka a cluster may run, by what its brokers keep in ZooKeeper.
+"""Infers which versions of Kafka a cluster may run from the znodes of its brokers.
 
-Brokers make their folders at every start, so a folder that is absent was made by nobody: the brokers are older than it.
-Between 1.0 and 2.6 nothing tells, until a 2.4+ controller has rewritten some topic znode.
+Brokers create their znodes at every start, so an absent one means that all brokers are older than it. Versions 1.0 to
+2.6 cannot be told apart until a controller of 2.4 or later has rewritten a topic znode.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from kadmin.cluster.zookeeper.model import BrokerNode, TopicNode, details_of
 from kadmin.cluster.zookeeper.znodes.controller import FEATURE
 from kadmin.cluster.zookeeper.znodes.notifications import LOG_DIR_EVENTS, PRODUCER_ID_BLOCK
 
@@ -36,7 +37,7 @@ _BY_TOPIC_FORMAT: dict[int, Version] = {2: (2, 4), 3: (2, 8)}
 
 @dataclass(frozen=True, slots=True)
 class KafkaVersions:
-    """The oldest and the newest version that fit what was seen, both included."""
+    """The oldest and the newest possible version, both included."""
 
     oldest: Version = OLDEST
     newest: Version = NEWEST
@@ -55,9 +56,12 @@ def infer_versions(present: Collection[str], state: ClusterState) -> KafkaVersio
     lows, highs = [OLDEST], [NEWEST]
     for path, since, before in _FOLDERS:
         (lows if path in present else highs).append(since if path in present else before)
-    lows += [(2, 7) for broker in state.brokers.values() if broker.registration_version >= 5]  # noqa: PLR2004 - 2.7's
-    lows += [_BY_TOPIC_FORMAT.get(topic.format_version, OLDEST) for topic in state.topics.values()]
-    if state.controller is not None:
-        new = state.controller.kraft_epoch is not None
+    nodes = [broker for broker in state.brokers.values() if isinstance(broker, BrokerNode)]
+    lows += [(2, 7) for broker in nodes if broker.registration_version >= 5]  # noqa: PLR2004 - 2.7's
+    topics = [topic for topic in state.topics.values() if isinstance(topic, TopicNode)]
+    lows += [_BY_TOPIC_FORMAT.get(topic.format_version, OLDEST) for topic in topics]
+    controller = details_of(state).controller
+    if controller is not None:
+        new = controller.kraft_epoch is not None
         (lows if new else highs).append((3, 4) if new else (3, 3))
     return KafkaVersions(max(lows), max(*lows, min(highs)))

@@ -1,0 +1,209 @@
+"""Connections to the brokers of a cluster: bootstrap, requests with deadlines, and errors translated once.
+
+Requests and answers are kafka-python's protocol classes, since its admin client drops messages and error codes. Each
+version of a request is negotiated with the broker; a field that an older broker does not know is left out silently.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from copy import copy
+from typing import TYPE_CHECKING, Any, Self
+
+import kafka
+from kafka import errors
+from kafka.net.compat import KafkaNetClient
+from kafka.net.manager import KafkaConnectionManager
+from kafka.net.selector import NetworkSelector
+from kafka.protocol.metadata import MetadataRequest
+
+from kadmin.errors import NotAuthorizedError, NotCompletedError, UnknownOutcomeError, UnreachableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+BOOTSTRAP_S = 5.0
+"""How long to look for a first broker that answers."""
+REQUEST_S = 10.0
+"""How long an answer may take."""
+ATTEMPT_S = 5.0
+"""How long one broker may be silent before a request that any broker can answer goes to another one."""
+
+CLIENT_SETTINGS: dict[str, Any] = {"request_timeout_ms": int(REQUEST_S * 1000), "reconnect_backoff_max_ms": 1_000}
+"""Settings of every client of kafka-python."""
+
+_PAUSE_S = 0.05
+_MOST_BYTES = 100_000_000
+_NOT_CONTROLLER = 41
+_LOST = (errors.KafkaConnectionError, errors.KafkaTimeoutError, errors.RequestTimedOutError, errors.Cancelled)
+_NAMES = {-1: "UNKNOWN_SERVER_ERROR", 39: "INVALID_REPLICA_ASSIGNMENT"}
+"""Kafka's names of error codes that kafka-python names differently."""
+
+
+class Connection:
+    """Connections to the brokers of one cluster, opened when a request needs them; close it, or use `with`.
+
+    The brokers' addresses come from the first one that answers. Raises UnreachableError when none does.
+    """
+
+    def __init__(self, bootstrap: Sequence[str], *, bootstrap_s: float | None = None) -> None:
+        self.bootstrap = tuple(bootstrap)
+        settings = {"bootstrap_servers": list(bootstrap), **CLIENT_SETTINGS}
+        self._net = NetworkSelector(**settings)
+        self._manager = KafkaConnectionManager(self._net, receive_message_max_bytes=_MOST_BYTES, **settings)
+        self._net.start()
+        try:
+            with translated(self.bootstrap, "list the brokers"):
+                self._manager.bootstrap((BOOTSTRAP_S if bootstrap_s is None else bootstrap_s) * 1000)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._manager.close()
+        self._net.stop()
+        self._net.close()
+
+    def admin(self) -> Any:  # noqa: ANN401 - kafka-python ships no types
+        """Return kafka-python's admin client on these connections; it ends with them."""
+        client = KafkaNetClient(net=self._net, manager=self._manager)
+        return kafka.KafkaAdminClient(
+            bootstrap_servers=list(self.bootstrap), kafka_client=lambda **_: client, **CLIENT_SETTINGS
+        )
+
+    def ask(self, what: str, request: Any, *, broker_id: int | None = None, timeout_s: float = REQUEST_S) -> Any:  # noqa: ANN401 - as admin
+        """Send a request that changes nothing, to one broker or to any, and return the answer.
+
+        `what` completes "No broker answered in time to ...". A request for any broker goes to another one when the
+        first is silent. Raises UnreachableError, NotAuthorizedError or NotCompletedError.
+        """
+        with translated(self.bootstrap, what):
+            return self._manager.run(self._ask, request, broker_id, time.monotonic() + timeout_s)
+
+    def ask_controller(self, what: str, request: Any) -> Any:  # noqa: ANN401 - as admin
+        """Send a request that only the controller answers, and return the answer; raises as `ask` does.
+
+        In KRaft mode Metadata names any broker as the controller, and that broker forwards the request.
+        """
+        answer = self.ask(what, request, broker_id=self._controller_id(what))
+        if answer.error_code == _NOT_CONTROLLER:
+            answer = self.ask(what, request, broker_id=self._controller_id(what))
+        return answer
+
+    def change(self, what: str, request: Any, *, timeout_s: float) -> Any:  # noqa: ANN401 - as admin
+        """Send a request that changes the cluster, once, to any broker, and return the answer.
+
+        Raises UnreachableError when nothing was sent, and UnknownOutcomeError when it was sent and not answered: a
+        broker may apply it long after that.
+        """
+        with translated(self.bootstrap, what):
+            try:
+                return self._manager.run(self._change, request, time.monotonic() + timeout_s)
+            except _UnansweredError as error:
+                raise UnknownOutcomeError(
+                    f"The broker that was asked to {what} did not answer in time; the change may still be applied.",
+                    cause=_reason(error.__cause__),
+                ) from error
+
+    def _controller_id(self, what: str) -> int:
+        found: int = self.ask(what, MetadataRequest(topics=[], allow_auto_topic_creation=False)).controller_id
+        if found < 0:
+            raise NotCompletedError(f"The brokers at {','.join(self.bootstrap)} know no controller.")
+        return found
+
+    async def _ask(self, request: Any, broker_id: int | None, deadline: float) -> Any:  # noqa: ANN401 - as admin
+        while True:
+            connection = await self._connect(broker_id, deadline)
+            # A request keeps the version that was negotiated first; another broker may have another one.
+            sent, limit = copy(request), _attempt(broker_id, deadline)
+            try:
+                return await connection.send_request(sent, request_timeout_ms=_milliseconds_until(limit))
+            except _LOST:
+                if broker_id is not None or time.monotonic() >= deadline:
+                    raise
+
+    async def _change(self, request: Any, deadline: float) -> Any:  # noqa: ANN401 - as admin
+        connection = await self._connect(None, deadline)
+        try:
+            return await connection.send_request(request, request_timeout_ms=_milliseconds_until(deadline))
+        except _LOST as error:
+            raise _UnansweredError from error
+
+    async def _connect(self, broker_id: int | None, deadline: float) -> Any:  # noqa: ANN401 - as admin
+        """Return a connection on which a request leaves at once, and not at some later time.
+
+        A broker that cannot be reached is not tried again for a moment, so that the next attempt goes to another one.
+        """
+        while True:
+            limit = _attempt(broker_id, deadline)
+            node_id = self._manager.least_loaded_node() if broker_id is None else broker_id
+            try:
+                return await self._manager.get_connection(node_id, timeout_ms=_milliseconds_until(limit))
+            except errors.NodeNotReadyError:
+                if time.monotonic() >= deadline:
+                    raise
+            except _LOST:
+                if broker_id is not None or time.monotonic() >= deadline:
+                    raise
+            await self._net.sleep(_PAUSE_S)
+
+
+@contextmanager
+def translated(bootstrap: Sequence[str], what: str) -> Iterator[None]:
+    """Raise kadmin's errors for those of kafka-python; `what` completes "The brokers did not ..."."""
+    servers = ",".join(bootstrap)
+    try:
+        yield
+    except errors.IncompatibleBrokerVersion as error:
+        raise NotCompletedError(
+            f"The brokers at {servers} are too old to {what}.",
+            cause=str(error),
+            next_command="settings need Kafka 0.11, sizes 1.1 (or a file: --sizes), reassignments 2.4",
+        ) from error
+    except (errors.AuthorizationError, errors.SaslAuthenticationFailedError) as error:
+        raise NotAuthorizedError(f"The brokers at {servers} do not allow to {what}.", cause=_reason(error)) from error
+    except (*_LOST, errors.NodeNotReadyError, errors.UnknownBrokerIdError) as error:
+        raise UnreachableError(
+            f"No Kafka broker at {servers} answered in time to {what}.",
+            cause=_reason(error),
+            next_command="check the addresses, and that the brokers run",
+        ) from error
+    except errors.KafkaError as error:
+        raise NotCompletedError(f"The brokers at {servers} did not {what}.", cause=_reason(error)) from error
+
+
+def raise_for(code: int, message: str | None, bootstrap: Sequence[str], what: str) -> None:
+    """Raise the error of an answer's code; 0 is none."""
+    if code:
+        with translated(bootstrap, what):
+            raise errors.for_code(code)(message or error_name(code))
+
+
+def error_name(code: int) -> str:
+    """Return Kafka's name of an error code, as NOT_CONTROLLER for 41."""
+    return _NAMES.get(code) or getattr(errors.for_code(code), "message", None) or f"error {code}"
+
+
+class _UnansweredError(Exception):
+    """A request left and its answer did not come."""
+
+
+def _attempt(broker_id: int | None, deadline: float) -> float:
+    """Return when to stop waiting for a broker: one that is named has until the deadline."""
+    return deadline if broker_id is not None else min(deadline, time.monotonic() + ATTEMPT_S)
+
+
+def _milliseconds_until(deadline: float) -> float:
+    return max(1.0, (deadline - time.monotonic()) * 1000)
+
+
+def _reason(error: BaseException | None) -> str:
+    return str(error) or type(error).__name__

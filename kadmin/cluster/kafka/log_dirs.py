@@ -1,0 +1,77 @@
+"""Sizes of replicas on the brokers' disks (DescribeLogDirs, Kafka 1.1 and later)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kafka.protocol.admin import DescribeLogDirsRequest
+
+from kadmin.cluster.kafka.connection import Connection, error_name, raise_for
+from kadmin.cluster.model import TopicPartition
+from kadmin.errors import NotCompletedError, UnreachableError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from kadmin.errors import KadminError
+
+_WHAT = "describe log directories"
+
+
+@dataclass(frozen=True, slots=True)
+class LogDirs:
+    """The bytes on disk of every replica, by broker; `failed` holds the error of each broker that gave no sizes."""
+
+    sizes: Mapping[int, Mapping[TopicPartition, int]]
+    failed: Mapping[int, KadminError]
+
+
+def describe_log_dirs(bootstrap: Sequence[str], brokers: Iterable[int]) -> LogDirs:
+    """Return what each of the brokers has on disk, asking one after the other.
+
+    When none of them gives sizes, raises UnreachableError when no broker answers, NotAuthorizedError without the right
+    DESCRIBE on the cluster, NotCompletedError for brokers before 1.1.
+    """
+    with Connection(bootstrap) as connection:
+
+        def ask(broker: int) -> Mapping[str, Any]:
+            try:
+                answer = connection.ask(_WHAT, DescribeLogDirsRequest(topics=None), broker_id=broker)
+            except UnreachableError as error:
+                message = f"Broker {broker} did not describe its log directories."
+                raise UnreachableError(message, cause=error.cause) from error
+            raise_for(answer.error_code, None, bootstrap, _WHAT)
+            return {"broker": broker, "log_dirs": [each.to_dict() for each in answer.results]}
+
+        return log_dirs_by(ask, brokers)
+
+
+def log_dirs_by(ask: Callable[[int], Mapping[str, Any]], brokers: Iterable[int]) -> LogDirs:
+    """Read the answers to DescribeLogDirs as kafka-python gives them; copies between directories do not count."""
+    sizes: dict[int, dict[TopicPartition, int]] = {}
+    failed: dict[int, KadminError] = {}
+    for broker in sorted(brokers):
+        try:
+            sizes[broker] = _replica_sizes(ask(broker))
+        except (NotCompletedError, UnreachableError) as error:
+            failed[broker] = error
+    if failed and not sizes:
+        raise next(iter(failed.values()))
+    return LogDirs(sizes, failed)
+
+
+def _replica_sizes(described: Mapping[str, Any]) -> dict[TopicPartition, int]:
+    sizes: dict[TopicPartition, int] = {}
+    for directory in described["log_dirs"]:
+        if directory["error_code"]:
+            raise NotCompletedError(
+                f"Broker {described['broker']} cannot read its log directory {directory['log_dir']}.",
+                cause=error_name(directory["error_code"]),
+            )
+        for topic in directory["topics"]:
+            for replica in topic["partitions"]:
+                if not replica["is_future_key"]:
+                    partition = TopicPartition(topic["name"], replica["partition_index"])
+                    sizes[partition] = max(sizes.get(partition, 0), replica["partition_size"])
+    return dict(sorted(sizes.items()))

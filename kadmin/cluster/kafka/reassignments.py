@@ -1,0 +1,110 @@
+"""Reassignments through the brokers (AlterPartitionReassignments, ListPartitionReassignments, Kafka 2.4 and later)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from kafka.protocol.admin import AlterPartitionReassignmentsRequest, ListPartitionReassignmentsRequest
+
+from kadmin.cluster.kafka.connection import REQUEST_S, error_name, raise_for
+from kadmin.cluster.model import TopicPartition
+from kadmin.errors import UnknownOutcomeError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from kadmin.cluster.kafka.connection import Connection
+    from kadmin.cluster.model import Replicas
+
+CHANGE_S = 30.0
+"""How long the answer to a change may take: brokers forward it to a new controller for as long as an election takes."""
+_REQUEST_TIMED_OUT = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Reassignment:
+    """A reassignment in flight; `replicas` holds the target first, then the replicas that will be removed."""
+
+    replicas: Replicas
+    adding_replicas: Replicas
+    removing_replicas: Replicas
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a partition's change was refused: Kafka's error code, its name (INVALID_REPLICA_ASSIGNMENT), its message."""
+
+    code: int
+    name: str
+    message: str | None
+
+
+def list_reassignments(
+    connection: Connection, partitions: Iterable[TopicPartition] | None = None
+) -> dict[TopicPartition, Reassignment]:
+    """Return the reassignments in flight, of some partitions or of all, as the controller knows them.
+
+    A partition that does not exist is left out. Raises as `Connection.ask` does.
+    """
+    what, topic = "list reassignments", ListPartitionReassignmentsRequest.ListPartitionReassignmentsTopics
+    asked = None
+    if partitions is not None:
+        asked = [
+            topic(name=name, partition_indexes=[each.partition for each in group])
+            for name, group in groupby(sorted(partitions), key=lambda each: each.topic)
+        ]
+    answer = connection.ask_controller(
+        what, ListPartitionReassignmentsRequest(timeout_ms=int(REQUEST_S * 1000), topics=asked)
+    )
+    raise_for(answer.error_code, answer.error_message, connection.bootstrap, what)
+    return {
+        TopicPartition(topic.name, each.partition_index): Reassignment(
+            tuple(each.replicas), tuple(each.adding_replicas), tuple(each.removing_replicas)
+        )
+        for topic in answer.topics
+        for each in topic.partitions
+    }
+
+
+def alter_reassignments(
+    connection: Connection, targets: Mapping[TopicPartition, Replicas | None]
+) -> dict[TopicPartition, Refusal | None]:
+    """Send a target for each partition, None to end its reassignment, in one request to a cluster in KRaft mode.
+
+    Returns None for each partition that was accepted. The request is not atomic: the other partitions run when one is
+    refused. Raises as `Connection.change` does; what was not answered may still be applied.
+    """
+    what, topic = "alter reassignments", AlterPartitionReassignmentsRequest.ReassignableTopic
+    asked = [
+        topic(
+            name=name,
+            partitions=[
+                topic.ReassignablePartition(partition_index=each.partition, replicas=_listed(targets[each]))
+                for each in group
+            ],
+        )
+        for name, group in groupby(sorted(targets), key=lambda each: each.topic)
+    ]
+    request = AlterPartitionReassignmentsRequest(timeout_ms=int(CHANGE_S * 1000), topics=asked)
+    answer = connection.change(what, request, timeout_s=CHANGE_S)
+    if answer.error_code == _REQUEST_TIMED_OUT:
+        raise UnknownOutcomeError(
+            "The controller did not confirm the reassignments in time; they may still be applied.",
+            cause=answer.error_message,
+        )
+    raise_for(answer.error_code, answer.error_message, connection.bootstrap, what)
+    return {
+        TopicPartition(topic.name, each.partition_index): _refusal(each.error_code, each.error_message)
+        for topic in answer.responses
+        for each in topic.partitions
+    }
+
+
+def _listed(replicas: Replicas | None) -> list[int] | None:
+    return None if replicas is None else list(replicas)
+
+
+def _refusal(code: int, message: str | None) -> Refusal | None:
+    return Refusal(code, error_name(code), message) if code else None

@@ -1,0 +1,161 @@
+"""Frozen values of ZooKeeper: znodes as read, what they decode to beyond `kadmin.cluster.model`, and writes.
+
+`version` is always the znode's zkVersion, the number that a compare-and-set or a check names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from kadmin.cluster.model import Broker, Controller, PartitionState, Topic
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kadmin.cluster.model import ClusterState
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerNode(Broker):
+    """`/brokers/ids/<id>`; `registration_version` is 1 to 5."""
+
+    registration_version: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TopicNode(Topic):
+    """`/brokers/topics/<topic>`; `format_version` is the JSON's own `version`, 1 to 3; `fingerprint` the zkVersion."""
+
+    format_version: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class StateNode(PartitionState):
+    """A partition's `state` znode, written at `written_ms` by the controller or leader of `controller_epoch`."""
+
+    controller_epoch: int = 0
+    written_ms: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerNode(Controller):
+    """The `/controller` znode. `session_id` is its ephemeralOwner; `kraft_epoch` is -1 or None in ZooKeeper mode."""
+
+    session_id: int
+    kraft_epoch: int | None = None
+    version: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A znode that is there and could not be used: not decoded, or (`denied`) not even allowed to be read."""
+
+    path: str
+    reason: str
+    data: bytes | None = None
+    version: int = -1
+    denied: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ZooKeeperDetails:
+    """What ZooKeeper alone holds of a cluster; `unreadable` is what a tolerant reading had to leave out."""
+
+    controller: ControllerNode | None
+    controller_epoch_version: int
+    unreadable: tuple[Unreadable, ...] = ()
+
+
+def details_of(state: ClusterState) -> ZooKeeperDetails:
+    """Return what ZooKeeper alone holds; raises TypeError for a state that was not read from ZooKeeper."""
+    if not isinstance(state.details, ZooKeeperDetails):
+        raise TypeError("this state was not read from ZooKeeper")
+    return state.details
+
+
+@dataclass(frozen=True, slots=True)
+class Znode:
+    """Bytes and facts of one znode as read. `data` is None where ZooKeeper holds null. Session id 0: not ephemeral.
+
+    `created_ms` and `modified_ms` are by the servers' clocks; 0 where nobody told.
+    """
+
+    path: str
+    data: bytes | None
+    version: int
+    cversion: int = 0
+    czxid: int = 0
+    mzxid: int = 0
+    ephemeral_owner: int = 0
+    created_ms: int = 0
+    modified_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class EntityConfig:
+    """The dynamic configs of a topic or broker, and the znode that holds them; without one, there are none."""
+
+    znode: Znode | None
+    values: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Acl:
+    """One access control entry: permission bits and `scheme:credential`, as ZooKeeper keeps them."""
+
+    permissions: int
+    scheme: str
+    credential: str
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """Create a znode; `acl` None means open to the world (chroot-relative paths throughout)."""
+
+    path: str
+    data: bytes | None = None
+    acl: tuple[Acl, ...] | None = None
+    ephemeral: bool = False
+    sequential: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The znode exists and, unless `version` is -1, has that version."""
+
+    path: str
+    version: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class SetData:
+    """Overwrite a znode at `version` (-1: any)."""
+
+    path: str
+    data: bytes
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """Delete a znode at `version` (-1: any)."""
+
+    path: str
+    version: int
+
+
+Op: TypeAlias = Create | Check | SetData | Delete
+
+
+@dataclass(frozen=True, slots=True)
+class MultiResult:
+    """The fate of one ZooKeeper multi, which is all or nothing.
+
+    `committed`: every op applied. Otherwise `failed` is the op that ZooKeeper refused and `reason` its error name:
+    `NodeExists`, `NoNode`, `BadVersion`, `NotEmpty`, `NoAuth` or another of ZooKeeper's names.
+    """
+
+    committed: bool
+    failed: Op | None = None
+    reason: str | None = None

@@ -1,0 +1,179 @@
+"""What the executor needs of a cluster and of the place that keeps its operations, whichever way it keeps metadata.
+
+`Backend` reads the cluster and asks its controller for changes; `OperationStore` keeps lock, fence, records, steps and
+requests. One implementation of both belongs together: `publish`, `take_back` and `change_configs` alone write steps,
+because ZooKeeper writes step and request in one transaction, and the brokers' API needs the step on record first.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from kadmin.cluster.model import ClusterState, Listening
+    from kadmin.errors import KadminError
+    from kadmin.operations.context import Clock
+    from kadmin.operations.decide.actions import Publish, TakeBack
+    from kadmin.operations.record.holder import Holder, Lease
+    from kadmin.operations.record.record import Channel, Listing, OperationRecord, OperationStatus, Step
+    from kadmin.operations.record.stop_request import StopRequest
+    from kadmin.plan.throttle import ConfigValues
+    from kadmin.plan.waves import PublishLimits
+
+    EditConfigs: TypeAlias = Callable[[ConfigValues], Mapping[str, Mapping[str, str | None]]]
+
+
+class PublishOutcome(StrEnum):
+    """What became of a publish."""
+
+    PUBLISHED = "published"
+    """Step and request were written."""
+    CHANGED = "changed"
+    """A topic, a broker or the controller is not as observed; nothing was written."""
+    LOST_LOCK = "lost lock"
+    """The lock is no longer ours; nothing was written."""
+    OCCUPIED = "occupied"
+    """Another request is pending where ours would go; nothing was written."""
+
+
+class Backend(Protocol):
+    """Reads a cluster and asks its controller for changes. Every call has a deadline of its own.
+
+    Reads raise UnreachableError where the cluster does not answer. Writes whose fate cannot be learned raise
+    UnknownOutcomeError.
+    """
+
+    @property
+    def limits(self) -> PublishLimits:
+        """What one publish can hold."""
+        ...
+
+    @property
+    def unchanged_means_rejected(self) -> bool:
+        """Whether a partition that a finished request left unchanged was rejected by the controller."""
+        ...
+
+    def check(self) -> None:
+        """Raise UnreachableError unless a cluster of this kind answers; what is read next is at least as new."""
+        ...
+
+    def read(
+        self, topics: Iterable[str] | None = None, *, with_configs: bool = False, settle: bool = False
+    ) -> ClusterState:
+        """Read all topics, or those named; with `settle`, topics that change meanwhile are read again."""
+        ...
+
+    def place(self, channel: Channel) -> str:
+        """Name the channel as messages do."""
+        ...
+
+    def listening(self, channel: Channel, state: ClusterState) -> Listening:
+        """Ask whether the controller of `state` would see a request on the channel; nothing is written."""
+        ...
+
+    def publish(self, step: Step, action: Publish, seen: ClusterState, lease: Lease) -> PublishOutcome:
+        """Write the step and the request that `action` describes, provided that the cluster is as `seen`."""
+        ...
+
+    def take_back(self, step: Step, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishOutcome | str:
+        """Take moves in flight back to their original replicas, or return why that has to wait."""
+        ...
+
+    def config_backlog(self) -> KadminError | None:
+        """Return why no configs should be changed now, None where they may be."""
+        ...
+
+    def read_configs(self, entities: Iterable[str]) -> ConfigValues:
+        """Return the dynamic configs of entities such as `topics/orders` or `brokers/1`."""
+        ...
+
+    def configured_entities(self) -> Mapping[str, bool]:
+        """Return every topic and broker with dynamic configs, and whether it exists; a broker exists while alive."""
+        ...
+
+    def change_configs(self, entities: Iterable[str], edit: EditConfigs, lease: Lease) -> bool:
+        """Apply the edits that `edit` derives from the values found; an edit to None deletes the key.
+
+        Returns False where a signal or the command's end came first. Raises LostLockError.
+        """
+        ...
+
+    def metadata_groups(self, topics: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+        """Return, by topic, the consumer groups that keep their offsets with the cluster's metadata."""
+        ...
+
+
+class OperationStore(Protocol):
+    """Keeps the lock and the operations of one cluster. Writes but `ask` need the lease of the lock's holder."""
+
+    @property
+    def session_timeout_s(self) -> float:
+        """Seconds after which the lock of a dead holder expires."""
+        ...
+
+    def holder(self) -> Holder | None:
+        """Return who holds the lock."""
+        ...
+
+    def take(self, holder: Holder, clock: Clock, wait_s: float) -> Lease:
+        """Take the lock, waiting at most `wait_s` for another's; raises BusyError naming the holder."""
+        ...
+
+    def retake(self, lease: Lease, holder: Holder, clock: Clock) -> Lease:
+        """Take a lock again that expired with our session; raises LostLockError where it was taken from us."""
+        ...
+
+    def release(self, lease: Lease) -> None:
+        """Give the lock back; a lock that is no longer ours is left alone."""
+        ...
+
+    def release_by_hand(self, operation_id: str) -> Holder:
+        """Take the lock away from its holder, whose next write then fails; returns the holder."""
+        ...
+
+    def listings(self) -> tuple[Listing, ...]:
+        """Return every operation, oldest first."""
+        ...
+
+    def unfinished(self) -> tuple[Listing, ...]:
+        """Return the operations that are not finished."""
+        ...
+
+    def record(self, operation_id: str) -> OperationRecord:
+        """Return the immutable part; raises NotCompletedError where it cannot be read."""
+        ...
+
+    def status(self, operation_id: str) -> OperationStatus:
+        """Return the changing part; raises InvalidInputError where there is no such operation."""
+        ...
+
+    def steps(self, operation_id: str, known: tuple[Step, ...] = ()) -> tuple[Step, ...]:
+        """Return the steps in order; those `known` are not read again."""
+        ...
+
+    def request(self, operation_id: str) -> StopRequest | None:
+        """Return what was asked of an operation."""
+        ...
+
+    def ask(self, operation_id: str, request: StopRequest) -> StopRequest:
+        """Leave a request for the runner and return the one that holds now: this one, or a stronger one."""
+        ...
+
+    def create(self, record: OperationRecord, lease: Lease, now: str) -> None:
+        """Write the whole record; its last write makes the operation running."""
+        ...
+
+    def set_status(self, operation_id: str, status: OperationStatus, lease: Lease) -> None:
+        """Change the status; raises KadminError for a transition that TRANSITIONS does not list."""
+        ...
+
+    def reopen(self, operation_id: str, status: OperationStatus, lease: Lease) -> None:
+        """Change the status and remove the request."""
+        ...
+
+    def prune(self, lease: Lease) -> None:
+        """Remove the oldest finished operations beyond those that are kept for `history`."""
+        ...

@@ -1,0 +1,121 @@
+"""What every use case works with: the cluster, its operations, the time, and the receiver of events."""
+
+from __future__ import annotations
+
+import getpass
+import math
+import os
+import secrets
+import socket
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from kadmin.errors import StoppedError, UnknownOutcomeError, UnreachableError
+from kadmin.operations import events
+from kadmin.operations.record.holder import Holder
+from kadmin.operations.record.record import Author
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kadmin.operations.backend import Backend, OperationStore
+    from kadmin.operations.record.holder import Lease
+
+
+POLL_S = 0.2
+"""Seconds between two looks, wherever kadmin waits for a cluster."""
+
+
+class Clock:
+    """Monotonic seconds, the wall clock for messages, and waits that `interrupt` and the command's end cut short.
+
+    A wall clock that is set back moves no deadline. `until` is when the command ends; `stop_signal` the signal that
+    interrupted it, None before. `careful` is set while a lock or a record must be left whole.
+    """
+
+    def __init__(self, until: float = math.inf) -> None:
+        self._interrupted = threading.Event()
+        self.until = until
+        self.stop_signal: int | None = None
+        self.careful = False
+
+    def now(self) -> float:
+        """Return monotonic seconds."""
+        return time.monotonic()
+
+    def timestamp(self) -> str:
+        """Return the wall clock's UTC time, ISO 8601 to the second."""
+        return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def wait(self, seconds: float) -> None:
+        """Wait, or return at once when interrupted or at the command's end."""
+        self._interrupted.wait(max(0.0, min(seconds, self.until - self.now())))
+
+    def interrupt(self, signal_number: int) -> None:
+        """End the present wait and every later one; raises StoppedError where no lock or record must be left whole."""
+        self.stop_signal = signal_number
+        self._interrupted.set()
+        if not self.careful:
+            raise StoppedError(f"Stopped by signal {signal_number}; nothing was changed.", signal_number=signal_number)
+
+    @property
+    def over(self) -> bool:
+        """Whether the command's end has come."""
+        return self.now() >= self.until
+
+    def stop_if_asked(self, kept: str, next_command: str) -> None:
+        """Raise StoppedError once a signal has come; `kept` says what is left on the cluster."""
+        if self.stop_signal is not None:
+            raise StoppedError(
+                f"Stopped by signal {self.stop_signal}; {kept}.",
+                signal_number=self.stop_signal,
+                next_command=next_command,
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A cluster, the store of its operations, the command's clock, and the receiver of events."""
+
+    backend: Backend
+    operations: OperationStore
+    clock: Clock
+    tell: events.Tell
+
+    def new_holder(self, operation_id: str, now: str) -> Holder:
+        """Return this process as the holder of the lock for an operation."""
+        author = Author(_user(), socket.gethostname(), os.getpid())
+        return Holder(author, operation_id, now, self.operations.session_timeout_s)
+
+    def give_back(self, lease: Lease) -> None:
+        """Release the lock; a failure is only noted, because the lock expires with the session."""
+        try:
+            self.operations.release(lease)
+        except (UnreachableError, UnknownOutcomeError):
+            self.tell(events.Noted("the lock could not be released; it expires with the session"))
+
+    @contextmanager
+    def leased(self, purpose: str, lock_timeout_s: float) -> Iterator[Lease]:
+        """Hold the lock for a short write that is no operation; `purpose` takes the place of an operation's id."""
+        holder = self.new_holder(purpose, self.clock.timestamp())
+        lease = self.operations.take(holder, self.clock, lock_timeout_s)
+        try:
+            yield lease
+        finally:
+            self.give_back(lease)
+
+
+def new_operation_id(now: str) -> str:
+    """Return the id of an operation that begins at the timestamp; ids sort by time."""
+    return f"{now.translate({ord(c): None for c in '-:'})}-{secrets.token_hex(3)}"
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # no name for this uid, as in many containers
+        return str(os.getuid())

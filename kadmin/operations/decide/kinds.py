@@ -1,0 +1,50 @@
+"""The kinds of plans that operations execute: one entry in KINDS for each, and one module beside this one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.documents import parse_document, plan_digest
+from kadmin.errors import InvalidInputError, StalePlanError
+from kadmin.operations.decide.deletion import DELETION
+from kadmin.operations.decide.election import ELECTION
+from kadmin.operations.decide.reassignment import REASSIGNMENT
+from kadmin.operations.decide.recreation import RECREATION
+from kadmin.operations.record.record import OperationKind
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from kadmin.operations.decide.actions import PlanKind, Work
+    from kadmin.operations.record.record import OperationRecord
+    from kadmin.plan.model import Plan
+
+KINDS: tuple[PlanKind[Any], ...] = (REASSIGNMENT, ELECTION, DELETION, RECREATION)
+_BY_PLAN = {each.plan: each for each in KINDS}
+
+
+def kind_of(plan: Plan) -> PlanKind[Any]:
+    """Return the entry of a plan's kind."""
+    return _BY_PLAN[type(plan)]
+
+
+def work_of(record: OperationRecord) -> Work:
+    """Rebuild the work from a record alone, on any machine.
+
+    Raises InvalidInputError for a heal, which has no plan, and StalePlanError where the recorded plan was edited.
+    """
+    if record.kind is OperationKind.HEAL:
+        raise InvalidInputError(
+            f"Operation {record.operation_id} heals the cluster; it holds no plan.", next_command="kadmin heal"
+        )
+    plan = parse_document(record.plan_text.encode(), f"operation {record.operation_id}")
+    if plan_digest(plan) != record.plan_digest:
+        raise StalePlanError(
+            f"The plan of operation {record.operation_id} is not the one that was applied.",
+            cause=f"its record was edited: {record.plan_digest} was written, {plan_digest(plan)} is there",
+            next_command="kadmin history",
+        )
+    kind = _BY_PLAN.get(type(plan))
+    if kind is None:
+        raise InvalidInputError(f"Operation {record.operation_id} holds no plan that can be executed.")
+    return kind.work_of(plan, record)

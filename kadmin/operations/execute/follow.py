@@ -1,0 +1,89 @@
+"""The loop: observe, decide, act. Runner and heal run on it, and nothing else loops over a cluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from kadmin.errors import UnreachableError
+from kadmin.operations import events
+from kadmin.operations.context import POLL_S
+from kadmin.operations.decide.actions import Finish, Wait
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kadmin.errors import KadminError
+    from kadmin.operations.context import Context
+
+Seen = TypeVar("Seen")
+Action = TypeVar("Action")
+
+OUTAGE_S = 60.0
+"""How long a cluster may be unreachable, counted from the first call that was not answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loop(Generic[Seen, Action]):
+    """What a use case puts into the loop.
+
+    `act` carries out an action and returns why the next look has to wait, None to look again at once. `on_wait` is
+    called at every wait. `past_deadline` builds the error for the command's end. `kept` says what a signal leaves on
+    the cluster, `again` is the command that goes on.
+    """
+
+    observe: Callable[[], Seen]
+    decide: Callable[[Seen], Action | Wait | Finish]
+    act: Callable[[Action, Seen], str | None]
+    on_wait: Callable[[Wait, Seen], None]
+    past_deadline: Callable[[str | None, Seen], KadminError]
+    kept: str
+    again: str
+
+
+def follow(loop: Loop[Seen, Action], context: Context) -> tuple[Finish, Seen]:
+    """Look, decide and act until an action is Finish; returns it with the last look.
+
+    While the cluster is unreachable the loop looks again, for OUTAGE_S. An action is never repeated without a look.
+    Raises StoppedError on a signal, and what `past_deadline` builds at the command's end.
+    """
+    clock, warned, give_up = context.clock, "", None
+    while True:
+        clock.stop_if_asked(loop.kept, loop.again)
+        try:
+            seen = loop.observe()
+            action = loop.decide(seen)
+            if isinstance(action, Finish):
+                return action, seen
+            if clock.over:
+                raise loop.past_deadline(action.reason if isinstance(action, Wait) else None, seen)
+            wait = action if isinstance(action, Wait) else _acted(loop.act(action, seen))
+        except UnreachableError as lost:
+            give_up = _outlast(lost, give_up, loop.again, context)
+            continue
+        give_up = None
+        if wait is not None:
+            loop.on_wait(wait, seen)
+            if wait.warning is not None and wait.warning != warned:
+                warned = wait.warning
+                context.tell(events.Noted(f"warning: {warned}"))
+            clock.wait(POLL_S)
+
+
+def _acted(reason: str | None) -> Wait | None:
+    return None if reason is None else Wait(reason)
+
+
+def _outlast(lost: UnreachableError, give_up: float | None, again: str, context: Context) -> float:
+    """Wait for a cluster that does not answer and return when to give up; refusals are raised at once."""
+    clock = context.clock
+    if type(lost) is not UnreachableError or clock.stop_signal is not None:
+        raise lost
+    give_up = min(clock.now() + OUTAGE_S, clock.until) if give_up is None else give_up
+    if clock.now() >= give_up:
+        raise UnreachableError(
+            lost.message, cause=lost.cause, next_command=f"{again}, when the cluster answers again"
+        ) from lost
+    context.tell(events.Noted("the cluster does not answer; the operation is on record, waiting"))
+    clock.wait(POLL_S)
+    return give_up

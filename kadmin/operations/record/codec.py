@@ -1,0 +1,216 @@
+"""The operation record as bytes: JSON, compressed where it is large. Every store keeps the same bytes."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+from kadmin.cluster.model import TopicPartition
+from kadmin.errors import NotCompletedError
+from kadmin.insight.diagnosis.health import Health
+from kadmin.operations.record.record import (
+    Author,
+    Channel,
+    Listing,
+    OperationKind,
+    OperationRecord,
+    OperationState,
+    OperationStatus,
+    Replaced,
+    Step,
+    StepKind,
+    ThrottleRecord,
+)
+from kadmin.operations.record.stop_request import Stop, StopRequest
+from kadmin.plan.model import TopicRecipe
+from kadmin.plan.throttle import ConfigChange
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kadmin.cluster.model import Assignment
+
+RECORD_VERSION = 2
+"""The layout that this kadmin writes and reads; `min_reader` in a record names the oldest layout that can read it."""
+
+
+def encode_record(record: OperationRecord) -> bytes:
+    """Return the whole record, compressed."""
+    value = {
+        "min_reader": RECORD_VERSION,
+        "operation_id": record.operation_id,
+        "kind": record.kind,
+        "plan_text": record.plan_text,
+        "plan_digest": record.plan_digest,
+        "cluster_id": record.cluster_id,
+        "created_at": record.created_at,
+        "author": asdict(record.author),
+        "origin": _dump_assignment(record.origin),
+        "waves": record.waves,
+        "targets": _dump_partitions(record.targets),
+        "recipes": [
+            {"topic": recipe.topic, "replicas": sorted(recipe.replicas.items()), "configs": dict(recipe.configs)}
+            for recipe in record.recipes
+        ],
+        "health": None if record.health is None else _dump_health(record.health),
+        "throttle": None if record.throttle is None else asdict(record.throttle),
+    }
+    return zlib.compress(_dump(value), level=9)
+
+
+def decode_record(packed: bytes, operation_id: str) -> OperationRecord:
+    """Decode a record; raises NotCompletedError where a newer kadmin wrote it in a way that this one cannot read."""
+    value = json.loads(zlib.decompress(packed))
+    if value.pop("min_reader", RECORD_VERSION + 1) > RECORD_VERSION:
+        raise NotCompletedError(
+            f"Operation {operation_id} was written by another version of kadmin.",
+            next_command="use the version of kadmin that started it",
+        )
+    value["kind"] = OperationKind(value["kind"])
+    value["author"] = Author(**value["author"])
+    value["origin"] = _load_assignment(value["origin"])
+    value["targets"] = _load_partitions(value["targets"])
+    value["waves"] = tuple(tuple(wave) for wave in value["waves"])
+    value["recipes"] = tuple(_load_recipe(recipe) for recipe in value["recipes"])
+    value["health"] = _load_health(value.get("health"))
+    value["throttle"] = _load_throttle(value.get("throttle"))  # records before throttles have none
+    return OperationRecord(**value)
+
+
+def encode_status(status: OperationStatus, record: OperationRecord) -> bytes:
+    """Encode the state with what a listing shows, so that `history` reads one znode per operation."""
+    return _dump(
+        {
+            **asdict(status),
+            "min_reader": RECORD_VERSION,
+            "kind": record.kind,
+            "plan_digest": record.plan_digest,
+            "created_at": record.created_at,
+            "author": asdict(record.author),
+        }
+    )
+
+
+def restate(data: bytes, status: OperationStatus) -> bytes:
+    """Return an operation's znode with another status and all else as it was."""
+    return _dump({**json.loads(data), **asdict(status)})
+
+
+def decode_status(data: bytes) -> OperationStatus:
+    """Decode the changing part of an operation."""
+    value = json.loads(data)
+    return OperationStatus(OperationState(value["state"]), value["updated_at"], value["message"])
+
+
+def decode_listing(operation_id: str, data: bytes) -> Listing:
+    """Decode an operation's own znode for a listing."""
+    value = json.loads(data)
+    return Listing(
+        operation_id,
+        OperationKind(value["kind"]),
+        decode_status(data),
+        value["plan_digest"],
+        value["created_at"],
+        Author(**value["author"]),
+    )
+
+
+def encode_step(step: Step) -> bytes:
+    """Encode a step record."""
+    value = {
+        **asdict(replace(step, refused={})),
+        "partitions": _dump_partitions(step.partitions),
+        "replaced": None if step.replaced is None else _dump_replaced(step.replaced),
+        "refused": [[tp.topic, tp.partition, reason] for tp, reason in sorted(step.refused.items())],
+    }
+    return _dump(value)
+
+
+def decode_step(data: bytes) -> Step:
+    """Decode a step record."""
+    value = json.loads(data)
+    channel, replaced = value["channel"], value["replaced"]
+    value |= {
+        "kind": StepKind(value["kind"]),
+        "partitions": _load_partitions(value["partitions"]),
+        "topics": tuple(value["topics"]),
+        "channel": None if channel is None else Channel(channel),
+        "replaced": None if replaced is None else _load_replaced(replaced),
+        "refused": {TopicPartition(topic, number): reason for topic, number, reason in value["refused"]},
+    }
+    return Step(**value)
+
+
+def _dump(value: object) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def _dump_assignment(assignment: Assignment) -> list[list[Any]]:
+    return [[tp.topic, tp.partition, list(replicas)] for tp, replicas in sorted(assignment.items())]
+
+
+def _load_assignment(value: list[list[Any]]) -> Assignment:
+    return {TopicPartition(topic, number): tuple(replicas) for topic, number, replicas in value}
+
+
+def _dump_partitions(partitions: Sequence[TopicPartition]) -> list[list[Any]]:
+    return [[tp.topic, tp.partition] for tp in partitions]
+
+
+def _load_partitions(value: list[list[Any]]) -> tuple[TopicPartition, ...]:
+    return tuple(TopicPartition(topic, number) for topic, number in value)
+
+
+def _dump_health(health: Health) -> dict[str, Any]:
+    return {
+        "brokers": sorted(health.brokers),
+        "offline": _dump_partitions(sorted(health.offline)),
+        "under_min_isr": _dump_partitions(sorted(health.under_min_isr)),
+    }
+
+
+def _load_health(value: dict[str, Any] | None) -> Health | None:
+    if value is None:
+        return None
+    short = frozenset(_load_partitions(value["under_min_isr"]))
+    return Health(frozenset(value["brokers"]), frozenset(_load_partitions(value["offline"])), short)
+
+
+def _load_recipe(value: dict[str, Any]) -> TopicRecipe:
+    replicas = {number: tuple(ids) for number, ids in value["replicas"]}
+    return TopicRecipe(value["topic"], replicas, value["configs"])
+
+
+def _dump_replaced(replaced: Replaced) -> dict[str, Any]:
+    packed = None if replaced.data is None else base64.b64encode(zlib.compress(replaced.data, level=9)).decode()
+    return {"path": replaced.path, "version": replaced.version, "data": packed}
+
+
+def _load_replaced(value: dict[str, Any]) -> Replaced:
+    packed = value["data"]
+    data = None if packed is None else zlib.decompress(base64.b64decode(packed))
+    return Replaced(value["path"], value["version"], data)
+
+
+def _load_throttle(value: dict[str, Any] | None) -> ThrottleRecord | None:
+    if value is None:
+        return None
+    changes = {
+        entity: {key: ConfigChange(**change) for key, change in keys.items()}
+        for entity, keys in value["changes"].items()
+    }
+    return ThrottleRecord(value["rate"], changes)
+
+
+def encode_request(request: StopRequest) -> bytes:
+    """Encode a request."""
+    return _dump({**asdict(request), "stop": request.stop.name})
+
+
+def decode_request(data: bytes) -> StopRequest:
+    """Decode a request."""
+    value = json.loads(data)
+    return StopRequest(**{**value, "stop": Stop[value["stop"]]})

@@ -1,0 +1,51 @@
+"""The holder of the lock, and what it obtained with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kadmin.errors import BusyError
+
+if TYPE_CHECKING:
+    from kadmin.operations.record.record import Author
+
+
+class LostLockError(BusyError):
+    """The lock is no longer ours: another process took it away, or our session expired."""
+
+
+EXPIRY_GRACE_S = 5.0
+"""Seconds beyond its session timeout after which the lock of a dead holder is surely free."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who holds the lock, for which operation, since when, and after how long the lock of a dead holder expires."""
+
+    author: Author
+    operation_id: str
+    started_at: str
+    session_timeout_s: float
+    session_id: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.author.user}@{self.author.host} (pid {self.author.pid}) since {self.started_at}"
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A lock that was taken: the fencing token obtained with it, its session, and the operation that it is for."""
+
+    token: int
+    session_id: int
+    operation_id: str = ""
+
+
+def lost_lock() -> LostLockError:
+    """Build the error of a runner that no longer holds the lock."""
+    return LostLockError(
+        "The lock is no longer ours; nothing more was written.",
+        cause="its session expired, or it was released by hand",
+        next_command="kadmin status, then kadmin resume",
+    )

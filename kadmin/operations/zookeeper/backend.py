@@ -1,0 +1,136 @@
+"""`Backend` and `OperationStore` on ZooKeeper. Both share one session, so that a publish is one multi."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.model import Listening
+from kadmin.cluster.zookeeper.model import details_of
+from kadmin.cluster.zookeeper.reader import consumer_groups, read_cluster, read_configs, require_kafka_cluster
+from kadmin.cluster.zookeeper.znodes.brokers import BROKER_IDS
+from kadmin.cluster.zookeeper.znodes.configs import CONFIG, DEFAULT_ENTITY
+from kadmin.cluster.zookeeper.znodes.topics import TOPICS
+from kadmin.operations.backend import PublishOutcome
+from kadmin.operations.context import Context
+from kadmin.operations.zookeeper.configs import ConfigWriter, config_backlog
+from kadmin.operations.zookeeper.failover import Failover, await_successor
+from kadmin.operations.zookeeper.journal import Journal
+from kadmin.operations.zookeeper.listening import look
+from kadmin.operations.zookeeper.lock import Lock
+from kadmin.operations.zookeeper.publish import ADMIN_NODES, Publisher
+from kadmin.plan.waves import ZOOKEEPER_LIMITS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from kadmin.cluster.model import ClusterState
+    from kadmin.cluster.zookeeper.store import Store
+    from kadmin.errors import KadminError
+    from kadmin.operations.backend import EditConfigs
+    from kadmin.operations.context import Clock
+    from kadmin.operations.decide.actions import Publish, TakeBack
+    from kadmin.operations.events import Tell
+    from kadmin.operations.record.holder import Lease
+    from kadmin.operations.record.record import Channel, Step
+    from kadmin.operations.zookeeper.paths import Paths
+    from kadmin.plan.throttle import ConfigValues
+    from kadmin.plan.waves import PublishLimits
+
+
+@dataclass(frozen=True, slots=True)
+class ZooKeeperContext(Context):
+    """A context whose ZooKeeper session is open to what ZooKeeper alone has: `heal`, `doctor`, `inspect`."""
+
+    store: Store
+    paths: Paths
+
+
+def zookeeper_context(store: Store, paths: Paths, clock: Clock, tell: Tell) -> ZooKeeperContext:
+    """Return the context of a cluster whose metadata lives in ZooKeeper; `paths` say where operations are kept."""
+    operations = ZooKeeperOperations(store, paths)
+    return ZooKeeperContext(ZooKeeperBackend(store, paths, clock), operations, clock, tell, store, paths)
+
+
+class ZooKeeperOperations(Lock, Journal):
+    """The lock and the operations of one cluster."""
+
+
+class ZooKeeperBackend:
+    """A cluster whose controller obeys admin znodes."""
+
+    limits: PublishLimits = ZOOKEEPER_LIMITS
+    unchanged_means_rejected = True
+
+    def __init__(self, store: Store, paths: Paths, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+        self._publisher = Publisher(store, paths)
+        self._configs = ConfigWriter(store, paths, clock)
+        self._failover = Failover(store, clock)
+
+    def check(self) -> None:
+        """Raise NotZooKeeperModeError unless a ZooKeeper-mode cluster lives here; reads after it are up to date."""
+        self._store.sync("/")
+        require_kafka_cluster(self._store)
+
+    def read(
+        self, topics: Iterable[str] | None = None, *, with_configs: bool = False, settle: bool = False
+    ) -> ClusterState:
+        """Read all topics, or those named."""
+        return read_cluster(self._store, topics, with_configs=with_configs, settle=settle)
+
+    def place(self, channel: Channel) -> str:
+        """Return the path of the channel's admin node."""
+        return ADMIN_NODES[channel]
+
+    def listening(self, channel: Channel, state: ClusterState) -> Listening:
+        """Ask the servers whether the controller watches the channel's admin node."""
+        controller = details_of(state).controller
+        if controller is None:
+            return Listening.UNKNOWN
+        path = ADMIN_NODES[channel]
+        return look(self._store, [path], controller, self._clock)[path]
+
+    def publish(self, step: Step, action: Publish, seen: ClusterState, lease: Lease) -> PublishOutcome:
+        """Write step record and admin node in one multi."""
+        return self._publisher.publish(step, action, seen, lease)
+
+    def take_back(self, step: Step, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishOutcome | str:
+        """Write the original lists into the admin node and move the controller, whose successor begins with them."""
+        move = self._failover.ask()
+        if isinstance(move, str):
+            return move
+        outcome = self._publisher.take_back(step, action, seen.requests.reassignment, move, lease)
+        if outcome is PublishOutcome.PUBLISHED:
+            await_successor(self._store, self._clock, move.epoch_version)
+        return outcome
+
+    def config_backlog(self) -> KadminError | None:
+        """Return an error where brokers have not read the config changes that were made already."""
+        return config_backlog(self._store)
+
+    def read_configs(self, entities: Iterable[str]) -> ConfigValues:
+        """Return the dynamic configs of entities."""
+        return {entity: config.values for entity, config in read_configs(self._store, entities).items()}
+
+    def configured_entities(self) -> Mapping[str, bool]:
+        """Return every topic and broker with a config znode, those of dead brokers and deleted topics included."""
+        store = self._store
+        present = {
+            "topics": set(store.children(TOPICS) or ()),
+            "brokers": {*(store.children(BROKER_IDS) or ()), DEFAULT_ENTITY},
+        }
+        return {
+            f"{kind}/{name}": name in present[kind]
+            for kind in present
+            for name in store.children(f"{CONFIG}/{kind}") or ()
+        }
+
+    def change_configs(self, entities: Iterable[str], edit: EditConfigs, lease: Lease) -> bool:
+        """Write configs and their change notifications, in small atomic groups."""
+        return self._configs.change(entities, edit, lease)
+
+    def metadata_groups(self, topics: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+        """Return the old consumer groups that keep their offsets in ZooKeeper."""
+        return consumer_groups(self._store, topics)

@@ -1,0 +1,114 @@
+"""What a sandbox consists of: its specification, the ports of its servers, and their folders."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Self
+
+from kadmin.errors import InvalidInputError, NotCompletedError
+from kadmin.sandbox.processes import free_ports
+from kadmin.sandbox.servers import Server
+from kadmin.sandbox.spec import CONTROLLER_IDS, SandboxSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from kadmin.sandbox.processes import Process
+
+STATE = "state.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What never changes while a sandbox lives; saved in `state.json` of its folder.
+
+    `quorum_ports` holds a quorum port for each ZooKeeper server, then an election port for each.
+    """
+
+    spec: SandboxSpec
+    zookeeper_ports: tuple[int, ...]
+    quorum_ports: tuple[int, ...]
+    controller_ports: Mapping[int, int]
+    broker_ports: Mapping[int, int]
+
+    @classmethod
+    def plan(cls, spec: SandboxSpec) -> Self:
+        """Choose free ports for every server."""
+        zookeepers = 0 if spec.kraft else spec.zookeepers
+        controller_ids = CONTROLLER_IDS if spec.kraft else ()
+        broker_ids = range(1, spec.brokers + 1)
+        ports = iter(free_ports(3 * zookeepers + len(controller_ids) + spec.brokers))
+        return cls(
+            spec,
+            tuple(next(ports) for _ in range(zookeepers)),
+            tuple(next(ports) for _ in range(2 * zookeepers)),
+            {controller_id: next(ports) for controller_id in controller_ids},
+            {broker_id: next(ports) for broker_id in broker_ids},
+        )
+
+    @classmethod
+    def load(cls, directory: Path) -> Self:
+        """Find a sandbox again; raises InvalidInputError when the folder does not hold one."""
+        try:
+            value = json.loads((directory / STATE).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise InvalidInputError(
+                f"There is no sandbox in {directory}.", next_command=f"kadmin sandbox up --dir {directory}"
+            ) from error
+        return cls(
+            SandboxSpec(**{**value["spec"], "directory": directory}),
+            tuple(value["zookeeper_ports"]),
+            tuple(value["quorum_ports"]),
+            _by_id(value["controller_ports"]),
+            _by_id(value["broker_ports"]),
+        )
+
+    def save(self) -> None:
+        """Write `state.json`; raises NotCompletedError when the folder cannot be written."""
+        folder = self.spec.directory
+        value = asdict(self)
+        value["spec"]["directory"] = str(folder)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / STATE).write_text(json.dumps(value, indent=2), encoding="utf-8")
+        except OSError as error:
+            raise NotCompletedError(f"Cannot write {folder}.", cause=error.strerror or str(error)) from error
+
+    @property
+    def connect_string(self) -> str:
+        """What `--zookeeper` takes, chroot included; empty in KRaft mode."""
+        return ",".join(f"127.0.0.1:{port}" for port in self.zookeeper_ports) + self.spec.chroot
+
+    @property
+    def bootstrap(self) -> tuple[str, ...]:
+        """The brokers' addresses, host:port, by broker id."""
+        return tuple(f"127.0.0.1:{port}" for _, port in sorted(self.broker_ports.items()))
+
+    @property
+    def zookeepers(self) -> dict[int, Process]:
+        """The ZooKeeper processes, by number from 1."""
+        return self._processes("zookeeper", range(1, len(self.zookeeper_ports) + 1))
+
+    @property
+    def controllers(self) -> dict[int, Process]:
+        """The controller processes by id; none in ZooKeeper mode, where a broker is the controller."""
+        return self._processes("controller", self.controller_ports)
+
+    @property
+    def brokers(self) -> dict[int, Process]:
+        """The broker processes by id."""
+        return self._processes("broker", self.broker_ports)
+
+    def server(self, kind: str, number: int) -> Server:
+        """Return a server of the sandbox: `kind` is zookeeper, controller or broker."""
+        return Server(self.spec.directory, kind, number)
+
+    def _processes(self, kind: str, numbers: Iterable[int]) -> dict[int, Process]:
+        found = {number: self.server(kind, number).process for number in numbers}
+        return {number: process for number, process in found.items() if process is not None}
+
+
+def _by_id(ports: Mapping[str, int]) -> dict[int, int]:
+    return {int(server_id): port for server_id, port in ports.items()}

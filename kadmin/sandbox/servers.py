@@ -1,0 +1,101 @@
+"""Servers of a sandbox: one folder each, with configuration, data, log and the id of the process.
+
+What runs is read from the folders each time, so that two commands, or two values in one program, agree on it.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kadmin.errors import NotCompletedError
+from kadmin.java import cache_folder, find_java
+from kadmin.sandbox.jars import class_path
+from kadmin.sandbox.processes import read_process, run, start, wait_until, words_of
+from kadmin.sandbox.settings import JVM_OPTIONS, LOG4J
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from kadmin.sandbox.processes import Process
+
+KAFKA = "kafka.Kafka"
+"""The class of every server but ZooKeeper's."""
+READY_S = 90.0
+FORMAT_S = 60.0
+_PROCESS = "process.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """One server of a sandbox: `kind` is zookeeper, controller or broker."""
+
+    sandbox_folder: Path
+    kind: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"{'ZooKeeper' if self.kind == 'zookeeper' else self.kind.capitalize()} {self.number}"
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the server; it exists once something was started in it."""
+        return self.sandbox_folder / f"{self.kind}-{self.number}"
+
+    @property
+    def data(self) -> Path:
+        """The folder of its log segments."""
+        return self.folder / "data"
+
+    @property
+    def process(self) -> Process | None:
+        """The process that was started last, None where none was."""
+        return read_process(self.folder / _PROCESS)
+
+    def wait_ready(self, condition: Callable[[], bool]) -> None:
+        """Wait for a condition; raises NotCompletedError with the errors in the log when the server ends or hangs."""
+        process = self.process
+        wait_until(lambda: condition() or process is None or not process.alive, READY_S)
+        if condition():
+            return
+        runs = process is not None and process.alive
+        how = f"was not ready within {READY_S:g} s" if runs else "ended before it was ready"
+        raise NotCompletedError(f"{self} {how}.", cause=words_of(self.folder / "server.log"))
+
+
+class Launcher:
+    """Starts servers of one version with this machine's Java; jars that are missing are fetched first."""
+
+    def __init__(self, version: str, tell: Callable[[str], None] = lambda _: None) -> None:
+        cache = cache_folder(os.environ)
+        self._java = find_java(os.environ, cache)
+        self._classes = class_path(version, self._java, cache, tell)
+
+    def start(self, server: Server, main: str, config: str) -> None:
+        """Start a server from the text of its configuration file."""
+        file = self._prepare(server, config)
+        start([*self._java_command(server), main, str(file)], server.folder / "server.log", server.folder / _PROCESS)
+
+    def format_storage(self, server: Server, cluster_id: str, config: str) -> None:
+        """Format the log directories that a configuration names, as a KRaft server needs them before its first start.
+
+        Raises NotCompletedError with what Kafka's tool printed.
+        """
+        file = self._prepare(server, config)
+        tool = ["kafka.tools.StorageTool", "format", "-t", cluster_id, "-c", str(file)]
+        problem = run([*self._java_command(server), *tool], FORMAT_S)
+        if problem:
+            raise NotCompletedError(f"Cannot format the storage of {server}.", cause=problem)
+
+    def _prepare(self, server: Server, config: str) -> Path:
+        server.folder.mkdir(parents=True, exist_ok=True)
+        (server.folder / "log4j.properties").write_text(LOG4J, encoding="ascii")
+        file = server.folder / "server.properties"
+        file.write_text(config, encoding="ascii")
+        return file
+
+    def _java_command(self, server: Server) -> Sequence[str]:
+        log4j = f"-Dlog4j.configuration={(server.folder / 'log4j.properties').as_uri()}"
+        return [str(self._java.executable), *JVM_OPTIONS, log4j, "-cp", self._classes]

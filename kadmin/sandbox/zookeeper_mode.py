@@ -1,0 +1,67 @@
+"""ZooKeeper mode: starts the ensemble; brokers register in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.zookeeper.addresses import parse_connect_string
+from kadmin.cluster.zookeeper.four_letter import ask
+from kadmin.cluster.zookeeper.model import Create
+from kadmin.cluster.zookeeper.store import Store
+from kadmin.sandbox.settings import broker_config, zookeeper_config
+
+if TYPE_CHECKING:
+    from kadmin.sandbox.layout import Layout
+    from kadmin.sandbox.servers import Launcher
+
+_MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
+
+
+def start_quorum(layout: Layout, launcher: Launcher) -> None:
+    """Start the ZooKeeper servers, wait until each one serves, and make the chroot."""
+    count = len(layout.zookeeper_ports)
+    ensemble = list(zip(layout.quorum_ports[:count], layout.quorum_ports[count:], strict=True)) if count > 1 else []
+    for number, port in enumerate(layout.zookeeper_ports, start=1):
+        server = layout.server("zookeeper", number)
+        server.folder.mkdir(parents=True)
+        (server.folder / "myid").write_text(f"{number}\n", encoding="ascii")
+        words = layout.spec.four_letter_words
+        launcher.start(server, _MAIN, zookeeper_config(server.folder, port, ensemble, four_letter_words=words))
+    # A TCP connection succeeds before ZooKeeper serves; `srvr` with a version does not.
+    for number, address in enumerate(parse_connect_string(layout.connect_string).servers, start=1):
+        layout.server("zookeeper", number).wait_ready(
+            lambda address=address: "Zookeeper version" in (ask(address, "srvr") or "")  # type: ignore[misc] # bound now
+        )
+    _make_chroot(layout)
+
+
+def properties_of_broker(layout: Layout, broker_id: int) -> str:
+    """Return the server.properties of a broker."""
+    spec, server = layout.spec, layout.server("broker", broker_id)
+    return broker_config(
+        broker_id,
+        spec.rack(broker_id),
+        layout.broker_ports[broker_id],
+        layout.connect_string,
+        server.data,
+        spec.broker_config,
+    )
+
+
+def is_up(layout: Layout, broker_id: int) -> bool:
+    """Whether a broker is registered."""
+    with Store.connect(layout.connect_string) as store:
+        return str(broker_id) in (store.children("/brokers/ids") or ())
+
+
+def is_gone(layout: Layout, broker_id: int) -> bool:
+    """Whether a broker is no longer registered: after a crash its registration lasts for a session."""
+    return not is_up(layout, broker_id)
+
+
+def _make_chroot(layout: Layout) -> None:
+    chroot = layout.spec.chroot
+    parts = chroot.strip("/").split("/") if chroot else []
+    with Store.connect(layout.connect_string.removesuffix(chroot)) as store:
+        for depth in range(len(parts)):
+            store.multi([Create("/" + "/".join(parts[: depth + 1]), b"")])

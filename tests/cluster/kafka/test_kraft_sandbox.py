@@ -1,0 +1,119 @@
+"""A sandbox in KRaft mode: its servers stop, start and freeze, and brokers that are silent are left for others."""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import pytest
+from support.cli.in_process import command
+from support.live.kraft import make_topic, wait_assigned
+from support.live.waiting import wait_until
+
+from kadmin.cluster.kafka.connection import Connection
+from kadmin.cluster.kafka.metadata import read_metadata
+from kadmin.cluster.kafka.quorum import describe_quorum
+from kadmin.cluster.kafka.reassignments import alter_reassignments
+from kadmin.cluster.model import TopicPartition
+from kadmin.errors import KadminError, UnreachableError
+from kadmin.sandbox import Sandbox
+from kadmin.sandbox.kraft_mode import is_up
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.live
+
+
+def test_status_shows_controllers_and_brokers(kraft: Sandbox) -> None:
+    answer = command("sandbox", "status", "--dir", kraft.spec.directory, "-o", "json")
+    assert answer.status == 0, answer.err
+    value = json.loads(answer.out)
+    assert (value["mode"], value["connect"], value["zookeepers"]) == ("kraft", None, [])
+    assert [(each["controller_id"], each["alive"]) for each in value["controllers"]] == [
+        (101, True),
+        (102, True),
+        (103, True),
+    ]
+    assert [(each["broker_id"], each["rack"], each["alive"]) for each in value["brokers"]] == [
+        (1, "r1", True),
+        (2, "r2", True),
+        (3, "r3", True),
+        (4, "r1", True),
+    ]
+
+
+def test_another_controller_takes_over_from_a_stopped_one(kraft: Sandbox, connection: Connection) -> None:
+    before = describe_quorum(connection)
+    folder, leader = kraft.spec.directory, str(before.leader_id)
+    assert command("sandbox", "stop-controller", leader, "--kill", "--dir", folder).status == 0
+    try:
+        assert not kraft.controllers[before.leader_id].alive
+
+        def taken_over() -> bool:
+            with suppress(KadminError):  # while there is no controller
+                now = describe_quorum(connection)
+                return now.leader_id not in {-1, before.leader_id} and now.leader_epoch > before.leader_epoch
+            return False
+
+        wait_until(taken_over, 60)
+    finally:
+        assert command("sandbox", "start-controller", leader, "--dir", folder).status == 0
+    assert kraft.controllers[before.leader_id].alive
+    assert command("sandbox", "stop-controller", "1", "--dir", folder).status == 3, "a broker's id"
+
+
+def alive(connection: Connection) -> list[int]:
+    return [each.broker_id for each in read_metadata(connection, ()).brokers.values() if each.alive]
+
+
+def test_a_stopped_broker_is_no_longer_alive_for_the_others(kraft: Sandbox, connection: Connection) -> None:
+    kraft.stop_broker(2)
+    try:
+        assert alive(connection) == [1, 3, 4]
+    finally:
+        kraft.start_broker(2)
+    assert alive(connection) == [1, 2, 3, 4]
+
+
+def test_a_frozen_broker_answers_nothing_and_another_one_is_asked(kraft: Sandbox) -> None:
+    folder = kraft.spec.directory
+    assert command("sandbox", "freeze", "3", "--dir", folder).status == 0
+    try:
+        started = time.monotonic()
+        with pytest.raises(UnreachableError, match=str(kraft.broker_ports[3])):
+            Connection(kraft.bootstrap[2:3], bootstrap_s=1.0)
+        with Connection(kraft.bootstrap[:3], bootstrap_s=60.0) as connection:
+            assert read_metadata(connection, ()).brokers[1].alive
+            with pytest.raises(UnreachableError, match="describe topics"):
+                read_metadata(connection, (), broker_id=3)
+        assert time.monotonic() - started < 120.0
+    finally:
+        assert command("sandbox", "thaw", "3", "--dir", folder).status == 0
+    wait_until(lambda: is_up(kraft, 3), 60)
+
+
+@pytest.mark.eras
+@pytest.mark.parametrize("version", ["3.3.2", "3.7.2", "3.9.2", "4.1.2"])
+def test_a_life_in_kraft_mode_on_every_version(version: str, tmp_path: Path) -> None:
+    folder = tmp_path / "sandbox"
+    up = command("sandbox", "up", "--kraft", "--version", version, "--dir", folder, "-o", "json")
+    try:
+        assert up.status == 0, up.err
+        sandbox = Sandbox.load(folder)
+        with Connection(sandbox.bootstrap) as connection:
+            topic = make_topic(connection, {0: (1, 2)})
+            target = {TopicPartition(topic, 0): (2, 3)}
+            assert alter_reassignments(connection, target) == dict.fromkeys(target)
+            wait_assigned(connection, target)
+            assert describe_quorum(connection).voters == (101, 102, 103)
+        seeded = command("sandbox", "seed", "--dir", folder)
+        assert seeded.status == 0, seeded.err
+        processes = [*sandbox.brokers.values(), *sandbox.controllers.values()]
+    finally:
+        down = command("sandbox", "down", "--dir", folder)
+    assert down.status == 0, down.err
+    assert not any(process.alive for process in processes)
+    assert not folder.exists()

@@ -1,0 +1,183 @@
+"""Predictions of losses and plans: the controller's rule row by row, and laws that hold for any cluster."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.cluster.states import cluster, tp
+
+from kadmin.cluster.model import NO_LEADER, Requests
+from kadmin.insight.predict.plans import planned
+from kadmin.insight.predict.whatif import (
+    Load,
+    PlacedPartition,
+    compare,
+    placements_of,
+    predict_loss,
+    single_losses,
+    without,
+)
+from kadmin.plan.model import DeletionPlan, Elect, ElectionPlan, PartitionTarget, PlanHeader, ReassignmentPlan
+
+if TYPE_CHECKING:
+    from kadmin.cluster.model import Replicas
+
+ALIVE = frozenset({1, 2, 3, 4})
+
+
+@pytest.mark.parametrize(
+    ("leader", "isr", "lost", "unclean", "expected"),
+    [
+        (1, (1, 3, 2), {1}, False, (2, (3, 2))),  # by the assignment's order
+        (1, (1, 3), {1}, False, (3, (3,))),  # who is out of sync is passed over
+        (2, (1, 2, 3), {1}, False, (2, (2, 3))),  # a leader that lives stays
+        (2, (1, 2, 3), {2}, False, (1, (1, 3))),
+        (1, (1,), {1}, False, (NO_LEADER, (1,))),  # the ISR keeps its last member
+        (1, (1,), {1}, True, (2, (2,))),  # the first live one of the assignment
+        (1, (1,), {1, 2}, True, (3, (3,))),
+        (1, (1, 2, 3), {1, 2, 3}, True, (NO_LEADER, (1, 2, 3))),  # nobody lives
+        (NO_LEADER, (1,), {4}, False, (NO_LEADER, (1,))),  # as a failed directory leaves it
+        (1, (1, 2, 3), {4}, False, (1, (1, 2, 3))),
+    ],
+)
+def test_who_leads_next(
+    *, leader: int, isr: Replicas, lost: set[int], unclean: bool, expected: tuple[int, Replicas]
+) -> None:
+    placement = PlacedPartition(tp("a-0"), (1, 2, 3), leader, isr, unclean=unclean)
+    found = without(placement, ALIVE - lost)
+    assert (found.leader, found.isr) == expected
+
+
+def test_a_loss_with_everything_in_it() -> None:
+    state = cluster(
+        {"a-0": (1, 2), "a-1": (2, 1), "b-0": (1,), "c-0": (1, 3), "gone-0": (1, 2)},
+        states={"c-0": (1, (1,))},
+    )
+    configs = {"a": {"min.insync.replicas": "2"}, "c": {"unclean.leader.election.enable": "true"}}
+    state = replace(state, topic_configs=configs, requests=Requests(deletions=("gone",)))
+    sizes = {tp("a-0"): 10, tp("a-1"): 20, tp("b-0"): 30, tp("c-0"): 40}
+    found = predict_loss(placements_of(state, sizes), state.brokers, {1})
+    assert [(str(c.partition), c.leader, c.new_leader, c.lossy) for c in found.changes] == [
+        ("a-0", 1, 2, False),
+        ("b-0", 1, NO_LEADER, False),
+        ("c-0", 1, 3, True),
+    ]
+    assert found.offline == (tp("b-0"),)
+    assert [str(placement.partition) for placement in found.refusing] == ["a-0", "a-1"]
+    assert found.before[1] == Load(4, 3, 100, 80)
+    assert found.after == {2: Load(2, 2, 30, 30), 3: Load(1, 1, 40, 40), 4: Load(0, 0, 0, 0)}
+
+
+def test_the_brokers_own_minimum_counts_where_zookeeper_has_none() -> None:
+    state = cluster({"a-0": (1, 2)})
+    assert predict_loss(placements_of(state), state.brokers, {2}).refusing == ()
+    assert len(predict_loss(placements_of(state, min_insync=2), state.brokers, {2}).refusing) == 1
+    told = replace(state, broker_defaults={"min.insync.replicas": "1"})
+    assert predict_loss(placements_of(told, min_insync=2), state.brokers, {2}).refusing == ()
+
+
+def reassign(targets: dict[str, Replicas], elect: Elect = Elect.NONE) -> ReassignmentPlan:
+    return ReassignmentPlan(PlanHeader(), tuple(PartitionTarget(tp(n), r) for n, r in targets.items()), elect=elect)
+
+
+@pytest.mark.parametrize(
+    ("target", "elect", "leader"),
+    [
+        ((2, 1), Elect.NONE, 1),  # a leader that stays among the replicas goes on
+        ((2, 1), Elect.AT_END, 2),
+        ((3, 4), Elect.NONE, 3),  # one that leaves is followed by the first of the target
+        ((3, 1), Elect.AFTER_EACH_WAVE, 3),
+    ],
+)
+def test_who_leads_after_a_reassignment(target: Replicas, elect: Elect, leader: int) -> None:
+    state = cluster({"a-0": (1, 2), "b-0": (1, 2)})
+    before = placements_of(state)
+    [first, second] = planned(reassign({"a-0": target}, elect), before, state)
+    assert (first.leader, first.replicas, set(first.isr)) == (leader, target, set(target))
+    assert second == before[1]
+
+
+def test_what_a_reassignment_cannot_help_stays_as_it_is() -> None:
+    state = cluster({"a-0": (9, 1), "b-0": (1, 2)}, states={"a-0": (NO_LEADER, (9,)), "b-0": (1, (1,))})
+    found = planned(reassign({"a-0": (1, 2), "b-0": (2, 1)}, Elect.AT_END), placements_of(state), state)
+    assert [(each.leader, each.isr) for each in found] == [(NO_LEADER, (9,)), (1, (1,))]
+
+
+def test_elections_and_deletions() -> None:
+    state = cluster({"a-0": (1, 2), "b-0": (1, 2)}, states={"a-0": (2, (1, 2)), "b-0": (2, (2,))})
+    before = placements_of(state)
+    elected = planned(ElectionPlan(PlanHeader(), all_partitions=True), before, state)
+    assert [each.leader for each in elected] == [1, 2]
+    deleted = planned(DeletionPlan(PlanHeader(), ("b",)), before, state)
+    after = compare(before, deleted, state.brokers, state.brokers).after
+    assert (after[1].replicas, after[2].replicas, after[2].leaders) == (1, 1, 1)
+
+
+@st.composite
+def placements(draw: st.DrawFn) -> list[PlacedPartition]:
+    """Clusters of brokers 1 to 4, any of whose partitions may be short of replicas, or offline."""
+    found = []
+    for number in range(draw(st.integers(1, 8))):
+        replicas = tuple(draw(st.permutations(sorted(ALIVE)))[: draw(st.integers(1, 4))])
+        isr = draw(st.permutations(replicas))[: draw(st.integers(1, len(replicas)))]
+        leader = draw(st.sampled_from(isr))
+        minimum, unclean = draw(st.integers(1, 3)), draw(st.booleans())
+        found.append(PlacedPartition(tp(f"a-{number}"), replicas, leader, tuple(isr), minimum, unclean, number))
+    return found
+
+
+losses = st.lists(st.sampled_from(sorted(ALIVE)), unique=True)
+
+
+@given(placements(), losses)
+def test_leaders_live_and_are_replicas_and_none_is_without_reason(
+    before: list[PlacedPartition], lost: list[int]
+) -> None:
+    """A partition is offline only where no live replica may lead; every leader is alive, a replica, and in the ISR."""
+    left = ALIVE - set(lost)
+    for was in before:
+        now = without(was, left)
+        if now.leader == NO_LEADER:
+            assert not left & set(was.replicas if was.unclean else was.isr)
+        else:
+            assert now.leader in left & set(was.replicas) & set(now.isr)
+            assert set(now.isr) <= left
+        assert was.leader not in left or now.leader == was.leader
+
+
+@given(placements(), losses)
+def test_brokers_lost_one_after_the_other_leave_the_same_leaders(
+    before: list[PlacedPartition], lost: list[int]
+) -> None:
+    """What is said of several brokers at once holds for any order in which they go, but for unclean elections."""
+    for was in (replace(each, unclean=False) for each in before):
+        step, left = was, set(ALIVE)
+        for broker in lost:
+            left.discard(broker)
+            step = without(step, left)
+        at_once = without(was, left)
+        assert at_once.leader == step.leader
+        assert set(at_once.isr) == set(step.isr) or at_once.leader == NO_LEADER
+
+
+def test_a_leader_outside_its_isr_can_be_lost_too() -> None:
+    placement = PlacedPartition(tp("a-0"), (1, 2), 1, (2,))
+    assert single_losses([placement], ALIVE)[1].leader_changes == 1
+
+
+@given(placements())
+def test_single_losses_are_what_each_loss_predicts(before: list[PlacedPartition]) -> None:
+    for broker, found in single_losses(before, ALIVE).items():
+        alone = predict_loss(before, ALIVE, {broker})
+        assert found.leader_changes == len(alone.changes)
+        assert found.offline == len(alone.offline)
+        assert found.refusing == len(alone.refusing)
+        assert found.lossy == sum(change.lossy for change in alone.changes)
+        assert found.most_leaders == max(load.leaders for load in alone.after.values())
+        assert sum(load.size_bytes or 0 for load in alone.before.values()) == sum(
+            (each.size_bytes or 0) * len(each.replicas) for each in before
+        )

@@ -1,0 +1,145 @@
+"""The rules of `cancel --now`, row by row."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from support.cluster.states import cluster, moving, tp, with_node
+
+from kadmin.cluster.zookeeper.model import TopicNode
+from kadmin.cluster.zookeeper.reader import not_begun
+from kadmin.errors import BusyError, NotCompletedError
+from kadmin.operations.decide.actions import Finish, Observed, TakeBack, Wait
+from kadmin.operations.decide.cancel_now import decide_cancel
+from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.record.record import OperationState, Step, StepKind
+from kadmin.plan.model import Elect, PartitionTarget
+
+if TYPE_CHECKING:
+    from kadmin.cluster.model import ClusterState
+    from kadmin.operations.decide.cancel_now import CancelAction
+
+NODE = "/admin/reassign_partitions"
+A = PartitionTarget(tp("a-0"), (3, 4), (2, 1))
+B = PartitionTarget(tp("b-0"), (4, 1), (2, 3))
+WORK = ReassignmentWork(((A, B),), (A, B), Elect.NONE)
+WAVE = Step(1, StepKind.WAVE, "now", wave=0)
+CANCEL = Step(2, StepKind.CANCEL, "now", partitions=(tp("a-0"), tp("b-0")))
+START = {"a-0": (2, 1), "b-0": (2, 3), "c-0": (1, 2)}
+IN_FLIGHT = {"a-0": (3, 4, 2, 1), "b-0": (4, 1, 2, 3), "c-0": (1, 2)}
+
+
+def at_work(entries: dict[str, tuple[int, ...]] | None = None, assignment: dict[str, tuple[int, ...]] = IN_FLIGHT):  # type: ignore[no-untyped-def] # noqa: ANN201 - a state
+    """A union with a node, as controllers up to 2.3 leave it in mid-move."""
+    leaders = dict.fromkeys(("a-0", "b-0"), (2, (2,)))
+    state = cluster(assignment, states=leaders)
+    return with_node(state, entries or {"a-0": A.replicas, "b-0": B.replicas}, version=5)
+
+
+def act(state: ClusterState, *steps: Step, allow_foreign: bool = False) -> CancelAction:
+    return decide_cancel(WORK, Observed(state, steps or (WAVE,)), allow_foreign=allow_foreign)
+
+
+def error_of(action: CancelAction) -> Exception:
+    assert isinstance(action, Finish)
+    assert action.error is not None
+    return action.error
+
+
+def test_what_is_in_flight_gets_its_original_and_nothing_else_is_named() -> None:
+    entries = {"c-0": (2, 1), "a-0": A.replicas, "d-0": (1, 2), "b-0": B.replicas}
+    action = act(at_work(entries), allow_foreign=True)
+    assert action == TakeBack({tp("a-0"): (2, 1), tp("b-0"): (2, 3)})
+
+
+def test_what_is_done_stays_and_what_was_never_published_is_not_touched() -> None:
+    done = {**IN_FLIGHT, "a-0": A.replicas}
+    action = act(at_work({"b-0": B.replicas}, done))
+    assert action == TakeBack({tp("b-0"): (2, 3)})
+    unpublished = decide_cancel(WORK, Observed(cluster(START), ()), allow_foreign=False)
+    assert unpublished == Finish(OperationState.CANCELLED, "cancelled; nothing was in flight")
+
+
+def test_without_a_node_the_original_is_created() -> None:
+    state = replace(at_work(), requests=cluster(START).requests)
+    action = act(state)
+    assert action == TakeBack({tp("a-0"): (2, 1), tp("b-0"): (2, 3)})
+
+
+def test_from_2_4_on_a_move_without_a_node_is_seen_in_the_topic() -> None:
+    state = cluster({"a-0": (3, 4, 2, 1), "b-0": (2, 3)}, states={"a-0": (2, (2, 1))})
+    action = act(moving(state, "a-0", adding=(3, 4), removing=(2, 1)))
+    assert action == TakeBack({tp("a-0"): (2, 1)})
+
+
+def test_the_last_in_sync_replica_outside_the_original_is_not_given_up() -> None:
+    state = at_work()
+    gone = replace(state, states={**state.states, tp("a-0"): replace(state.states[tp("a-0")], leader=3, isr=(3,))})
+    error = error_of(act(gone))
+    assert isinstance(error, NotCompletedError)
+    assert "a-0" in str(error)
+    dead = replace(state, brokers={broker: state.brokers[broker] for broker in (1, 3, 4)})
+    assert isinstance(error_of(act(dead)), NotCompletedError), "in sync, but not alive"
+
+
+def test_entries_of_others_that_would_start_are_named() -> None:
+    state = at_work({"a-0": A.replicas, "b-0": B.replicas, "c-0": (3, 4)})
+    error = error_of(act(state))
+    assert isinstance(error, BusyError)
+    assert "c-0" in str(error)
+    assert isinstance(act(state, allow_foreign=True), TakeBack)
+
+
+def test_entries_that_start_nothing() -> None:
+    """Dropped (unknown, the probe), at their target, or at work already: a union up to 2.3, marked from 2.4 on."""
+    union = cluster({"a-0": (3, 1, 2), "c-0": (1, 2)})
+    listed = {tp("x-0"): (1,), tp("!probe-0"): (1,), tp("c-0"): (1, 2), tp("a-0"): (3, 1)}
+    assert not_begun(listed, union.topics) == ()
+    modern = TopicNode("a", union.topics["a"].replicas, format_version=3)
+    zombie = replace(union, topics={**union.topics, "a": modern})
+    assert not_begun(listed, zombie.topics) == (tp("a-0"),)
+    assert not_begun(listed, moving(zombie, "a-0", adding=(3,), removing=(2,)).topics) == ()
+
+
+def test_an_entry_that_no_controller_should_read_is_refused_even_when_others_are_allowed() -> None:
+    for wrong in ((), (3, 3)):
+        error = error_of(act(at_work({"a-0": A.replicas, "c-0": wrong}), allow_foreign=True))
+        assert isinstance(error, NotCompletedError)
+        assert error.next_command == "kadmin heal"
+
+
+def test_a_node_that_does_not_decode_is_healed_first() -> None:
+    error = error_of(act(with_node(cluster(IN_FLIGHT), None)))
+    assert "heal" in str(getattr(error, "next_command", ""))
+
+
+def test_once_superseded_it_is_only_followed() -> None:
+    """Killed after the write, a second run finds its own step and node, and does not move the controller again."""
+    state = at_work({"a-0": (2, 1), "b-0": (2, 3)})
+    assert act(state, WAVE, CANCEL) == Wait("going back to the original replicas", 2)
+    back = act(cluster(START), WAVE, CANCEL)
+    assert back == Finish(OperationState.CANCELLED, "cancelled; 2 partitions back at the original replicas")
+
+
+def test_what_the_old_controller_wrote_over_it_is_superseded_again() -> None:
+    """Up to 2.3 a controller that is taking a node up writes its own list back, and may do so after we wrote ours."""
+    again = act(at_work({"a-0": A.replicas, "b-0": (2, 3)}), WAVE, CANCEL)
+    assert again == TakeBack({tp("a-0"): (2, 1)})
+
+
+def test_a_partition_that_is_elsewhere_is_named() -> None:
+    error = error_of(act(cluster({"a-0": A.replicas, "b-0": (2, 3)}), WAVE, CANCEL))
+    assert "a-0" in str(error)
+    assert "b-0" not in str(error)
+
+
+def test_a_partition_that_waits_for_a_dead_broker_says_so_once_all_others_are_back() -> None:
+    state = at_work({"a-0": (2, 1)}, {**IN_FLIGHT, "b-0": (2, 3)})
+    state = replace(state, states={**state.states, tp("b-0"): cluster(START).states[tp("b-0")]})
+    dead = replace(state, brokers={broker: state.brokers[broker] for broker in (2, 3, 4)})
+    error = error_of(act(dead, WAVE, CANCEL))
+    assert "brokers 1" in str(error)
+    waiting = at_work({"a-0": (2, 1), "b-0": (2, 3)})
+    dead = replace(waiting, brokers={broker: waiting.brokers[broker] for broker in (2, 3, 4)})
+    assert isinstance(act(dead, WAVE, CANCEL), Wait), "the other one is on its way"

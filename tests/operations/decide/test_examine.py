@@ -1,0 +1,105 @@
+"""What `diff` shows and `apply` refuses: one list of refusals and warnings for both."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from markdown_it import MarkdownIt
+from support.cluster.states import cluster, tp
+
+from kadmin.errors import BusyError, InvalidInputError, StalePlanError
+from kadmin.operations.decide.examine import examine
+from kadmin.operations.decide.recreation import RecreationWork
+from kadmin.plan.codes import TABLE
+from kadmin.plan.facts import ClusterFacts
+from kadmin.plan.model import (
+    DeletionPlan,
+    ElectionPlan,
+    PartitionTarget,
+    PlanHeader,
+    Policy,
+    ReassignmentPlan,
+    RecreationPlan,
+    TopicRecipe,
+)
+from kadmin.report.plans.answer import diff_answer
+from kadmin.report.plans.markdown import diff_markdown
+from kadmin.report.plans.text import diff_text
+from kadmin.schema import validate_value
+
+STATE = cluster({"a-0": (1, 2), "a-1": (2, 3), "or.ders-0": (3, 1)}, states={"a-1": (3, (3,))})
+SIZES = {tp(name): 1_000 for name in ("a-0", "a-1", "or.ders-0")}
+DELETION = DeletionPlan(PlanHeader(), ("a",), allow_active_consumers=True)
+USED = ClusterFacts(sizes=SIZES, consumers={"a": ("billing",)}, topics_create_themselves=True)
+
+
+def test_a_deletion_tells_the_bytes_and_what_may_come_back() -> None:
+    found = examine(DELETION, STATE, USED)
+    assert (found.refusals, found.lost_bytes) == ((), 4_000)
+    text = diff_text(DELETION, found)
+    assert "4kB would be destroyed, all replicas counted" in text
+    assert "warning: the brokers have auto.create.topics.enable=true" in text
+    answer = json.loads(json.dumps(diff_answer(found)))
+    assert validate_value(answer, "answers/diff") == []
+    assert (answer["lost_bytes"], len(answer["warnings"])) == (4_000, 1)
+
+
+def test_a_policy_refuses_what_the_plan_allows_itself() -> None:
+    (refusal,) = examine(replace(DELETION, allow_more_than=9), STATE, policy=Policy(deny=("a",))).refusals
+    assert isinstance(refusal, InvalidInputError)
+    assert "a is protected: it matches the pattern a" in refusal.message
+    assert refusal.cause == f"KA050: {TABLE['KA050'].meaning}", "as validate --inventory calls it"
+
+
+def test_an_election_warns_of_what_cannot_be_elected() -> None:
+    found = examine(ElectionPlan(PlanHeader(), topics=("a",)), STATE)
+    assert (found.refusals, found.targets) == ((), ("a-1",))
+    assert found.warnings == ("a-1 cannot be elected: preferred broker 2 is not in the ISR [3]",)
+
+
+def test_a_recreation_is_refused_by_the_exit_codes_of_each_reason() -> None:
+    recipes = tuple(TopicRecipe(topic, {0: ids}, {}) for topic, ids in (("a", (1,)), ("or_ders", (1,)), ("b", (9,))))
+    found = examine(RecreationPlan(PlanHeader(), recipes), STATE)
+    assert [type(each) for each in found.refusals] == [BusyError, InvalidInputError, StalePlanError]
+    new = examine(RecreationPlan(PlanHeader(), recipes[2:]), replace(STATE, brokers={9: STATE.brokers[1]}))
+    assert (new.refusals, isinstance(new.work, RecreationWork), new.targets) == ((), True, ("b",))
+
+
+def test_a_comment_says_first_whether_it_may_be_applied() -> None:
+    plan = ReassignmentPlan(PlanHeader(), (PartitionTarget(tp("a-0"), (3, 2)),))
+    found = examine(plan, STATE, ClusterFacts(sizes=SIZES))
+    comment = diff_markdown("plans/a_*b|c.yaml", plan, found)
+    assert "**1 partition** to reassign in 1 wave, 1 replica to copy, 1kB." in comment
+    tokens = MarkdownIt("commonmark", {"html": True}).enable("table").parse(comment)
+    assert sum(token.type == "table_open" for token in tokens) == 3
+    heading = next(token.content for token in tokens if token.type == "inline")
+    assert heading == r"kadmin: `plans/a_*b\|c.yaml`"
+    assert diff_markdown("a`b@all", plan, found).startswith("### kadmin: `` a`b@all ``\n"), "it calls nobody"
+    foreign = replace(plan, header=PlanHeader(cluster_id="x"))
+    refused = diff_markdown("p", foreign, examine(foreign, STATE))
+    assert "would be **refused**" in refused
+    assert "| 4 |" in refused
+
+
+def test_a_comment_of_many_partitions_stays_short() -> None:
+    names = [f"t-{number}" for number in range(200)]
+    state = cluster(dict.fromkeys(names, (1, 2)))
+    plan = ReassignmentPlan(PlanHeader(), tuple(PartitionTarget(tp(name), (2, 1)) for name in names))
+    comment = diff_markdown("p", plan, examine(plan, state))
+    assert "<summary>200 partitions</summary>" in comment
+    assert "... and 150 more" in comment
+    assert len(comment) < 10_000
+    warned = replace(examine(plan, state), warnings=("w",) * 200)
+    assert diff_text(plan, warned).count("warning: w") == 50
+    assert "... and 150 more (all of them with -o json)" in diff_text(plan, warned)
+    short = diff_markdown("p", plan, warned)
+    assert (short.count("**warning**"), "... and 150 more\n\n| broker" in short) == (50, True)
+    brokers = cluster({f"t-{number}": (number,) for number in range(200)})
+    moved = tuple(PartitionTarget(tp(f"t-{number}"), (number + 200,)) for number in range(200))
+    wide = ReassignmentPlan(PlanHeader(), moved)
+    many = diff_markdown("p", wide, examine(wide, brokers))
+    assert len(many) < 20_000
+    empty = ReassignmentPlan(PlanHeader(), ())
+    nothing = diff_markdown("p", empty, examine(empty, state))
+    assert "Nothing to do." in nothing

@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from support.cluster.states import cluster, tp, with_node
+
+from kadmin.errors import BusyError, NotCompletedError
+from kadmin.operations.decide import decide
+from kadmin.operations.decide.actions import (
+    AskListening,
+    Finish,
+    Memory,
+    Observed,
+    PublishDeletion,
+    PublishElection,
+    Wait,
+)
+from kadmin.operations.decide.deletion import DeletionWork
+from kadmin.operations.decide.election import ElectionWork
+from kadmin.operations.record.record import Channel, OperationState, Step, StepKind
+from kadmin.plan.model import DeletionLayout, DeletionPlan, PlanHeader
+
+if TYPE_CHECKING:
+    from kadmin.cluster.model import ClusterState
+    from kadmin.operations.decide.actions import Action
+
+HEARD = Memory(epoch=1, listening=frozenset({Channel.ELECTION}))
+TARGETS = tuple(tp(f"a-{n}") for n in range(3))
+ASKED = Step(1, StepKind.ELECTION, "now", partitions=TARGETS[:1])
+
+
+def elect(state: ClusterState, *steps: Step, memory: Memory = HEARD, now: float = 0.0) -> Action:
+    return decide(ElectionWork(TARGETS), Observed(state, steps), memory, now)
+
+
+def off(**states: tuple[int, tuple[int, ...]]) -> ClusterState:
+    return cluster({str(t): (1, 2) for t in TARGETS}, states={k.replace("_", "-"): v for k, v in states.items()})
+
+
+def test_an_election_asks_only_for_what_can_be_elected() -> None:
+    state = off(a_0=(2, (2, 1)), a_1=(2, (2,)))
+    assert elect(state, memory=Memory(epoch=1)) == AskListening(Channel.ELECTION)
+    assert elect(state) == PublishElection((tp("a-0"),))
+
+
+def test_elections_go_in_batches_of_500() -> None:
+    targets = tuple(tp(f"t-{n}") for n in range(1_200))
+    state = cluster({str(t): (1, 2) for t in targets}, states={str(t): (2, (1, 2)) for t in targets})
+    first = decide(ElectionWork(targets), Observed(state, ()), HEARD, 0.0)
+    assert first == PublishElection(targets[:500])
+    asked = Step(1, StepKind.ELECTION, "now", partitions=targets[:500])
+    assert decide(ElectionWork(targets), Observed(state, (asked,)), HEARD, 0.0) == PublishElection(targets[500:1_000])
+
+
+def test_our_election_is_waited_for_and_a_foreign_one_stops() -> None:
+    state = off(a_0=(2, (2, 1)))
+    ours = with_node(state, {"a-0": ()}, election=True)
+    assert isinstance(elect(ours, ASKED), Wait)
+    assert isinstance(elect(ours, ASKED, memory=replace(HEARD, last_step=1), now=11.0), Finish)
+    foreign = elect(with_node(state, {"z-9": ()}, election=True), ASKED)
+    assert isinstance(foreign, Finish)
+    assert isinstance(foreign.error, BusyError)
+
+
+def test_an_election_never_claims_what_the_states_do_not_show() -> None:
+    """The node is deleted whatever came of it."""
+    again = (ASKED, replace(ASKED, number=2), replace(ASKED, number=3))
+    assert isinstance(elect(off(a_0=(2, (2, 1))), ASKED), AskListening | PublishElection)
+    failed = elect(off(a_0=(2, (2, 1))), *again)
+    assert isinstance(failed, Finish)
+    assert isinstance(failed.error, NotCompletedError)
+    assert failed.state is OperationState.FAILED
+    assert elect(off()) == Finish(OperationState.COMPLETED, "3 partitions led as preferred")
+
+
+def test_f34_a_dead_preferred_replica_is_told_per_partition() -> None:
+    state = cluster({str(t): (9, 1) for t in TARGETS}, states={str(t): (1, (1,)) for t in TARGETS})
+    result = elect(state)
+    assert isinstance(result, Finish)
+    assert result.error is not None
+    assert "a-2: preferred broker 9 is not alive" in (result.error.cause or "")
+
+
+PLAN = DeletionPlan(PlanHeader(), ("old",))
+DELETED = Step(1, StepKind.DELETION, "now", topics=("old",))
+
+
+def delete(state: ClusterState, *steps: Step, now: float = 0.0, plan: DeletionPlan = PLAN) -> Action:
+    return decide(DeletionWork(plan), Observed(state, steps), Memory(epoch=1, last_step=len(steps)), now)
+
+
+def queued(state: ClusterState) -> ClusterState:
+    return replace(state, requests=replace(state.requests, deletions=("old",)))
+
+
+def test_a_deletion_is_published_followed_and_done_when_all_is_gone() -> None:
+    there = cluster({"old-0": (1, 2)})
+    assert delete(there) == PublishDeletion(("old",), DeletionLayout.CHILDREN)
+    assert isinstance(delete(queued(there), DELETED), Wait)
+    assert isinstance(delete(queued(cluster({})), DELETED), Wait)
+    assert delete(cluster({}), DELETED) == Finish(OperationState.COMPLETED, "1 topic deleted")
+
+
+@pytest.mark.parametrize(
+    ("state", "word", "kept"),
+    [
+        (cluster({"old-0": (1, 2)}), "delete.topic.enable", OperationState.FAILED),
+        (queued(cluster({"old-0": (1, 2)})), "did not begin", OperationState.RUNNING),
+        (queued(cluster({"old-0": (1, 9)}, states={"old-0": (-1, (1,))})), "waits for 9", OperationState.RUNNING),
+    ],
+)
+def test_a_deletion_that_does_not_end_is_told_apart(state: ClusterState, word: str, kept: OperationState) -> None:
+    assert isinstance(delete(state, DELETED, now=9.0), Wait)
+    action = delete(state, DELETED, now=11.0)
+    assert isinstance(action, Finish)
+    assert isinstance(action.error, NotCompletedError)
+    assert word in f"{action.error.message} {action.error.cause}"
+    assert action.state is kept
+
+
+def test_a_deletion_under_way_has_no_deadline() -> None:
+    begun = queued(cluster({"old-0": (1, 2)}, states={"old-0": (-1, (1, 2))}))
+    assert isinstance(delete(begun, DELETED, now=10_000.0), Wait)
+
+
+def test_the_document_layout_says_that_nobody_reads_it() -> None:
+    plan = replace(PLAN, layout=DeletionLayout.DOCUMENT)
+    there = cluster({"old-0": (1, 2)})
+    assert delete(there, plan=plan) == PublishDeletion(("old",), DeletionLayout.DOCUMENT)
+    action = delete(there, DELETED, plan=plan, now=11.0)
+    assert isinstance(action, Finish)
+    assert action.error is not None
+    assert "no Kafka controller reads" in (action.error.cause or "")

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from support.cluster.states import cluster, moving, tp, with_node
+
+from kadmin.operations.decide import decide
+from kadmin.operations.decide.actions import Advance, Finish, Memory, Observed, PublishElection, PublishWave, Wait
+from kadmin.operations.decide.deletion import DeletionWork
+from kadmin.operations.decide.election import ElectionWork
+from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.record.codec import decode_request, encode_request
+from kadmin.operations.record.record import Channel, OperationState, Step, StepKind
+from kadmin.operations.record.stop_request import Stop, StoppedByRequestError, StopRequest
+from kadmin.plan.model import DeletionPlan, Elect, PartitionTarget, PlanHeader
+
+START = {"a-0": (1, 2), "b-0": (2, 1)}
+A, B = PartitionTarget(tp("a-0"), (1, 4), (1, 2)), PartitionTarget(tp("b-0"), (2, 3), (2, 1))
+WORK = ReassignmentWork(((A,), (B,)), (A, B), Elect.NONE)
+WAVE_1 = Step(1, StepKind.WAVE, "now", wave=0)
+HEARD = Memory(epoch=1, listening=frozenset(Channel))
+PAUSE, CANCEL = (StopRequest(kind, "ann@h1", "then") for kind in (Stop.PAUSE, Stop.CANCEL))
+COPYING = moving(cluster({**START, "a-0": (1, 4, 2)}), "a-0", adding=(4,), removing=(2,))
+
+
+@pytest.mark.parametrize(
+    ("request_", "state"), [(PAUSE, OperationState.PAUSED), (CANCEL, OperationState.CANCELLED)], ids=["pause", "cancel"]
+)
+class TestAnyWish:
+    def test_nothing_new_is_published(self, request_: StopRequest, state: OperationState) -> None:
+        for steps, memory in (((), HEARD), ((WAVE_1,), replace(HEARD, wave=1)), ((), Memory(epoch=1))):
+            done = cluster({**START, "a-0": (1, 4)}) if steps else cluster(START)
+            action = decide(WORK, Observed(done, steps, request_), memory, 0.0)
+            assert isinstance(action, Finish)
+            assert action.state is state
+            assert isinstance(action.error, StoppedByRequestError)
+            assert "ann@h1" in (action.error.cause or "")
+
+    def test_what_runs_is_followed_to_its_end(self, request_: StopRequest, state: OperationState) -> None:
+        assert isinstance(decide(WORK, Observed(COPYING, (WAVE_1,), request_), HEARD, 0.0), Wait)
+        named = with_node(cluster(START), {"a-0": (1, 4)})
+        assert isinstance(decide(WORK, Observed(named, (WAVE_1,), request_), HEARD, 0.0), Wait)
+        done = cluster({**START, "a-0": (1, 4)})
+        assert decide(WORK, Observed(done, (WAVE_1,), request_), HEARD, 0.0) == Advance(1)
+        after = decide(WORK, Observed(done, (WAVE_1,), request_), replace(HEARD, wave=1), 0.0)
+        assert isinstance(after, Finish)
+        assert after.state is state
+
+    def test_a_union_left_behind_is_repaired_all_the_same(self, request_: StopRequest, state: OperationState) -> None:
+        union = cluster({**START, "a-0": (1, 2, 4)})
+        assert decide(WORK, Observed(union, (WAVE_1,), request_), HEARD, 0.0) == PublishWave(0, (A,))
+        assert state in OperationState
+
+    def test_no_further_batch_is_elected(self, request_: StopRequest, state: OperationState) -> None:
+        off = cluster({"a-0": (1, 2)}, states={"a-0": (2, (2, 1))})
+        work = ElectionWork((tp("a-0"),))
+        assert decide(work, Observed(off, ()), HEARD, 0.0) == PublishElection((tp("a-0"),))
+        action = decide(work, Observed(off, (), request_), HEARD, 0.0)
+        assert isinstance(action, Finish)
+        assert action.state is state
+        running = with_node(off, {"a-0": ()}, election=True)
+        asked = Step(1, StepKind.ELECTION, "now", partitions=(tp("a-0"),))
+        assert isinstance(decide(work, Observed(running, (asked,), request_), HEARD, 0.0), Wait)
+
+    def test_what_is_done_is_done(self, request_: StopRequest, state: OperationState) -> None:
+        done = cluster({"a-0": (1, 4), "b-0": (2, 3)})
+        action = decide(WORK, Observed(done, (WAVE_1,), request_), replace(HEARD, wave=2), 0.0)
+        assert action == Finish(OperationState.COMPLETED, "2 partitions at their target")
+        assert state is not OperationState.COMPLETED
+
+    def test_a_cluster_without_a_controller_is_not_waited_for(
+        self, request_: StopRequest, state: OperationState
+    ) -> None:
+        nobody = replace(cluster(START), controller=None)
+        assert isinstance(decide(WORK, Observed(nobody, ()), HEARD, 0.0), Wait)
+        action = decide(WORK, Observed(nobody, (), request_), HEARD, 0.0)
+        assert isinstance(action, Finish)
+        assert action.state is state
+
+
+def test_a_deletion_that_was_asked_for_is_not_taken_back() -> None:
+    """Removing the child brings the topic back empty."""
+    work = DeletionWork(DeletionPlan(PlanHeader(), ("a",)))
+    queued = cluster(START)
+    queued = replace(queued, requests=replace(queued.requests, deletions=("a",)))
+    asked = Step(1, StepKind.DELETION, "now", topics=("a",))
+    assert isinstance(decide(work, Observed(queued, (asked,), CANCEL), HEARD, 0.0), Wait)
+    before = decide(work, Observed(cluster(START), (), CANCEL), HEARD, 0.0)
+    assert isinstance(before, Finish)
+    assert before.state is OperationState.CANCELLED
+
+
+def test_a_request_is_read_back_as_it_was_written() -> None:
+    for kind in Stop:
+        request = StopRequest(kind, "ann@h1", "then", allow_foreign=kind is Stop.CANCEL_NOW)
+        assert decode_request(encode_request(request)) == request

@@ -1,0 +1,97 @@
+"""What brokers that cannot be asked leave unknown, and what two brokers that differ come to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from support.cluster.states import cluster, tp
+
+from kadmin.cluster.kafka import connection
+from kadmin.cluster.kafka.log_dirs import log_dirs_by
+from kadmin.cluster.model import Endpoint
+from kadmin.cluster.zookeeper.store import Store
+from kadmin.operations.context import Clock
+from kadmin.operations.reading.brokers import held_in, switch, usage_of
+from kadmin.operations.zookeeper.backend import ZooKeeperBackend
+from kadmin.operations.zookeeper.paths import Paths
+
+if TYPE_CHECKING:
+    from kadmin.cluster.model import ClusterState
+
+STORAGE_ERROR = 56
+STATE = cluster({"a-0": (1, 2)})
+
+
+def listening(protocol: str) -> ClusterState:
+    at = Endpoint("EXTERNAL", "127.0.0.1", 1, protocol)
+    return replace(STATE, brokers={number: replace(each, endpoints=(at,)) for number, each in STATE.brokers.items()})
+
+
+@pytest.mark.parametrize(
+    ("told", "deletes", "creates"),
+    [
+        (["true", "true"], True, True),
+        (["false", "false"], False, False),
+        (["true", "false"], False, True),
+        ([None, "true"], None, True),
+        ([None, "false"], False, None),
+        ([], None, None),
+    ],
+)
+def test_of_brokers_that_differ_the_one_counts_that_makes_a_deletion_go_wrong(
+    told: list[str | None], deletes: object, creates: object
+) -> None:
+    settings = {number: {} if each is None else {"switch": each} for number, each in enumerate(told)}
+    assert switch(settings, "switch", decisive=False) is deletes
+    assert switch(settings, "switch", decisive=True) is creates
+
+
+def on_disk(broker: int, *directories: tuple[int, dict[str, int]]) -> dict[str, Any]:
+    """Return a broker's answer as kafka-python gives it: by directory its error, and sizes of partitions."""
+    listed = [
+        {
+            "log_dir": f"/disk{number}",
+            "error_code": code,
+            "topics": [
+                {
+                    "name": "a",
+                    "partitions": [{"partition_index": int(at), "partition_size": size, "is_future_key": False}],
+                }
+                for at, size in sizes.items()
+            ],
+        }
+        for number, (code, sizes) in enumerate(directories)
+    ]
+    return {"broker": broker, "log_dirs": listed}
+
+
+def test_a_broker_whose_disk_failed_hides_no_other() -> None:
+    answers = [on_disk(2, (0, {"0": 5}), (0, {"1": 7})), on_disk(1, (0, {"0": 5}), (STORAGE_ERROR, {})), on_disk(3)]
+    by_id = {each["broker"]: each for each in answers}
+    found = log_dirs_by(by_id.__getitem__, by_id)
+    held, unavailable = held_in(found)
+    assert held == {2: 12, 3: 0}
+    assert unavailable == ("bytes on disk of broker 1 are not known: Broker 1 cannot read its log directory /disk1.",)
+    assert found.failed[1].cause == "KAFKA_STORAGE_ERROR"
+
+
+@pytest.mark.zookeeper
+def test_what_brokers_do_not_tell_is_said_with_its_reason(chroot: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second question is not waited for: who did not answer the first is silent."""
+    monkeypatch.setattr(connection, "BOOTSTRAP_S", 0.5)
+    with Store.connect(chroot) as store:
+        backend = ZooKeeperBackend(store, Paths(), Clock())
+        silent = usage_of(backend, listening("PLAINTEXT"), ["a"], None)
+        closed = usage_of(backend, listening("SSL"), ["a"], {tp("a-0"): 5})
+    assert (silent.consumers, silent.deletion_enabled, silent.topics_create_themselves) == ({"a": ()}, None, None)
+    begins = [each.partition(": ")[0] for each in silent.unavailable]
+    assert begins == [
+        "groups that keep their offsets in Kafka were not seen",
+        "delete.topic.enable of the brokers is not known (before 1.0 it is off where nobody set it)",
+        "how many bytes are lost is not known",
+    ]
+    assert all("127.0.0.1:1" in each for each in silent.unavailable)
+    assert closed.sizes == {tp("a-0"): 5}
+    assert [each.rpartition(": ")[2] for each in closed.unavailable] == ["no broker has a PLAINTEXT listener"] * 2

@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import json
+import zlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.cluster.states import tp
+
+from kadmin.cluster.model import TopicPartition
+from kadmin.errors import KadminError, NotCompletedError
+from kadmin.operations.record.codec import (
+    RECORD_VERSION,
+    decode_listing,
+    decode_record,
+    decode_status,
+    decode_step,
+    encode_record,
+    encode_status,
+    encode_step,
+    restate,
+)
+from kadmin.operations.record.record import (
+    TRANSITIONS,
+    Author,
+    Channel,
+    OperationKind,
+    OperationRecord,
+    OperationState,
+    OperationStatus,
+    Step,
+    StepKind,
+    ThrottleRecord,
+    require_transition,
+)
+from kadmin.plan.model import TopicRecipe
+from kadmin.plan.throttle import ConfigChange
+
+partitions = st.builds(TopicPartition, st.text("abc._-", min_size=1, max_size=20), st.integers(0, 2**31 - 1))
+replicas = st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=5, unique=True).map(tuple)
+records = st.builds(
+    OperationRecord,
+    operation_id=st.just("20261121T080000-abcdef"),
+    kind=st.sampled_from(OperationKind),
+    plan_text=st.text(max_size=200),
+    plan_digest=st.text("0123456789abcdef", min_size=64, max_size=64),
+    cluster_id=st.none() | st.text(max_size=22),
+    created_at=st.just("2026-11-21T08:00:00Z"),
+    author=st.builds(Author, st.text(max_size=8), st.text(max_size=8), st.integers(1, 99_999)),
+    origin=st.dictionaries(partitions, replicas, max_size=30),
+    waves=st.lists(st.lists(st.integers(0, 29), max_size=9).map(tuple), max_size=5).map(tuple),
+    targets=st.lists(partitions, max_size=9).map(tuple),
+    recipes=st.lists(
+        st.builds(
+            TopicRecipe,
+            st.text(max_size=9),
+            st.dictionaries(st.integers(0, 99), replicas, max_size=5),
+            st.dictionaries(st.text(max_size=9), st.text(max_size=9), max_size=3),
+        ),
+        max_size=3,
+    ).map(tuple),
+    throttle=st.none()
+    | st.builds(
+        ThrottleRecord,
+        st.integers(1, 2**63 - 1),
+        st.dictionaries(
+            st.sampled_from(["topics/a", "brokers/1"]),
+            st.dictionaries(
+                st.text(max_size=9), st.builds(ConfigChange, st.none() | st.text(max_size=9), st.text(max_size=9))
+            ),
+        ),
+    ),
+)
+
+
+@given(records)
+def test_a_record_survives_the_round_trip(record: OperationRecord) -> None:
+    """encode then decode is the identity."""
+    assert decode_record(encode_record(record), record.operation_id) == record
+
+
+@pytest.mark.parametrize("layout", [{"min_reader": RECORD_VERSION + 1}, {"version": 1}])
+def test_a_record_of_another_layout_is_refused(layout: dict[str, int]) -> None:
+    record = OperationRecord("id", OperationKind.ELECTION, "{}", "sha256:0", None, "now", Author("u", "h", 1), {})
+    value = json.loads(zlib.decompress(encode_record(record)))
+    del value["min_reader"]
+    with pytest.raises(NotCompletedError, match="another version of kadmin"):
+        decode_record(zlib.compress(json.dumps(value | layout).encode()), "id")
+
+
+@pytest.mark.parametrize("before", OperationState)
+@pytest.mark.parametrize("after", OperationState)
+def test_only_listed_transitions_are_legal(before: OperationState, after: OperationState) -> None:
+    """A finished operation never changes; an unfinished one can come to an end."""
+    assert not (before.finished and TRANSITIONS[before])
+    if after in TRANSITIONS[before]:
+        require_transition("id", before, after)
+    else:
+        with pytest.raises(KadminError, match=f"is {before} and cannot become {after}"):
+            require_transition("id", before, after)
+
+
+@given(st.sampled_from(StepKind), st.lists(partitions, max_size=5), st.lists(st.text(max_size=5), max_size=3))
+def test_a_step_survives_the_round_trip(kind: StepKind, named: list[TopicPartition], topics: list[str]) -> None:
+    step = Step(3, kind, "now", 2, tuple(named), tuple(topics), Channel.ELECTION, refused=dict.fromkeys(named, "no"))
+    assert decode_step(encode_step(step)) == step
+
+
+def test_a_status_changes_without_touching_what_a_listing_shows() -> None:
+    record = OperationRecord(
+        "id", OperationKind.ELECTION, "{}", "sha256:1", None, "then", Author("ann", "h1", 7), {tp("a-0"): (1,)}
+    )
+    data = encode_status(OperationStatus(OperationState.PREPARING, "then"), record)
+    changed = restate(data, OperationStatus(OperationState.COMPLETED, "later", "2 partitions"))
+    assert decode_status(changed) == OperationStatus(OperationState.COMPLETED, "later", "2 partitions")
+    listing = decode_listing("id", changed)
+    assert (listing.kind, listing.plan_digest, listing.author) == (
+        OperationKind.ELECTION,
+        "sha256:1",
+        Author("ann", "h1", 7),
+    )
+
+
+def test_preparing_running_and_paused_are_unfinished() -> None:
+    assert {state for state in OperationState if not state.finished} == {
+        OperationState.PREPARING,
+        OperationState.RUNNING,
+        OperationState.PAUSED,
+    }

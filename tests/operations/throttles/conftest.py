@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from support.executor.throttling import (
+    BEFORE,
+    LOCKED,
+    PATHS,
+)
+from support.zookeeper.znode_cluster import configure, seed
+
+from kadmin.operations.context import Clock
+from kadmin.operations.zookeeper.lock import Lock
+
+if TYPE_CHECKING:
+    from kadmin.cluster.zookeeper.store import Store
+    from kadmin.operations.record.holder import Lease
+
+
+@pytest.fixture
+def lease(store: Store) -> Lease:
+    """The lock of a cluster with one topic and the configs BEFORE."""
+    seed(store, {"a": {0: (1, 2)}})
+    for entity, values in BEFORE.items():
+        configure(store, entity, values)
+    return Lock(store, PATHS).take(LOCKED, Clock(), 0)

@@ -1,0 +1,242 @@
+"""throttle show, set, clear and audit on a real ZooKeeper."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from support.cluster.states import tp
+from support.zookeeper.znode_cluster import config, configure, notified, reassigned, reassigning, seed
+
+from kadmin.cluster.zookeeper.model import Create
+from kadmin.cluster.zookeeper.reader import read_cluster
+from kadmin.documents import dump_json, plan_digest
+from kadmin.errors import BusyError, NotCompletedError, StalePlanError
+from kadmin.operations.context import Clock
+from kadmin.operations.decide.kinds import work_of
+from kadmin.operations.record.holder import Holder
+from kadmin.operations.record.record import (
+    Author,
+    OperationKind,
+    OperationRecord,
+    OperationState,
+    OperationStatus,
+    ThrottleRecord,
+)
+from kadmin.operations.throttles.audit import AuditedThrottle, Origin, ThrottledEntity, audit, show
+from kadmin.operations.throttles.by_hand import HOLDER, Scope, plan_clear, plan_set, write_planned
+from kadmin.operations.throttles.operation import Throttling, record_throttle
+from kadmin.operations.zookeeper.backend import zookeeper_context
+from kadmin.operations.zookeeper.lock import Lock
+from kadmin.operations.zookeeper.paths import Paths
+from kadmin.plan.copying import throttle_of
+from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, ThrottleBy, ThrottleSpec
+from kadmin.plan.throttle import FOLLOWER_RATE, FOLLOWER_REPLICAS, LEADER_RATE, LEADER_REPLICAS, ConfigChange
+from kadmin.report.throttles import (
+    audit_answer,
+    audit_text,
+    throttles_answer,
+    throttles_text,
+    written_answer,
+    written_text,
+)
+from kadmin.schema import validate_value
+
+if TYPE_CHECKING:
+    from kadmin.cluster.zookeeper.store import Store
+    from kadmin.operations.zookeeper.backend import ZooKeeperContext
+    from kadmin.plan.throttle import ConfigChanges
+
+pytestmark = pytest.mark.zookeeper
+
+PATHS = Paths()
+ANN = Author("ann", "host-a", 7)
+RATES = {LEADER_RATE: "5000", FOLLOWER_RATE: "5000"}
+EVERYTHING = {LEADER_REPLICAS: "*", FOLLOWER_REPLICAS: "*"}
+KAFKA = (
+    ("/controller", b'{"version":1,"brokerid":1,"timestamp":"1"}'),
+    ("/cluster", b""),
+    ("/cluster/id", b'{"id":"x"}'),
+)
+
+
+@pytest.fixture
+def context(store: Store) -> ZooKeeperContext:
+    seed(store, {"a": {0: (1, 2)}, "b": {0: (2, 3)}})
+    store.multi([Create(path, data) for path, data in KAFKA])
+    return zookeeper_context(store, PATHS, Clock(), lambda _: None)
+
+
+def written(context: ZooKeeperContext, scope: Scope, rate: int | None, *, now: bool = False) -> ConfigChanges:
+    """Set, or with no rate clear, and check both forms of the answer."""
+
+    def plan() -> ConfigChanges:
+        return plan_clear(context, scope, now=now) if rate is None else plan_set(context, scope, rate)
+
+    found = write_planned(context, plan, 0)
+    assert found.kept == ()
+    for schema in ("throttle-set", "throttle-clear"):
+        assert validate_value(written_answer(found), f"answers/{schema}") == []
+    assert written_text(found)
+    assert context.store.exists(PATHS.lock) is None
+    return found.changes
+
+
+def operation(context: ZooKeeperContext, state: OperationState) -> OperationRecord:
+    """Record an operation that throttles a-0, set its throttle, and leave it in a state."""
+    target = PartitionTarget(tp("a-0"), (1, 3), (1, 2))
+    throttle = throttle_of(ThrottleSpec(ThrottleBy.RATE, 5000), [[target]], read_cluster(context.store), {})
+    plan = ReassignmentPlan(PlanHeader(), (target,))
+    origin = {tp("a-0"): (1, 2)}
+    record = OperationRecord(
+        "op", OperationKind.REASSIGNMENT, dump_json(plan), plan_digest(plan), "x", "now", ANN, origin, ((0,),)
+    )
+    record = replace(record, throttle=record_throttle(context.backend, throttle))
+    lease = Lock(context.store, PATHS).take(Holder(ANN, "op", "now", 10.0), Clock(), 0)
+    context.operations.create(record, lease, "now")
+    Throttling(context, record, work_of(record)).set_up(lease)
+    if state is not OperationState.RUNNING:
+        context.operations.set_status("op", OperationStatus(state, "now"), lease)
+    Lock(context.store, PATHS).release(lease)
+    return record
+
+
+def test_whole_topics_are_throttled_at_the_brokers_that_hold_them(context: ZooKeeperContext) -> None:
+    configure(context.store, "topics/a", {LEADER_REPLICAS: "0:9", "retention.ms": "7"})
+    changes = written(context, Scope(topics=("a",)), 5000)
+    assert changes["topics/a"] == {
+        LEADER_REPLICAS: ConfigChange("0:9", "*"),
+        FOLLOWER_REPLICAS: ConfigChange(None, "*"),
+    }
+    assert config(context.store, "topics/a") == {**EVERYTHING, "retention.ms": "7"}
+    assert config(context.store, "brokers/1") == config(context.store, "brokers/2") == RATES
+    assert config(context.store, "brokers/3") == {}
+    assert written(context, Scope(topics=("a",)), 5000) == {}, "what is set is not set again"
+    assert notified(context.store) == ["brokers/1", "brokers/2", "topics/a"]
+
+
+def test_named_brokers_get_the_rate_and_no_list(context: ZooKeeperContext) -> None:
+    assert set(written(context, Scope(brokers=(3,)), 5000)) == {"brokers/3"}
+    assert set(written(context, Scope(brokers=(1,), topics=("b",)), 5000)) == {"brokers/1", "topics/b"}
+
+
+def test_with_nothing_in_flight_and_nothing_named_there_is_nothing_to_set(context: ZooKeeperContext) -> None:
+    assert written(context, Scope(), 5000) == {}
+    assert notified(context.store) == []
+
+
+def test_what_is_in_flight_is_throttled_its_new_replicas_as_receivers(context: ZooKeeperContext) -> None:
+    reassigning(context.store, "a", (3, 1, 2), (3,))
+    written(context, Scope(), 5000)
+    assert config(context.store, "topics/a") == {LEADER_REPLICAS: "0:1,0:2", FOLLOWER_REPLICAS: "0:3"}
+    assert all(config(context.store, f"brokers/{broker}") == RATES for broker in (1, 2, 3))
+    with pytest.raises(BusyError, match="a-0"):
+        plan_clear(context, Scope(), now=False)
+    written(context, Scope(), None, now=True)
+    assert show(context) == ()
+
+
+def test_unknown_names_are_refused(context: ZooKeeperContext) -> None:
+    with pytest.raises(StalePlanError, match="topic x, broker 9"):
+        plan_set(context, Scope(brokers=(1, 9), topics=("a", "x")), 5000)
+
+
+def test_only_what_is_named_is_cleared_of_dead_brokers_and_deleted_topics_too(context: ZooKeeperContext) -> None:
+    configure(context.store, "brokers/77", {**RATES, "other": "1"})
+    configure(context.store, "topics/gone", EVERYTHING)
+    configure(context.store, "topics/a", EVERYTHING)
+    found = show(context)
+    assert {each.entity: each.present for each in found} == {
+        "topics/a": True,
+        "topics/gone": False,
+        "brokers/77": False,
+    }
+    assert validate_value(throttles_answer(found), "answers/throttle-show") == []
+    assert "brokers/77" in throttles_text(found)
+    written(context, Scope(brokers=(77,), topics=("gone",)), None)
+    assert show(context) == (ThrottledEntity("topics/a", EVERYTHING, present=True),)
+    assert config(context.store, "brokers/77") == {"other": "1"}
+    written(context, Scope(), None)
+    assert throttles_text(show(context)) == "no throttles"
+
+
+def test_clearing_brings_back_what_an_operation_had_replaced(context: ZooKeeperContext) -> None:
+    configure(context.store, "brokers/2", {LEADER_RATE: "99"})
+    configure(context.store, "topics/a", {LEADER_REPLICAS: "8:8"})
+    operation(context, OperationState.FAILED)
+    findings = audit(context)
+    assert {each.origin for each in findings} == {Origin.LEFT_OVER}
+    assert {each.next_command for each in findings} == {
+        "kadmin throttle clear --topic a",
+        "kadmin throttle clear --broker 1",
+        "kadmin throttle clear --broker 2",
+        "kadmin throttle clear --broker 3",
+    }
+    written(context, Scope(), None)
+    assert {each.entity: each.values for each in show(context)} == {
+        "brokers/2": {LEADER_RATE: "99"},
+        "topics/a": {LEADER_REPLICAS: "8:8"},
+    }
+    assert {each.origin for each in audit(context)} == {Origin.NOT_ON_RECORD}
+
+
+def test_the_audit_tells_in_use_changed_and_taken_away_apart(context: ZooKeeperContext) -> None:
+    configure(context.store, "brokers/2", {LEADER_RATE: "99"})
+    operation(context, OperationState.RUNNING)
+    configure(context.store, "brokers/1", {LEADER_RATE: "7", FOLLOWER_RATE: "5000"})
+    configure(context.store, "brokers/2", {FOLLOWER_RATE: "5000"})
+    configure(context.store, "brokers/9", {LEADER_RATE: "7"})
+    findings = audit(context)
+    assert AuditedThrottle("brokers/1", LEADER_RATE, "7", Origin.CHANGED, "op") in findings
+    assert AuditedThrottle("brokers/1", FOLLOWER_RATE, "5000", Origin.IN_USE, "op") in findings
+    assert AuditedThrottle("brokers/2", LEADER_RATE, None, Origin.CHANGED, "op") in findings
+    assert AuditedThrottle("brokers/9", LEADER_RATE, "7", Origin.NOT_ON_RECORD) in findings
+    assert AuditedThrottle("topics/a", FOLLOWER_REPLICAS, "0:3", Origin.IN_USE, "op") in findings
+    assert validate_value(audit_answer(findings), "answers/throttle-audit") == []
+    assert audit_text(findings).endswith("next: kadmin resume op")
+
+
+def test_an_unfinished_operation_whose_copies_run_keeps_its_throttle(context: ZooKeeperContext) -> None:
+    """Up to 2.3 only the record tells: the topic znode holds the bare union of both lists."""
+    operation(context, OperationState.RUNNING)
+    reassigned(context.store, "a", (1, 2, 3))
+    with pytest.raises(BusyError, match="a-0"):
+        plan_clear(context, Scope(), now=False)
+
+
+def test_a_held_lock_is_named(context: ZooKeeperContext) -> None:
+    lease = Lock(context.store, PATHS).take(Holder(ANN, "op-of-ann", "now", 10.0), Clock(), 0)
+    del lease
+    with type(context.store).connect(context.store.connect_string) as other:
+        elsewhere = zookeeper_context(other, PATHS, context.clock, context.tell)
+        with pytest.raises(BusyError, match="op-of-ann"):
+            write_planned(elsewhere, lambda: plan_set(elsewhere, Scope(brokers=(1,)), 5), 0)
+    assert notified(context.store) == []
+
+
+def test_the_lock_says_what_it_is_held_for(context: ZooKeeperContext) -> None:
+    held: list[bytes | None] = []
+
+    def plan() -> ConfigChanges:
+        node = context.store.get(PATHS.lock)
+        held.append(None if node is None else node.data)
+        return {}
+
+    write_planned(context, plan, 0)
+    assert held[0] is not None
+    assert f'"operation_id": "{HOLDER}"'.encode() in held[0]
+
+
+def test_more_than_a_minute_may_take_is_told(context: ZooKeeperContext) -> None:
+    changes = {f"brokers/{number}": {LEADER_RATE: ConfigChange(None, "5")} for number in range(1001)}
+    context.clock.until = context.clock.now() + 5
+    with pytest.raises(NotCompletedError, match="Not every throttle"):
+        write_planned(context, lambda: changes, 0)
+
+
+def test_a_throttle_record_holds_just_what_it_changes(context: ZooKeeperContext) -> None:
+    configure(context.store, "brokers/1", {**RATES, LEADER_RATE: "9"})
+    record = operation(context, OperationState.FAILED)
+    assert isinstance(record.throttle, ThrottleRecord)
+    assert record.throttle.changes["brokers/1"] == {LEADER_RATE: ConfigChange("9", "5000")}

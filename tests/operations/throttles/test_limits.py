@@ -1,0 +1,95 @@
+"""How many notifications and bytes a throttle writes at a time."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import pytest
+from support.executor.throttling import (
+    LOCKED,
+    OFF,
+    PATHS,
+    Told,
+    configs,
+    recorded,
+    targets,
+    throttling,
+)
+from support.zookeeper.znode_cluster import config, configure, notified, seed
+
+from kadmin.cluster.zookeeper.model import Create
+from kadmin.errors import BusyError, NotCompletedError
+from kadmin.insight.diagnosis.zookeeper.cluster_troubles import MANY_CONFIG_CHANGES
+from kadmin.operations.context import Clock
+from kadmin.operations.zookeeper.configs import PER_MINUTE
+from kadmin.operations.zookeeper.lock import Lock
+from kadmin.plan.throttle import FOLLOWER_REPLICAS
+
+if TYPE_CHECKING:
+    from kadmin.cluster.zookeeper.store import Store
+    from kadmin.operations.record.holder import Lease
+
+
+pytestmark = pytest.mark.zookeeper
+
+
+class Hours(Clock):
+    """A clock whose waits pass at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.time = 0.0
+
+    def now(self) -> float:
+        return self.time
+
+    def wait(self, seconds: float) -> None:
+        self.time += seconds
+
+
+def test_no_more_than_a_thousand_notifications_a_minute(store: Store) -> None:
+    topics = [f"t{number:04d}" for number in range(PER_MINUTE + 100)]
+    seed(store, {topic: {0: (1, 2)} for topic in topics})
+    lease = Lock(store, PATHS).take(LOCKED, Clock(), 0)
+    record = recorded(store, targets(topics))
+    clock = Hours()
+    clock.until = 59.0
+    with pytest.raises(NotCompletedError, match="deadline"):
+        throttling(store, record, clock=clock).set_up(lease)
+    assert clock.time == 0, "no wait for what the deadline forbids"
+    assert PER_MINUTE - 50 <= len(notified(store)) <= PER_MINUTE
+    clock.until = math.inf
+    throttle = throttling(store, record, clock=clock)
+    throttle.set_up(lease)
+    assert clock.time == 0, "what is set is not set again"
+    throttle.take_down(lease, OFF)
+    assert clock.time >= 60
+    assert len(notified(store)) == 2 * (len(topics) + 3)
+
+
+def test_with_ten_thousand_notifications_waiting_none_is_added(store: Store, lease: Lease) -> None:
+    told = Told()
+    set_before = throttling(store, recorded(store, targets()), told)
+    set_before.set_up(lease)
+    before = configs(store)
+    for _ in range(MANY_CONFIG_CHANGES // 1000):
+        store.multi([Create("/config/changes/config_change_", b"{}", sequential=True)] * 1000)
+    with pytest.raises(BusyError, match="10004 notifications"):
+        set_before.take_down(lease, OFF)
+    set_before.leave(NotCompletedError("The deadline passed."), lease)
+    assert told[1].startswith("the throttle stays: /config/changes holds 10004 notifications")
+    assert configs(store) == before
+
+
+def test_large_configs_go_in_groups_that_fit_a_packet(store: Store) -> None:
+    topics = ["a", "b", "c"]
+    seed(store, {topic: {0: (1, 2)} for topic in topics})
+    for topic in topics:
+        configure(store, f"topics/{topic}", {"x": topic * 300_000})
+    lease = Lock(store, PATHS).take(LOCKED, Clock(), 0)
+    throttle = throttling(store, recorded(store, targets(topics)))
+    throttle.set_up(lease)
+    assert [config(store, f"topics/{topic}")[FOLLOWER_REPLICAS] for topic in topics] == ["0:3"] * 3
+    throttle.take_down(lease, OFF)
+    assert config(store, "topics/b") == {"x": "b" * 300_000}

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.zookeeper.model import Create, SetData
+from kadmin.errors import InvalidInputError, NotCompletedError
+from kadmin.operations.context import Clock
+from kadmin.operations.record.codec import encode_step
+from kadmin.operations.record.holder import Holder
+from kadmin.operations.record.record import (
+    Author,
+    OperationKind,
+    OperationRecord,
+    OperationState,
+    OperationStatus,
+    Step,
+    StepKind,
+)
+from kadmin.operations.zookeeper.journal import CHUNK_BYTES, Journal
+from kadmin.operations.zookeeper.lock import Lock
+from kadmin.operations.zookeeper.paths import Paths
+
+if TYPE_CHECKING:
+    from kadmin.cluster.zookeeper.store import Store
+    from kadmin.operations.record.holder import Lease
+
+pytestmark = pytest.mark.zookeeper
+
+PATHS = Paths()
+AUTHOR = Author("ann", "host-a", 7)
+
+
+@pytest.fixture
+def lease(store: Store) -> Lease:
+    return Lock(store, PATHS).take(Holder(AUTHOR, "op", "now", 10.0), Clock(), 0)
+
+
+def record(operation_id: str, partitions: int = 3) -> OperationRecord:
+    origin = {TopicPartition(f"t-{n * 7919 % 100_003}", n): (n % 7, n % 11 + 7) for n in range(partitions)}
+    return OperationRecord(
+        operation_id, OperationKind.REASSIGNMENT, "{}", "sha256:0", "id", "now", AUTHOR, origin, ((0, 1), (2,))
+    )
+
+
+def test_a_large_record_is_read_back_whole_and_no_znode_passes_the_cap(store: Store, lease: Lease) -> None:
+    journal, large = Journal(store, PATHS), record("op-1", partitions=60_000)
+    journal.create(large, lease, "now")
+    assert journal.record("op-1") == large
+    chunks = store.children(PATHS.record("op-1")) or ()
+    assert len(chunks) > 1
+    sizes = [
+        len(node.data or b"") for node in store.get_many(f"{PATHS.record('op-1')}/{name}" for name in chunks) if node
+    ]
+    assert max(sizes) <= CHUNK_BYTES
+    assert journal.status("op-1").state is OperationState.RUNNING
+
+
+def test_unfinished_operations_are_found_and_finished_ones_are_not(store: Store, lease: Lease) -> None:
+    journal = Journal(store, PATHS)
+    for name in ("op-1", "op-2"):
+        journal.create(record(name), lease, "now")
+    journal.set_status("op-1", OperationStatus(OperationState.COMPLETED, "later", "3 partitions"), lease)
+    assert [listing.operation_id for listing in journal.unfinished()] == ["op-2"]
+    assert [listing.operation_id for listing in journal.listings()] == ["op-1", "op-2"]
+    assert journal.listings()[0].status.message == "3 partitions"
+
+
+def test_an_operation_that_is_not_there_is_told_by_name(store: Store, lease: Lease) -> None:
+    del lease
+    with pytest.raises(InvalidInputError, match="op-9"):
+        Journal(store, PATHS).status("op-9")
+
+
+def test_the_oldest_finished_operations_are_pruned_the_unfinished_never(store: Store, lease: Lease) -> None:
+    journal = Journal(store, PATHS)
+    for number in range(6):
+        journal.create(record(f"op-{number}"), lease, "now")
+        if number:
+            journal.set_status(f"op-{number}", OperationStatus(OperationState.FAILED, "later"), lease)
+    journal.prune(lease, keep=2)
+    assert [listing.operation_id for listing in journal.listings()] == ["op-0", "op-4", "op-5"]
+
+
+def test_steps_are_read_in_order(store: Store, lease: Lease) -> None:
+    journal = Journal(store, PATHS)
+    journal.create(record("op-1"), lease, "now")
+    steps = [Step(number, StepKind.WAVE, "now", wave=number - 1) for number in range(1, 13)]
+    for step in steps:
+        store.multi([Create(PATHS.step("op-1", step.number), encode_step(step))])
+    assert journal.steps("op-1") == tuple(steps)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [PATHS.operation("op-1"), f"{PATHS.record('op-1')}/000000", PATHS.step("op-1", 1), PATHS.request("op-1")],
+)
+@pytest.mark.parametrize("damage", [b"{", b"[]", b"{}", b"\xff"])
+def test_what_somebody_overwrote_is_told_by_its_path(store: Store, lease: Lease, path: str, damage: bytes) -> None:
+    journal = Journal(store, PATHS)
+    journal.create(record("op-1"), lease, "now")
+    node = store.get(path)
+    store.multi([Create(path, damage) if node is None else SetData(path, damage, node.version)])
+    reads = (journal.status, journal.record, journal.steps, journal.request)
+    with pytest.raises(NotCompletedError) as told:
+        _ = [read("op-1") for read in reads]
+    assert "/op-1" in told.value.message
+    assert "by hand" in (told.value.next_command or "")

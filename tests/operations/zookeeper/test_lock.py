@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kadmin.cluster.zookeeper.model import Create, SetData
+from kadmin.cluster.zookeeper.store import Store
+from kadmin.errors import BusyError, InvalidInputError
+from kadmin.operations.context import Clock
+from kadmin.operations.record.holder import Holder, LostLockError
+from kadmin.operations.record.record import Author, OperationKind, OperationRecord, OperationState, OperationStatus
+from kadmin.operations.zookeeper.journal import Journal
+from kadmin.operations.zookeeper.lock import Lock, lease_checks
+from kadmin.operations.zookeeper.paths import Paths
+
+if TYPE_CHECKING:
+    from kadmin.operations.record.holder import Lease
+
+pytestmark = pytest.mark.zookeeper
+
+PATHS = Paths()
+
+
+def holder(operation_id: str = "op-1") -> Holder:
+    return Holder(Author("ann", "host-a", 7), operation_id, "2026-11-21T08:00:00Z", 10.0)
+
+
+def grab(store: Store, operation_id: str = "op-1", wait_s: float = 0) -> Lease:
+    return Lock(store, PATHS).take(holder(operation_id), Clock(), wait_s)
+
+
+def record(operation_id: str) -> OperationRecord:
+    return OperationRecord(
+        operation_id, OperationKind.ELECTION, "{}", "sha256:0", None, "now", Author("ann", "host-a", 7), {}
+    )
+
+
+def test_taking_makes_the_lock_ephemeral_and_moves_the_fence(store: Store) -> None:
+    first = grab(store)
+    node = store.get(PATHS.lock)
+    assert node is not None
+    assert node.ephemeral_owner == store.session_id
+    assert Lock(store, PATHS).holder() == Holder(
+        Author("ann", "host-a", 7), "op-1", "2026-11-21T08:00:00Z", 10.0, store.session_id
+    )
+    Lock(store, PATHS).release(first)
+    assert Lock(store, PATHS).holder() is None
+    assert grab(store).token > first.token
+
+
+def test_a_second_taker_is_told_who_holds_it(store: Store, chroot: str) -> None:
+    grab(store)
+    with Store.connect(chroot) as other, pytest.raises(BusyError, match=r"ann@host-a \(pid 7\).*op-1"):
+        grab(other, "op-2")
+
+
+def test_a_lock_goes_with_its_session_and_a_waiting_taker_gets_it(store: Store, chroot: str) -> None:
+    with Store.connect(chroot) as other:
+        grab(other)
+    assert grab(store, "op-2", wait_s=5).session_id == store.session_id
+
+
+def test_a_holder_whose_lock_was_released_by_hand_writes_nothing_more(store: Store, chroot: str) -> None:
+    """The lock alone does not fence: a node made again at the same path has the same version."""
+    lease = grab(store)
+    journal = Journal(store, PATHS)
+    journal.create(record("op-1"), lease, "now")
+    with Store.connect(chroot) as other:
+        assert Lock(other, PATHS).release_by_hand("op-1").operation_id == "op-1"
+        with pytest.raises(LostLockError):
+            journal.set_status("op-1", OperationStatus(OperationState.FAILED, "later"), lease)
+        again = grab(other, "op-2")
+        with pytest.raises(LostLockError):
+            journal.set_status("op-1", OperationStatus(OperationState.FAILED, "later"), lease)
+        Lock(store, PATHS).release(lease)
+        assert Lock(other, PATHS).holder() is not None, (
+            "a late release of the old holder must not free the new one's lock"
+        )
+        assert again.token > lease.token
+    assert journal.status("op-1").state is OperationState.RUNNING
+
+
+def test_releasing_by_hand_wants_the_right_operation(store: Store) -> None:
+    with pytest.raises(InvalidInputError, match="The lock is free"):
+        Lock(store, PATHS).release_by_hand("op-1")
+    grab(store)
+    with pytest.raises(BusyError, match="op-1, not op-9"):
+        Lock(store, PATHS).release_by_hand("op-9")
+
+
+def test_a_lock_that_somebody_else_wrote_is_still_a_lock(store: Store) -> None:
+    store.multi([Create("/kadmin", b""), Create("/kadmin/operations", b""), Create("/kadmin/fence", b"")])
+    store.multi([Create("/kadmin/lock", b"not json")])
+    with pytest.raises(BusyError, match="unknown"):
+        grab(store)
+
+
+def test_everything_carries_the_acl_of_admin(store: Store) -> None:
+    grab(store)
+    for path in ("/kadmin", "/kadmin/operations", "/kadmin/fence", "/kadmin/lock"):
+        assert store.acl(path) == store.acl("/admin")
+
+
+def test_the_root_can_lie_elsewhere(store: Store) -> None:
+    paths = Paths("/ops/tools/kadmin")
+    lease = Lock(store, paths).take(holder(), Clock(), 0)
+    assert store.exists("/ops/tools/kadmin/lock") is not None
+    assert lease_checks(lease, paths)[0].path == "/ops/tools/kadmin/fence"
+
+
+def test_a_foreign_write_to_the_fence_is_noticed(store: Store) -> None:
+    lease = grab(store)
+    store.multi([SetData(PATHS.fence, b"x", lease.token)])
+    with pytest.raises(LostLockError):
+        Journal(store, PATHS).create(record("op-1"), lease, "now")
