@@ -1,4 +1,4 @@
-# kadmin: `make demo` shows everything on real brokers, `make test` runs the test suite. Both set up what they need.
+# kadmin: `make demo` runs every step on real brokers, `make test` runs the test suite. Both create .venv first.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -24,15 +24,15 @@ help:
 	@echo "make demo             sandbox, snapshot, proposal, apply, election, deletion, on real brokers"
 	@echo "make test             linters, types, contracts and the test suite on real ZooKeeper and Kafka"
 	@echo "make test-eras        the live tests on every version of Kafka from 0.10.2 to 3.9"
-	@echo "make test-executor    what the executor withstands: troubles healed, every kill point, records flowing"
-	@echo "make test-containers  live tests on brokers in containers, where a Docker daemon can be had"
+	@echo "make test-executor    the executor: every kill point, races, records during a reassignment"
+	@echo "make test-containers  live tests on brokers in containers, with a Docker daemon"
 	@echo "make test-report      the HTML report in a real browser: three widths, light and dark, axe"
 	@echo "make bench            the figures, as a table"
 	@echo "make fuzz             the loader under a coverage-guided fuzzer, SECONDS=1800"
-	@echo "make mutation         mutants of loader, validators and payload encoder, and how many the tests find, MUTANTS=200 more"
-	@echo "make bench-planner    how near its bounds the planner comes, and how fast, beside two peers, ROWS=\"S M\""
-	@echo "make bench-insight    what looking at 100,000 partitions costs: inspect, what-if, report"
-	@echo "make bench-executor   what the executor withstands and costs, as a table"
+	@echo "make mutation         mutants of loader, validators and payload encoder that the tests find, MUTANTS=200 more"
+	@echo "make bench-planner    the planner's figures, bounds and times, beside two other planners, ROWS=\"S M\""
+	@echo "make bench-insight    times of inspect, whatif and report on 100,000 partitions"
+	@echo "make bench-executor   requests and times of the executor, as a table"
 
 setup: $(READY)
 

@@ -1,7 +1,7 @@
-"""Prints what the executor withstands and costs, as one table. Usage: make bench-executor (about half an hour).
+"""Prints the executor's robustness and cost as one table. Usage: make bench-executor (about half an hour).
 
-Kill points, races and held answers are played against the controller model on a real ZooKeeper; the time from a publish
-to the controller's first reaction is measured on real brokers, in turn with a bare create by kazoo.
+Kill points, races and held replies run against the controller model on a real ZooKeeper. The time from a publish to
+the controller's first reaction is measured on real brokers, alternating with a bare create by kazoo.
 """
 
 from __future__ import annotations
@@ -36,11 +36,12 @@ from kadmin.operations.context import Clock
 from kadmin.operations.decide import decide
 from kadmin.operations.decide.actions import Memory, Observed, PublishWave
 from kadmin.operations.decide.reassignment import ReassignmentWork
-from kadmin.operations.record.holder import Holder, Lock
-from kadmin.operations.record.record import Author, OperationKind, OperationRecord, StepKind
+from kadmin.operations.record.holder import Holder
+from kadmin.operations.record.record import Author, OperationKind, OperationRecord, Step, StepKind
+from kadmin.operations.zookeeper.backend import ZooKeeperBackend
 from kadmin.operations.zookeeper.journal import Journal
+from kadmin.operations.zookeeper.lock import Lock
 from kadmin.operations.zookeeper.paths import Paths
-from kadmin.operations.zookeeper.publish import Publisher, next_step
 from kadmin.plan.model import Elect, PartitionTarget
 from kadmin.report.text import table
 from kadmin.sandbox import Sandbox, SandboxSpec
@@ -80,7 +81,7 @@ def try_all(ground: Ground) -> tuple[list[str], int]:
 
 
 def race_often(site: Site) -> list[list[str]]:
-    """Let two runners start at the same moment, often."""
+    """Start two runners at the same moment, RACES times."""
     ended = list(races(site, RACES))
     doubles = sum(each.published != 1 for each in ended)
     problems = sum(each.problem is not None for each in ended)
@@ -96,7 +97,7 @@ def many(site: Site) -> list[list[str]]:
 
 
 def overdue(site: Site, folder: Path) -> list[list[str]]:
-    """Hold every answer from some request on, and see how long after --timeout the command is there."""
+    """Hold every reply from some request on, and measure how long after --timeout the command ends."""
     ground = Ground(site, ERAS["2.8.2"])
     plan = folder / "plan.json"
     plan.write_text(dump_json(ground.plan()))
@@ -152,13 +153,13 @@ def _pairs(store: Store, client: KazooClient) -> list[tuple[float, float]]:
     journal.create(
         OperationRecord("bench", OperationKind.REASSIGNMENT, "{}", "sha256:0", None, "now", author, {}), lease, "now"
     )
-    publisher = Publisher(store, Paths(), "bench")
+    backend = ZooKeeperBackend(store, Paths(), Clock())
 
     def publish(target: Replicas) -> None:
-        step = next_step(journal.steps("bench"), StepKind.WAVE, REASSIGN, "now")
-        state = read_cluster(store, ["orders"])
+        step = Step(len(journal.steps("bench")) + 1, StepKind.WAVE, "now", wave=0)
+        state = backend.read(["orders"])
         sent.append(time.perf_counter())
-        publisher.wave(PublishWave(0, (PartitionTarget(partition, target),)), step, state, lease)
+        backend.publish(step, PublishWave(0, (PartitionTarget(partition, target),)), state, lease)
 
     def create(target: Replicas) -> None:
         payload = reassignment_payload({partition: target})
@@ -219,7 +220,7 @@ def _until(condition: Callable[[], bool]) -> None:
 
 
 def with_site(spec: SandboxSpec, run: Callable[[Site], T]) -> T:
-    """Run on a ZooKeeper of its own."""
+    """Run on a new ZooKeeper."""
     sandbox = Sandbox.up(spec)
     try:
         with Site.on(sandbox) as site:

@@ -1,4 +1,4 @@
-"""A seeded family of skewed clusters: what a broker extension leaves behind.
+"""Generates a seeded family of skewed clusters, as they are after new brokers were added.
 
 Racks of equal size; new brokers are empty and spread over the racks; replicas of one partition lie on as many racks as
 there are, on old brokers drawn inside a rack with weights uniform in 0.5 to 1.5. Topics have at least one partition
@@ -19,13 +19,13 @@ import pyarrow as pa
 
 from kadmin.inventory import SINGLE_CLUSTER, BrokerRow, ClusterInventory, Inventory, PartitionRow
 from kadmin.inventory.columns import BROKERS, PARTITIONS
-from kadmin.planner.tables import arrow_schema
+from kadmin.planner.cluster_arrays import arrow_schema
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from kadmin.inventory.columns import InventoryTable
-    from kadmin.planner.tables import ArrowTable
+    from kadmin.planner.cluster_arrays import ArrowTable
 
     Ints = npt.NDArray[np.int64]
 

@@ -1,4 +1,4 @@
-"""Prints what looking at a cluster of 100,000 partitions on 100 brokers costs. Usage: make bench-insight.
+"""Prints the cost of reading a cluster of 100,000 partitions on 100 brokers. Usage: make bench-insight.
 
 Commands are whole processes, wall time; the what-if is measured on a snapshot that is loaded already. Nothing here
 passes or fails.
@@ -32,11 +32,11 @@ def figures(connect: str, folder: Path) -> list[list[str]]:
     placements = placements_of(state)
     lost = timed(lambda: single_losses(placements, state.brokers), 3)
     plan = write_moves(folder / "plan.json")
-    told = timed(lambda: kadmin("report", str(plan), "--inventory", str(inventory), "--out", str(page)))
+    seconds = timed(lambda: kadmin("report", str(plan), "--inventory", str(inventory), "--out", str(page)))
     return [
         [f"inspect partitions, {size}", f"{looked:.1f} s", "< 15 s"],
         [f"N-1 table, {size} x {len(state.brokers)} brokers, loaded", f"{lost:.1f} s", "< 3 s"],
-        [f"report of {MOVES:,} moves, {size}, loading included", f"{told:.1f} s", "< 5 s"],
+        [f"report of {MOVES:,} moves, {size}, loading included", f"{seconds:.1f} s", "< 5 s"],
         ["size of that report", f"{page.stat().st_size / 1000:,.0f} kB", "< 300 kB"],
     ]
 

@@ -28,7 +28,7 @@ KILLED = {1, 3, 36, 24, 152, 255, -24, -11, -9}
 
 
 def verdicts(folder: Path) -> dict[str, dict[str, str]]:
-    """Return what became of each mutant of each module that has any: found, missed or open."""
+    """Return the verdict of each mutant by module: found, missed or open."""
     found: dict[str, dict[str, str]] = {}
     for path in sorted(folder.rglob("*.py.meta")):
         codes = json.loads(path.read_text(encoding="utf-8"))["exit_code_by_key"]
@@ -43,7 +43,7 @@ def _verdict(code: int | None) -> str:
 
 
 def judge(names: list[str], processes: int) -> None:
-    """Run the tests on mutants, by names or patterns; what they said goes into a log."""
+    """Run the tests on mutants, by names or patterns; the output goes into a log."""
     program = "from mutmut.__main__ import cli; cli()"
     command = [sys.executable, "-c", program, "run", "--max-children", str(processes), *names]
     with LOG.open("a", encoding="utf-8") as log:
@@ -51,7 +51,7 @@ def judge(names: list[str], processes: int) -> None:
 
 
 def those(verdict: str, folder: Path) -> list[str]:
-    """Return the mutants of a verdict, shuffled, always in the same way."""
+    """Return the mutants of a verdict, shuffled with a fixed seed."""
     names = (name for each in verdicts(folder).values() for name, given in each.items() if given == verdict)
     return sorted(names, key=lambda name: hashlib.sha256(name.encode()).digest())
 

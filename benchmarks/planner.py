@@ -1,13 +1,13 @@
-"""The planner's figures as one table: how near the bounds, and how fast. Usage: make bench-planner ROWS="S M".
+"""Prints the planner's figures, bounds and times as one table. Usage: make bench-planner ROWS="S M".
 
     python benchmarks/planner.py [ROW ...] [--seed N] [--exact N] [--no-peers]
 
 Rows: S M L, their families (S-drain, M-mixed, L-unequal, L-heavy ...), 1M, 5M, fleet-200, fleet-1000 and exact; without
-any, all of them. Each is printed when it is done: a figure a line, its target beside it, MISSED where it is not
-reached. `kernel` is the best of some runs in one process; `whole process` is `kadmin propose rebalance` on Spark, start
-of Python and JVM included; memory is that of all its processes together. `exact` puts small clusters to an exact
-solver. At S and M the planners of PyPI get the same cluster in the same call; the scorer is kadmin's for all three.
-Nothing here passes or fails. Seconds depend on what else the machine does: its load is printed, and seconds of CPU are.
+any, all of them. Each row prints one figure a line with its target, and MISSED where the target is not reached.
+`kernel` is the best of several runs in one process; `whole process` is `kadmin propose rebalance` on Spark, with the
+start of Python and JVM; memory is that of all its processes together. `exact` compares small clusters with an exact
+solver. At S and M two planners from PyPI get the same cluster, and kadmin scores all three plans. The exit code does
+not depend on the figures. Seconds depend on the machine's load, which is printed, as are seconds of CPU.
 """
 
 from __future__ import annotations
@@ -45,24 +45,24 @@ def main() -> None:
     arguments.add_argument("--exact", type=int, default=9_000, help="small clusters put to an exact solver")
     arguments.add_argument("--no-peers", action="store_true", help="kadmin alone")
     arguments.add_argument("--kernel", action="store_true", help=argparse.SUPPRESS)
-    wished = arguments.parse_args()
-    if unknown := sorted(set(wished.rows) - {*ROWS, _EXACT}):
+    options = arguments.parse_args()
+    if unknown := sorted(set(options.rows) - {*ROWS, _EXACT}):
         arguments.error(f"no such row: {', '.join(unknown)}")
-    if wished.kernel:
-        print(json.dumps(kernel_alone(Row.named(wished.rows[0]), wished.seed)))
+    if options.kernel:
+        print(json.dumps(kernel_alone(Row.named(options.rows[0]), options.seed)))
         return
-    print(f"seed {wished.seed}, {os.cpu_count()} cores, Python {sys.version.split()[0]}\n{header()}", flush=True)
-    names = wished.rows or [*ROWS, _EXACT]
+    print(f"seed {options.seed}, {os.cpu_count()} cores, Python {sys.version.split()[0]}\n{header()}", flush=True)
+    names = options.rows or [*ROWS, _EXACT]
     with ExitStack() as stack:
-        ring = None if wished.no_peers or not set(names) & set(_WITH_PEERS) else _ring(stack)
-        missed = {name: tell(name, wished.seed, ring) for name in names if name != _EXACT}
+        ring = None if options.no_peers or not set(names) & set(_WITH_PEERS) else _ring(stack)
+        missed = {name: print_row(name, options.seed, ring) for name in names if name != _EXACT}
     if _EXACT in names:
-        print(exactness(wished.exact))
-    told = [f"{name}: {', '.join(figures)}" for name, figures in missed.items() if figures]
-    print("\n".join(["targets missed:", *told]) if told else "no target is missed")
+        print(exactness(options.exact))
+    lines = [f"{name}: {', '.join(figures)}" for name, figures in missed.items() if figures]
+    print("\n".join(["targets missed:", *lines]) if lines else "no target is missed")
 
 
-def tell(name: str, seed: int, ring: Peers | None) -> list[str]:
+def print_row(name: str, seed: int, ring: Peers | None) -> list[str]:
     """Measure and print one row; returns the figures whose targets are missed."""
     row, load = Row.named(name), _load()
     with tempfile.TemporaryDirectory() as folder:
@@ -78,7 +78,7 @@ def tell(name: str, seed: int, ring: Peers | None) -> list[str]:
 
 
 def exactness(cases: int) -> str:
-    """Put many small clusters to an exact solver and say how often the planner found the optimum, by family."""
+    """Compare many small clusters with an exact solver; returns one line with the optimal ones per family."""
     from support.planner.exact_cases import FAMILIES
 
     return "\n".join(_exactness(family, cases // len(FAMILIES)) for family in FAMILIES)
@@ -94,7 +94,7 @@ def _exactness(family: str, cases: int) -> str:
 
 
 def _ring(stack: ExitStack) -> Peers | None:
-    """Start what the peers need; without it kadmin is measured alone."""
+    """Start the peers; returns None where they cannot be installed."""
     try:
         return stack.enter_context(peers(Path(stack.enter_context(tempfile.TemporaryDirectory()))))
     except KadminError as error:

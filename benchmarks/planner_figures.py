@@ -1,4 +1,4 @@
-"""The figures of a row beside their targets, and those of the peers beside both."""
+"""Formats the figures of a row with their targets and the peers' figures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MISSED = "MISSED"
 _RATIO, _RATIO_AT_L = 1.005, 1.003
 _CV = 0.01
 _EVEN = 1.001
-"""Above this bound on max/mean it is racks or one large partition that make bytes uneven."""
+"""Above this bound on max/mean, racks or one large partition make bytes uneven."""
 _LOSS = {"S": 1.20, "M": 1.08, "L": 1.04}
 _KERNEL_S = {"L": 0.5}
 _SPARK_S = {"S": 12, "M": 12, "L": 20, "1M": 45, "5M": 90, "fleet-200": 30, "fleet-1000": 90}
@@ -52,16 +52,16 @@ def lines_of(measured: Measured) -> Iterator[Line]:
 
 
 def _plan_lines(measured: Measured) -> Iterator[Line]:
-    told, size = measured.told, measured.row.name.partition("-")[0]
-    after, bound = told["after"], told["bound"]
+    figures, size = measured.figures, measured.row.name.partition("-")[0]
+    after, bound = figures["after"], figures["bound"]
     rivals = measured.rivals
 
     def line(figure: str, key: str, target: str, *, missed: bool = False) -> Line:
-        return Line(figure, _TEXTS[key](told), target, missed, tuple(_of_rival(each, key) for each in rivals))
+        return Line(figure, _TEXTS[key](figures), target, missed, tuple(_of_rival(each, key) for each in rivals))
 
     most = _RATIO_AT_L if size == "L" else _RATIO
-    yield line("moves", "moves", f"bound {told['moves_bound']}")
-    yield line("moves / bound", "ratio", f"<= {most}", missed=told["moves"] > told["moves_bound"] * most)
+    yield line("moves", "moves", f"bound {figures['moves_bound']}")
+    yield line("moves / bound", "ratio", f"<= {most}", missed=figures["moves"] > figures["moves_bound"] * most)
     for key in ("replicas", "leaders"):
         wrong = after[f"{key}_max"] > bound[f"{key}_max"] or after[f"{key}_min"] < bound[f"{key}_min"]
         yield line(f"{key} per broker", key, _span(bound, key), missed=wrong)
@@ -74,7 +74,7 @@ def _plan_lines(measured: Measured) -> Iterator[Line]:
     text = "bound 1.000" if loss is None else f"< {loss}"
     yield line("leaders after a loss, max / fair", "loss", text, missed=after["failover_share"] >= (loss or 2))
     yield line("rack violations", "racks", "0", missed=after["rack_violations"] > 0)
-    yield line("leader changes", "leader changes", f"bound {told['leader_changes_bound']}")
+    yield line("leader changes", "leader changes", f"bound {figures['leader_changes_bound']}")
     yield line("entries that only reorder", "reorders", "")
     again = tuple(_again(each) for each in rivals)
     yield Line("entries of a second run", str(measured.kernel.again), "0", measured.kernel.again > 0, again)
@@ -94,8 +94,8 @@ def _cost_lines(measured: Measured) -> Iterator[Line]:
     yield _seconds("whole process, s of CPU", spark.cpu_s, None)
     yield Line("whole process, s per million", f"{spark.seconds / million:.1f}")
     most = _SPARK_MIB.get(row.name)
-    told = "" if most is None else f"< {most}"
-    yield Line("peak memory, MiB", str(spark.peak_mib), told, most is not None and spark.peak_mib >= most)
+    target = "" if most is None else f"< {most}"
+    yield Line("peak memory, MiB", str(spark.peak_mib), target, most is not None and spark.peak_mib >= most)
     if local is not None:
         yield _seconds("--engine local, s", local.seconds, _LOCAL_S.get(size), _times(rivals, None))
         if rivals:
@@ -113,12 +113,12 @@ def _seconds(figure: str, seconds: float, most: float | None, peers: tuple[str, 
 def _times(rivals: tuple[Rival, ...], own: float | None) -> tuple[str, ...]:
     """Return the peers' seconds, or what multiple of kadmin's they are."""
     if own is None:
-        return tuple("-" if each.told is None else f"{each.seconds:.2f}" for each in rivals)
-    return tuple("-" if each.told is None else f"{each.seconds / own:.1f}" for each in rivals)
+        return tuple("-" if each.figures is None else f"{each.seconds:.2f}" for each in rivals)
+    return tuple("-" if each.figures is None else f"{each.seconds / own:.1f}" for each in rivals)
 
 
 def _of_rival(rival: Rival, key: str) -> str:
-    return "-" if rival.told is None else _TEXTS[key](rival.told)
+    return "-" if rival.figures is None else _TEXTS[key](rival.figures)
 
 
 def _again(rival: Rival) -> str:
@@ -130,16 +130,16 @@ def _span(figures: Mapping[str, Any], key: str) -> str:
 
 
 _TEXTS = {
-    "moves": lambda told: str(told["moves"]),
-    "ratio": lambda told: f"{told['moves'] / max(told['moves_bound'], 1):.4f}",
-    "replicas": lambda told: _span(told["after"], "replicas"),
-    "leaders": lambda told: _span(told["after"], "leaders"),
-    "bytes": lambda told: f"{told['after']['bytes_max_over_mean']:.3f}",
-    "cv": lambda told: f"{told['after']['bytes_cv']:.2%}",
-    "loss": lambda told: f"{told['after']['failover_share']:.3f}",
-    "racks": lambda told: str(told["after"]["rack_violations"]),
-    "leader changes": lambda told: str(told["leader_changes"]),
-    "reorders": lambda told: str(told["order_changes"]),
+    "moves": lambda figures: str(figures["moves"]),
+    "ratio": lambda figures: f"{figures['moves'] / max(figures['moves_bound'], 1):.4f}",
+    "replicas": lambda figures: _span(figures["after"], "replicas"),
+    "leaders": lambda figures: _span(figures["after"], "leaders"),
+    "bytes": lambda figures: f"{figures['after']['bytes_max_over_mean']:.3f}",
+    "cv": lambda figures: f"{figures['after']['bytes_cv']:.2%}",
+    "loss": lambda figures: f"{figures['after']['failover_share']:.3f}",
+    "racks": lambda figures: str(figures["after"]["rack_violations"]),
+    "leader changes": lambda figures: str(figures["leader_changes"]),
+    "reorders": lambda figures: str(figures["order_changes"]),
 }
 
 

@@ -1,4 +1,4 @@
-"""The two planners that PyPI carries, run on the same cluster as kadmin: kafka-utils 4.1.0 and kafka-tools 0.1.9.
+"""Runs two planners from PyPI on the same cluster as kadmin: kafka-utils 4.1.0 and kafka-tools 0.1.9.
 
 Goals: each as its users run it, as a process of its own, timed from the start of Python to its plan.
 Constraints: each in a virtual environment of its own in kadmin's cache folder, made at the first run; a real ZooKeeper
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     Assignment = Mapping[str, Mapping[int, tuple[int, ...]]]
 
 PATIENCE_S = 1_800
-"""A peer that has no plan by then is given up."""
+"""The time limit of a peer."""
 _INSTALL_S = 600
 _KIB = 1024
 _UNLIMITED = "1000000"
@@ -50,7 +50,7 @@ class Racks(ReplicationGroupParser):
 
 @dataclass(frozen=True, slots=True)
 class PeerRun:
-    """What a peer made of a cluster: the assignment afterwards, or why there is none."""
+    """A peer's result: the assignment after its plan, or why there is none."""
 
     seconds: float
     after: Assignment | None
@@ -59,7 +59,7 @@ class PeerRun:
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """A release on PyPI and the command of it that plans.
+    """A release on PyPI and its planning command.
 
     `run(ground, znodes)` gives the assignment afterwards; `beside` is what the release needs and does not declare.
     """
@@ -78,7 +78,7 @@ class Peer:
 
 @dataclass(frozen=True, slots=True)
 class _Ground:
-    """Where a peer runs: its executables, a folder of its own, and the cluster that its ZooKeeper shows."""
+    """Where a peer runs: its executables, its folder, and the cluster in its ZooKeeper."""
 
     bin: Path
     folder: Path
@@ -117,7 +117,7 @@ class Peers:
                 self.failures[peer.name] = f"{peer.name} could not be installed: {_words_of(error)}"
 
     def run(self, peer: Peer, cluster: ClusterInventory, assignment: Assignment | None = None) -> PeerRun:
-        """Let a peer plan a cluster, with another assignment if one is given; its failure is told, not raised."""
+        """Run a peer on a cluster, with another assignment if given; a failure is returned, not raised."""
         if peer.name in self.failures:
             return PeerRun(0, None, self.failures[peer.name])
         before = assignment or assignment_of(cluster)
@@ -164,7 +164,7 @@ def assignment_of(cluster: ClusterInventory) -> Assignment:
 
 
 def _installed(peer: Peer) -> Path:
-    """Return the folder of a peer's executables, in an environment that is made when it is not there."""
+    """Return the folder of a peer's executables; creates its environment if needed."""
     home = cache_folder(os.environ) / "peers" / f"{peer.package}-{peer.version}"
     executables = home / "bin"
     if not (executables / peer.command).exists():

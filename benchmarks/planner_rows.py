@@ -1,4 +1,4 @@
-"""What the rows of the planner's table are: clusters, requests, and the processes that are measured on them."""
+"""The rows of the planner's table: clusters, requests, and the measured processes."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from kadmin.inventory import SINGLE_CLUSTER
 from kadmin.inventory.header import Header, encode_header
 from kadmin.plan.model import PlanHeader, Racks, RebalanceRequest
 from kadmin.planner.assessment import assess
-from kadmin.planner.kernel.bounds import added
-from kadmin.planner.kernel.order import plan_order
-from kadmin.planner.kernel.problem import NONE
+from kadmin.planner.cluster_arrays import cluster_arrays
+from kadmin.planner.compiled_request import compile_request
+from kadmin.planner.kernel.bounds import moves_per_partition
+from kadmin.planner.kernel.entry_order import plan_order
+from kadmin.planner.kernel.placement_problem import NONE
 from kadmin.planner.kernel.solve import solve
-from kadmin.planner.tables import cluster_of
-from kadmin.planner.terms import terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from family import Size
     from planner_peers import Assignment, Peer, Peers
 
-    from kadmin.planner.kernel.problem import Ints, Problem
+    from kadmin.planner.kernel.placement_problem import Ints, PlacementProblem
 
 TAKEN_AT = "2026-01-01T00:00:00Z"
 FAMILIES = ("drain", "mixed", "unequal", "heavy")
@@ -54,7 +54,7 @@ _KIB = 1024
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row: a size, what is odd about the cluster, and how many clusters there are (0: no fleet)."""
+    """One row: a size, the kind of cluster, and the number of clusters (0: no fleet)."""
 
     name: str
     size: Size
@@ -86,7 +86,7 @@ class Row:
 
     @property
     def request(self) -> RebalanceRequest:
-        """What is asked for, as the planner takes it."""
+        """The request of the row."""
         return RebalanceRequest(PlanHeader(), drain=self.drained, racks=Racks.STRICT)
 
     def write(self, folder: Path, seed: int) -> None:
@@ -100,13 +100,13 @@ class Row:
             parquet.write_table(pa.concat_tables(found), folder / f"{table}.parquet")
         clusters: dict[str, str | None] = dict.fromkeys(names or [SINGLE_CLUSTER], "generated-cluster-0001")
         (folder / "inventory.json").write_text(encode_header(Header(TAKEN_AT, clusters)))
-        wished = {"kind": "RebalanceRequest", "spec": {"brokers": {"drain": self.drained}, "racks": "strict"}}
-        (folder / "request.json").write_text(json.dumps(wished))
+        requested = {"kind": "RebalanceRequest", "spec": {"brokers": {"drain": self.drained}, "racks": "strict"}}
+        (folder / "request.json").write_text(json.dumps(requested))
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A whole process with its children: seconds, seconds of CPU, and the most memory that all had together."""
+    """A whole process with its children: seconds, seconds of CPU, and the peak of their memory together."""
 
     seconds: float
     cpu_s: float
@@ -115,7 +115,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """The kernel alone, in one process: seconds and seconds of CPU for the row, and what a second run reassigns."""
+    """The kernel alone, in one process: seconds, seconds of CPU, and the entries of a second run."""
 
     seconds: float
     cpu_s: float
@@ -125,21 +125,21 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """What a peer made of the row, as kadmin's own scorer sees it; `failure` where there is nothing to score."""
+    """A peer's result for the row, scored by kadmin; `failure` where it made no plan."""
 
     name: str
     seconds: float
-    told: Mapping[str, Any] | None
+    figures: Mapping[str, Any] | None
     again: int | None
     failure: str
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A row's figures (schemas/answers/figures.schema.json; of a fleet sums and the worst), and what they cost."""
+    """A row's figures (schemas/answers/figures.schema.json; of a fleet sums and the worst), and their cost."""
 
     row: Row
-    told: Mapping[str, Any]
+    figures: Mapping[str, Any]
     kernel: Kernel
     spark: Run
     local: Run | None
@@ -148,22 +148,22 @@ class Measured:
 
 
 def measure(row: Row, seed: int, folder: Path) -> Measured:
-    """Run everything of a row but the peers, in a new folder."""
+    """Measure a row, without the peers, in a new folder."""
     row.write(folder, seed)
     local = run_engine(folder, "local") if row.partitions <= MOST_LOCAL else None
     spark = run_engine(folder, "spark")
-    told = of_all(json.loads((folder / "figures-spark.json").read_text())["clusters"])
+    figures = of_all(json.loads((folder / "figures-spark.json").read_text())["clusters"])
     child = [sys.executable, str(Path(__file__).with_name("planner.py")), row.name, "--seed", str(seed), "--kernel"]
     alone = json.loads(subprocess.run(child, check=True, capture_output=True, text=True).stdout)
-    if alone.pop("moves") != told["moves"]:
+    if alone.pop("moves") != figures["moves"]:
         raise SystemExit(f"{row.name}: the engine's figures are not the kernel's")
     plans = [folder / f"plan-{engine}.json" for engine in ("local", "spark")]
     same = None if local is None else plans[0].read_bytes() == plans[1].read_bytes()
-    return Measured(row, told, Kernel(**alone), spark, local, same)
+    return Measured(row, figures, Kernel(**alone), spark, local, same)
 
 
 def run_engine(folder: Path, engine: str) -> Run:
-    """Run `kadmin propose rebalance` as a person would."""
+    """Run `kadmin propose rebalance` as a process."""
     memory = ("--conf", "spark.driver.memory=5g") if engine == "spark" else ()
     command = [sys.executable, "-m", "kadmin", "propose", "rebalance", "request.json", "--inventory", "."]
     command += ["--out", f"plan-{engine}.json", "--figures", f"figures-{engine}.json", "--engine", engine, *memory]
@@ -182,9 +182,9 @@ def run_engine(folder: Path, engine: str) -> Run:
 
 
 class _Watch(threading.Thread):
-    """Adds up, again and again, the memory of all processes of one session: Python, JVM and Spark's workers.
+    """Samples the memory of all processes of one session: Python, JVM and Spark's workers.
 
-    What processes share counts once. Where there is no /proc, nothing is seen.
+    Shared memory counts once (PSS). Without /proc the peak stays 0.
     """
 
     def __init__(self, session: int) -> None:
@@ -194,12 +194,12 @@ class _Watch(threading.Thread):
         self.peak_mib = 0
 
     def run(self) -> None:
-        """Look until the end."""
+        """Sample until end() is called."""
         while not self._over.wait(_SAMPLE_S):
             self.peak_mib = max(self.peak_mib, sum(map(self._memory_kib, Path("/proc").glob("[0-9]*"))) // _KIB)
 
     def end(self) -> None:
-        """Look no more."""
+        """Stop sampling."""
         self._over.set()
         self.join()
 
@@ -217,18 +217,18 @@ def kernel_alone(row: Row, seed: int) -> dict[str, Any]:
     seconds = cpu_s = 0.0
     moves = again = 0
     for found in row.tables(seed):
-        problem = terms_of(cluster_of(*found), row.request).problem
+        problem = compile_request(cluster_arrays(*found), row.request).problem
         runs = [_timed(problem) for _ in range(_REPEATED if row.partitions <= MOST_LOCAL else 1)]
         seconds, cpu_s = seconds + min(each[0] for each in runs), cpu_s + min(each[1] for each in runs)
         target = runs[0][2]
-        moves += int(added(problem, target).sum())
+        moves += int(moves_per_partition(problem, target).sum())
         second = solve(replace(problem, current=target, start=target.copy()))
         again += int((second.target != target).any(axis=1).sum())
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // _KIB
     return {"seconds": seconds, "cpu_s": cpu_s, "again": again, "peak_mib": peak, "moves": moves}
 
 
-def _timed(problem: Problem) -> tuple[float, float, Ints]:
+def _timed(problem: PlacementProblem) -> tuple[float, float, Ints]:
     """Return seconds, seconds of CPU and the target."""
     started, cpu = time.perf_counter(), time.process_time()
     target = solve(problem).target
@@ -237,21 +237,21 @@ def _timed(problem: Problem) -> tuple[float, float, Ints]:
 
 
 def of_all(clusters: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the sums and the worst figures of a fleet, in the shape of one cluster's; one cluster's are its own."""
+    """Return the sums and the worst figures of a fleet, in the shape of one cluster's."""
     totals = ("reassignments", "moves", "moves_bound", "leader_changes", "leader_changes_bound", "order_changes")
-    told: dict[str, Any] = {key: sum(each[key] for each in clusters) for key in totals}
-    told["proved_optimal"] = sum(each["proved_optimal"] for each in clusters)
+    figures: dict[str, Any] = {key: sum(each[key] for each in clusters) for key in totals}
+    figures["proved_optimal"] = sum(each["proved_optimal"] for each in clusters)
     for side in ("before", "after", "bound"):
         found = [each[side] for each in clusters]
-        told[side] = {
+        figures[side] = {
             key: (min if key.endswith("_min") else max)(one[key] for one in found if one[key] is not None)
             for key in found[0]
         }
-    return told
+    return figures
 
 
 def rival(row: Row, seed: int, peer: Peer, ring: Peers) -> Rival:
-    """Let a peer plan the row's cluster, score what it made, and let it plan that again."""
+    """Run a peer on the row's cluster, score its plan, and run it again on its result."""
     before = cluster(row.size, seed)
     first = ring.run(peer, before)
     if first.after is None:
@@ -266,15 +266,15 @@ def _changes(before: Assignment, after: Assignment) -> int:
 
 
 def _scored(row: Row, seed: int, after: Assignment) -> dict[str, Any]:
-    """Return the figures of another planner's assignment, made by kadmin's own scorer."""
+    """Return kadmin's figures of another planner's assignment."""
     (found,) = row.tables(seed)
-    one = cluster_of(*found)
-    terms = terms_of(one, row.request)
+    one = cluster_arrays(*found)
+    compiled = compile_request(one, row.request)
     at = {broker: index for index, broker in enumerate(one.broker_ids.tolist())}
-    target: Ints = np.full_like(terms.problem.current, NONE)
+    target: Ints = np.full_like(compiled.problem.current, NONE)
     for index, (topic, number) in enumerate(zip(one.topic.tolist(), one.partition.tolist(), strict=True)):
         ids = after[one.topics[topic]][number]
         target[index, : len(ids)] = [at[broker] for broker in ids]
-    solution = replace(solve(terms.problem), target=target)
-    entries = np.flatnonzero((target != terms.problem.current).any(axis=1))
-    return assess(one, terms, solution, entries, left_out=0)
+    solution = replace(solve(compiled.problem), target=target)
+    entries = np.flatnonzero((target != compiled.problem.current).any(axis=1))
+    return assess(one, compiled, solution, entries, left_out=0)

@@ -40,7 +40,7 @@ def timed(run: Callable[[], object], repeats: int = 1) -> float:
 
 
 def kadmin(*arguments: str) -> None:
-    """Run the command line as a process of its own; its failure is ours."""
+    """Run the command line as a process; raises on failure."""
     subprocess.run([sys.executable, "-m", "kadmin", *arguments], check=True, stdout=subprocess.DEVNULL)
 
 

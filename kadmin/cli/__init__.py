@@ -1,4 +1,4 @@
-"""The command line: parse, call one function, render, exit. Errors are rendered here and nowhere else."""
+"""The command line: parse, call one function, render, exit. Only this module renders errors."""
 
 from __future__ import annotations
 
@@ -15,24 +15,26 @@ import typer
 
 from kadmin.errors import KadminError, NotCompletedError, StoppedError, UsageError
 
-SIGPIPE_STATUS = 128 + 13
+SIGPIPE_STATUS = 128 + signal.SIGPIPE
+INTERRUPTED = 128 + signal.SIGINT
+"""What the parser, too, returns after a KeyboardInterrupt."""
 
 _UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 OBJECTS_BETWEEN_COLLECTIONS = 100_000
-"""A large document or cluster is millions of objects that stay; at Python's pace the search takes a quarter."""
+"""A large cluster is millions of objects that stay; with Python's default the collector takes a quarter of the time."""
 
 
 def main() -> NoReturn:
     """Run kadmin with the process's arguments and exit with one of the documented codes (docs/exit-codes.md)."""
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
-    if sys.stdout is None:  # whoever started us closed it: an answer that nobody gets must fail as on a full disk
+    if sys.stdout is None:  # closed by the parent process: the answer must fail as on a full disk
         sys.stdout = open(os.devnull, encoding="utf-8")  # noqa: SIM115, PTH123 - stays open to the exit
     sys.exit(run(sys.argv[1:]))
 
 
 def run(arguments: list[str]) -> int:
-    """Run one command line and return its exit code; every error ends up as text on stderr."""
+    """Run one command line and return its exit code; an error is printed on stderr."""
     from kadmin.cli.app import app
 
     try:
@@ -41,19 +43,24 @@ def run(arguments: list[str]) -> int:
         return _fail(error)
     except typer.Abort as aborted:
         if isinstance(aborted.__cause__, KeyboardInterrupt):
-            return _fail(StoppedError("Interrupted.", signal_number=signal.SIGINT))
-        return _fail(UsageError("Aborted: the question was not answered.", next_command="add --yes"))
-    except typer.TyperException as error:  # wrong usage, as the parser words it
-        return _fail(UsageError(str(error), next_command="kadmin COMMAND --help"))
+            result = INTERRUPTED
+        else:
+            return _fail(UsageError("The question was not answered.", next_command="add --yes"))
+    except typer.TyperException as error:
+        context = getattr(error, "ctx", None)
+        command = "kadmin" if context is None else context.command_path
+        return _fail(UsageError(error.format_message(), next_command=f"{command} --help"))
     except (SystemExit, OSError) as error:
         return _not_written(error)
+    if result == INTERRUPTED:
+        return _fail(StoppedError("Interrupted (^C).", signal_number=signal.SIGINT))
     return result if isinstance(result, int) else 0
 
 
 def _not_written(error: BaseException) -> int:
     # The parser turns a broken pipe into an exit of its own.
     if isinstance(error.__context__, BrokenPipeError):
-        # The reader of our stdout has gone (`kadmin … | head`); what it wanted, it has.
+        # The reader of stdout has read enough (`kadmin … | head`).
         _forget_stdout()
         return SIGPIPE_STATUS
     if isinstance(error, UnsupportedOperation):
@@ -67,13 +74,13 @@ def _not_written(error: BaseException) -> int:
 def _fail(error: KadminError) -> int:
     from kadmin.cluster.names import escaped
 
-    # Names of files may hold anything.
-    told = [escaped(line, len(line)) for each in error.lines() for line in each.split("\n")]
-    with suppress(OSError):  # where nobody can be told, the exit code still tells
-        typer.echo("\n".join(told), err=True)
+    # Names of files may hold control characters.
+    lines = [escaped(line, len(line)) for each in error.lines() for line in each.split("\n")]
+    with suppress(OSError):  # where stderr is closed, there is still the exit code
+        typer.echo("\n".join(lines), err=True)
     return error.exit_status if isinstance(error, StoppedError) else error.exit_code
 
 
 def _forget_stdout() -> None:
-    # What is left in its buffer would fail again at the exit.
+    # The rest of its buffer would fail again at the exit.
     sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - stays open to the exit

@@ -1,53 +1,69 @@
-"""The tree of commands; each command's body lives in the module of its topic.
+"""The commands by group, and where each one lives.
 
-A command is imported and made when it is asked for: making all of them takes longer than validating a plan.
+A command is imported and made when it is used: making all of them takes longer than validating a plan.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 from typer.main import get_group
 
-_PLACES = {
-    "validate": "validate:validate",
-    "convert": "convert:convert",
-    "doctor": "doctor:doctor",
-    "inspect": "inspect:inspect_app",
-    "whatif": "whatif:whatif_app",
-    "consumers": "consumers:consumers_app",
-    "diff": "cluster:diff",
-    "apply": "operate:apply",
-    "verify": "operate:verify",
-    "status": "operate:status",
-    "resume": "takeover:resume",
-    "pause": "takeover:pause",
-    "cancel": "takeover:cancel",
-    "rollback": "takeover:rollback",
-    "history": "operate:history",
-    "recreate": "recreate:recreate",
-    "heal": "heal:heal",
-    "lock": "operate:lock_app",
-    "throttle": "throttle:throttle_app",
-    "snapshot": "cluster:snapshot",
-    "report": "report:report",
-    "propose": "propose:propose_app",
-    "schema": "schema:schema_app",
-    "sandbox": "sandbox:sandbox_app",
+from kadmin.cli.help import Command, CommandTree
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_GROUPS = {
+    "Plan": {
+        "validate": "validate:validate",
+        "convert": "convert:convert",
+        "schema": "schema:schema_app",
+        "diff": "diff:diff",
+    },
+    "Run": {
+        "apply": "apply:apply",
+        "status": "status:status",
+        "resume": "resume:resume",
+        "pause": "pause:pause",
+        "cancel": "cancel:cancel",
+        "rollback": "rollback:rollback",
+        "verify": "verify:verify",
+        "history": "history:history",
+        "lock": "lock:lock_app",
+        "throttle": "throttle:throttle_app",
+    },
+    "Look": {
+        "doctor": "doctor:doctor",
+        "inspect": "inspect:inspect_app",
+        "whatif": "whatif:whatif_app",
+        "consumers": "consumers:consumers_app",
+        "snapshot": "snapshot:snapshot",
+        "report": "report:report",
+    },
+    "Repair": {"heal": "heal:heal", "recreate": "recreate:recreate"},
+    "Planner": {"propose": "propose:propose_app"},
+    "Practise": {"sandbox": "sandbox:sandbox_app"},
 }
-"""Module and name of each command, or of the tree of those below it, in the order of `--help`."""
+"""The groups of `kadmin --help`, in its order: module and name of each command, or of the tree of those below it."""
+
+_PLACES = {name: place for commands in _GROUPS.values() for name, place in commands.items()}
 
 
-class _Tree(TyperGroup):
-    """The commands, each made when it is asked for."""
+class _Kadmin(CommandTree):
+    """The whole tree; a command is made when it is used."""
 
     def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]  # typer hides the type it inherits
         """Return the names of all."""
         del ctx
         return list(_PLACES)
+
+    def groups(self, ctx: typer.Context) -> Mapping[str, Sequence[str]]:
+        """Return the groups with the names of their commands."""
+        del ctx
+        return {heading: list(commands) for heading, commands in _GROUPS.items()}
 
     def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]  # noqa: ANN401 - as above
         """Return a command, or None. For an unknown name all are made: the parser suggests the nearest of those."""
@@ -62,22 +78,37 @@ def _command(name: str) -> Any:  # noqa: ANN401 - typer's commands have no publi
     found = getattr(import_module(f"kadmin.cli.{module}"), attribute)
     tree = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
     if isinstance(found, typer.Typer):
-        tree.add_typer(found, name=name)
+        tree.add_typer(found, name=name, cls=CommandTree)
+        for each in found.registered_commands:
+            each.cls = Command
     else:
-        tree.command(name)(found)
+        tree.command(name, cls=Command)(found)
     return get_group(tree).commands[name]
 
 
-def _nothing() -> None:
-    """Stand where typer wants a function: the tree itself does nothing."""
+def _show_version(*, asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"kadmin {version('kadmin')}")
+        raise typer.Exit
+
+
+def _kadmin(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Operations toolkit for Apache Kafka clusters whose metadata lives in ZooKeeper."""
+    del version
 
 
 app = typer.Typer(
     name="kadmin",
-    cls=_Tree,
-    callback=_nothing,
-    help="Operations toolkit for Apache Kafka clusters whose metadata lives in ZooKeeper.",
-    no_args_is_help=True,
+    cls=_Kadmin,
+    callback=_kadmin,
+    context_settings={"help_option_names": ["-h", "--help"]},
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,

@@ -1,4 +1,4 @@
-"""Confirmation before anything is changed: asked on a terminal, waived by --yes, refused where nobody can answer."""
+"""Asks for confirmation on a terminal; --yes answers it, and without a terminal it is refused."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kadmin.errors import UsageError
 
 
 def ask(question: str, *, yes: bool) -> None:
-    """Ask unless `yes`; raises UsageError for a no, and where there is no terminal."""
+    """Ask unless `yes`; raises UsageError for "no", and where there is no terminal."""
     if yes:
         return
     require_terminal()
@@ -19,6 +19,6 @@ def ask(question: str, *, yes: bool) -> None:
 
 
 def require_terminal() -> None:
-    """Raise UsageError where nobody can be asked."""
+    """Raise UsageError where standard input is no terminal."""
     if not sys.stdin.isatty():
         raise UsageError("A confirmation is needed, and there is no terminal to ask.", next_command="add --yes")

@@ -1,4 +1,4 @@
-"""consumers: how a group's partitions are shared, who coordinates it, who notices a plan; nothing is changed."""
+"""`kadmin consumers preview`, `coordinator` and `disturbed`."""
 
 from __future__ import annotations
 
@@ -6,35 +6,52 @@ from typing import Annotated
 
 import typer
 
-from kadmin.cli.inspect import FilterOption, Shape, SortOption, TableFormat, TableOption
-from kadmin.cli.options import READ_TIMEOUT_S, BoundOption, PlanArgument, ZooKeeperOption
+from kadmin.cli.options import (
+    READ_TIMEOUT_S,
+    FilterOption,
+    PlanArgument,
+    ReadTimeoutOption,
+    SortOption,
+    TableFormat,
+    TableOption,
+    ZooKeeperOption,
+)
+from kadmin.cli.tables import TableView
 from kadmin.errors import UsageError
 from kadmin.insight.predict.strategy import Strategy
 
-consumers_app = typer.Typer(
-    help="How consumers share partitions, who coordinates them, who notices a plan.", no_args_is_help=True
-)
+consumers_app = typer.Typer(help="Preview consumer assignments; show groups a plan disturbs.")
 
 
 @consumers_app.command("preview")
 def preview(
     zookeeper: ZooKeeperOption,
     *,
-    group: Annotated[str, typer.Option("--group", metavar="GROUP", help="A group of old consumers.")],
+    group: Annotated[
+        str, typer.Option("--group", metavar="GROUP", help="A group whose members register in ZooKeeper.")
+    ],
     add_partitions: Annotated[
-        int, typer.Option("--add-partitions", metavar="N", help="More partitions for each of its topics.", min=0)
+        int, typer.Option("--add-partitions", metavar="N", help="Add so many partitions to each of its topics.", min=0)
     ] = 0,
     members: Annotated[
-        int | None, typer.Option("--members", metavar="N", help="So many members instead of those alive.", min=1)
+        int | None,
+        typer.Option("--members", metavar="N", help="Assume so many members instead of the live ones.", min=1),
     ] = None,
-    lose: Annotated[str | None, typer.Option("--lose", metavar="MEMBER", help="A member that goes.")] = None,
-    strategy: Annotated[Strategy, typer.Option("--strategy", help="How partitions are shared.")] = Strategy.RANGE,
+    lose: Annotated[
+        str | None, typer.Option("--lose", metavar="MEMBER", help="Assume that this member leaves.")
+    ] = None,
+    strategy: Annotated[
+        Strategy, typer.Option("--strategy", help="The group's partition.assignment.strategy.")
+    ] = Strategy.RANGE,
     sort: SortOption = None,
     filters: FilterOption = None,
-    timeout: BoundOption = READ_TIMEOUT_S,
+    timeout: ReadTimeoutOption = READ_TIMEOUT_S,
     output: TableOption = TableFormat.HUMAN,
 ) -> None:
-    """Show who has each partition before and after a change, and how many partitions change hands."""
+    """Show who has each partition before and after a change.
+
+    The change is more partitions, another number of members, or a member that leaves.
+    """
     from kadmin.cli.context import open_context
     from kadmin.cluster.names import one_line
     from kadmin.operations.zookeeper.inspect import Inspection
@@ -42,34 +59,37 @@ def preview(
     from kadmin.operations.zookeeper.old_consumers import preview as look
 
     if not (add_partitions or members or lose):
-        raise UsageError("Nothing changes.", next_command="add --add-partitions N, --members N or --lose MEMBER")
+        raise UsageError("No change is named.", next_command="add --add-partitions N, --members N or --lose MEMBER")
     with open_context(zookeeper, timeout_s=timeout) as context:
         found = look(context, group, Change(add_partitions, members, lose), strategy)
     idle_threads = [one_line(thread) for thread in found.idle]
     more = {"changed": found.changed, "idle": idle_threads}
-    Shape(sort or (), filters or (), output).tell(Inspection(found.table, (), more=more))
+    TableView(sort or (), filters or (), output).show(Inspection(found.table, (), more=more))
     idle = f"; idle then: {', '.join(idle_threads)}" if idle_threads else ""
     typer.echo(f"{found.changed} of {len(found.table.rows)} partitions change hands{idle}", err=True)
 
 
 @consumers_app.command("coordinator")
 def coordinator(
-    groups: Annotated[list[str], typer.Argument(metavar="GROUP...", help="Groups, whether they exist or not.")],
+    groups: Annotated[list[str], typer.Argument(metavar="GROUP", help="Groups, whether they exist or not.")],
     *,
     zookeeper: ZooKeeperOption,
     sort: SortOption = None,
     filters: FilterOption = None,
-    timeout: BoundOption = READ_TIMEOUT_S,
+    timeout: ReadTimeoutOption = READ_TIMEOUT_S,
     output: TableOption = TableFormat.HUMAN,
 ) -> None:
-    """Show the broker that coordinates each group: the leader of its partition of __consumer_offsets."""
+    """Show the broker that coordinates each group.
+
+    It is the leader of the group's partition of __consumer_offsets.
+    """
     from kadmin.cli.context import open_context
     from kadmin.operations.reading.consumers import coordinators
     from kadmin.operations.zookeeper.inspect import Inspection
 
     with open_context(zookeeper, timeout_s=timeout) as context:
         found = coordinators(context, groups)
-    Shape(sort or (), filters or (), output).tell(Inspection(found, ()))
+    TableView(sort or (), filters or (), output).show(Inspection(found, ()))
 
 
 @consumers_app.command("disturbed")
@@ -79,10 +99,13 @@ def disturbed(
     zookeeper: ZooKeeperOption,
     sort: SortOption = None,
     filters: FilterOption = None,
-    timeout: BoundOption = READ_TIMEOUT_S,
+    timeout: ReadTimeoutOption = READ_TIMEOUT_S,
     output: TableOption = TableFormat.HUMAN,
 ) -> None:
-    """Show the groups that read what a plan moves, or whose leaders or coordinator it changes."""
+    """Show the groups that a plan disturbs.
+
+    They read what it moves, or it changes a leader that they read from, or their coordinator.
+    """
     from kadmin.cli.context import open_context
     from kadmin.cli.inputs import read_plan
     from kadmin.operations.reading.consumers import disturbances
@@ -91,6 +114,6 @@ def disturbed(
     plan = read_plan(file)
     with open_context(zookeeper, timeout_s=timeout) as context:
         found = disturbances(context, plan)
-    Shape(sort or (), filters or (), output).tell(found)
+    TableView(sort or (), filters or (), output).show(found)
     concerned = {row[:2] for row in found.table.rows}
     typer.echo(f"{count(len(concerned), 'group')} would notice this plan", err=True)

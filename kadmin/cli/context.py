@@ -1,4 +1,4 @@
-"""Opens what a cluster command works with: the store, the clock with its signals, and the story on stderr."""
+"""Opens what a cluster command works with: the store, the clock with its signals, and the progress on stderr."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import typer
 
 from kadmin.cli.deadline import alarm
 from kadmin.cli.options import OutputFormat
+from kadmin.errors import UsageError
 from kadmin.operations.zookeeper.backend import ZooKeeperContext, zookeeper_context
 
 if TYPE_CHECKING:
@@ -31,16 +32,16 @@ _GRACE_S = 1.5
 def open_context(
     zookeeper: str, *, timeout_s: float | None = None, story: OutputFormat = OutputFormat.HUMAN
 ) -> Iterator[ZooKeeperContext]:
-    """Connect, follow signals, and close the story's open line at the end.
+    """Connect to the cluster, and stop at a safe point when a signal comes.
 
-    `timeout_s` bounds the whole command: calls and waits end by then, each with its own error, and what is left to
-    clean up has _GRACE_S, after which an alarm ends it wherever it is. The environment's KADMIN_ROOT says where
-    kadmin keeps operations, for clusters whose ACLs forbid its default. `story` is the form of what is told on stderr.
+    `timeout_s` bounds the whole command: calls and waits end by then, each with its own error; the clean-up has
+    _GRACE_S more, after which an alarm ends it. The environment variable KADMIN_ROOT is the znode below which kadmin
+    keeps its own, for clusters whose ACLs forbid `/kadmin`. `story` is the format of the progress on stderr.
     """
     from kadmin.cluster.zookeeper.store import Store
     from kadmin.operations.context import Clock
     from kadmin.operations.zookeeper.paths import Paths
-    from kadmin.report.follow import Follower, JsonFollower
+    from kadmin.report.operations.follow import Follower, JsonFollower
 
     def write(text: str) -> None:
         typer.echo(text, err=True, nl=False)
@@ -57,6 +58,15 @@ def open_context(
             yield zookeeper_context(store, Paths(os.environ.get(ROOT_VARIABLE, "/kadmin")), clock, follower)
         finally:
             follower.close()
+
+
+def require_cluster(zookeeper: str | None) -> str:
+    """Return the address of the cluster; raises UsageError where neither it nor a snapshot was given."""
+    if zookeeper is None:
+        raise UsageError(
+            "A cluster or a snapshot is needed.", next_command="add --zookeeper CONNECT, or --inventory DIR"
+        )
+    return zookeeper
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""convert: files of Kafka's own tools to plans, and plans to such files; offline."""
+"""`kadmin convert`."""
 
 from __future__ import annotations
 
@@ -24,20 +24,26 @@ class Form(StrEnum):
 
 @bounded
 def convert(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="What to convert; - reads standard input.")],
-    to: Annotated[Form, typer.Option("--to", help="A kadmin document, or a JSON file of Kafka's tools.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to convert; - reads standard input.")],
+    to: Annotated[Form, typer.Option("--to", help="To a plan of kadmin, or to a JSON file of Kafka's tools.")],
     *,
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Where to write; stdout if absent.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="The file to write. Default: stdout.")
+    ] = None,
     current: Annotated[
-        bool, typer.Option("--current", help="With --to kafka: the current replicas, which is the file to go back.")
+        bool, typer.Option("--current", help="With --to kafka: write the current replicas, for the way back.")
     ] = False,
     lossy: Annotated[
-        bool, typer.Option("--lossy", help="With --to kafka: leave out what Kafka's file cannot hold.")
+        bool, typer.Option("--lossy", help="With --to kafka: leave out what such a file cannot hold.")
     ] = False,
 ) -> None:
-    """Turn a JSON file of Kafka's tools into a plan, or a plan into such a file; lossless or refused."""
+    """Convert a JSON file of Kafka's tools to a plan, or back.
+
+    The JSON files are those of kafka-reassign-partitions, kafka-preferred-replica-election and kafka-leader-election.
+    A conversion that would lose something is refused.
+    """
     if to is Form.PLAN and (current or lossy):
-        raise UsageError("--current and --lossy belong to --to kafka.", next_command="kadmin convert --help")
+        raise UsageError("--current and --lossy belong to --to kafka.", next_command=f"kadmin convert {file} --to plan")
     text = _plan(file, out) if to is Form.PLAN else _kafka(file, current=current, lossy=lossy)
     if out is None:
         typer.echo(text, nl=False)
@@ -63,17 +69,17 @@ def _kafka(file: Path, *, current: bool, lossy: bool) -> str:
 
     document = parse_document(read_document(file), str(file))
     text = dump_kafka_file(document, current=current)
-    _tell_losses(file, document, current=current, lossy=lossy)
+    _report_losses(file, document, current=current, lossy=lossy)
     return text
 
 
-def _tell_losses(file: Path, document: Document, *, current: bool, lossy: bool) -> None:
+def _report_losses(file: Path, document: Document, *, current: bool, lossy: bool) -> None:
     from kadmin.documents.kafka_files import losses
 
     lost = ", ".join(losses(document, current=current))
     if lost and not lossy:
         raise InvalidInputError(
-            f"{file} holds what a file of Kafka's tools cannot: {lost}.", next_command="add --lossy to leave it out"
+            f"{file} has what a file of Kafka's tools cannot hold: {lost}.", next_command="add --lossy to leave it out"
         )
     if lost:
         typer.echo(f"left out: {lost}", err=True)

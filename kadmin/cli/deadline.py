@@ -1,4 +1,4 @@
-"""--timeout: an alarm that ends a command wherever it is."""
+"""Ends a command at its --timeout, with an alarm."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 
 REPEATED_S = 1.0
-"""An alarm that ended nothing rings again after this."""
+"""The alarm repeats at this interval: what it raises in a finalizer is lost."""
 
 
 @contextmanager
@@ -27,13 +27,15 @@ def alarm(timeout_s: float | None, *, grace_s: float = 0.0) -> Iterator[None]:
     """Raise NotCompletedError when `timeout_s` and then `grace_s` have passed; None bounds nothing."""
 
     def expire(_number: int, _frame: FrameType | None) -> None:
-        raise NotCompletedError(f"Not finished within {timeout_s:g} s.", next_command="give it more with --timeout")
+        raise NotCompletedError(
+            f"Not finished within {timeout_s:g} s.", next_command="run it again with a longer --timeout"
+        )
 
     if timeout_s is None:
         yield
         return
     previous = signal.signal(signal.SIGALRM, expire)
-    # An alarm of zero seconds would be none at all. It rings on: what is raised in a finalizer or in a callback of the
+    # An alarm of zero seconds would never ring. It repeats: what is raised in a finalizer or in a callback of the
     # collector is lost, and a lock taken just then is never freed.
     signal.setitimer(signal.ITIMER_REAL, max(timeout_s + grace_s, 0.001), REPEATED_S)
     try:
@@ -44,7 +46,7 @@ def alarm(timeout_s: float | None, *, grace_s: float = 0.0) -> Iterator[None]:
 
 
 def bounded(command: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
-    """Give a command that works on this machine alone the option --timeout; it may be cut anywhere."""
+    """Add the option --timeout to a command that needs no cluster; it may be interrupted anywhere."""
 
     @wraps(command)
     def run(*arguments: _Parameters.args, **options: _Parameters.kwargs) -> _Result:

@@ -1,14 +1,21 @@
-"""doctor: looks at a cluster whatever state it is in, and changes nothing."""
+"""`kadmin doctor`."""
 
 from __future__ import annotations
 
-from kadmin.cli.options import READ_TIMEOUT_S, BoundOption, OutputFormat, OutputOption, ZooKeeperOption
+from kadmin.cli.options import READ_TIMEOUT_S, OutputFormat, OutputOption, ReadTimeoutOption, ZooKeeperOption
+from kadmin.errors import NotCompletedError
 
 
 def doctor(
-    zookeeper: ZooKeeperOption, *, timeout: BoundOption = READ_TIMEOUT_S, output: OutputOption = OutputFormat.HUMAN
+    zookeeper: ZooKeeperOption,
+    *,
+    timeout: ReadTimeoutOption = READ_TIMEOUT_S,
+    output: OutputOption = OutputFormat.HUMAN,
 ) -> int:
-    """Say what is wrong with a cluster and what to type; exit code 8 when something would stop an apply today."""
+    """Find what is wrong with a cluster, and the command that fixes it.
+
+    Exit code 8 when a finding would stop `kadmin apply`, else 0.
+    """
     from kadmin.cli.context import open_context
     from kadmin.cli.output import answer
     from kadmin.insight.diagnosis.zookeeper.diagnose import diagnose
@@ -19,4 +26,4 @@ def doctor(
         evidence = gather(context)
     findings = diagnose(evidence)
     answer(output, lambda: doctor_text(evidence, findings), lambda: doctor_answer(evidence, findings))
-    return 8 if any(found.stops_apply for found in findings) else 0
+    return NotCompletedError.exit_code if any(found.stops_apply for found in findings) else 0

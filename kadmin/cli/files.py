@@ -1,4 +1,4 @@
-"""The files that a command's FILE... stands for: names, folders with all that is below them, globs, standard input."""
+"""Finds the documents of FILE...: names, folders with everything below them, globs, standard input."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ STANDARD_INPUT = "-"
 _SUFFIXES = {".yaml", ".yml", ".json"}
 
 Found: TypeAlias = tuple[str, InvalidInputError | None]
-"""The name of a file, and why it cannot be read where that is known already."""
+"""The name of a file, and the error where it is known that it cannot be read."""
 
 
 def find_files(names: Iterable[str]) -> Iterator[Found]:
-    """Yield each file that the names stand for once, by the first name that reaches it.
+    """Yield each file once, under the first name that leads to it.
 
-    What cannot be found or entered is among them, with the reason.
+    A folder that cannot be read and a pattern without documents are among them, with the error.
     """
     reached: set[str] = set()
     for name, refusal in (found for given in names for found in _found(given)):
@@ -45,7 +45,7 @@ def _found(name: str) -> list[Found]:
 
 
 def _expand(name: str) -> list[Found]:
-    """Return the files that a name, folder or glob stands for, sorted; folders and, in folders, pipes are none."""
+    """Return the files of a name, folder or glob, sorted; pipes in folders are left out."""
     if name == STANDARD_INPUT or Path(name).is_file():
         return [(name, None)]
     if Path(name).is_dir() and name:
@@ -61,12 +61,12 @@ def _expand(name: str) -> list[Found]:
 
 
 def _below(name: str) -> Iterator[Found]:
-    """Yield the documents in a folder and in those below it, but for folders that are hidden (.git, .venv)."""
+    """Yield the documents in a folder and below it, without hidden folders (.git, .venv)."""
     waiting, entered = [Path(name)], set()
     while waiting:
         folder = waiting.pop()
         place = os.path.realpath(folder)
-        if place in entered:  # a link that leads back
+        if place in entered:  # a link to a folder above
             continue
         entered.add(place)
         try:
@@ -78,7 +78,7 @@ def _below(name: str) -> Iterator[Found]:
 
 
 def _may_be_read(path: str | Path) -> bool:
-    return Path(path).is_file() or not Path(path).exists()  # a link that leads nowhere is told
+    return Path(path).is_file() or not Path(path).exists()  # a broken link is reported
 
 
 def _as_file(path: str) -> str:

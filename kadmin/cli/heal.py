@@ -1,11 +1,11 @@
-"""heal: one confirmed step at a time."""
+"""`kadmin heal`."""
 
 from __future__ import annotations
 
 import typer
 
 from kadmin.cli.confirm import ask
-from kadmin.cli.operate import answer_outcome
+from kadmin.cli.execution import answer_outcome
 from kadmin.cli.options import (
     LockTimeoutOption,
     OutputFormat,
@@ -24,13 +24,16 @@ def heal(
     lock_timeout: LockTimeoutOption = 0,
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
-    """Cure what keeps the controller from working: each step is shown, confirmed, and saved before it is done."""
+    """Repair what keeps the controller from working.
+
+    Each step is shown and confirmed. What a step replaces is kept on record.
+    """
     from kadmin.cli.context import open_context
     from kadmin.operations.zookeeper.heal import heal as run
 
-    def confirm(finding: str, cure: str) -> None:
-        typer.echo(f"{finding}\n  cure: {cure}", err=True)
-        ask("Do it?", yes=yes)
+    def confirm(finding: str, step: str) -> None:
+        typer.echo(f"{finding}\n  repair: {step}", err=True)
+        ask("Repair this?", yes=yes)
 
     with open_context(zookeeper, timeout_s=timeout, story=output) as context:
         outcome = run(context, lock_timeout, confirm)

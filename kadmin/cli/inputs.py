@@ -1,26 +1,27 @@
-"""Files that commands read: plans and sizes, from a path or standard input."""
+"""Files that commands read and write: documents, sizes and figures; `-` reads standard input."""
 
 from __future__ import annotations
 
+import json
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kadmin.cli.files import STANDARD_INPUT
-from kadmin.errors import InvalidInputError, NotCompletedError
+from kadmin.errors import InvalidInputError, NotCompletedError, StalePlanError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     from kadmin.cluster.model import TopicPartition
-    from kadmin.plan.model import Plan, Policy, RecreationPlan
+    from kadmin.plan.model import Plan, Policy, RebalanceRequest, RecreationPlan
 
 
 def read_document(path: Path) -> bytes:
-    """Read a document, or standard input for `-`, no further than to see that it is too large (/dev/zero has no end).
+    """Read a document, or standard input for `-`: at most one byte more than a document may have.
 
-    What cannot be read is invalid input.
+    Raises InvalidInputError where it cannot be read.
     """
     from kadmin.documents import MOST_BYTES
 
@@ -33,7 +34,7 @@ def _read(path: Path, most: int = -1) -> bytes:
         if str(path) != STANDARD_INPUT:
             with path.open("rb") as file:
                 return file.read(most)
-        if sys.stdin is None:  # whoever started us closed it
+        if sys.stdin is None:  # closed by the parent process
             raise InvalidInputError("Cannot read standard input.", cause="it is closed")
         return sys.stdin.buffer.read(most)
     except OSError as error:
@@ -41,7 +42,7 @@ def _read(path: Path, most: int = -1) -> bytes:
 
 
 def read_plan(path: Path) -> Plan:
-    """Read a plan that can be applied; a request, a recipe and a policy are none."""
+    """Read a plan that can be applied; raises InvalidInputError for a request, a recipe or a policy."""
     from kadmin.documents import parse_document
     from kadmin.plan.model import DeletionPlan, ElectionPlan, ReassignmentPlan, RebalanceRequest, RecreationPlan
 
@@ -67,8 +68,19 @@ def read_recipe(path: Path) -> RecreationPlan:
     raise InvalidInputError(f"{path} is not a TopicRecipe.", next_command="kadmin schema show topic-recipe")
 
 
+def read_request(path: Path) -> RebalanceRequest:
+    """Read a RebalanceRequest."""
+    from kadmin.documents import parse_document
+    from kadmin.plan.model import RebalanceRequest
+
+    document = parse_document(read_document(path), str(path))
+    if isinstance(document, RebalanceRequest):
+        return document
+    raise InvalidInputError(f"{path} is not a RebalanceRequest.", next_command="kadmin schema show rebalance-request")
+
+
 def read_policy(path: Path | None) -> Policy:
-    """Read a Policy; no path gives the one that holds where nobody says otherwise."""
+    """Read a Policy; no path gives the default one."""
     from kadmin.documents import parse_document
     from kadmin.plan.model import Policy
 
@@ -85,6 +97,29 @@ def read_sizes(path: Path | None) -> Mapping[TopicPartition, int]:
     return {} if path is None else parse_log_dirs_json(_read(path).decode("utf-8", errors="replace"))
 
 
+def read_figures(path: Path, cluster_id: str | None) -> Mapping[str, Any]:
+    """Read the figures of one cluster, as schemas/answers/figures.schema.json has them.
+
+    Raises StalePlanError where the file holds those of other clusters only.
+    """
+    from kadmin.schema import validate_value
+
+    try:
+        value = json.loads(read_document(path))
+    except ValueError as error:
+        raise InvalidInputError(f"{path} is not JSON.", cause=str(error)) from error
+    if validate_value(value, "answers/figures"):
+        raise InvalidInputError(
+            f"{path} holds no figures of a proposal.",
+            next_command=f"kadmin propose rebalance REQUEST --inventory DIR --out PLAN --figures {path}",
+        )
+    for each in value["clusters"]:
+        if each["cluster_id"] == cluster_id:
+            found: dict[str, Any] = each
+            return found
+    raise StalePlanError(f"{path} holds no figures of cluster {cluster_id}.")
+
+
 def write_plan(path: Path, plan: Plan) -> None:
     """Write a plan in the format that its suffix names: JSON for .json, YAML otherwise."""
     from kadmin.documents import dump_json, dump_yaml
@@ -93,12 +128,12 @@ def write_plan(path: Path, plan: Plan) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all; what is no regular file (a pipe, a device) is written as it stands."""
+    """Replace a file whole or not at all; a pipe or a device is written to directly."""
     try:
         if path.exists() and not path.is_file() and not path.is_dir():
             path.write_text(text, encoding="utf-8")
             return
-        _replace(path.resolve(), text)  # through links: /dev/stdout must not become a file of its own
+        _replace(path.resolve(), text)  # through links: /dev/stdout must not be replaced by a file
     except OSError as error:
         raise NotCompletedError(f"Cannot write {path}.", cause=error.strerror or str(error)) from error
 

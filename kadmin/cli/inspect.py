@@ -1,75 +1,57 @@
-"""inspect: znodes decoded, as tables that are sorted, filtered, and shown again while one looks."""
+"""`kadmin inspect`: tables of decoded znodes."""
 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 
 import typer
 
-from kadmin.cli.options import READ_TIMEOUT_S, OutputFormat, ZooKeeperOption
+from kadmin.cli.options import (
+    READ_TIMEOUT_S,
+    FilterOption,
+    OutputFormat,
+    SortOption,
+    TableFormat,
+    TableOption,
+    ZooKeeperOption,
+)
+from kadmin.cli.tables import TableView
 from kadmin.errors import NotCompletedError, UnreachableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from kadmin.operations.zookeeper.backend import ZooKeeperContext
-    from kadmin.operations.zookeeper.inspect import Inspection
 
-BETWEEN_LOOKS_S = 2.0
+BETWEEN_READS_S = 2.0
 _CLEAR = "\x1b[2J\x1b[H"
-_Seen = TypeVar("_Seen")
+_Found = TypeVar("_Found")
 
-inspect_app = typer.Typer(help="Znodes decoded, with what is wrong with them.", no_args_is_help=True)
-
-
-class TableFormat(StrEnum):
-    """The format of a table on stdout."""
-
-    HUMAN = "human"
-    JSON = "json"
-    CSV = "csv"
+inspect_app = typer.Typer(help="Show what ZooKeeper holds, decoded, with what is wrong with it.")
 
 
-TableOption: TypeAlias = Annotated[TableFormat, typer.Option("-o", "--output", help="Format of the answer on stdout.")]
-SortOption: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option("--sort", metavar="COLUMN", help="Sort by a column, -COLUMN descending; may be repeated."),
-]
-FilterOption: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--filter", metavar="COLUMN=VALUE", help="Keep rows that match (a glob; != for the others); may be repeated."
-    ),
-]
-WatchOption: TypeAlias = Annotated[
-    bool, typer.Option("--watch", help="Look again every two seconds, until --timeout (then unbounded) or a signal.")
-]
+WatchOption: TypeAlias = Annotated[bool, typer.Option("--watch", help="Read again every 2 s, until ^C or --timeout.")]
 WatchBoundOption: TypeAlias = Annotated[
     float | None,
-    typer.Option("--timeout", metavar="SECONDS", help="Bound on the whole command; 60 without --watch.", min=0.1),
+    typer.Option(
+        "--timeout", metavar="SECONDS", help="Time limit of the whole command. Default: 60; none with --watch.", min=0.1
+    ),
 ]
 
 TABLES = {
     "brokers": "Show every broker that is registered or holds replicas.",
-    "topics": "Show every topic, with how many of its partitions are in trouble.",
-    "partitions": "Show every partition: leader, ISR, and what is not as it should be.",
-    "controller": "Show the controller and its epoch, and what ZooKeeper still tells of those before.",
-    "admin-entries": "Show every entry of the three admin znodes, with what is wrong with it.",
-    "cluster": "Show the cluster: its id, its versions, how much of what.",
-    "configs": "Show the dynamic configs of every entity, leftovers marked, credentials hidden.",
-    "consumers": "Show what old consumers keep in ZooKeeper: members, owners, offsets.",
-    "notifications": "Show messages that nobody has taken away: config, ISR, log directory and ACL changes.",
+    "topics": "Show every topic, with counts of partitions in trouble.",
+    "partitions": "Show every partition: replicas, leader, ISR, conditions.",
+    "controller": "Show the controller, its epoch, and earlier controllers.",
+    "admin-entries": "Show the entries of the three admin znodes as one table.",
+    "cluster": "Show the cluster's id, versions and counts.",
+    "configs": "Show dynamic configs; leftovers marked, credentials hidden.",
+    "consumers": "Show members, owners and offsets of old consumers.",
+    "notifications": "Show unread messages: config, ISR, log dir and ACL changes.",
     "producer-ids": "Show the last block of producer ids, and how many are left.",
-    "acls": "Show Kafka's access rules.",
+    "acls": "Show Kafka's ACLs.",
 }
-
-
-@inspect_app.callback()
-def inspect() -> None:
-    """Show znodes decoded, with what is wrong with them."""
 
 
 @inspect_app.command("admin")
@@ -80,21 +62,24 @@ def inspect_admin(
     timeout: WatchBoundOption = None,
     output: TableOption = TableFormat.HUMAN,
 ) -> None:
-    """Show the three admin znodes entry by entry; CSV has the rows of admin-entries."""
+    """Show the three admin znodes, entry by entry.
+
+    Each entry is shown with what is wrong with it. CSV has the rows of `inspect admin-entries`.
+    """
     from kadmin.cli.output import answer
     from kadmin.operations.zookeeper.doctor import AdminSurvey, survey_admin
     from kadmin.operations.zookeeper.inspect import inspect
     from kadmin.report.zookeeper.admin_nodes import admin_answer, admin_text
 
     if output is TableFormat.CSV:
-        told = Shape((), (), output).tell
-        _show(zookeeper, lambda context: inspect(context, "admin-entries"), told, watch=watch, timeout_s=timeout)
+        view = TableView((), (), output)
+        _show(zookeeper, lambda context: inspect(context, "admin-entries"), view.show, watch=watch, timeout_s=timeout)
         return
 
-    def tell(survey: AdminSurvey) -> None:
+    def render(survey: AdminSurvey) -> None:
         answer(OutputFormat(output.value), lambda: admin_text(survey), lambda: admin_answer(survey))
 
-    _show(zookeeper, survey_admin, tell, watch=watch, timeout_s=timeout)
+    _show(zookeeper, survey_admin, render, watch=watch, timeout_s=timeout)
 
 
 def _table_command(name: str, words: str) -> None:
@@ -110,8 +95,8 @@ def _table_command(name: str, words: str) -> None:
     ) -> None:
         from kadmin.operations.zookeeper.inspect import inspect
 
-        shape = Shape(sort or (), filters or (), output)
-        _show(zookeeper, lambda context: inspect(context, name), shape.tell, watch=watch, timeout_s=timeout)
+        view = TableView(sort or (), filters or (), output)
+        _show(zookeeper, lambda context: inspect(context, name), view.show, watch=watch, timeout_s=timeout)
 
 
 for _name, _words in TABLES.items():
@@ -120,97 +105,68 @@ for _name, _words in TABLES.items():
 
 @inspect_app.command("tree")
 def inspect_tree(
-    path: Annotated[str, typer.Argument(metavar="[PATH]", help="Where to begin.")] = "/",
+    path: Annotated[str, typer.Argument(metavar="PATH", help="The znode to start from, below the chroot.")] = "/",
     *,
     zookeeper: ZooKeeperOption,
-    depth: Annotated[int, typer.Option("--depth", metavar="LEVELS", help="How deep to go.", min=0)] = 2,
+    depth: Annotated[int, typer.Option("--depth", metavar="LEVELS", help="Levels below PATH to show.", min=0)] = 2,
     sort: SortOption = None,
     filters: FilterOption = None,
     watch: WatchOption = False,
     timeout: WatchBoundOption = None,
     output: TableOption = TableFormat.HUMAN,
 ) -> None:
-    """Show the znodes below a path: size, children, and whether their data can be decoded."""
+    """Show the znodes below a path.
+
+    Shows size and number of children, and whether kadmin decodes the data.
+    """
     from kadmin.operations.zookeeper.inspect import inspect_tree as read
 
-    shape = Shape(sort or (), filters or (), output)
-    _show(zookeeper, lambda context: read(context, path, depth), shape.tell, watch=watch, timeout_s=timeout)
+    view = TableView(sort or (), filters or (), output)
+    _show(zookeeper, lambda context: read(context, path, depth), view.show, watch=watch, timeout_s=timeout)
 
 
 @inspect_app.command("znode")
 def inspect_znode(
-    path: Annotated[str, typer.Argument(metavar="PATH", help="The znode, below the chroot.")],
+    path: Annotated[str, typer.Argument(metavar="PATH", help="The znode's path, below the chroot.")],
     *,
     zookeeper: ZooKeeperOption,
     watch: WatchOption = False,
     timeout: WatchBoundOption = None,
     output: TableOption = TableFormat.HUMAN,
 ) -> None:
-    """Show one znode: its facts, its ACL, its data as it is and decoded."""
+    """Show one znode: its data, raw and decoded, its ACL and stat."""
     from kadmin.operations.zookeeper.inspect import inspect_znode as read
 
-    told = Shape((), (), output).tell
-    _show(zookeeper, lambda context: read(context, path), told, watch=watch, timeout_s=timeout)
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """How an inspection is told: order, filters, format."""
-
-    keys: Sequence[str]
-    conditions: Sequence[str]
-    output: TableFormat
-
-    def tell(self, found: Inspection) -> None:
-        """Print the table; in CSV there is no place for what could not be read, so stderr has it.
-
-        What brokers did not tell is for people on stderr whatever the format.
-        """
-        from kadmin.cli.output import answer
-        from kadmin.cluster.names import escaped
-        from kadmin.report.tables import table_answer, table_csv, table_text, unreadable_lines
-
-        table = found.table.filtered(self.conditions).sorted_by(self.keys)
-        for line in found.unavailable or ():
-            typer.echo(escaped(line), err=True)
-        if self.output is TableFormat.CSV:
-            typer.echo(table_csv(table))
-            for line in unreadable_lines(found.unreadable):
-                typer.echo(line, err=True)
-            return
-        form = OutputFormat(self.output.value)
-        answer(
-            form,
-            lambda: table_text(table, found.unreadable),
-            lambda: {**table_answer(table, found.unreadable, found.unavailable), **found.more},
-        )
+    view = TableView((), (), output)
+    _show(zookeeper, lambda context: read(context, path), view.show, watch=watch, timeout_s=timeout)
 
 
 def _show(
     zookeeper: str,
-    look: Callable[[ZooKeeperContext], _Seen],
-    tell: Callable[[_Seen], None],
+    read: Callable[[ZooKeeperContext], _Found],
+    render: Callable[[_Found], None],
     *,
     watch: bool,
     timeout_s: float | None,
 ) -> None:
+    """Read and render once, or again and again with `watch`; only the first read must end before the deadline."""
     from kadmin.cli.context import open_context
 
     bound_s = timeout_s if timeout_s is not None or watch else READ_TIMEOUT_S
     with open_context(zookeeper, timeout_s=bound_s) as context:
-        looks = 0
+        rendered = False
         while True:
             try:
-                found = look(context)
+                found = read(context)
             except (NotCompletedError, UnreachableError):
-                if looks == 0 or context.clock.now() < context.clock.until:
+                if not rendered or context.clock.now() < context.clock.until:
                     raise
-                typer.echo("--timeout ended before the last look did", err=True)
+                typer.echo("--timeout was reached during a read; the last table is complete", err=True)
                 return
-            looks += 1
             if watch and sys.stdout.isatty():
                 typer.echo(_CLEAR, nl=False)
-            tell(found)
-            if not watch or context.clock.now() + BETWEEN_LOOKS_S >= context.clock.until:
+            render(found)
+            rendered = True
+            if not watch or context.clock.now() + BETWEEN_READS_S >= context.clock.until:
                 return
-            context.clock.wait(BETWEEN_LOOKS_S)
+            context.clock.wait(BETWEEN_READS_S)

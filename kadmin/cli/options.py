@@ -1,4 +1,4 @@
-"""Options that several commands share, named once."""
+"""Arguments and options that more than one command has."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 READ_TIMEOUT_S = 60.0
-"""Bound on a command that only reads."""
+"""Time limit of a command that only reads, unless --timeout says otherwise."""
 
 
 class OutputFormat(StrEnum):
@@ -19,43 +19,39 @@ class OutputFormat(StrEnum):
     JSON = "json"
 
 
-ZooKeeperOption: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        "-z",
-        "--zookeeper",
-        envvar="KADMIN_ZOOKEEPER",
-        metavar="HOST:PORT[,HOST:PORT...][/CHROOT]",
-        help="ZooKeeper of the cluster.",
-    ),
+class TableFormat(StrEnum):
+    """The format of a table on stdout."""
+
+    HUMAN = "human"
+    JSON = "json"
+    CSV = "csv"
+
+
+PlanArgument: TypeAlias = Annotated[
+    Path, typer.Argument(metavar="PLAN", help="The plan, YAML or JSON; - reads standard input.")
 ]
-OptionalZooKeeperOption: TypeAlias = Annotated[
+OperationArgument: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        "-z",
-        "--zookeeper",
-        envvar="KADMIN_ZOOKEEPER",
-        metavar="HOST:PORT[,HOST:PORT...][/CHROOT]",
-        help="ZooKeeper of the cluster.",
-    ),
+    typer.Argument(metavar="ID", help="The operation's id; not needed when exactly one is unfinished."),
 ]
-OutputOption: TypeAlias = Annotated[
-    OutputFormat, typer.Option("-o", "--output", help="Format of the answer on stdout.")
+
+_ZOOKEEPER = typer.Option(
+    "-z",
+    "--zookeeper",
+    envvar="KADMIN_ZOOKEEPER",
+    metavar="CONNECT",
+    help="ZooKeeper servers and chroot: zk1:2181,zk2:2181/kafka.",
+)
+ZooKeeperOption: TypeAlias = Annotated[str, _ZOOKEEPER]
+OptionalZooKeeperOption: TypeAlias = Annotated[str | None, _ZOOKEEPER]
+
+InventoryOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--inventory", metavar="DIR", help="Use this snapshot instead of the live cluster."),
 ]
-TimeoutOption: TypeAlias = Annotated[
-    float | None, typer.Option("--timeout", metavar="SECONDS", help="Bound on the whole command.", min=0)
-]
-BoundOption: TypeAlias = Annotated[
-    float, typer.Option("--timeout", metavar="SECONDS", help="Bound on the whole command.", min=0.1)
-]
-LockTimeoutOption: TypeAlias = Annotated[
-    float, typer.Option("--lock-timeout", metavar="SECONDS", help="How long to wait for a held lock.", min=0)
-]
-YesOption: TypeAlias = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
-PlanArgument: TypeAlias = Annotated[Path, typer.Argument(metavar="FILE", help="A plan; - reads standard input.")]
 SizesOption: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--sizes", metavar="FILE", help="Output of kafka-log-dirs --describe: bytes per partition."),
+    typer.Option("--sizes", metavar="FILE", help="Bytes per partition: the output of kafka-log-dirs --describe."),
 ]
 PolicyOption: TypeAlias = Annotated[
     Path | None,
@@ -63,9 +59,37 @@ PolicyOption: TypeAlias = Annotated[
         "--policy",
         envvar="KADMIN_POLICY",
         metavar="FILE",
-        help="A Policy: which problems count, which topics are guarded.",
+        help="A Policy document: severity of each problem, protected topics.",
     ),
 ]
-OperationArgument: TypeAlias = Annotated[
-    str | None, typer.Argument(metavar="[ID]", help="The operation; may be left out when one is unfinished.")
+TimeoutOption: TypeAlias = Annotated[
+    float | None,
+    typer.Option("--timeout", metavar="SECONDS", help="Time limit of the whole command. Default: none.", min=0),
+]
+ReadTimeoutOption: TypeAlias = Annotated[
+    float, typer.Option("--timeout", metavar="SECONDS", help="Time limit of the whole command.", min=0.1)
+]
+LockTimeoutOption: TypeAlias = Annotated[
+    float, typer.Option("--lock-timeout", metavar="SECONDS", help="Time to wait for a lock that is held.", min=0)
+]
+DryRunOption: TypeAlias = Annotated[bool, typer.Option("--dry-run", help="Run every check, change nothing.")]
+YesOption: TypeAlias = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
+HtmlOption: TypeAlias = Annotated[
+    Path | None, typer.Option("--html", metavar="FILE", help="Also write an HTML page to this file.")
+]
+OutputOption: TypeAlias = Annotated[
+    OutputFormat, typer.Option("-o", "--output", help="Format of the answer on stdout.")
+]
+TableOption: TypeAlias = Annotated[TableFormat, typer.Option("-o", "--output", help="Format of the table on stdout.")]
+SortOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--sort", metavar="COLUMN", help="Sort by a column; -COLUMN descending. Repeatable."),
+]
+FilterOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--filter",
+        metavar="COLUMN=GLOB",
+        help="Keep rows that match; COLUMN!=GLOB keeps the others. Repeatable.",
+    ),
 ]

@@ -1,4 +1,4 @@
-"""The answer of a command on stdout: text for people, or JSON of a published schema."""
+"""Prints a command's answer on stdout: text, or JSON as a published schema describes it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def answer(output: OutputFormat, text: Callable[[], str], value: Callable[[], dict[str, Any]]) -> None:
-    """Print the one form that was asked for."""
+    """Print the answer in the format asked for."""
     if output is OutputFormat.JSON:
         typer.echo(json.dumps(value(), indent=2, ensure_ascii=False))
     else:

@@ -1,4 +1,4 @@
-"""propose: plans that kadmin makes itself."""
+"""`kadmin propose rebalance` and `kadmin propose election`."""
 
 from __future__ import annotations
 
@@ -9,25 +9,30 @@ from contextlib import contextmanager
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
 from kadmin.cli.deadline import bounded
-from kadmin.cli.election import propose_election
-from kadmin.cli.options import OutputFormat, OutputOption
-from kadmin.errors import InvalidInputError, NotCompletedError, UsageError
+from kadmin.cli.options import (
+    READ_TIMEOUT_S,
+    InventoryOption,
+    OptionalZooKeeperOption,
+    OutputFormat,
+    OutputOption,
+    ReadTimeoutOption,
+)
+from kadmin.errors import NotCompletedError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from kadmin.plan.model import ReassignmentPlan, RebalanceRequest
     from kadmin.planner.proposal import Options, Proposal
 
 _CLEARED = "\r\x1b[K"
 
-propose_app = typer.Typer(name="propose", help="Propose a plan.", no_args_is_help=True, rich_markup_mode=None)
-propose_app.command("election")(propose_election)
+propose_app = typer.Typer(help="Propose a plan: a balanced reassignment, or an election.")
 
 
 class Engine(StrEnum):
@@ -37,55 +42,121 @@ class Engine(StrEnum):
     LOCAL = "local"
 
 
+RequestArgument: TypeAlias = Annotated[
+    Path, typer.Argument(metavar="REQUEST", help="The RebalanceRequest; - reads standard input.")
+]
+PlannedInventoryOption: TypeAlias = Annotated[
+    Path, typer.Option("--inventory", metavar="DIR", help="The inventory to plan on, of one cluster or of a fleet.")
+]
+OutOption: TypeAlias = Annotated[
+    Path, typer.Option("--out", metavar="PLAN", help="The plan to write, .yaml or .json; of a fleet, a folder.")
+]
+FiguresOption: TypeAlias = Annotated[
+    Path | None, typer.Option("--figures", metavar="FILE", help="Also write the figures, as JSON, to this file.")
+]
+PagesOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--html", metavar="FILE", help="Also write an HTML page to this file; of a fleet, a folder."),
+]
+EngineOption: TypeAlias = Annotated[
+    Engine, typer.Option("--engine", help="Where the planner runs; both give the same plan.")
+]
+MasterOption: TypeAlias = Annotated[
+    str | None, typer.Option("--master", metavar="URL", help="Spark's master. Default: on this machine.")
+]
+ConfOption: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--conf", metavar="KEY=VALUE", help="A Spark setting. Repeatable.")
+]
+ExplainOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--explain", metavar="TOPIC-PARTITION", help="Show why it is in the plan. Repeatable."),
+]
+
+
 @propose_app.command()
 @bounded
 def rebalance(
-    request: Annotated[Path, typer.Argument(metavar="REQUEST", help="A RebalanceRequest; - reads standard input.")],
-    inventory: Annotated[Path, typer.Option("--inventory", metavar="DIR", help="The inventory to plan on.")],
-    out: Annotated[Path, typer.Option("--out", metavar="PLAN", help="The plan to write; of a fleet, a folder.")],
+    request: RequestArgument,
+    inventory: PlannedInventoryOption,
+    out: OutOption,
     *,
-    figures: Annotated[
-        Path | None, typer.Option("--figures", metavar="FILE", help="Write the figures as JSON.")
-    ] = None,
-    html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write a page for people; of a fleet, a folder.")
-    ] = None,
-    engine: Annotated[Engine, typer.Option("--engine", help="What runs the planner.")] = Engine.SPARK,
-    master: Annotated[str | None, typer.Option("--master", metavar="URL", help="Spark's master.")] = None,
-    conf: Annotated[list[str] | None, typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark.")] = None,
-    explain: Annotated[
-        list[str] | None, typer.Option("--explain", metavar="TOPIC-PARTITION", help="Say why it is in the plan.")
-    ] = None,
+    figures: FiguresOption = None,
+    html: PagesOption = None,
+    engine: EngineOption = Engine.SPARK,
+    master: MasterOption = None,
+    conf: ConfOption = None,
+    explain: ExplainOption = None,
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
-    """Propose a balanced plan from an inventory, with figures against the proven bounds."""
-    from kadmin.cli.inputs import write_text
+    """Propose a balanced reassignment for an inventory.
+
+    The answer shows the figures before and after, next to the proven bounds.
+    """
+    from kadmin.cli.inputs import read_request, write_text
     from kadmin.cli.output import answer
+    from kadmin.planner.explain import explain as explain_partitions
     from kadmin.report.pages.html import require_renderer
     from kadmin.report.proposals import proposals_text
 
     if html is not None:
         require_renderer()
     _require_libraries(engine)
-    wished = _read_request(request)
-    options = _options(master, conf or [])
-    with _stages() as tell:
-        proposals = _propose(engine, wished, inventory, options, tell)
-        for number, (path, plan) in enumerate(_paths(out, proposals).items(), start=1):
-            tell(f"writing {path} ({number} of {len(proposals)}): {len(plan.reassignments):,} reassignments")
+    wanted, options = read_request(request), _options(master, conf or [])
+    with _stages() as show:
+        proposals = _propose(engine, wanted, inventory, options, show)
+        paths = _paths(out, proposals, ".json")
+        for number, (name, path) in enumerate(paths.items(), start=1):
+            plan = proposals[name].plan
+            show(f"writing {path} ({number} of {len(proposals)}): {len(plan.reassignments):,} reassignments")
             write_text(path, _dump(path, plan))
     listed = [dict(proposal.figures) for proposal in proposals.values()]
     if figures is not None:
         write_text(figures, json.dumps({"clusters": listed}, indent=2, ensure_ascii=False) + "\n")
     if html is not None:
-        for path, page in _pages(html, out, inventory, proposals):
-            write_text(path, page)
-    explained = _explained(explain or [], proposals)
+        from kadmin.report.pages.reports import proposal_reports
+
+        pages = _paths(html, proposals, ".html")
+        for name, page in proposal_reports(proposals, inventory, paths):
+            write_text(pages[name], page)
+    explained = explain_partitions(explain or [], proposals)
     answer(
         output,
         lambda: proposals_text(listed, explained, out),
         lambda: {"clusters": listed} | ({"explained": explained} if explained else {}),
     )
+
+
+@propose_app.command()
+def election(
+    out: Annotated[Path, typer.Option("--out", metavar="PLAN", help="The plan to write, .yaml or .json.")],
+    *,
+    zookeeper: OptionalZooKeeperOption = None,
+    inventory: InventoryOption = None,
+    timeout: ReadTimeoutOption = READ_TIMEOUT_S,
+    output: OutputOption = OutputFormat.HUMAN,
+) -> None:
+    """Propose an election of preferred leaders.
+
+    The plan has the partitions whose leader is not preferred and whose preferred replica is alive and in sync.
+    """
+    from kadmin.cli.inputs import write_plan
+    from kadmin.cli.output import answer
+    from kadmin.plan.election import propose_election
+    from kadmin.report.proposals import election_answer, election_text
+
+    if inventory is not None:
+        from kadmin.operations.reading.preview import read_snapshot
+
+        state = read_snapshot(inventory, {}).state
+    else:
+        from kadmin.cli.context import open_context, require_cluster
+        from kadmin.operations.reading.snapshot import read_state
+
+        with open_context(require_cluster(zookeeper), timeout_s=timeout) as context:
+            state = read_state(context)
+    proposal = propose_election(state)
+    write_plan(out, proposal.plan)
+    answer(output, lambda: election_text(proposal, out), lambda: election_answer(proposal, out))
 
 
 def _require_libraries(engine: Engine) -> None:
@@ -94,17 +165,6 @@ def _require_libraries(engine: Engine) -> None:
         raise UsageError(
             f"The planner needs {', '.join(missing)}, not installed here.", next_command="pip install 'kadmin[spark]'"
         )
-
-
-def _read_request(path: Path) -> RebalanceRequest:
-    from kadmin.cli.inputs import read_document
-    from kadmin.documents import parse_document
-    from kadmin.plan.model import RebalanceRequest
-
-    document = parse_document(read_document(path), str(path))
-    if not isinstance(document, RebalanceRequest):
-        raise InvalidInputError(f"{path} is a plan, not a RebalanceRequest.", next_command=f"kadmin apply {path} -z ZK")
-    return document
 
 
 def _options(master: str | None, conf: list[str]) -> Options:
@@ -116,22 +176,9 @@ def _options(master: str | None, conf: list[str]) -> Options:
     return Options(master, {key: value for key, _, value in pairs})
 
 
-def _explained(wished: list[str], proposals: Mapping[str, Proposal]) -> dict[str, str]:
-    """Return a sentence for each partition asked for, in each cluster of a fleet that reassigns it."""
-    if not wished:
-        return {}
-    told: dict[str, str] = {}
-    for name, proposal in proposals.items():
-        for partition, why in proposal.reasons.items():
-            if str(partition) in wished:
-                told[f"{name}: {partition}" if name else str(partition)] = f"is in the plan because {why}"
-    found = {key.rpartition(": ")[2] for key in told}
-    return told | {key: "is not in the plan: it stays as it is" for key in wished if key not in found}
-
-
 @contextmanager
 def _stages() -> Iterator[Callable[[str], None]]:
-    """Draw each stage over the last one where a terminal looks, and leave nothing behind; say nothing elsewhere."""
+    """Show the current stage in one line of a terminal, cleared at the end; elsewhere show nothing."""
     if not sys.stderr.isatty():
         yield lambda _stage: None
         return
@@ -143,48 +190,27 @@ def _stages() -> Iterator[Callable[[str], None]]:
 
 
 def _propose(
-    engine: Engine, request: RebalanceRequest, inventory: Path, options: Options, tell: Callable[[str], None]
+    engine: Engine, request: RebalanceRequest, inventory: Path, options: Options, show: Callable[[str], None]
 ) -> Mapping[str, Proposal]:
     if engine is Engine.LOCAL:
         from kadmin.planner.local import propose
-        from kadmin.planner.no_pandas import leave_pandas_out
-
-        leave_pandas_out()
     else:
         from kadmin.planner.spark import propose
-    return propose(request, inventory, options, tell)
+    return propose(request, inventory, options, show)
 
 
-def _paths(out: Path, proposals: Mapping[str, Proposal]) -> dict[Path, ReassignmentPlan]:
-    return {_path(out, name, ".json"): proposal.plan for name, proposal in proposals.items()}
-
-
-def _pages(html: Path, out: Path, folder: Path, proposals: Mapping[str, Proposal]) -> Iterator[tuple[Path, str]]:
-    from kadmin.cli.report import plan_page_text, seen_in
-    from kadmin.inventory import read_inventory
-    from kadmin.plan.model import Policy
-
-    found = read_inventory(folder)
-    where = f"snapshot {folder}, taken at {found.taken_at}"
-    for name, proposal in proposals.items():
-        seen = seen_in(proposal.plan, found.clusters[name], where, {}, Policy())
-        yield (
-            _path(html, name, ".html"),
-            plan_page_text(_path(out, name, ".json"), proposal.plan, seen, proposal.figures),
-        )
-
-
-def _path(out: Path, name: str, suffix: str) -> Path:
-    """Return the file itself for a single cluster, one in the folder `out` for each of a fleet."""
+def _paths(out: Path, names: Iterable[str], suffix: str) -> dict[str, Path]:
+    """Return the file of each cluster: `out` for a single one, one in the folder `out` for each of a fleet."""
     from kadmin.inventory import SINGLE_CLUSTER
 
-    if name == SINGLE_CLUSTER:
-        return out
+    fleet = [name for name in names if name != SINGLE_CLUSTER]
+    if not fleet:
+        return {SINGLE_CLUSTER: out}
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise NotCompletedError(f"Cannot write {out}.", cause=error.strerror or str(error)) from error
-    return out / f"{name}{suffix}"
+    return {name: out / f"{name}{suffix}" for name in fleet}
 
 
 def _dump(path: Path, plan: ReassignmentPlan) -> str:

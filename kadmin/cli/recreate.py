@@ -1,4 +1,4 @@
-"""`kadmin recreate`: a deleted topic again, the day after a mistake."""
+"""`kadmin recreate`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kadmin.cli.execution import answer_outcome, execute
 from kadmin.cli.files import STANDARD_INPUT
-from kadmin.cli.operate import answer_outcome, execute
 from kadmin.cli.options import (
+    DryRunOption,
     LockTimeoutOption,
     OutputFormat,
     OutputOption,
@@ -25,28 +26,32 @@ if TYPE_CHECKING:
 
 def recreate(
     recipe: Annotated[
-        str, typer.Argument(metavar="ID|FILE", help="The deletion that took the topics, or a TopicRecipe.")
+        str, typer.Argument(metavar="ID|FILE", help="The id of the deletion, or a TopicRecipe; - reads standard input.")
     ],
     zookeeper: ZooKeeperOption,
     *,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Only write the recipe here; nothing is made.")
+        Path | None, typer.Option("--out", metavar="FILE", help="Only write the TopicRecipe to this file.")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and read everything, change nothing.")] = False,
+    dry_run: DryRunOption = False,
     yes: YesOption = False,
     timeout: TimeoutOption = None,
     lock_timeout: LockTimeoutOption = 0,
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
-    """Make deleted topics again, with their assignment and configs; their records are gone."""
+    """Create deleted topics again, with their assignment and configs.
+
+    Their records are lost. A topic that exists is not touched (exit code 5).
+    """
     from kadmin.cli.context import open_context
     from kadmin.cli.inputs import write_plan
+    from kadmin.report.text import count
 
     with open_context(zookeeper, timeout_s=timeout, story=output) as context:
         plan = _recipe(context, recipe)
         if out is not None:
             write_plan(out, plan)
-            typer.echo(f"{out}: {len(plan.recipes)} topics")
+            typer.echo(f"{out}: {count(len(plan.recipes), 'topic')}")
             return
         outcome = execute(context, plan, {}, lock_timeout, output, dry_run=dry_run, yes=yes)
     answer_outcome(output, outcome)

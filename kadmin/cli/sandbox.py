@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from kadmin.sandbox import Sandbox
     from kadmin.sandbox.processes import Process
 
-sandbox_app = typer.Typer(
-    help="Real Kafka clusters on this machine, in ZooKeeper or KRaft mode, to practise on.", no_args_is_help=True
-)
+sandbox_app = typer.Typer(help="Run Kafka clusters on this machine, in ZooKeeper or KRaft mode, to practise on.")
 
 DirectoryOption = Annotated[
     Path, typer.Option("--dir", envvar="KADMIN_SANDBOX", metavar="DIR", help="The folder that holds the sandbox.")
@@ -82,7 +80,7 @@ def up(
 @sandbox_app.command()
 @bounded
 def seed(directory: DirectoryOption = DEFAULT_DIRECTORY) -> None:
-    """Make a skewed cluster: uneven topics and leaders, a retired topic, real records."""
+    """Create unevenly spread topics with real records."""
     from kadmin.sandbox import Sandbox
     from kadmin.sandbox.seed import seed as fill
 

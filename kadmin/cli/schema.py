@@ -1,4 +1,4 @@
-"""`kadmin schema`: the JSON Schemas of documents, payloads and answers, for editors and other programs."""
+"""`kadmin schema list`, `show` and `export`."""
 
 from __future__ import annotations
 
@@ -9,16 +9,20 @@ import typer
 
 from kadmin.cli.deadline import bounded
 
-schema_app = typer.Typer(help="JSON Schemas of documents, znode payloads and answers.", no_args_is_help=True)
+schema_app = typer.Typer(help="List, show or export the JSON Schemas of documents and answers.")
 
-NameArgument: TypeAlias = Annotated[str, typer.Argument(metavar="NAME", help="A name that `schema list` shows.")]
-FolderArgument: TypeAlias = Annotated[Path, typer.Argument(metavar="DIR", help="Where to write them.")]
+NameArgument: TypeAlias = Annotated[
+    str, typer.Argument(metavar="NAME", help="The schema's name, from kadmin schema list.")
+]
+FolderArgument: TypeAlias = Annotated[
+    Path, typer.Argument(metavar="DIR", help="The folder to write to; it is created.")
+]
 
 
 @schema_app.command("list")
 @bounded
 def list_schemas() -> None:
-    """Name every schema."""
+    """List the names of all schemas."""
     from kadmin.schema import schema_names
 
     typer.echo("\n".join(schema_names()))
@@ -36,7 +40,10 @@ def show_schema(name: NameArgument) -> None:
 @schema_app.command("export")
 @bounded
 def export_schemas(folder: FolderArgument) -> None:
-    """Write every schema into a folder, for editors (`$schema=`) and for `validate --schema-dir`."""
+    """Write all schemas to a folder.
+
+    Editors refer to them with `$schema`; `kadmin validate --schema-dir` reads them.
+    """
     from kadmin.cli.inputs import write_text
     from kadmin.errors import NotCompletedError
     from kadmin.schema import schema_file_name, schema_names, schema_text

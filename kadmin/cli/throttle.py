@@ -1,4 +1,4 @@
-"""throttle show, set, clear and audit: replication throttles outside operations, and what operations left behind."""
+"""`kadmin throttle show`, `audit`, `set` and `clear`."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from kadmin.operations.context import Context
     from kadmin.plan.throttle import ConfigChanges
 
-throttle_app = typer.Typer(help="Replication throttles: what is set, by whom, and by hand.", no_args_is_help=True)
+throttle_app = typer.Typer(help="Show, audit, set or clear replication throttles.")
 
 BrokersOption: TypeAlias = Annotated[
-    list[int] | None, typer.Option("--broker", metavar="ID", help="A broker; may be repeated.", min=0)
+    list[int] | None, typer.Option("--broker", metavar="ID", help="Only this broker. Repeatable.", min=0)
 ]
 TopicsOption: TypeAlias = Annotated[
-    list[str] | None, typer.Option("--topic", metavar="TOPIC", help="A topic; may be repeated.")
+    list[str] | None, typer.Option("--topic", metavar="TOPIC", help="Only this topic. Repeatable.")
 ]
 
 
@@ -36,7 +36,10 @@ TopicsOption: TypeAlias = Annotated[
 def show(
     zookeeper: ZooKeeperOption, *, timeout: TimeoutOption = None, output: OutputOption = OutputFormat.HUMAN
 ) -> None:
-    """Show every topic and broker with a throttle, those of dead brokers and deleted topics included."""
+    """Show every topic and broker with a throttle.
+
+    Dead brokers and deleted topics are included.
+    """
     from kadmin.cli.context import open_context
     from kadmin.cli.output import answer
     from kadmin.operations.throttles.audit import show as read
@@ -51,7 +54,10 @@ def show(
 def audit(
     zookeeper: ZooKeeperOption, *, timeout: TimeoutOption = None, output: OutputOption = OutputFormat.HUMAN
 ) -> None:
-    """Say of every throttle whose it is: in use, left over by an operation, changed since, or on no record."""
+    """Show for every throttle who set it, and whether it is in use.
+
+    A throttle is in use, left over by an operation, changed since it was set, or on no record.
+    """
     from kadmin.cli.context import open_context
     from kadmin.cli.output import answer
     from kadmin.operations.throttles.audit import audit as judge
@@ -65,7 +71,9 @@ def audit(
 @throttle_app.command("set")
 def set_(
     zookeeper: ZooKeeperOption,
-    rate: Annotated[str, typer.Option("--rate", metavar="RATE", help="Bytes per second with a unit: 50MB/s.")],
+    rate: Annotated[
+        str, typer.Option("--rate", metavar="RATE", help="Bytes per second and broker, with a unit: 50MB/s.")
+    ],
     *,
     broker: BrokersOption = None,
     topic: TopicsOption = None,
@@ -74,7 +82,11 @@ def set_(
     lock_timeout: LockTimeoutOption = 0,
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
-    """Throttle the partitions in flight now, or whole topics, or give brokers a rate; says what was there before."""
+    """Set a throttle by hand.
+
+    On the partitions in flight now; with --topic on whole topics, with --broker the rate of those brokers only. The
+    values it replaces are shown before kadmin asks.
+    """
     from kadmin.cli.context import open_context
     from kadmin.operations.throttles.by_hand import Scope, plan_set
 
@@ -89,13 +101,16 @@ def clear(
     *,
     broker: BrokersOption = None,
     topic: TopicsOption = None,
-    now: Annotated[bool, typer.Option("--now", help="Also while partitions are in flight.")] = False,
+    now: Annotated[bool, typer.Option("--now", help="Clear it even while partitions are in flight.")] = False,
     yes: YesOption = False,
     timeout: TimeoutOption = None,
     lock_timeout: LockTimeoutOption = 0,
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
-    """Take throttles off: what an operation set goes back to the value before it, all else goes."""
+    """Clear throttles.
+
+    What an operation set goes back to the value before it; everything else is removed.
+    """
     from kadmin.cli.context import open_context
     from kadmin.operations.throttles.by_hand import Scope, plan_clear
 
@@ -115,7 +130,7 @@ def _carry_out(
     written = Written({}, ())
     if changes := plan():
         typer.echo(changes_text(changes), err=True)
-        ask("Change these?", yes=yes)
+        ask("Write these values?", yes=yes)
         written = write_planned(context, plan, lock_timeout)
     answer(output, lambda: written_text(written), lambda: written_answer(written))
 
@@ -128,5 +143,5 @@ def _rate(text: str) -> int:
     except ValueError as error:
         raise InvalidInputError(f"--rate: {error}") from error
     if rate == 0:
-        raise InvalidInputError(f"--rate: {text} would let nothing through.")
+        raise InvalidInputError(f"--rate: {text} would stop replication.")
     return rate

@@ -18,9 +18,7 @@ from kadmin.errors import InvalidInputError, NotCompletedError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kadmin.documents import Checked, Problem
-    from kadmin.inventory import Inventory
-    from kadmin.plan.model import Policy
+    from kadmin.inventory.validation import Validation
     from kadmin.schema import SchemaSet
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
@@ -39,7 +37,7 @@ class ValidateFormat(StrEnum):
 
 FilesArgument: TypeAlias = Annotated[
     list[str],
-    typer.Argument(metavar="FILE...", help="Documents, folders with all below them, globs; - reads standard input."),
+    typer.Argument(metavar="FILE", help="Documents, folders with all below them, globs; - reads standard input."),
 ]
 InventoryOption: TypeAlias = Annotated[
     Path | None,
@@ -65,28 +63,21 @@ def validate(
     out: OutOption = None,
     schema_dir: SchemaDirOption = None,
 ) -> int:
-    """Say everything that is wrong with plans and requests. Exit code 0 when there is no error, else 3."""
+    """Check plans and requests, and report every problem at once. Exit code 0 when there is no error, else 3."""
     from kadmin.cli.inputs import read_policy, write_text
-    from kadmin.documents import in_order, switched
+    from kadmin.inventory.validation import validate_files
     from kadmin.report.problems.text import count
 
-    rules = read_policy(policy)
-    known, broken = _read(inventory)
-    examined = list(_examine(files, _schemas(schema_dir)))
-    documents = [*examined, *broken]
-    _refuse_to_replace(out, [document.source for document in documents], policy, inventory)
-    problems = in_order(
-        [*switched(_problems(examined, rules, known), rules), *_unchecked(examined, broken, known)],
-        [document.source for document in documents],
-    )
-    answer = _render(output_format, documents, problems)
+    found = validate_files(_read(files), read_policy(policy), inventory, _schemas(schema_dir))
+    _refuse_to_replace(out, [file.source for file in found.files], policy, inventory)
+    answer = _render(output_format, found)
     if out is not None:
         write_text(out, f"{answer}\n")
-        answer = _render(ValidateFormat.HUMAN, documents, problems)
+        answer = _render(ValidateFormat.HUMAN, found)
     typer.echo(answer)
     if output_format is ValidateFormat.GITHUB:
-        _append_step_summary(documents, problems)
-    return InvalidInputError.exit_code if count(problems)[0] else 0
+        _append_step_summary(found)
+    return InvalidInputError.exit_code if count(found.diagnostics)[0] else 0
 
 
 def _refuse_to_replace(out: Path | None, names: Sequence[str], policy: Path | None, inventory: Path | None) -> None:
@@ -112,73 +103,19 @@ def _schemas(folder: Path | None) -> SchemaSet | None:
     return schemas
 
 
-def _examine(names: Sequence[str], schemas: SchemaSet | None) -> Iterator[Checked]:
-    """Yield what each file says, and of those that cannot be read why: nothing hides the problems of the others."""
+def _read(names: Sequence[str]) -> Iterator[tuple[str, bytes | InvalidInputError]]:
+    """Yield each file's bytes, or why it cannot be read: nothing hides the problems of the others."""
     from kadmin.cli.inputs import read_document
-    from kadmin.documents import examine, unread
 
     for name, refusal in find_files(names):
         try:
-            if refusal is not None:
-                raise refusal
-            data = read_document(path_of(name))
+            yield name, refusal or read_document(path_of(name))
         except InvalidInputError as error:
-            yield unread(name, error.cause or error.message)
-        else:
-            yield examine(data, name, schemas)
+            yield name, error
 
 
-def _read(directory: Path | None) -> tuple[Inventory | None, list[Checked]]:
-    """Return the inventory; one that cannot be read is one more file with a problem, and hides none of the others."""
-    if directory is None:
-        return None, []
-    from kadmin.documents import unread
-    from kadmin.inventory import read_inventory
-
-    try:
-        return read_inventory(directory), []
-    except InvalidInputError as error:
-        cause = " ".join(filter(None, (error.message, error.cause)))
-        return None, [unread(str(directory), cause, error.next_command)]
-
-
-def _problems(documents: Sequence[Checked], policy: Policy, inventory: Inventory | None) -> list[Problem]:
-    from kadmin.documents import check_together
-    from kadmin.plan.model import DeletionPlan
-
-    found = [problem for document in documents for problem in document.problems]
-    found.extend(check_together(documents))
-    for checked in documents:
-        if isinstance(checked.document, DeletionPlan):
-            from kadmin.plan.deletion import check_policy
-
-            found.extend(checked.place(check_policy(checked.document, policy)))
-    if inventory is not None:
-        from kadmin.inventory import check_fit
-
-        for checked in documents:
-            if checked.document is not None:
-                found.extend(checked.place(check_fit(checked.document, inventory, policy)))
-    return found
-
-
-def _unchecked(
-    documents: Sequence[Checked], broken: Sequence[Checked], inventory: Inventory | None
-) -> Iterator[Problem]:
-    """Yield what kept documents from being checked against the inventory. No policy switches that off."""
-    for each in broken:
-        yield from each.problems
-    if inventory is None:
-        return
-    from kadmin.inventory import check_named
-
-    for checked in documents:
-        if checked.document is not None:
-            yield from checked.place(check_named(checked.document, inventory))
-
-
-def _render(output_format: ValidateFormat, documents: Sequence[Checked], problems: Sequence[Problem]) -> str:
-    files = [document.source for document in documents]
+def _render(output_format: ValidateFormat, found: Validation) -> str:
+    files, problems = [file.source for file in found.files], found.diagnostics
     match output_format:
         case ValidateFormat.JSON:
             from kadmin.report.problems.text import problems_json
@@ -204,10 +141,10 @@ def _render(output_format: ValidateFormat, documents: Sequence[Checked], problem
             from kadmin.report.problems.text import problems_text
 
             width = shutil.get_terminal_size((100, 24)).columns
-            return problems_text({document.source: document.text for document in documents}, problems, width)
+            return problems_text({file.source: file.text for file in found.files}, problems, width)
 
 
-def _append_step_summary(documents: Sequence[Checked], problems: Sequence[Problem]) -> None:
+def _append_step_summary(found: Validation) -> None:
     # GitHub gives each step a file to append to, where it runs one.
     path = os.environ.get(STEP_SUMMARY)
     if not path:
@@ -216,6 +153,6 @@ def _append_step_summary(documents: Sequence[Checked], problems: Sequence[Proble
 
     try:
         with Path(path).open("a", encoding="utf-8") as summary:
-            summary.write(step_summary([document.source for document in documents], problems))
+            summary.write(step_summary([file.source for file in found.files], found.diagnostics))
     except OSError as error:
         raise NotCompletedError(f"Cannot write {path}.", cause=error.strerror or str(error)) from error

@@ -1,8 +1,7 @@
-"""whatif: what a loss of brokers or a plan would do; nothing is changed."""
+"""`kadmin whatif lose` and `kadmin whatif plan`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -10,30 +9,30 @@ import typer
 
 from kadmin.cli.options import (
     READ_TIMEOUT_S,
-    BoundOption,
+    InventoryOption,
     OptionalZooKeeperOption,
     OutputFormat,
     OutputOption,
     PlanArgument,
+    ReadTimeoutOption,
     SizesOption,
 )
 from kadmin.errors import UsageError
 
 if TYPE_CHECKING:
-    from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.operations.reading.preview import SizedState
 
-whatif_app = typer.Typer(help="What a loss of brokers or a plan would do.", no_args_is_help=True)
+whatif_app = typer.Typer(help="Predict what a loss of brokers or a plan would do.")
 
-InventoryOption: TypeAlias = Annotated[Path | None, typer.Option("--inventory", metavar="DIR", help="A snapshot.")]
 UncleanOption: TypeAlias = Annotated[
-    bool, typer.Option("--unclean", help="As if unclean leader elections were allowed for every topic.")
+    bool, typer.Option("--unclean", help="Assume that every topic allows unclean leader elections.")
 ]
 MinInsyncOption: TypeAlias = Annotated[
     int,
     typer.Option(
         "--min-insync-replicas",
         metavar="N",
-        help="The brokers' own min.insync.replicas: it is in no znode, and counts where a topic has none.",
+        help="The brokers' min.insync.replicas, for topics without their own: it is in no znode.",
         min=1,
     ),
 ]
@@ -43,30 +42,35 @@ MinInsyncOption: TypeAlias = Annotated[
 def lose(
     *,
     broker: Annotated[
-        list[str] | None, typer.Option("--broker", metavar="ID[,ID...]", help="A broker; may be repeated.")
+        list[str] | None, typer.Option("--broker", metavar="ID[,ID...]", help="Brokers that are lost. Repeatable.")
     ] = None,
-    rack: Annotated[list[str] | None, typer.Option("--rack", metavar="RACK", help="A rack; may be repeated.")] = None,
+    rack: Annotated[
+        list[str] | None, typer.Option("--rack", metavar="RACK", help="A rack whose brokers are lost. Repeatable.")
+    ] = None,
     zookeeper: OptionalZooKeeperOption = None,
     inventory: InventoryOption = None,
     sizes: SizesOption = None,
     unclean: UncleanOption = False,
     min_insync_replicas: MinInsyncOption = 1,
-    timeout: BoundOption = READ_TIMEOUT_S,
+    timeout: ReadTimeoutOption = READ_TIMEOUT_S,
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
-    """Predict the loss of brokers: who leads then, what is offline, what refuses acks=all, the load of the others."""
+    """Predict the loss of brokers or of a rack.
+
+    Shows who leads then, which partitions are offline, which refuse acks=all, and the load of the other brokers.
+    """
     from kadmin.cli.output import answer
     from kadmin.insight.predict.whatif import brokers_lost, placements_of, predict_loss
     from kadmin.report.whatif import loss_answer, loss_text
 
     if not broker and not rack:
-        raise UsageError("Nothing is lost.", next_command="add --broker ID or --rack RACK")
+        raise UsageError("No broker or rack is named.", next_command="add --broker ID or --rack RACK")
     named = [_broker_id(each) for given in broker or () for each in given.split(",")]
-    state, known = _read(zookeeper, inventory, sizes, timeout)
-    lost = brokers_lost(state, named, rack or ())
-    placements = placements_of(state, known, unclean=unclean, min_insync=min_insync_replicas)
-    found = predict_loss(placements, state.brokers, lost)
-    answer(output, lambda: loss_text(lost, found), lambda: loss_answer(lost, found))
+    found = _read(zookeeper, inventory, sizes, timeout)
+    lost = brokers_lost(found.state, named, rack or ())
+    placements = placements_of(found.state, found.sizes, unclean=unclean, min_insync=min_insync_replicas)
+    loss = predict_loss(placements, found.state.brokers, lost)
+    answer(output, lambda: loss_text(lost, loss), lambda: loss_answer(lost, loss))
 
 
 @whatif_app.command("plan")
@@ -78,50 +82,47 @@ def plan_(
     sizes: SizesOption = None,
     unclean: UncleanOption = False,
     min_insync_replicas: MinInsyncOption = 1,
-    timeout: BoundOption = READ_TIMEOUT_S,
+    timeout: ReadTimeoutOption = READ_TIMEOUT_S,
     output: OutputOption = OutputFormat.HUMAN,
 ) -> None:
-    """Predict what a plan does to leaders and loads, and what the loss of each broker would do before and after."""
+    """Predict the leaders, the loads and the risk after a plan.
+
+    The risk is what the loss of each single broker would do, before and after the plan.
+    """
     from kadmin.cli.inputs import read_plan
     from kadmin.cli.output import answer
-    from kadmin.insight.predict.whatif import compare, placements_of, planned, require_fitting, single_losses
+    from kadmin.insight.predict.plans import planned, require_fitting
+    from kadmin.insight.predict.whatif import compare, placements_of, single_losses
     from kadmin.report.whatif import plan_answer, plan_text
 
     plan = read_plan(file)
-    state, known = _read(zookeeper, inventory, sizes, timeout)
+    found = _read(zookeeper, inventory, sizes, timeout)
+    state = found.state
     require_fitting(plan, state)
-    before = placements_of(state, known, unclean=unclean, min_insync=min_insync_replicas)
+    before = placements_of(state, found.sizes, unclean=unclean, min_insync=min_insync_replicas)
     after = planned(plan, before, state)
-    found = compare(before, after, state.brokers, state.brokers)
+    change = compare(before, after, state.brokers, state.brokers)
     losses = single_losses(before, state.brokers), single_losses(after, state.brokers)
-    answer(output, lambda: plan_text(found, *losses), lambda: plan_answer(found, *losses))
+    answer(output, lambda: plan_text(change, *losses), lambda: plan_answer(change, *losses))
 
 
-def _read(
-    zookeeper: str | None, inventory: Path | None, sizes: Path | None, timeout_s: float
-) -> tuple[ClusterState, Mapping[TopicPartition, int]]:
+def _read(zookeeper: str | None, inventory: Path | None, sizes: Path | None, timeout_s: float) -> SizedState:
     from kadmin.cli.inputs import read_sizes
 
-    known = read_sizes(sizes)
+    known = None if sizes is None else read_sizes(sizes)
     if inventory is not None:
-        from kadmin.inventory import facts_of, read_inventory, state_of
+        from kadmin.operations.reading.preview import read_snapshot
 
-        single = read_inventory(inventory).single()
-        return state_of(single), {**facts_of(single).sizes, **known}
-    if zookeeper is None:
-        raise UsageError("whatif needs a cluster or a snapshot.", next_command="add --zookeeper or --inventory")
-    from kadmin.cli.context import open_context
+        return read_snapshot(inventory, known or {})
+    from kadmin.cli.context import open_context, require_cluster
     from kadmin.cluster.names import escaped
-    from kadmin.operations.reading.snapshot import ask_sizes, read_state
+    from kadmin.operations.reading.live import read_live
 
-    with open_context(zookeeper, timeout_s=timeout_s) as context:
-        state = read_state(context)
-        if sizes is not None:
-            return state, known
-        asked, unavailable = ask_sizes(state)
-    if unavailable is not None:
-        typer.echo(f"bytes are not known: {escaped(unavailable)}", err=True)
-    return state, asked or {}
+    with open_context(require_cluster(zookeeper), timeout_s=timeout_s) as context:
+        found = read_live(context, known)
+    if found.unavailable is not None:
+        typer.echo(f"bytes per partition are unknown: {escaped(found.unavailable)}", err=True)
+    return found
 
 
 def _broker_id(text: str) -> int:

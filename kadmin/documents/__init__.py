@@ -1,10 +1,9 @@
 """YAML and JSON documents in and out, strict; every problem with its line and column."""
 
-from kadmin.documents.check import KINDS, Checked, check_document, examine, unread
+from kadmin.documents.check import KINDS, Checked, check_document, examine, read, unread
 from kadmin.documents.dump import dump_json, dump_yaml, plan_digest, to_value
 from kadmin.documents.order import in_order, switched
 from kadmin.documents.parse import parse_document, parse_inventory_header
-from kadmin.documents.problem import Problem
 from kadmin.documents.text import MOST_BYTES, lines_of, printable
 from kadmin.documents.together import check_together
 
@@ -12,7 +11,6 @@ __all__ = [
     "KINDS",
     "MOST_BYTES",
     "Checked",
-    "Problem",
     "check_document",
     "check_together",
     "dump_json",
@@ -24,6 +22,7 @@ __all__ = [
     "parse_inventory_header",
     "plan_digest",
     "printable",
+    "read",
     "switched",
     "to_value",
     "unread",

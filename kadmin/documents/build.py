@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.model import TopicPartition
+from kadmin.diagnostics import Diagnostic
+from kadmin.plan import codes
 from kadmin.plan.model import (
     DeletionLayout,
     DeletionPlan,
@@ -32,19 +34,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from kadmin.cluster.model import Replicas
-    from kadmin.documents.problem import Path
     from kadmin.plan.model import Document
 
 
-class BadAmount(NamedTuple):
-    """An amount that is well written and yet impossible."""
-
-    path: Path
-    message: str
-
-
-def build(value: Mapping[str, Any]) -> tuple[Document, list[BadAmount]]:
-    """Return the document and the amounts that are impossible; where there are any, the document is not to be used."""
+def build(value: Mapping[str, Any]) -> tuple[Document, list[Diagnostic]]:
+    """Return the document and the amounts that are impossible; where there are any, the document must not be used."""
     builder = _BUILDERS[value["kind"]]
     amounts = _Amounts()
     header = PlanHeader(**value.get("metadata", {}))
@@ -52,10 +46,10 @@ def build(value: Mapping[str, Any]) -> tuple[Document, list[BadAmount]]:
 
 
 class _Amounts:
-    """Reads amounts, and keeps those that cannot be."""
+    """Reads amounts, and collects those that are impossible."""
 
     def __init__(self) -> None:
-        self.bad: list[BadAmount] = []
+        self.bad: list[Diagnostic] = []
 
     def size(self, within: Mapping[str, Any], key: str, *path: str) -> int | None:
         """Return the bytes of an optional size."""
@@ -74,7 +68,7 @@ class _Amounts:
         try:
             return parse_percent(text)
         except ValueError as error:
-            self.bad.append(BadAmount(path, str(error)))
+            self.bad.append(Diagnostic(codes.MALFORMED, str(error), field=path))
             return 0.0
 
     def _read(
@@ -85,10 +79,10 @@ class _Amounts:
         try:
             amount = parse(within[key])
         except ValueError as error:
-            self.bad.append(BadAmount(path, str(error)))
+            self.bad.append(Diagnostic(codes.MALFORMED, str(error), field=path))
             return None
         if amount == 0:
-            self.bad.append(BadAmount(path, f"{within[key]} would let nothing through"))
+            self.bad.append(Diagnostic(codes.MALFORMED, f"{within[key]} would let nothing through", field=path))
         return amount
 
 

@@ -1,24 +1,25 @@
-"""The stream of events that both YAML and JSON are read as, and what is made of it: a value, or places.
+"""The stream of events that both YAML and JSON are read as, and what is built from it: a value, or places.
 
-A value is built without places, which would cost ten times its memory; where a problem has a path, the text is read
-once more to find that path's place.
+A value is built without places, which would cost ten times its memory. To find the place of a path, the text is read
+once more.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
-from kadmin.documents.problem import Mark
+from kadmin.diagnostics import Diagnostic, Location
+from kadmin.documents.text import Mark
 from kadmin.plan import codes
 from kadmin.schema import QUOTE_IT, show
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kadmin.documents.problem import Path
+    from kadmin.diagnostics import Field
 
 MOST_EVENTS = 3_000_000
 """Keys, values and ends of mappings and lists: a plan of 150,000 partitions with every field has so many."""
@@ -34,31 +35,16 @@ class EventKind(Enum):
     SEQUENCE = 2
     END = 3
     FAULT = 4
-    STOP = 5
+    STAND_IN = 5
+    STOP = 6
 
 
 Event: TypeAlias = tuple[EventKind, Any, int, int]
-"""Kind, payload, line and column. The payload is a scalar's value, or the Complaint of a FAULT or STOP.
+"""Kind, payload, line and column. The payload is a scalar's value, or the Diagnostic of a FAULT, STAND_IN or STOP.
 
-A FAULT concerns the node that follows it; a STOP ends the stream.
+A FAULT or STAND_IN concerns the node that follows it. After a STAND_IN that node only replaces a value that cannot be
+read, and the schema must not judge it. A STOP ends the stream.
 """
-
-
-class Complaint(NamedTuple):
-    """What is wrong at one place. `blind`: the value there is a stand-in, so the schema's opinion of it is void."""
-
-    code: str
-    message: str
-    hint: str | None = None
-    blind: bool = False
-
-
-class Fault(NamedTuple):
-    """A complaint with its place."""
-
-    complaint: Complaint
-    path: Path
-    mark: Mark
 
 
 class Place(NamedTuple):
@@ -70,15 +56,16 @@ class Place(NamedTuple):
 
 @dataclass(slots=True)
 class Reading:
-    """A value, and everything wrong with the way it is written.
+    """A value, and what is wrong with the way it is written; each diagnostic has its field and location.
 
-    `number_keys` are keys written as plain integers, for whoever knows where these are fine. `complete` is False where
-    reading had to stop.
+    `number_keys` are keys written as plain integers, which some fields allow. `blind` are fields with stand-ins for
+    values. `complete` is False where reading had to stop.
     """
 
     value: Any = None
-    faults: list[Fault] = field(default_factory=list)
-    number_keys: list[Fault] = field(default_factory=list)
+    faults: list[Diagnostic] = field(default_factory=list)
+    number_keys: list[Diagnostic] = field(default_factory=list)
+    blind: set[Field] = field(default_factory=set)
     complete: bool = True
 
 
@@ -96,9 +83,12 @@ class _StopReadingError(Exception):
     """Nothing after this place can be read."""
 
 
-def assemble(events: Iterable[Event]) -> Reading:
-    """Build the value. Of a duplicate key the first value stays, and the fault carries the second key's place."""
-    assembly = _Assembly()
+def assemble(events: Iterable[Event], source: str) -> Reading:
+    """Build the value of the file `source`.
+
+    Of a duplicate key the first value stays, and the diagnostic has the location of the second key.
+    """
+    assembly = _Assembly(source)
     try:
         assembly.run(events)
     except _StopReadingError:
@@ -107,12 +97,13 @@ def assemble(events: Iterable[Event]) -> Reading:
 
 
 class _Assembly:
-    """A value under construction: a stack of open containers, and complaints that wait for the node they concern."""
+    """A value under construction: a stack of open containers, and faults that wait for the node they concern."""
 
-    def __init__(self) -> None:
+    def __init__(self, source: str) -> None:
         self.reading = Reading()
+        self._source = source
         self._frames: list[_Frame] = []
-        self._pending: list[tuple[Complaint, Mark]] = []
+        self._pending: list[tuple[EventKind, Diagnostic, Mark]] = []
 
     def run(self, events: Iterable[Event]) -> None:
         """Take every event; raises _StopReadingError."""
@@ -121,8 +112,8 @@ class _Assembly:
             if kind is EventKind.END:
                 frames.pop()
                 continue
-            if kind is EventKind.FAULT or kind is EventKind.STOP:
-                self._complain(kind, payload, Mark(line, column))
+            if kind is EventKind.FAULT or kind is EventKind.STAND_IN or kind is EventKind.STOP:
+                self._take_fault(kind, payload, Mark(line, column))
                 continue
             if frames and (frame := frames[-1]).is_mapping and frame.key is None:
                 self._take_key(kind, payload, Mark(line, column))
@@ -135,7 +126,7 @@ class _Assembly:
                 self._open(kind, Mark(line, column))
             if count > MOST_EVENTS:
                 message = f"more than {MOST_EVENTS:,} keys, values and ends of lists and mappings"
-                self._stop(message, Mark(line, column), "cut it into several files")
+                self._stop(message, Mark(line, column), "divide it into several files")
 
     def _open(self, kind: EventKind, mark: Mark) -> None:
         if len(self._frames) >= MOST_DEPTH:
@@ -159,7 +150,7 @@ class _Assembly:
     def _take_key(self, kind: EventKind, payload: object, mark: Mark) -> None:
         if kind is not EventKind.SCALAR:
             self._add(
-                Complaint(codes.KEY_NOT_TEXT, "a key must be a string, not a list or mapping"), self._path(), mark
+                Diagnostic(codes.KEY_NOT_TEXT, "a key must be a string, not a list or mapping"), self._path(), mark
             )
             raise _StopReadingError
         key = payload if isinstance(payload, str) else json.dumps(payload)
@@ -168,41 +159,47 @@ class _Assembly:
             self._judge_key(payload, key, (*self._path(), key), mark)
         frame.key = key
 
-    def _judge_key(self, payload: object, key: str, path: Path, mark: Mark) -> None:
+    def _judge_key(self, payload: object, key: str, path: Field, mark: Mark) -> None:
         self._settle(path)
         if type(payload) is int:
-            self.reading.number_keys.append(Fault(_quote_it(key), path, mark))
+            self.reading.number_keys.append(self._located(_quote_it(key), path, mark))
         elif not isinstance(payload, str):
+            self.reading.blind.add(path)
             self._add(_quote_it(key), path, mark)
         if key in self._frames[-1].container:
-            self._add(Complaint(codes.DUPLICATE_KEY, f"the key {show(key)} stands here again"), path, mark)
+            self._add(Diagnostic(codes.DUPLICATE_KEY, f"the key {show(key)} is repeated"), path, mark)
 
-    def _complain(self, kind: EventKind, complaint: Complaint, mark: Mark) -> None:
+    def _take_fault(self, kind: EventKind, fault: Diagnostic, mark: Mark) -> None:
         if kind is EventKind.STOP:
-            self._add(complaint, self._path(), mark)
+            self._add(fault, self._path(), mark)
             raise _StopReadingError
-        self._pending.append((complaint, mark))
+        self._pending.append((kind, fault, mark))
 
-    def _settle(self, path: Path) -> None:
-        """Record the complaints about a node, now that its path is known."""
-        for complaint, mark in self._pending:
-            self._add(complaint, path, mark)
+    def _settle(self, path: Field) -> None:
+        """Record the faults of a node, now that its path is known."""
+        for kind, fault, mark in self._pending:
+            if kind is EventKind.STAND_IN:
+                self.reading.blind.add(path)
+            self._add(fault, path, mark)
         self._pending.clear()
 
-    def _add(self, complaint: Complaint, path: Path, mark: Mark) -> None:
-        self.reading.faults.append(Fault(complaint, path, mark))
+    def _located(self, fault: Diagnostic, path: Field, mark: Mark) -> Diagnostic:
+        return replace(fault, field=path, location=Location(self._source, *mark))
+
+    def _add(self, fault: Diagnostic, path: Field, mark: Mark) -> None:
+        self.reading.faults.append(self._located(fault, path, mark))
         if len(self.reading.faults) >= MOST_FAULTS:
             self._stop(f"{MOST_FAULTS} problems; nothing is read beyond here", mark, code=codes.MORE_PROBLEMS)
 
     def _stop(self, message: str, mark: Mark, hint: str | None = None, *, code: str = codes.TOO_LARGE) -> NoReturn:
-        self.reading.faults.append(Fault(Complaint(code, message, hint), self._path(), mark))
+        self.reading.faults.append(self._located(Diagnostic(code, message, hint), self._path(), mark))
         raise _StopReadingError
 
-    def _path(self) -> Path:
+    def _path(self) -> Field:
         """Return the path of the innermost open container."""
         return tuple(frame.step for frame in self._frames[1:])
 
-    def _next_step(self) -> Path:
+    def _next_step(self) -> Field:
         """Return the step to the node that comes next; none for the root."""
         if not self._frames:
             return ()
@@ -210,11 +207,11 @@ class _Assembly:
         return (frame.key,) if frame.key is not None else (len(frame.container),)
 
 
-def _quote_it(key: str) -> Complaint:
-    return Complaint(codes.KEY_NOT_TEXT, f"the key {key} is not a string", f'{QUOTE_IT}: "{key}"', blind=True)
+def _quote_it(key: str) -> Diagnostic:
+    return Diagnostic(codes.KEY_NOT_TEXT, f"the key {key} is not a string", f'{QUOTE_IT}: "{key}"')
 
 
-def locate(events: Iterable[Event], paths: Iterable[Path]) -> dict[Path, Place]:
+def locate(events: Iterable[Event], paths: Iterable[Field]) -> dict[Field, Place]:
     """Find the places of paths and of all that leads to them; of a duplicate key the first counts.
 
     A path that is not in the text is left out.
@@ -237,7 +234,7 @@ class _Branch:
     """An open container on the way to a wanted path. `key` and `key_mark` await the value of a mapping."""
 
     wanted: dict[Any, Any]
-    path: Path
+    path: Field
     is_mapping: bool
     count: int = 0
     key: str | None = None
@@ -245,10 +242,10 @@ class _Branch:
 
 
 class _Search:
-    """Follows a stream of events into the containers that hold wanted paths, and counts past all others."""
+    """Follows a stream of events into the containers that hold wanted paths, and skips all others."""
 
-    def __init__(self, wanted: dict[Any, Any], missing: set[Path]) -> None:
-        self.found: dict[Path, Place] = {}
+    def __init__(self, wanted: dict[Any, Any], missing: set[Field]) -> None:
+        self.found: dict[Field, Place] = {}
         self._wanted = wanted
         self._missing = missing
         self._branches: list[_Branch] = []
@@ -256,7 +253,7 @@ class _Search:
 
     def take(self, kind: EventKind, payload: object, line: int, column: int) -> bool:
         """Take one event; False when there is no use in going on."""
-        if kind is EventKind.FAULT:
+        if kind is EventKind.FAULT or kind is EventKind.STAND_IN:
             return True
         if self._skipped:
             self._skipped += {EventKind.SCALAR: 0, EventKind.END: -1}.get(kind, 1)
@@ -276,7 +273,7 @@ class _Search:
         return self._take_value(kind, branch, Mark(line, column))
 
     def _take_value(self, kind: EventKind, branch: _Branch | None, mark: Mark) -> bool:
-        path: Path = ()
+        path: Field = ()
         wanted: dict[Any, Any] | None = self._wanted
         key_mark = mark
         if branch is not None:

@@ -1,87 +1,83 @@
-"""What is wrong with the entries of Kafka's own files, where the schema of a plan has no opinion."""
+"""What is wrong with entries of Kafka's own files that the schema of a plan does not cover."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from kadmin.diagnostics import Diagnostic
+from kadmin.documents.placing import Unplaced
 from kadmin.plan import codes
 from kadmin.schema import show
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from kadmin.documents.problem import Path
+    from kadmin.diagnostics import Field
 
 _ANY_LOG_DIR = "any"
 
 
-class Note(NamedTuple):
-    """A problem at a path. `at_key`: its place is the key, not the value; `first` is what it repeats."""
-
-    code: str
-    message: str
-    hint: str | None
-    path: Path
-    at_key: bool = False
-    first: Path | None = None
+def note(code: str, message: str, hint: str | None, field: Field, *, at_key: bool = False) -> Unplaced:
+    """Return a diagnostic about a field of the file."""
+    return Unplaced(Diagnostic(code, message, hint, field=field), at_key=at_key)
 
 
-def root_notes(value: Mapping[str, Any], items: str) -> Iterator[Note]:
+def root_notes(value: Mapping[str, Any], items: str) -> Iterator[Unplaced]:
     """Find what is wrong with the outermost object, whose list is called `items`."""
     for key in value:
         if key not in {"version", items}:
             hint = f"allowed here: version, {items}"
-            yield Note(codes.UNKNOWN_FIELD, f"unknown field {show(key)}", hint, (key,), at_key=True)
+            yield note(codes.UNKNOWN_FIELD, f"unknown field {show(key)}", hint, (key,), at_key=True)
     version = value.get("version", 1)
     if type(version) is not int or version != 1:
-        yield Note(codes.NOT_ALLOWED, f"version is {show(version)}", "1 is the only one that is known", ("version",))
+        yield note(codes.NOT_ALLOWED, f"version is {show(version)}", "the only known version is 1", ("version",))
     if value[items] == []:
-        yield Note(codes.EMPTY, f"{items} is empty", "Kafka's tools refuse a file that names nothing", (items,))
+        yield note(codes.EMPTY, f"{items} is empty", "Kafka's tools refuse a file that names nothing", (items,))
 
 
-def key_notes(items: str, entries: Sequence[Any], allowed: Sequence[str]) -> Iterator[Note]:
+def key_notes(items: str, entries: Sequence[Any], allowed: Sequence[str]) -> Iterator[Unplaced]:
     """Find keys that no entry of the list `items` may have; entries that are no objects are passed."""
     for index, entry in enumerate(entries):
         for key in entry if isinstance(entry, dict) else ():
             if key not in allowed:
                 hint, path = f"allowed here: {', '.join(allowed)}", (items, index, key)
-                yield Note(codes.UNKNOWN_FIELD, f"unknown field {show(key)}", hint, path, at_key=True)
+                yield note(codes.UNKNOWN_FIELD, f"unknown field {show(key)}", hint, path, at_key=True)
 
 
-def log_dir_notes(entries: Sequence[Any]) -> Iterator[Note]:
+def log_dir_notes(entries: Sequence[Any]) -> Iterator[Unplaced]:
     """Find `log_dirs` that say more than "any" for every replica."""
     for index, entry in enumerate(entries):
         if not isinstance(entry, dict) or "log_dirs" not in entry:
             continue
         path, listed, replicas = ("partitions", index, "log_dirs"), entry["log_dirs"], entry.get("replicas")
         if not isinstance(listed, list):
-            yield Note(codes.WRONG_TYPE, "log_dirs is a list: one per replica", None, path)
+            yield note(codes.WRONG_TYPE, "log_dirs is a list: one per replica", None, path)
             continue
         if isinstance(replicas, list) and len(listed) != len(replicas):
             message = f"{len(listed)} log_dirs for {len(replicas)} replicas"
-            yield Note(codes.EMPTY, message, "give one per replica, or leave log_dirs out", path)
+            yield note(codes.EMPTY, message, "give one per replica, or leave log_dirs out", path)
         whose = f"{show(entry.get('topic'))} partition {show(entry.get('partition'))}"
         for place, name in enumerate(listed):
             if name != _ANY_LOG_DIR:
                 yield _log_dir(whose, name, (*path, place))
 
 
-def _log_dir(whose: str, name: object, path: Path) -> Note:
+def _log_dir(whose: str, name: object, path: Field) -> Unplaced:
     if not isinstance(name, str) or not name.startswith("/"):
-        return Note(codes.NOT_ALLOWED, f"{show(name)} is no log directory", 'write "any"', path)
-    message = f"{whose} asks for the log directory {show(name)}, which no admin znode can say"
-    hint = "only the AlterReplicaLogDirs RPC can: kafka-reassign-partitions with --bootstrap-server"
-    return Note(codes.NOT_ALLOWED, message, hint, path)
+        return note(codes.NOT_ALLOWED, f"{show(name)} is no log directory", 'write "any"', path)
+    message = f"{whose} asks for the log directory {show(name)}, which a reassignment through ZooKeeper cannot choose"
+    hint = "use the AlterReplicaLogDirs RPC: kafka-reassign-partitions with --bootstrap-server"
+    return note(codes.NOT_ALLOWED, message, hint, path)
 
 
-def topic_notes(entries: object) -> Iterator[Note]:
+def topic_notes(entries: object) -> Iterator[Unplaced]:
     """Find what is no list of objects with the one key `topic`."""
     if not isinstance(entries, list):
-        yield Note(codes.WRONG_TYPE, f"{show(entries)} stands here; a list belongs here", None, ("topics",))
+        yield note(codes.WRONG_TYPE, f"{show(entries)} is not a list", None, ("topics",))
         return
     for index, entry in enumerate(entries):
         if not isinstance(entry, dict):
-            yield Note(codes.WRONG_TYPE, f"{show(entry)} stands here; a mapping belongs here", None, ("topics", index))
+            yield note(codes.WRONG_TYPE, f"{show(entry)} is not a mapping", None, ("topics", index))
         elif "topic" not in entry:
-            yield Note(codes.MISSING_FIELD, "the field topic is missing", None, ("topics", index))
+            yield note(codes.MISSING_FIELD, "the field topic is missing", None, ("topics", index))
     yield from key_notes("topics", entries, ("topic",))

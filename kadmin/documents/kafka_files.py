@@ -20,16 +20,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.payloads import encode_reassignment
 from kadmin.cluster.zookeeper.znodes.admin import encode_election
-from kadmin.documents.events import assemble, locate
+from kadmin.diagnostics import Diagnostic, Location
+from kadmin.documents.events import assemble
 from kadmin.documents.explain import code_of
 from kadmin.documents.json_text import json_events, plain_value
-from kadmin.documents.kafka_entries import Note, key_notes, log_dir_notes, root_notes, topic_notes
+from kadmin.documents.kafka_entries import key_notes, log_dir_notes, note, root_notes, topic_notes
+from kadmin.documents.parse import refusal_of
 from kadmin.documents.places import PlaceFinder
-from kadmin.documents.problem import Problem, json_path
+from kadmin.documents.placing import Unplaced, in_order_of_place, place
 from kadmin.documents.text import LineIndex, UnreadableTextError, decode
 from kadmin.errors import InvalidInputError, name_some
 from kadmin.plan import codes
-from kadmin.plan.checks import check_alone
 from kadmin.plan.model import (
     Elect,
     ElectionPlan,
@@ -39,12 +40,12 @@ from kadmin.plan.model import (
     RebalanceRequest,
     WaveLimits,
 )
+from kadmin.plan.rules import check
 from kadmin.schema import validate_value
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
 
-    from kadmin.documents.problem import Mark
     from kadmin.plan.model import Document
 
 KafkaDocument: TypeAlias = ReassignmentPlan | ElectionPlan | RebalanceRequest
@@ -61,7 +62,6 @@ _SHAPES = (
     'topics to move {"version":1,"topics":[{"topic":"foo"}]}, '
     "and the output of kafka-reassign-partitions --generate"
 )
-_MOST_LISTED = 50
 _OF_REASSIGNMENTS = frozenset({"replicas", "log_dirs"})
 _FIELDS = ("topic", "partition")
 _ELECTION_SCHEMA = ("PreferredReplicaElection", "preferred-replica-election")
@@ -73,17 +73,9 @@ class _Section(NamedTuple):
     text: str
     source: str
 
-    def refusal(self, notes: Sequence[Note]) -> InvalidInputError:
-        """Return the error that lists the notes with their places."""
-        wanted = {path for note in notes for path in (note.path, note.first) if path is not None}
-        places = locate(json_events(self.text), wanted)
-
-        def problem(note: Note) -> Problem:
-            known = next(note.path[:length] for length in range(len(note.path), -1, -1) if note.path[:length] in places)
-            mark = places[known].key if note.at_key else places[known].value
-            return _problem(note, mark, None if note.first is None else places[note.first].key.line, self.source)
-
-        return _refusal(self.source, [problem(note) for note in notes])
+    def refusal(self, found: Sequence[Unplaced]) -> InvalidInputError:
+        """Return the error that lists the diagnostics with their places."""
+        return _refusal(self.source, place(found, self.source, self.text, json_events(self.text)))
 
 
 class _Shape(Enum):
@@ -101,11 +93,9 @@ def parse_kafka_file(data: bytes, source: str) -> KafkaDocument:
     RebalanceRequest. `log_dirs` of nothing but "any" mean nothing and go; the output of --generate fills `current`.
     """
     try:
-        text = decode(data)
+        text = decode(data, source)
     except UnreadableTextError as error:
-        raise _refusal(
-            source, [Problem(error.code, error.message, source, error.mark.line, error.mark.column, "$", error.hint)]
-        ) from error
+        raise _refusal(source, [error.diagnostic]) from error
     headings = list(_HEADING.finditer(text))
     if headings:
         return _generated(text, headings, source)
@@ -175,7 +165,8 @@ def _generated(text: str, headings: list[re.Match[str]], source: str) -> Reassig
         mark = LineIndex(text).mark(headings[0].start())
         message = "this is not the output of kafka-reassign-partitions --generate, whole and alone"
         hint = f'that is "{_CURRENT}", JSON, "{_PROPOSED}", JSON; or keep one JSON document and no other text'
-        raise _refusal(source, [Problem(codes.NOT_ONE_DOCUMENT, message, source, mark.line, mark.column, "$", hint)])
+        location = Location(source, *mark)
+        raise _refusal(source, [Diagnostic(codes.NOT_ONE_DOCUMENT, message, hint, location=location)])
     (_, middle), (end, start) = headings[0].span(), headings[1].span()
     first = _Section(_blank(text[:middle]) + text[middle:end], source)
     second = _Section(_blank(text[:start]) + text[start:], source)
@@ -190,13 +181,13 @@ def _generated(text: str, headings: list[re.Match[str]], source: str) -> Reassig
 def _under_heading(section: _Section) -> ReassignmentPlan:
     value = _value(section)
     if _shape(value) is not _Shape.REASSIGNMENT:
-        raise section.refusal([Note(codes.KIND, "a reassignment belongs under this heading", None, ())])
+        raise section.refusal([note(codes.KIND, "a reassignment belongs under this heading", None, ())])
     return _reassignment(section, value)
 
 
 def _require_known(section: _Section, plan: ReassignmentPlan, others: Container[TopicPartition], heading: str) -> None:
     notes = [
-        Note(codes.CONTRADICTION, f'{target.partition} does not stand under "{heading}"', None, ("partitions", index))
+        note(codes.CONTRADICTION, f'{target.partition} is not under "{heading}"', None, ("partitions", index))
         for index, target in enumerate(plan.reassignments)
         if target.partition not in others
     ]
@@ -219,33 +210,19 @@ def _single(section: _Section) -> KafkaDocument:
         return _topics_to_move(section, value)
     if isinstance(value, dict) and "kind" in value:
         raise section.refusal(
-            [Note(codes.KIND, "this is a document of kadmin already", _SHAPES, ("kind",), at_key=True)]
+            [note(codes.KIND, "this is a document of kadmin already", _SHAPES, ("kind",), at_key=True)]
         )
-    raise section.refusal([Note(codes.KIND, "this is no file of Kafka's tools", _SHAPES, ())])
+    raise section.refusal([note(codes.KIND, "this is no file of Kafka's tools", _SHAPES, ())])
 
 
 def _value(section: _Section) -> Any:  # noqa: ANN401 - any JSON value
     usual, value = plain_value(section.text)
     if usual:
         return value
-    reading = assemble(json_events(section.text))
-    if not reading.faults:
-        return reading.value
-    raise _refusal(
-        section.source,
-        [
-            Problem(
-                fault.complaint.code,
-                fault.complaint.message,
-                section.source,
-                fault.mark.line,
-                fault.mark.column,
-                json_path(fault.path),
-                fault.complaint.hint,
-            )
-            for fault in reading.faults
-        ],
-    )
+    reading = assemble(json_events(section.text), section.source)
+    if reading.faults:
+        raise _refusal(section.source, in_order_of_place(reading.faults))
+    return reading.value
 
 
 def _shape(value: object) -> _Shape | None:
@@ -295,32 +272,33 @@ def _topics_to_move(section: _Section, value: Mapping[str, Any]) -> RebalanceReq
     names = [entry["topic"] for entry in entries]
     found = _by_schema(*_ELECTION_SCHEMA, {"topics": names})
     if found:
-        raise section.refusal([note._replace(path=(*note.path, "topic")) for note in found])
+        raise section.refusal(
+            [
+                each._replace(diagnostic=replace(each.diagnostic, field=(*each.diagnostic.field, "topic")))
+                for each in found
+            ]
+        )
     _require_sound(section, ElectionPlan(PlanHeader(), topics=tuple(names)))
     return RebalanceRequest(PlanHeader(), include_topics=tuple(names))
 
 
-def _by_schema(kind: str, name: str, spec: Mapping[str, Any]) -> list[Note]:
+def _by_schema(kind: str, name: str, spec: Mapping[str, Any]) -> list[Unplaced]:
     """Return what the schema of a kadmin document forbids; Kafka's file has the same below `spec`."""
     found = validate_value({"kind": kind, "spec": spec}, name)
-    return [Note(code_of(each), each.message, each.hint, each.path[1:]) for each in found]
+    return [note(code_of(each), each.message, each.hint, each.path[1:]) for each in found]
 
 
 def _require_sound(section: _Section, plan: ReassignmentPlan | ElectionPlan) -> None:
     """Refuse what `validate` calls an error in the plan, at the place in Kafka's file."""
     finder = PlaceFinder(plan)
-    notes = []
-    for violation in check_alone(plan):
-        if violation.severity == "error":
-            first = finder.first(violation)
-            path = finder.find(violation)[1:]
-            notes.append(
-                Note(
-                    violation.code, violation.message, violation.hint, path, first=None if first is None else first[1:]
-                )
-            )
-    if notes:
-        raise section.refusal(notes)
+    found = []
+    for each in check(plan):
+        if each.severity == "error":
+            first = finder.first(each)
+            moved = replace(each, field=finder.find(each)[1:])  # Kafka's files have no `spec`
+            found.append(Unplaced(moved, None if first is None else first[1:]))
+    if found:
+        raise section.refusal(found)
 
 
 def _only(entries: Sequence[Any], keys: Sequence[str]) -> list[Any]:
@@ -335,20 +313,5 @@ def _partition(entry: Mapping[str, Any]) -> TopicPartition:
     return TopicPartition(entry["topic"], entry["partition"])
 
 
-def _problem(note: Note, mark: Mark, first_line: int | None, source: str) -> Problem:
-    message = note.message if first_line is None else f"{note.message}; the first is on line {first_line}"
-    return Problem(
-        note.code, message, source, mark.line, mark.column, json_path(note.path), note.hint, first_line=first_line
-    )
-
-
-def _refusal(source: str, problems: Sequence[Problem]) -> InvalidInputError:
-    ordered = sorted(problems, key=lambda problem: (problem.line, problem.column, problem.code, problem.message))
-    listed = [
-        f"{problem.place}: {problem.code} {problem.message}" + (f" ({problem.hint})" if problem.hint else "")
-        for problem in ordered
-    ]
-    return InvalidInputError(
-        f"{source} cannot be converted: {len(listed)} {'problem' if len(listed) == 1 else 'problems'}.",
-        cause=name_some((f"\n    {line}" for line in listed), most=_MOST_LISTED).lstrip(),
-    )
+def _refusal(source: str, problems: Sequence[Diagnostic]) -> InvalidInputError:
+    return refusal_of(f"{source} cannot be converted", problems)

@@ -1,4 +1,4 @@
-"""Documents for those who need a valid one: the value, or one error that lists every problem."""
+"""Valid documents: the value, or one error that lists every problem."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from kadmin.documents.check import examine
 from kadmin.errors import InvalidInputError, name_some
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from kadmin.diagnostics import Diagnostic
     from kadmin.documents.check import Checked
     from kadmin.plan.model import Document
 
@@ -40,13 +41,18 @@ def _valid(data: bytes, source: str) -> Checked:
     checked = examine(data, source)
     errors = [problem for problem in checked.problems if problem.severity == "error"]
     if errors:
-        listed = [
-            f"{problem.place}: {problem.code} {problem.message}" + (f" ({problem.hint})" if problem.hint else "")
-            for problem in errors
-        ]
-        raise InvalidInputError(
-            f"{source} is not valid: {len(errors)} {'problem' if len(errors) == 1 else 'problems'}.",
-            cause=name_some((f"\n    {line}" for line in listed), most=_MOST_LISTED).lstrip(),
-            next_command=f"kadmin validate {source}",
-        )
+        raise refusal_of(f"{source} is not valid", errors, next_command=f"kadmin validate {source}")
     return checked
+
+
+def refusal_of(what: str, errors: Sequence[Diagnostic], *, next_command: str | None = None) -> InvalidInputError:
+    """Return one error that lists diagnostics with their places."""
+    listed = (
+        f"\n    {each.location}: {each.code} {each.message}" + (f" ({each.hint})" if each.hint else "")
+        for each in errors
+    )
+    return InvalidInputError(
+        f"{what}: {len(errors)} {'problem' if len(errors) == 1 else 'problems'}.",
+        cause=name_some(listed, most=_MOST_LISTED).lstrip(),
+        next_command=next_command,
+    )

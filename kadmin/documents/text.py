@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import bisect
 import re
+from typing import NamedTuple
 
-from kadmin.documents.problem import Mark
+from kadmin.diagnostics import Diagnostic, Location
 from kadmin.plan import codes
 
 MOST_BYTES = 64 * 1024 * 1024
@@ -23,36 +24,44 @@ _NEWLINE = re.compile(r"\r\n|\r|\n")
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
+class Mark(NamedTuple):
+    """Line and column in a text; both count from 1, the column in characters."""
+
+    line: int
+    column: int
+
+
 class UnreadableTextError(ValueError):
-    """The bytes are no text that is worth parsing."""
+    """The bytes are no text that can be parsed; `diagnostic` says why and where."""
 
-    def __init__(self, code: str, message: str, mark: Mark, hint: str | None = None) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
-        self.mark = mark
-        self.hint = hint
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(diagnostic.message)
+        self.diagnostic = diagnostic
 
 
-def decode(data: bytes) -> str:
-    """Return the text, without a leading UTF-8 byte order mark; raises UnreadableTextError."""
+def decode(data: bytes, source: str) -> str:
+    """Return the text of the file `source`, without a leading UTF-8 byte order mark; raises UnreadableTextError."""
+
+    def unreadable(code: str, message: str, mark: Mark, hint: str) -> UnreadableTextError:
+        return UnreadableTextError(Diagnostic(code, message, hint, location=Location(source, *mark)))
+
     if len(data) > MOST_BYTES:
         message = f"the file has more than {MOST_BYTES} bytes"
-        raise UnreadableTextError(codes.TOO_LARGE, message, Mark(1, 1), "cut the plan into several files")
+        raise unreadable(codes.TOO_LARGE, message, Mark(1, 1), "divide the plan into several files")
     for bom, encoding in _BOMS_OTHER.items():
         if data.startswith(bom):
             message = f"the file is {encoding}, not UTF-8"
-            raise UnreadableTextError(codes.UNREADABLE, message, Mark(1, 1), "save it as UTF-8")
+            raise unreadable(codes.UNREADABLE, message, Mark(1, 1), "save it as UTF-8")
     try:
         text = data.removeprefix(_BOM_UTF8).decode()
     except UnicodeDecodeError as error:
         offset = error.start + (len(_BOM_UTF8) if data.startswith(_BOM_UTF8) else 0)
         message = f"byte {offset} (0x{data[offset]:02x}) is not UTF-8"
-        raise UnreadableTextError(codes.UNREADABLE, message, _mark_of_byte(data, offset), "save it as UTF-8") from error
+        raise unreadable(codes.UNREADABLE, message, _mark_of_byte(data, offset), "save it as UTF-8") from error
     found = _FORBIDDEN.search(text)
     if found is not None:
         message = f"character U+{ord(found[0]):04X} is not allowed in a document"
-        raise UnreadableTextError(codes.UNREADABLE, message, LineIndex(text).mark(found.start()), _nul_hint(found[0]))
+        raise unreadable(codes.UNREADABLE, message, LineIndex(text).mark(found.start()), _nul_hint(found[0]))
     return text
 
 

@@ -1,4 +1,4 @@
-"""YAML as events: plain data of YAML 1.2, nothing that other readers could understand differently.
+"""YAML as events: plain data of YAML 1.2, and nothing that other readers understand differently.
 
 Aliases are never followed, so a text cannot grow into more than its own bytes.
 """
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from kadmin.documents.events import Complaint, EventKind
+from kadmin.diagnostics import Diagnostic
+from kadmin.documents.events import EventKind
 from kadmin.documents.scalars import OddNumberError, resolve
 from kadmin.plan import codes
 from kadmin.schema import show
@@ -32,7 +33,7 @@ _KINDS = {
 
 
 def yaml_events(text: str) -> Iterator[Event]:
-    """Yield the events of the first document, with a FAULT or STOP for whatever no document may hold."""
+    """Yield the events of the first document, with a FAULT, STAND_IN or STOP for what no document may hold."""
     begun = False
     try:
         for event in yaml.parse(text, Loader=_LOADER):
@@ -43,22 +44,22 @@ def yaml_events(text: str) -> Iterator[Event]:
             elif isinstance(event, yaml.AliasEvent):
                 yield from _alias(event, mark.line + 1, mark.column + 1)
             elif isinstance(event, yaml.DocumentStartEvent):
-                complaint = _SECOND if begun else _DIRECTIVES if event.version or event.tags else None
-                if complaint is not None:
-                    yield EventKind.STOP, complaint, mark.line + 1, mark.column + 1
+                fault = _SECOND if begun else _DIRECTIVES if event.version or event.tags else None
+                if fault is not None:
+                    yield EventKind.STOP, fault, mark.line + 1, mark.column + 1
                     return
                 begun = True
     except yaml.MarkedYAMLError as error:  # the one kind that is left: what its reader refuses is no text here
         yield _syntax_error(error)
 
 
-_SECOND = Complaint(
+_SECOND = Diagnostic(
     codes.NOT_ONE_DOCUMENT, "a second document starts here; a file holds one", "put it into a file of its own"
 )
-_DIRECTIVES = Complaint(codes.FORBIDDEN_YAML, "directives (%YAML, %TAG) are not read", "remove the line")
+_DIRECTIVES = Diagnostic(codes.FORBIDDEN_YAML, "directives (%YAML, %TAG) are not read", "remove the line")
 _KEYS_OF_YAML_1_1 = {
-    "<<": Complaint(codes.FORBIDDEN_YAML, "<< is a merge key", "write the fields out", blind=True),
-    "=": Complaint(codes.FORBIDDEN_YAML, "= is the value key of YAML 1.1", 'quote it: "="', blind=True),
+    "<<": Diagnostic(codes.FORBIDDEN_YAML, "<< is a merge key", "write the fields out"),
+    "=": Diagnostic(codes.FORBIDDEN_YAML, "= is the value key of YAML 1.1", 'quote it: "="'),
 }
 
 
@@ -66,41 +67,41 @@ def _node_events(kind: EventKind, event: Any, line: int, column: int) -> tuple[E
     """Return the events of what is no alias. A large plan has a million of them: its time is spent here."""
     if kind is EventKind.END:
         return ((kind, None, line, column),)
-    value = complaint = None
+    value = unreadable = None
     if kind is EventKind.SCALAR:
         value = event.value
         if not event.style:  # plain is "" in C and None in Python
-            value, complaint = _plain_scalar(value)
+            value, unreadable = _plain_scalar(value)
     node = (kind, value, line, column)
-    if complaint is None and event.anchor is None and event.tag is None:
+    if unreadable is None and event.anchor is None and event.tag is None:
         return (node,)
-    faults = [*_decorations(event), *([] if complaint is None else [complaint])]
-    return (*((EventKind.FAULT, fault, line, column) for fault in faults), node)
+    faults = [(EventKind.FAULT, fault, line, column) for fault in _decorations(event)]
+    if unreadable is not None:
+        faults.append((EventKind.STAND_IN, unreadable, line, column))
+    return (*faults, node)
 
 
 def _alias(event: Any, line: int, column: int) -> Iterator[Event]:  # noqa: ANN401 - as above
-    complaint = Complaint(
-        codes.FORBIDDEN_YAML, f"{_short(f'*{event.anchor}')} is an alias", "write the value out", blind=True
-    )
-    yield EventKind.FAULT, complaint, line, column
+    fault = Diagnostic(codes.FORBIDDEN_YAML, f"{_short(f'*{event.anchor}')} is an alias", "write the value out")
+    yield EventKind.STAND_IN, fault, line, column
     yield EventKind.SCALAR, f"*{event.anchor}", line, column
 
 
-def _plain_scalar(text: str) -> tuple[str | int | float | bool | None, Complaint | None]:
+def _plain_scalar(text: str) -> tuple[str | int | float | bool | None, Diagnostic | None]:
     if text in _KEYS_OF_YAML_1_1:
         return text, _KEYS_OF_YAML_1_1[text]
     try:
         return resolve(text), None
     except OddNumberError as error:
         message = f"{_short(text)} is a number that readers understand differently"
-        return text, Complaint(codes.ODD_NUMBER, message, str(error), blind=True)
+        return text, Diagnostic(codes.ODD_NUMBER, message, str(error))
 
 
-def _decorations(event: Any) -> Iterator[Complaint]:  # noqa: ANN401 - as above
+def _decorations(event: Any) -> Iterator[Diagnostic]:  # noqa: ANN401 - as above
     if event.anchor is not None:
-        yield Complaint(codes.FORBIDDEN_YAML, f"{_short(f'&{event.anchor}')} is an anchor", "remove it")
+        yield Diagnostic(codes.FORBIDDEN_YAML, f"{_short(f'&{event.anchor}')} is an anchor", "remove it")
     if event.tag is not None:
-        yield Complaint(
+        yield Diagnostic(
             codes.FORBIDDEN_YAML,
             f"{_short(event.tag.replace('tag:yaml.org,2002:', '!!'))} is a tag",
             "remove it; types come from the schema",
@@ -114,5 +115,5 @@ def _short(text: str) -> str:
 def _syntax_error(error: yaml.MarkedYAMLError) -> Event:
     mark: Any = error.problem_mark
     parts = [_short(part) for part in (error.context, error.problem) if part]
-    complaint = Complaint(codes.SYNTAX, f"not well-formed YAML: {', '.join(parts)}")
-    return EventKind.STOP, complaint, mark.line + 1, mark.column + 1
+    fault = Diagnostic(codes.SYNTAX, f"not well-formed YAML: {', '.join(parts)}")
+    return EventKind.STOP, fault, mark.line + 1, mark.column + 1

@@ -1,1 +1,1 @@
-"""Pure questions on a snapshot of a cluster."""
+"""Pure questions on what was read: what is wrong (`diagnosis`), what would happen (`predict`), rows (`tables`)."""

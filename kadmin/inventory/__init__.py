@@ -1,9 +1,9 @@
-"""The inventory: tables of brokers and partitions, read, checked and written."""
+"""Reads, checks and writes inventories: a folder with tables of brokers and partitions."""
 
-from kadmin.inventory.fit import check_fit, check_named
 from kadmin.inventory.model import SINGLE_CLUSTER, BrokerRow, ClusterInventory, Inventory, KafkaFacts, PartitionRow
 from kadmin.inventory.reading import inventory_files, read_inventory
 from kadmin.inventory.state import facts_of, inventory_of, state_of
+from kadmin.inventory.worlds import world_of
 from kadmin.inventory.writing import write_inventory
 
 __all__ = [
@@ -13,12 +13,11 @@ __all__ = [
     "Inventory",
     "KafkaFacts",
     "PartitionRow",
-    "check_fit",
-    "check_named",
     "facts_of",
     "inventory_files",
     "inventory_of",
     "read_inventory",
     "state_of",
+    "world_of",
     "write_inventory",
 ]

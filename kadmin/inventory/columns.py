@@ -1,7 +1,7 @@
-"""The two tables column by column, and what a column of rows may hold.
+"""Defines the columns of the two tables, and checks their values.
 
-Goals: every bad row is found at once and told as table, column, what is wrong, how many rows, and the first of them.
-Constraints: the same words for CSV, JSON lines and Parquet; no third-party library.
+Goals: report every bad row in one run: table, column, what is wrong, the number of rows and the first of them.
+Constraints: the same messages for CSV, JSON lines and Parquet; no third-party library.
 Example: `partitions.csv: size_bytes: 2 rows negative (first: row 7)`.
 """
 
@@ -14,19 +14,21 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kadmin.cluster.names import is_legal_topic_name
+from kadmin.diagnostics import Diagnostic
+from kadmin.plan import codes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 Columns: TypeAlias = "Mapping[str, Sequence[Any]]"
-"""Values by column name; all columns of a table have the same length, None is null, Misread what is of no such type."""
+"""Values by column name. All columns of a table have the same length; None is null, Misread a value of a wrong type."""
 
 MOST_INT = 2**31 - 1
 MOST_LONG = 2**63 - 1
 
 
 class ColumnKind(StrEnum):
-    """The type of a column, named as errors name it."""
+    """The type of a column; the value is its name in messages."""
 
     INT = "an integer"
     LONG = "a long integer"
@@ -38,7 +40,7 @@ class ColumnKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column. `lowest` bounds an integer, or each integer of a list; null is allowed unless `required`."""
+    """One column. `lowest` is the least integer allowed; null is allowed unless `required`."""
 
     name: str
     kind: ColumnKind
@@ -48,37 +50,22 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class InventoryTable:
-    """One of the two tables: its columns in the order of writing, and the columns whose values are unique together."""
+    """One of the two tables: its columns in order, and the columns whose values together are unique."""
 
     name: str
     columns: tuple[Column, ...]
     key: tuple[str, ...]
 
     def of_fleet(self) -> InventoryTable:
-        """Return the table with the first column that a fleet's has."""
+        """Return the table with the column `cluster` in front, as a fleet's tables have it."""
         return InventoryTable(self.name, (CLUSTER, *self.columns), (CLUSTER.name, *self.key))
 
 
 @dataclass(frozen=True, slots=True)
 class Misread:
-    """A cell whose text or type is not its column's."""
+    """A cell that is not of its column's type."""
 
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Complaint:
-    """Rows of one column that cannot be. `first_row` counts the table's rows from 1, its header left out."""
-
-    table: str
-    column: str
-    what: str
-    rows: int
-    first_row: int
-
-    def __str__(self) -> str:
-        counted = "1 row" if self.rows == 1 else f"{self.rows} rows"
-        return f"{self.table}: {self.column}: {counted} {self.what} (first: row {self.first_row})"
 
 
 CLUSTER = Column("cluster", ColumnKind.STRING, required=True)
@@ -108,22 +95,23 @@ PARTITIONS = InventoryTable(
 )
 
 
-def complaints(table: InventoryTable, columns: Columns, *, name: str) -> Iterator[Complaint]:
-    """Find everything wrong with the values of a table; `name` is what the complaints call it."""
+def check_columns(table: InventoryTable, columns: Columns, *, name: str) -> Iterator[Diagnostic]:
+    """Yield what is wrong with the values of a table, called `name` in messages; rows count from 1 below its header."""
     for column in table.columns:
         if column.name in columns:
             values = columns[column.name]
-            different = set(values)  # far fewer in a large table, where brokers and lists of replicas come again
+            different = set(values)  # in a large table far fewer than rows, because replica lists repeat
             for what, test in _tests(column):
                 bad = {value for value in different if test(value)}
-                yield from _complain(name, column.name, what, (value in bad for value in values) if bad else ())
-    yield from _complain(name, ", ".join(table.key), "with a duplicate key", _repeated(table, columns))
+                yield from _wrong_rows(name, column.name, what, (value in bad for value in values) if bad else ())
+    yield from _wrong_rows(name, ", ".join(table.key), "with a duplicate key", _repeated(table, columns))
 
 
-def _complain(table: str, column: str, what: str, wrong: Iterable[bool]) -> Iterator[Complaint]:
+def _wrong_rows(table: str, column: str, what: str, wrong: Iterable[bool]) -> Iterator[Diagnostic]:
     rows = [number for number, bad in enumerate(wrong, start=1) if bad]
     if rows:
-        yield Complaint(table, column, what, len(rows), rows[0])
+        counted = "1 row" if len(rows) == 1 else f"{len(rows)} rows"
+        yield Diagnostic(codes.UNREADABLE, f"{table}: {column}: {counted} {what} (first: row {rows[0]})")
 
 
 def _tests(column: Column) -> Iterator[tuple[str, Callable[[Any], bool]]]:

@@ -1,4 +1,4 @@
-"""`inventory.json`: when the inventory was taken, and of which cluster or clusters."""
+"""Reads and encodes `inventory.json`: the time of the inventory, its cluster or clusters, and their facts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HEADER = "inventory.json"
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What `inventory.json` says, by the clusters' names: their ids and facts; one cluster is SINGLE_CLUSTER."""
+    """The content of `inventory.json`: ids and facts by cluster name; a single cluster is named SINGLE_CLUSTER."""
 
     taken_at: str
     clusters: Mapping[str, str | None]
@@ -34,7 +34,7 @@ class Header:
         return SINGLE_CLUSTER not in self.clusters
 
     def shape(self, table: InventoryTable) -> InventoryTable:
-        """Return the table with the columns that it has under this header."""
+        """Return the table with its columns under this header: a fleet's has the column `cluster`."""
         return table.of_fleet() if self.fleet else table
 
 
@@ -51,7 +51,10 @@ def read_header(directory: Path) -> Header:
         ) from error
     fields = parse_inventory_header(data, str(path))
     if "cluster_id" in fields and "clusters" in fields:
-        raise InvalidInputError(f"{path} has both cluster_id and clusters.", cause="it is one cluster or a fleet")
+        raise InvalidInputError(
+            f"{path} has both cluster_id and clusters.",
+            cause="cluster_id is for one cluster, clusters for a fleet",
+        )
     clusters = fields.get("clusters", {SINGLE_CLUSTER: fields.get("cluster_id")})
     return Header(fields["taken_at"], clusters, _facts_of(path, fields, clusters))
 
@@ -59,13 +62,13 @@ def read_header(directory: Path) -> Header:
 def encode_header(header: Header) -> str:
     """Return the text of `inventory.json`."""
     value: dict[str, Any] = {"apiVersion": "kadmin/v1", "kind": "ClusterInventory", "taken_at": header.taken_at}
-    facts = {name: told for name, found in sorted(header.facts.items()) if (told := _encode_facts(found))}
+    facts = {name: fields for name, found in sorted(header.facts.items()) if (fields := _encode_facts(found))}
     if header.fleet:
         value |= {"clusters": dict(sorted(header.clusters.items())), "kafka_by_cluster": facts or None}
     else:
         value |= {"cluster_id": header.clusters[SINGLE_CLUSTER], "kafka": facts.get(SINGLE_CLUSTER)}
-    told_of = {name: each for name, each in value.items() if each is not None}
-    return json.dumps(told_of, indent=2, ensure_ascii=False) + "\n"
+    known = {name: each for name, each in value.items() if each is not None}
+    return json.dumps(known, indent=2, ensure_ascii=False) + "\n"
 
 
 def _facts_of(path: Path, fields: Mapping[str, Any], clusters: Mapping[str, str | None]) -> dict[str, KafkaFacts]:
@@ -73,10 +76,13 @@ def _facts_of(path: Path, fields: Mapping[str, Any], clusters: Mapping[str, str 
     wrong, right = ("kafka", "kafka_by_cluster") if fleet else ("kafka_by_cluster", "kafka")
     if wrong in fields:
         what = "a fleet" if fleet else "one cluster"
-        raise InvalidInputError(f"{path} is of {what} and has {wrong}.", cause=f"the facts of {what} stand in {right}")
+        raise InvalidInputError(f"{path} is of {what} and has {wrong}.", cause=f"the facts of {what} belong in {right}")
     found = fields.get(right, {}) if fleet else {SINGLE_CLUSTER: fields.get(right, {})}
     if unknown := sorted(set(found) - set(clusters)):
-        raise InvalidInputError(f"{path} has facts of clusters that it does not name: {name_some(unknown)}.")
+        raise InvalidInputError(
+            f"{path} has facts of clusters that it does not name: {name_some(unknown)}.",
+            cause=f"its clusters are {name_some(sorted(clusters))}",
+        )
     return {name: _decode_facts(facts) for name, facts in found.items()}
 
 

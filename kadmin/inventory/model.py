@@ -1,4 +1,4 @@
-"""Frozen values of an inventory: the planner's input, and what `snapshot` writes."""
+"""Frozen values of an inventory: the planner's input and the output of `kadmin snapshot`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SINGLE_CLUSTER = ""
 
 @dataclass(frozen=True, slots=True)
 class BrokerRow:
-    """One broker. `alive` None means that nobody said; the planner then takes it for alive."""
+    """One broker. `alive` None means unknown; the planner treats it as alive."""
 
     broker_id: int
     rack: str | None = None
@@ -42,10 +42,10 @@ class PartitionRow:
 
 @dataclass(frozen=True, slots=True)
 class KafkaFacts:
-    """What `inventory.json` says of the cluster's Kafka; empty or None where nobody could tell.
+    """Facts about a cluster in `inventory.json`; empty or None where unknown.
 
-    `consumers` maps a topic to the groups that use it; `min_insync_replicas` holds the topics' own limits.
-    `unavailable` says what the brokers could not be asked for, and why.
+    `consumers` maps a topic to the groups that use it; `min_insync_replicas` has the topics that set it. `unavailable`
+    lists what could not be read from the brokers, and why.
     """
 
     min_insync_replicas: Mapping[str, int] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class ClusterInventory:
     facts: KafkaFacts = field(default_factory=KafkaFacts)
 
     def dead_brokers(self) -> tuple[int, ...]:
-        """Return the ids that hold replicas but are marked dead or have no row at all."""
+        """Return the ids of brokers that hold replicas and are marked dead or have no row."""
         alive = {row.broker_id for row in self.brokers if row.alive is not False}
         return tuple(sorted({broker for row in self.partitions for broker in row.replicas} - alive))
 

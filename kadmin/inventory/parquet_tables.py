@@ -1,4 +1,4 @@
-"""Parquet in and out; the only module of the room that needs pyarrow, and it imports it when called."""
+"""Reads and writes Parquet tables; the only module here that needs pyarrow, which it imports when called."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def read_parquet(path: Path, table: InventoryTable) -> dict[str, list[Any]]:
-    """Read a Parquet table; a column of another type comes back as Misread cells, its nulls kept."""
+    """Read a Parquet table; a column of a wrong type becomes Misread cells, with its nulls kept."""
     arrow, parquet = _pyarrow()
     try:
         read = arrow_table(parquet, path)
@@ -25,9 +25,9 @@ def read_parquet(path: Path, table: InventoryTable) -> dict[str, list[Any]]:
 
 
 def arrow_table(parquet: Any, path: Path) -> Any:  # noqa: ANN401 - pyarrow ships no type information
-    """Return a Parquet table as Arrow has it; `parquet` is the module pyarrow.parquet.
+    """Return a Parquet file, or a folder of them, as an Arrow table; `parquet` is the module pyarrow.parquet.
 
-    A folder of files, as Spark writes one, is left to Arrow's data sets, which take long to import.
+    Only a folder, as Spark writes it, needs Arrow's data sets, which are slow to import.
     """
     return parquet.read_table(path) if path.is_dir() else parquet.ParquetFile(path).read()
 
@@ -42,7 +42,7 @@ def write_parquet(path: Path, columns: Columns, table: InventoryTable) -> None:
 
 
 def arrow_types(arrow: Any) -> dict[ColumnKind, Any]:  # noqa: ANN401 - pyarrow ships no type information
-    """Return the Arrow type of each kind of column; `arrow` is the pyarrow module."""
+    """Return the Arrow type of each kind of column; `arrow` is the module pyarrow."""
     return {
         ColumnKind.INT: arrow.int32(),
         ColumnKind.LONG: arrow.int64(),
@@ -63,7 +63,7 @@ def _cells(arrow: Any, column: Any, kind: ColumnKind) -> list[Any]:  # noqa: ANN
 
 
 def holds(types: Any, found: Any, kind: ColumnKind) -> bool:  # noqa: ANN401 - pyarrow ships no type information
-    """Whether a column of the Arrow type `found` can hold such values; `types` is the module pyarrow.types."""
+    """Whether a column of the Arrow type `found` is of that kind; `types` is the module pyarrow.types."""
     if types.is_null(found):
         return True
     if kind is ColumnKind.INTS:

@@ -1,4 +1,4 @@
-"""Reads an inventory folder: `inventory.json` beside the tables `brokers` and `partitions`."""
+"""Reads an inventory folder: `inventory.json` and the tables `brokers` and `partitions`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kadmin.errors import InvalidInputError, name_some
-from kadmin.inventory.columns import BROKERS, CLUSTER, PARTITIONS, complaints
+from kadmin.inventory.columns import BROKERS, CLUSTER, PARTITIONS, check_columns
 from kadmin.inventory.header import HEADER, read_header
 from kadmin.inventory.model import SINGLE_CLUSTER, BrokerRow, ClusterInventory, Inventory, KafkaFacts, PartitionRow
 from kadmin.inventory.parquet_tables import read_parquet
@@ -28,8 +28,8 @@ Row = TypeVar("Row", BrokerRow, PartitionRow)
 def read_inventory(directory: Path) -> Inventory:
     """Read and check a whole inventory.
 
-    Raises InvalidInputError that names every column with bad rows and how many they are. A replica on a broker without
-    a row is no error: that broker is dead (`ClusterInventory.dead_brokers`).
+    Raises InvalidInputError, which names every column with bad rows and their number. A replica on a broker without a
+    row is no error: that broker is dead (`ClusterInventory.dead_brokers`).
     """
     header = read_header(directory)
     broker_columns, partition_columns = _read_checked(directory, header)
@@ -48,26 +48,29 @@ def read_inventory(directory: Path) -> Inventory:
 
 
 def inventory_files(directory: Path) -> tuple[Path, ...]:
-    """Return the paths that an inventory in this folder may have."""
+    """Return every path that an inventory in this folder may use."""
     return (directory / HEADER, *_paths(directory, BROKERS), *_paths(directory, PARTITIONS))
 
 
 def refuse_unknown_clusters(directory: Path, header: Header, found: Collection[str]) -> None:
-    """Refuse rows of clusters that `inventory.json` does not name."""
+    """Raise InvalidInputError for rows of clusters that `inventory.json` does not name."""
     if unknown := sorted(set(found) - set(header.clusters)):
         raise InvalidInputError(
-            f"{directory}: rows of clusters that inventory.json does not name: {name_some(unknown)}."
+            f"{directory}: rows of clusters that inventory.json does not name: {name_some(unknown)}.",
+            cause=f"its clusters are {name_some(header.clusters)}",
         )
 
 
 def table_path(directory: Path, table: InventoryTable) -> Path:
-    """Return the path of a table, whichever of the three formats it has; raises InvalidInputError unless it has one."""
+    """Return the path of a table in its format; raises InvalidInputError unless it exists in exactly one."""
     found = [path for path in _paths(directory, table) if path.exists()]
     if len(found) == 1:
         return found[0]
     if found:
         names = name_some(path.name for path in found)
-        raise InvalidInputError(f"{directory} holds the table {table.name} twice: {names}.", cause="keep one of them")
+        raise InvalidInputError(
+            f"{directory} holds the table {table.name} twice: {names}.", next_command="keep one of them"
+        )
     raise InvalidInputError(
         f"{directory} holds no table {table.name} (.parquet, .csv or .jsonl).",
         next_command="kadmin snapshot -z ZK --out DIR",
@@ -79,7 +82,7 @@ def _paths(directory: Path, table: InventoryTable) -> list[Path]:
 
 
 def refuse_columns(path: Path, table: InventoryTable, found: Collection[str]) -> None:
-    """Refuse columns that the table does not have, and the absence of one that it needs."""
+    """Raise InvalidInputError for unknown columns and for required ones that are missing."""
     allowed = [column.name for column in table.columns]
     if unknown := sorted(set(found) - set(allowed)):
         raise InvalidInputError(
@@ -87,7 +90,9 @@ def refuse_columns(path: Path, table: InventoryTable, found: Collection[str]) ->
         )
     missing = [column.name for column in table.columns if column.required and column.name not in found]
     if missing:
-        raise InvalidInputError(f"{path} lacks the columns: {', '.join(missing)}.")
+        raise InvalidInputError(
+            f"{path} lacks the columns: {', '.join(missing)}.", cause=f"it has {', '.join(sorted(found)) or 'none'}"
+        )
 
 
 def _read_checked(directory: Path, header: Header) -> tuple[Columns, Columns]:
@@ -97,7 +102,7 @@ def _read_checked(directory: Path, header: Header) -> tuple[Columns, Columns]:
         path = table_path(directory, table)
         columns = _read_columns(path, table)
         refuse_columns(path, table, columns)
-        bad.extend(str(complaint) for complaint in complaints(table, columns, name=path.name))
+        bad.extend(each.message for each in check_columns(table, columns, name=path.name))
         read.append(columns)
     if bad:
         raise InvalidInputError(f"The inventory {directory} has bad rows.", cause="; ".join(bad))

@@ -1,4 +1,4 @@
-"""Between an inventory and a cluster's state: `snapshot` makes one from the other, offline commands go back."""
+"""Converts a cluster's state into an inventory (`kadmin snapshot`) and back (offline commands)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kadmin.cluster.model import (
 )
 from kadmin.inventory.model import SINGLE_CLUSTER, BrokerRow, ClusterInventory, Inventory, KafkaFacts, PartitionRow
 from kadmin.plan.facts import ClusterFacts
-from kadmin.plan.outlook import MIN_INSYNC_REPLICAS
+from kadmin.plan.min_isr import MIN_INSYNC_REPLICAS
 from kadmin.plan.progress import in_flight
 
 if TYPE_CHECKING:
@@ -31,10 +31,10 @@ def inventory_of(
     taken_at: str,
     usage: ClusterFacts | None = None,
 ) -> Inventory:
-    """Return the inventory of one cluster; `usage` says which groups use topics, and how brokers delete them.
+    """Return the inventory of one cluster; `usage` has the consumer groups of topics and the deletion settings.
 
-    Brokers that hold replicas without being registered get a row with `alive` false and no rack. `sizes` in bytes;
-    None, or a partition that it lacks, gives null. `taken_at` is ISO 8601 in UTC.
+    Brokers that hold replicas and are not registered get a row with `alive` false and no rack. `sizes` is in bytes; a
+    partition that it lacks gets null. `taken_at` is ISO 8601 in UTC.
     """
     held = {broker for topic in state.topics.values() for ids in topic.replicas.values() for broker in ids}
     dead = [BrokerRow(broker, alive=False) for broker in held - set(state.brokers)]
@@ -54,10 +54,10 @@ def inventory_of(
 
 
 def state_of(cluster: ClusterInventory) -> ClusterState:
-    """Return what an inventory knows of a cluster's state; epochs and pending requests are in no inventory.
+    """Return the state of a cluster as its inventory has it; an inventory has no epochs and no pending requests.
 
-    Brokers marked dead are not registered. A partition without a known leader has no state, as on a cluster whose
-    state znode is missing; one without a known ISR has its leader alone in it.
+    Brokers marked dead are not registered. A partition without a known leader has no state, as if its state znode were
+    missing; the ISR of a partition without a known ISR is its leader alone.
     """
     replicas: dict[str, dict[int, Replicas]] = {}
     for row in cluster.partitions:
@@ -82,11 +82,11 @@ def state_of(cluster: ClusterInventory) -> ClusterState:
 
 
 _PLACE = "the list of partitions that were being reassigned"
-_NOTHING_TOLD = ("the inventory does not say which groups use a topic, nor whether the brokers delete topics",)
+_NO_FACTS = ("the inventory does not say which groups use a topic, nor whether the brokers delete topics",)
 
 
 def facts_of(cluster: ClusterInventory) -> ClusterFacts:
-    """Return what guards ask for beside the state."""
+    """Return the facts that checks need beside the state."""
     return ClusterFacts(
         consumers=cluster.facts.consumers,
         sizes=sizes_of(cluster),
@@ -94,7 +94,7 @@ def facts_of(cluster: ClusterInventory) -> ClusterFacts:
         capacities={row.broker_id: row.capacity_bytes for row in cluster.brokers if row.capacity_bytes is not None},
         deletion_enabled=cluster.facts.delete_topic_enable,
         topics_create_themselves=cluster.facts.auto_create_topics_enable,
-        unavailable=_NOTHING_TOLD if cluster.facts == KafkaFacts() else cluster.facts.unavailable,
+        unavailable=_NO_FACTS if cluster.facts == KafkaFacts() else cluster.facts.unavailable,
     )
 
 
@@ -109,7 +109,7 @@ def _broker_defaults(cluster: ClusterInventory) -> dict[str, str]:
 
 
 def sizes_of(cluster: ClusterInventory) -> dict[TopicPartition, int]:
-    """Return bytes per partition, where they are known."""
+    """Return the size of each partition in bytes, where known."""
     return {
         TopicPartition(row.topic, row.partition): row.size_bytes
         for row in cluster.partitions
@@ -118,7 +118,7 @@ def sizes_of(cluster: ClusterInventory) -> dict[TopicPartition, int]:
 
 
 def inbound_of(cluster: ClusterInventory) -> dict[TopicPartition, float]:
-    """Return what producers write to each partition, in bytes per second, where that is known."""
+    """Return the produce rate of each partition in bytes per second, where known."""
     return {
         TopicPartition(row.topic, row.partition): row.bytes_in_per_s
         for row in cluster.partitions

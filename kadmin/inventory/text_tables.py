@@ -1,7 +1,7 @@
-"""CSV and JSON lines in and out, with the standard library alone.
+"""Reads and writes CSV and JSON lines, with the standard library alone.
 
-CSV as RFC 4180 has it, in UTF-8, with a header line; an empty cell is null; a list of integers is `1;2;3`, and a lone
-`;` an empty one. JSON lines hold one object per line; an absent key is null.
+CSV follows RFC 4180, in UTF-8 with a header line. An empty cell is null; a list of integers is `1;2;3`, the empty list
+`;`. JSON lines have one object per line; an absent key is null.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ CSV_CELLS = {
     ColumnKind.INTS: re.compile(f"{EMPTY_LIST}|{_INTEGER}(?:{EMPTY_LIST}{_INTEGER})*"),
     ColumnKind.STRING: re.compile("(?s:.*)"),
 }
-"""What the cells of a column look like that are not empty; the grammar is one that Java's expressions have as well."""
+"""The grammar of cells that are not empty, by kind of column; valid as Java regular expressions too, for Spark."""
 
 
 def read_csv(text: str, table: InventoryTable, name: str) -> dict[str, list[Any]]:
-    """Decode a CSV table; raises InvalidInputError where its shape is wrong, and leaves Misread cells in place."""
+    """Decode a CSV table; raises InvalidInputError for a malformed file. Cells of a wrong type become Misread."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
-        rows = [row for row in reader if len(row) > 1 or "".join(row).strip()]  # blank lines are none
+        rows = [row for row in reader if len(row) > 1 or "".join(row).strip()]  # blank lines are skipped
     except csv.Error as error:
         raise InvalidInputError(f"{name} is not CSV: line {reader.line_num}.", cause=str(error)) from error
     if not rows:
@@ -57,7 +57,7 @@ def read_csv(text: str, table: InventoryTable, name: str) -> dict[str, list[Any]
 
 
 def read_jsonl(text: str, table: InventoryTable, name: str) -> dict[str, list[Any]]:
-    """Decode JSON lines; raises InvalidInputError where a line is no object, and leaves Misread cells in place."""
+    """Decode JSON lines; raises InvalidInputError for a malformed line. Values of a wrong type become Misread."""
     kinds = {column.name: column.kind for column in table.columns}
     rows = [_json_row(line, number, name) for number, line in enumerate(_lines(text), start=1)]
     seen = dict.fromkeys(key for row in rows for key in row)
@@ -66,7 +66,7 @@ def read_jsonl(text: str, table: InventoryTable, name: str) -> dict[str, list[An
 
 
 def write_csv(columns: Columns, table: InventoryTable) -> str:
-    """Encode a CSV table; the table's columns only, in its order."""
+    """Encode a CSV table with the table's columns in order."""
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([column.name for column in table.columns])
@@ -75,7 +75,7 @@ def write_csv(columns: Columns, table: InventoryTable) -> str:
 
 
 def write_jsonl(columns: Columns, table: InventoryTable) -> str:
-    """Encode JSON lines; null values are left out."""
+    """Encode JSON lines without null values."""
     names = [column.name for column in table.columns]
     rows = zip(*(columns[name] for name in names), strict=True)
     return "".join(
@@ -90,7 +90,7 @@ def write_jsonl(columns: Columns, table: InventoryTable) -> str:
 
 
 def json_cell(value: object, kind: ColumnKind) -> object:
-    """Return a decoded JSON value as its column holds it: lists as tuples, a double always as a float."""
+    """Convert a decoded JSON value to its column's type: lists to tuples, numbers of DOUBLE to float."""
     if value is None:
         return None
     if kind in (ColumnKind.INT, ColumnKind.LONG):
@@ -130,7 +130,7 @@ def _json_row(line: str, number: int, name: str) -> dict[str, Any]:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     keys = dict(pairs)
     if len(keys) < len(pairs):
-        raise ValueError("a key stands twice in the object")
+        raise ValueError("a key occurs twice in the object")
     return keys
 
 

@@ -1,4 +1,4 @@
-"""Writes an inventory folder: the same values give the same bytes, and each file is written whole or not at all."""
+"""Writes an inventory folder: the same values give the same bytes, and each file is replaced atomically."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 def write_inventory(inventory: Inventory, directory: Path, table: str = "parquet") -> None:
-    """Write an inventory with its rows sorted; `table` is one of FORMATS, and tables of the others make way.
+    """Write an inventory with sorted rows; `table` is one of FORMATS. Tables in the other formats are removed.
 
-    `inventory.json` comes last. Raises NotCompletedError with the path where the disk refuses.
+    `inventory.json` is written last. Raises NotCompletedError with the path that cannot be written.
     """
     if table not in FORMATS:
         raise UsageError(f"Unknown table format {table}.", next_command=f"--table {'|'.join(FORMATS)}")

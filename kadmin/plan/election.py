@@ -1,14 +1,11 @@
-"""Preferred leaders: which partitions are off, which can be elected, and what stands in the way of the others."""
+"""Preferred leaders: which partitions have another leader, which can be elected, and why the others cannot."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kadmin.plan import codes
-from kadmin.plan.checks import Violation
 from kadmin.plan.model import ElectionPlan, PlanHeader
-from kadmin.plan.progress import in_flight
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -56,28 +53,6 @@ def obstacle(partition: TopicPartition, state: ClusterState) -> str | None:
 def _led_as_preferred(partition: TopicPartition, state: ClusterState) -> bool:
     replicas, found = state.replicas(partition), state.states.get(partition)
     return replicas is not None and found is not None and found.leader == replicas[0]
-
-
-def check_election(plan: ElectionPlan, state: ClusterState) -> tuple[Violation, ...]:
-    """Warn of partitions that are off and cannot be elected, and of those in mid-reassignment."""
-    known = [topic for topic in plan.topics if topic in state.topics]
-    targets = scope_of(replace(plan, topics=tuple(known)), state)
-    moving = set(in_flight(state))
-    found = []
-    for partition in targets:
-        if partition in moving:
-            message, hint = f"{partition} is being reassigned", "elect when the reassignment is done"
-            found.append(_warning(codes.ELECTED_WHILE_REASSIGNED, message, hint, partition))
-        elif state.replicas(partition) and not _led_as_preferred(partition, state):
-            reason = obstacle(partition, state)
-            if reason is not None:
-                message = f"{partition} cannot be elected: {reason}"
-                found.append(_warning(codes.NOT_ELECTABLE, message, "start the broker, or wait for it", partition))
-    return tuple(found)
-
-
-def _warning(code: str, message: str, hint: str, partition: TopicPartition) -> Violation:
-    return Violation(code, message, hint, partition=partition, topic=partition.topic, severity="warning")
 
 
 @dataclass(frozen=True, slots=True)

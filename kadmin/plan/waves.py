@@ -34,7 +34,7 @@ class PublishLimits:
 
 
 ZOOKEEPER_LIMITS = PublishLimits(max_bytes=900_000, bytes_per_topic=120)
-"""ZooKeeper cuts the connection at 1,048,575 bytes. A topic adds its check: header, version, path with a long chroot."""
+"""ZooKeeper cuts the connection at 1,048,575 bytes. Each topic adds a check: header, version, path with its chroot."""
 
 
 _FRAME_BYTES = len('{"version":1,"partitions":[]}')

@@ -1,1 +1,1 @@
-"""Proposals: one kernel, thin engines around it."""
+"""Proposes reassignment plans: one kernel, and two engines that run it, Spark and the local process."""

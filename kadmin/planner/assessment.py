@@ -1,6 +1,6 @@
-"""The figures of a proposal: before, after, and the bound that proves how good it is.
+"""Computes the figures of a proposal: before, after, and the bound that no plan can beat.
 
-The object made here is one cluster's in schemas/answers/figures.schema.json, its name and id apart.
+The result is one cluster's object in schemas/answers/figures.schema.json, without its name and id.
 """
 
 from __future__ import annotations
@@ -10,24 +10,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kadmin.planner.kernel.bounds import added, least_bytes, least_leader_changes
+from kadmin.planner.cluster_arrays import UNKNOWN
+from kadmin.planner.kernel.bounds import least_bytes, least_leader_changes, moves_per_partition
+from kadmin.planner.kernel.entry_order import reorders_only
 from kadmin.planner.kernel.figures import Evenness, bytes_bound, evenness, rack_violations
-from kadmin.planner.kernel.order import order_alone
-from kadmin.planner.kernel.problem import NONE
-from kadmin.planner.tables import UNKNOWN
+from kadmin.planner.kernel.placement_problem import NONE
 
 if TYPE_CHECKING:
-    from kadmin.planner.kernel.problem import Ints, Problem, Solution
-    from kadmin.planner.tables import Cluster
-    from kadmin.planner.terms import Terms
+    from kadmin.planner.cluster_arrays import ClusterArrays
+    from kadmin.planner.compiled_request import CompiledRequest
+    from kadmin.planner.kernel.placement_problem import Ints, PlacementProblem, Solution
 
 
-def assess(cluster: Cluster, terms: Terms, solution: Solution, entries: Ints, *, left_out: int) -> dict[str, Any]:
-    """Return the figures of a plan with these entries; `left_out` more were cut by limits."""
-    problem, may_hold = terms.problem, terms.problem.brokers.may_hold
+def assess(
+    cluster: ClusterArrays, compiled: CompiledRequest, solution: Solution, entries: Ints, *, left_out: int
+) -> dict[str, Any]:
+    """Return the figures of a plan with these entries [N]; limits cut `left_out` more."""
+    problem, may_hold = compiled.problem, compiled.problem.brokers.may_hold
     final = problem.current.copy()
     final[entries] = solution.target[entries]
-    moves = added(problem, final)
+    moves = moves_per_partition(problem, final)
     after = evenness(problem, final, may_hold)
     known = bool((cluster.size != UNKNOWN).any())
     return {
@@ -38,36 +40,36 @@ def assess(cluster: Cluster, terms: Terms, solution: Solution, entries: Ints, *,
         "moves_bound": solution.bound,
         "proved_optimal": proved_optimal(problem, solution, final),
         "moved_bytes": int((moves * problem.size).sum()) if known else None,
-        "moved_bytes_bound": _bytes_to_copy(problem, terms, solution) if known else None,
+        "moved_bytes_bound": _bytes_to_copy(problem, compiled, solution) if known else None,
         "leader_changes": int((final[:, 0] != problem.current[:, 0]).sum()),
         "leader_changes_bound": least_leader_changes(problem, after.leaders_max),
-        "order_changes": int(order_alone(problem, final)[entries].sum()),
+        "order_changes": int(reorders_only(problem, final)[entries].sum()),
         "left_out": left_out,
         "before": asdict(evenness(problem, problem.current, may_hold | (_counts(problem, problem.current) > 0))),
         "after": asdict(after),
         "bound": asdict(_bound(problem, solution, final)),
-        "notes": [*terms.notes, *_notes(cluster)],
+        "notes": [*compiled.notes, *_notes(cluster)],
     }
 
 
-def proved_optimal(problem: Problem, solution: Solution, final: Ints) -> bool:
-    """Whether no plan is more even than these lists ([P, W]), and none as even as they are moves less."""
-    moved = int(added(problem, final).sum())
+def proved_optimal(problem: PlacementProblem, solution: Solution, final: Ints) -> bool:
+    """Whether no plan is more even in replica counts than `final` [P, W], and none as even has fewer moves."""
+    moved = int(moves_per_partition(problem, final).sum())
     return solution.proved and moved == solution.bound and bool((_counts(problem, final) == solution.quota).all())
 
 
-def _counts(problem: Problem, lists: Ints) -> Ints:
+def _counts(problem: PlacementProblem, lists: Ints) -> Ints:
     return np.bincount(lists[lists != NONE], minlength=len(problem.brokers))
 
 
-def _bytes_to_copy(problem: Problem, terms: Terms, solution: Solution) -> int:
-    """Return a bound on bytes: what a relieved broker must give, where that is proved; else what must be copied."""
-    if terms.relieved == NONE or not solution.proved:
+def _bytes_to_copy(problem: PlacementProblem, compiled: CompiledRequest, solution: Solution) -> int:
+    """Return a lower bound on copied bytes; with spec.free, the bytes of the solution where it is proved."""
+    if compiled.freed_broker == NONE or not solution.proved:
         return least_bytes(problem)
-    return int((added(problem, solution.target) * problem.size).sum())
+    return int((moves_per_partition(problem, solution.target) * problem.size).sum())
 
 
-def _bound(problem: Problem, solution: Solution, final: Ints) -> Evenness:
+def _bound(problem: PlacementProblem, solution: Solution, final: Ints) -> Evenness:
     brokers = problem.brokers
     quota = solution.quota[brokers.may_hold]
     able = brokers.may_hold & brokers.may_lead
@@ -89,8 +91,8 @@ def _bound(problem: Problem, solution: Solution, final: Ints) -> Evenness:
     )
 
 
-def _notes(cluster: Cluster) -> list[str]:
+def _notes(cluster: ClusterArrays) -> list[str]:
     unknown = int((cluster.size == UNKNOWN).sum())
     if unknown == 0 or unknown == len(cluster.size):
         return []
-    return [f"{unknown} partitions have no size_bytes and count as empty"]
+    return [f"size_bytes is missing for {unknown} of {len(cluster.size)} partitions, which count as empty"]

@@ -1,4 +1,4 @@
-"""The planner in this process, without Spark: the same kernel and the same plan, byte for byte."""
+"""The local engine: plans in this process, with the same plan as Spark, byte for byte."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from kadmin.inventory.header import read_header
 from kadmin.inventory.model import SINGLE_CLUSTER
 from kadmin.inventory.parquet_tables import arrow_table, holds
 from kadmin.inventory.reading import refuse_columns, refuse_unknown_clusters, table_path
-from kadmin.planner.answer import Question, answer
-from kadmin.planner.csv_tables import read_plain_csv
-from kadmin.planner.proposal import Options, check_cluster_ids, explain_bad_rows, proposals_of, tell_nobody
-from kadmin.planner.tables import arrow_schema, rows_as_arrow
-from kadmin.planner.terms import refuse_contradictions
+from kadmin.plan.rules import check, require
+from kadmin.planner.cluster_arrays import arrow_schema, rows_as_arrow
+from kadmin.planner.cluster_plan import PlanningTask, plan_cluster
+from kadmin.planner.fast_csv import read_plain_csv
+from kadmin.planner.proposal import Options, check_cluster_ids, explain_bad_rows, ignore_stages, proposals_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,34 +28,35 @@ if TYPE_CHECKING:
     from kadmin.inventory.columns import InventoryTable
     from kadmin.inventory.header import Header
     from kadmin.plan.model import RebalanceRequest
+    from kadmin.planner.cluster_arrays import ArrowTable
     from kadmin.planner.proposal import Proposal
-    from kadmin.planner.tables import ArrowTable
 
 
 def propose(
-    request: RebalanceRequest, directory: Path, options: Options, tell: Callable[[str], None] = tell_nobody
+    request: RebalanceRequest, directory: Path, options: Options, on_stage: Callable[[str], None] = ignore_stages
 ) -> Mapping[str, Proposal]:
-    """Propose a plan for each cluster of an inventory, by name; raises as `proposals_of`, and UsageError for options.
+    """Propose a plan for each cluster of an inventory, by name.
 
-    `tell` hears of each stage with its counts. The signature is that of every engine.
+    Calls `on_stage` with the name of each stage. Raises as `proposals_of`, and UsageError for Spark's options. Every
+    engine has this signature.
     """
     if options != Options():
         raise UsageError("--master and --conf are Spark's; --engine local has no use for them.")
-    refuse_contradictions(request)
+    require(check(request))
     header = read_header(directory)
     check_cluster_ids(request, header)
-    tell(f"reading {directory}")
+    on_stage(f"reading {directory}")
     tables = _read(directory, header)
-    question = Question.on(request, header)
-    answers = {}
+    task = PlanningTask.on(request, header)
+    results = {}
     for number, name in enumerate(header.clusters, start=1):
         brokers, partitions = tables[name]
         counts = f"{len(partitions):,} partitions on {len(brokers):,} brokers"
-        tell(
+        on_stage(
             f"planning cluster {name} ({number} of {len(header.clusters)}): {counts}" if name else f"planning {counts}"
         )
-        answers[name] = answer(name, question, brokers, partitions)
-    return proposals_of(request, directory, header, answers)
+        results[name] = plan_cluster(name, task, brokers, partitions)
+    return proposals_of(request, directory, header, results)
 
 
 def _read(directory: Path, header: Header) -> dict[str, tuple[ArrowTable, ArrowTable]]:
@@ -82,7 +83,7 @@ def _by_cluster(directory: Path, header: Header, rows: ArrowTable) -> dict[str, 
 
 
 def _typed(directory: Path, shape: InventoryTable) -> ArrowTable | None:
-    """Read a table column by column; None where only the careful reader can tell what it holds."""
+    """Read a table column by column; None where only kadmin.inventory can decode it."""
     path = table_path(directory, shape)
     read = {".parquet": _parquet, ".csv": read_plain_csv}.get(path.suffix)
     return None if read is None else read(path, shape)

@@ -1,4 +1,4 @@
-"""What a planner run gives back, and how it is read out of the engines' answers."""
+"""Builds proposals from the engines' results."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ import pyarrow.compute as pc
 
 from kadmin import errors
 from kadmin.cluster.model import TopicPartition
-from kadmin.errors import InvalidInputError, KadminError, StalePlanError, name_some
+from kadmin.errors import InvalidInputError, KadminError, name_some
 from kadmin.inventory import SINGLE_CLUSTER, read_inventory
+from kadmin.plan import codes
 from kadmin.plan.model import Elect, PartitionTarget, PlanHeader, ReassignmentPlan
-from kadmin.planner.answer import REPORT
+from kadmin.plan.rules import other_cluster, require
+from kadmin.planner.cluster_plan import REPORT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -23,14 +25,14 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import Replicas
     from kadmin.inventory.header import Header
     from kadmin.plan.model import RebalanceRequest
-    from kadmin.planner.tables import ArrowTable
+    from kadmin.planner.cluster_arrays import ArrowTable
 
 DEFAULT_NAME = "rebalance"
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to run. `master` and `conf` are Spark's; the local engine has no use for them."""
+    """Options of an engine. `master` and `conf` are Spark's; the local engine accepts neither."""
 
     master: str | None = None
     conf: Mapping[str, str] = field(default_factory=dict)
@@ -38,7 +40,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A plan, its figures as schemas/answers/figures.schema.json has them for one cluster, and why each entry is there.
+    """A plan, its figures (one cluster's object of schemas/answers/figures.schema.json), and the reason of each entry.
 
     A reason completes the sentence "it is in the plan because ...".
     """
@@ -48,49 +50,43 @@ class Proposal:
     reasons: Mapping[TopicPartition, str]
 
 
-def tell_nobody(_stage: str) -> None:
-    """Take the stages of a run, and keep them to oneself."""
+def ignore_stages(_stage: str) -> None:
+    """Ignore the stages of a run."""
 
 
 def check_cluster_ids(request: RebalanceRequest, header: Header) -> None:
-    """Refuse a request that names another cluster than the inventory's; raises StalePlanError."""
-    wished = request.header.cluster_id
-    others = [found for found in header.clusters.values() if wished is not None and found != wished]
-    if others:
-        raise StalePlanError(
-            f"The request is for cluster {wished}, the inventory is of {name_some(others)}.",
-            next_command="kadmin snapshot -z ZK --out DIR",
-        )
+    """Raise StalePlanError for a request with another cluster_id than the inventory."""
+    require(found for cluster_id in header.clusters.values() for found in other_cluster(request, cluster_id))
 
 
 def explain_bad_rows(directory: Path) -> NoReturn:
-    """Raise the error that names the bad rows of an inventory, which an engine has noticed."""
+    """Raise InvalidInputError with the bad rows of an inventory in which an engine found some."""
     read_inventory(directory)
-    raise KadminError(f"The planner refused the inventory {directory}, in which no bad row can be found.")
+    raise KadminError(f"The planner found bad rows in the inventory {directory}, which a second reading did not find.")
 
 
 def proposals_of(
-    request: RebalanceRequest, directory: Path, header: Header, answers: Mapping[str, ArrowTable]
+    request: RebalanceRequest, directory: Path, header: Header, results: Mapping[str, ArrowTable]
 ) -> dict[str, Proposal]:
-    """Read proposals out of the answers, one for each cluster.
+    """Build the proposal of each cluster from its result.
 
-    Raises InvalidInputError where the inventory has bad rows or the request names what no cluster has, and the error
-    of the first cluster by name that has one.
+    Raises InvalidInputError where the inventory has bad rows, or the request names brokers or partitions that no
+    cluster has; otherwise the error of the first cluster by name that has one.
     """
-    reports = {name: _report(answers[name]) for name in sorted(answers)}
-    if any("unsound" in report for report in reports.values()):
+    reports = {name: _report(results[name]) for name in sorted(results)}
+    if any("invalid_rows" in report for report in reports.values()):
         explain_bad_rows(directory)
     for name, report in reports.items():
         if "error" in report:
             raise _error(name, report["error"])
-    _refuse_strangers([set(report["strangers"]) for report in reports.values()])
-    return {name: _proposal(request, header, name, answers[name], report) for name, report in reports.items()}
+    _refuse_unknown_names([set(report["unknown_names"]) for report in reports.values()])
+    return {name: _proposal(request, header, name, results[name], report) for name, report in reports.items()}
 
 
 def _proposal(
-    request: RebalanceRequest, header: Header, name: str, answer: ArrowTable, report: Mapping[str, Any]
+    request: RebalanceRequest, header: Header, name: str, result: ArrowTable, report: Mapping[str, Any]
 ) -> Proposal:
-    entries = answer.filter(pc.not_equal(answer.column("ordinal"), REPORT)).sort_by("ordinal")
+    entries = result.filter(pc.not_equal(result.column("ordinal"), REPORT)).sort_by("ordinal")
     partitions = [
         TopicPartition(topic, number)
         for topic, number in zip(*(entries.column(each).to_pylist() for each in ("topic", "partition")), strict=True)
@@ -111,14 +107,14 @@ def _proposal(
 
 
 def _lists(column: Any) -> list[Replicas]:  # noqa: ANN401 - pyarrow ships no type information
-    """Return a column of lists as tuples; much faster than asking Arrow for each."""
+    """Return a column of lists as tuples; much faster than Arrow's to_pylist."""
     ids = iter(column.combine_chunks().flatten().to_pylist())
     return [tuple(islice(ids, length)) for length in pc.list_value_length(column).to_pylist()]
 
 
-def _report(answer: ArrowTable) -> dict[str, Any]:
-    ordinals = answer.column("ordinal").to_pylist()
-    report: dict[str, Any] = json.loads(answer.column("report")[ordinals.index(REPORT)].as_py())
+def _report(result: ArrowTable) -> dict[str, Any]:
+    ordinals = result.column("ordinal").to_pylist()
+    report: dict[str, Any] = json.loads(result.column("report")[ordinals.index(REPORT)].as_py())
     return report
 
 
@@ -128,9 +124,14 @@ def _error(name: str, report: Mapping[str, Any]) -> KadminError:
     return kind(f"{where}{report['message']}", cause=report["cause"], next_command=report["next_command"])
 
 
-def _refuse_strangers(by_cluster: Iterable[set[str]]) -> None:
-    if nowhere := set.intersection(*by_cluster):
-        raise InvalidInputError(f"The request names what the inventory does not have: {name_some(sorted(nowhere))}.")
+def _refuse_unknown_names(by_cluster: Iterable[set[str]]) -> None:
+    if unknown := sorted(set.intersection(*by_cluster)):
+        code = codes.UNKNOWN_BROKER if unknown[0].startswith("broker") else codes.UNKNOWN_PARTITION
+        raise InvalidInputError(
+            f"The request names what the inventory does not have: {name_some(unknown)}.",
+            cause=f"{code}: {codes.TABLE[code].meaning}",
+            next_command="correct the request, or: kadmin snapshot -z ZK --out DIR",
+        )
 
 
 def _plan(

@@ -1,4 +1,4 @@
-"""A Spark session for one proposal: quiet, without a user interface, workers on this very interpreter."""
+"""Starts and stops a Spark session for one proposal: no log output, no web UI, workers on this Python interpreter."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ LOCAL_MASTER = "local[*]"
 _SHUFFLES_PER_CORE = 2
 _NAME = "kadmin propose rebalance"
 _SUBMITTED = "PYSPARK_GATEWAY_PORT"
-"""The variable by which spark-submit tells an application where its JVM listens."""
+"""The variable with the port of the JVM that spark-submit started."""
 
 _SQL = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
-    # Below this, the value for no limit, Spark measures the whole batch again after each row: the square of its rows.
+    # 2**31 - 1 means no limit. Below it, Spark measures the whole batch again after each row: quadratic time.
     "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
     "spark.sql.session.timeZone": "UTC",
 }
-_PATIENCE_S = 10
+_SHUTDOWN_S = 10
 _ARCHIVING_S = 600
 _LOGGING = Path(__file__).with_name("log4j2-quiet.properties")
-# A proposal is over before the optimizing compiler pays: without it the JVM needs half the CPU time.
-# What the JVM itself warns of would else stand in the answer on stdout.
+# A proposal ends before the optimizing compiler pays off: without it the JVM needs half the CPU time.
+# The JVM would print its own warnings to stdout, among the command's output.
 _JAVA_OPTIONS = (
     f"-Dlog4j2.configurationFile={_LOGGING.as_uri()} -XX:TieredStopAtLevel=1 -Xlog:disable -Xlog:all=warning:stderr"
 )
@@ -52,10 +52,10 @@ _JAVA_OPTIONS = (
 
 @contextmanager
 def spark_session(options: Options, archived: Path | None = None) -> Iterator[SparkSession]:
-    """Open a session, and stop it with its JVM; one that runs in this process already is used and left alone.
+    """Start a session, and stop it with its JVM at the end.
 
-    What spark-submit started is used with its settings, and stopped.
-    At its end the JVM writes the classes that it loaded to `archived`, where that is given; this may take minutes.
+    A session that is active in this process is used and not stopped; one of spark-submit is used with its settings and
+    stopped. With `archived`, the JVM writes the classes that it loaded to that path at its end, which takes minutes.
     Raises NotCompletedError where no Java is found or Spark does not start.
     """
     running = SparkSession.getActiveSession()
@@ -63,7 +63,7 @@ def spark_session(options: Options, archived: Path | None = None) -> Iterator[Sp
         yield running
         return
     with ExitStack() as ends:
-        silence = logging.NullHandler()  # Py4J tells the root logger of a JVM that was killed, with every stack
+        silence = logging.NullHandler()  # Py4J logs stack traces to the root logger when the JVM is killed
         logging.getLogger().addHandler(silence)
         ends.callback(logging.getLogger().removeHandler, silence)
         try:
@@ -73,7 +73,7 @@ def spark_session(options: Options, archived: Path | None = None) -> Iterator[Sp
         try:
             yield session
         finally:
-            with suppress(Py4JError, OSError):  # where the JVM was killed there is nothing left to stop
+            with suppress(Py4JError, OSError):  # the JVM may have been killed
                 session.stop()
 
 
@@ -84,14 +84,14 @@ def _submitted(options: Options) -> SparkSession:
 
 def _launched(options: Options, archived: Path | None, ends: ExitStack) -> SparkSession:
     gateway, conf = _launch(options, archived)
-    ends.callback(_shut_down, gateway, _PATIENCE_S if archived is None else _ARCHIVING_S)
+    ends.callback(_shut_down, gateway, _SHUTDOWN_S if archived is None else _ARCHIVING_S)
     return SparkSession(SparkContext(conf=conf, gateway=gateway))
 
 
 def class_archive(java: JavaRuntime, cache: Path) -> Path:
-    """Return where Spark's classes lie as this Java has loaded them before, if somebody had them archived.
+    """Return the path of the archive of Spark's classes for this Java and PySpark; it may not exist.
 
-    A JVM takes no archive that is broken, of another Java, or of jars that have changed since, and runs without it.
+    A JVM ignores an archive that is broken, of another Java, or of jars that have changed since.
     """
     home = Path(pyspark.__file__).parent
     key = hashlib.sha256(f"{java.executable.resolve()}\n{home}".encode()).hexdigest()[:12]
@@ -99,7 +99,7 @@ def class_archive(java: JavaRuntime, cache: Path) -> Path:
 
 
 def cause_of(error: Exception) -> str:
-    """Return the one line of a Spark error that says something: Java's own, where it came through Py4J."""
+    """Return the relevant line of a Spark error: the Java exception's, where it came through Py4J."""
     process = getattr(SparkContext._gateway, "proc", None)  # noqa: SLF001 - there is no public way
     if isinstance(error, ConnectionError) or (process is not None and process.poll() is not None):
         return "its JVM ended before it had answered; it may need more memory: --conf spark.driver.memory=4g"
@@ -112,33 +112,34 @@ def _not_started(cause: str) -> NotCompletedError:
 
 
 def _launch(options: Options, archived: Path | None) -> tuple[Any, SparkConf]:
-    """Start a JVM; returns its Py4J gateway, which has no type, and the settings."""
+    """Start a JVM; returns its Py4J gateway and the settings."""
     cache = cache_folder(os.environ)
     java = find_java(os.environ, cache)
     os.environ["JAVA_HOME"] = str(java.home)
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    os.environ.setdefault("SPARK_HOME", str(Path(pyspark.__file__).parent))  # else a Python is started to find it
+    # Without SPARK_HOME the launcher starts a Python to find it.
+    os.environ.setdefault("SPARK_HOME", str(Path(pyspark.__file__).parent))
     java_options = _JAVA_OPTIONS
     if archived is not None:
         java_options += f' -XX:ArchiveClassesAtExit="{archived}"'
     elif (found := class_archive(java, cache)).is_file():
         java_options += f' -XX:SharedArchiveFile="{found}"'
     conf = SparkConf(loadDefaults=False).setAll(list(_settings(options, java_options).items()))
-    with tempfile.TemporaryFile() as story:  # what Java and Spark's launcher say before their logging is set up
+    with tempfile.TemporaryFile() as output:  # of Java and Spark's launcher before logging is set up
         try:
-            return launch_gateway(conf, {"stderr": story}), conf  # type: ignore[no-untyped-call]  # PySpark's gap
+            return launch_gateway(conf, {"stderr": output}), conf  # type: ignore[no-untyped-call]  # PySpark's gap
         except PySparkRuntimeError as error:
-            story.seek(0)
-            said = story.read().decode(errors="replace").strip().splitlines()
-            raise _not_started(said[-1] if said else str(error)) from error
+            output.seek(0)
+            lines = output.read().decode(errors="replace").strip().splitlines()
+            raise _not_started(lines[-1] if lines else str(error)) from error
 
 
-def _shut_down(gateway: Any, patience_s: float) -> None:  # noqa: ANN401 - Py4J has no types
-    """End the JVM; Spark would keep it, and its settings, for the next session of this process."""
+def _shut_down(gateway: Any, timeout_s: float) -> None:  # noqa: ANN401 - Py4J has no types
+    """End the JVM, which Spark would otherwise reuse, with its settings, for the next session of this process."""
     gateway.shutdown()
-    gateway.proc.stdin.close()  # the JVM's sign that Python is gone
+    gateway.proc.stdin.close()  # tells the JVM that Python has ended
     try:
-        gateway.proc.wait(patience_s)
+        gateway.proc.wait(timeout_s)
     except subprocess.TimeoutExpired:
         gateway.proc.kill()
         gateway.proc.wait()
@@ -157,9 +158,5 @@ def _settings(options: Options, java_options: str) -> dict[str, str]:
         "spark.driver.extraJavaOptions": java_options,
     }
     if settings["spark.master"].startswith("local"):
-        settings |= {
-            "spark.driver.host": "127.0.0.1",
-            "spark.driver.bindAddress": "127.0.0.1",
-            "spark.python.daemon.module": "kadmin.planner.worker_daemon",
-        }
+        settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     return {**settings, **_SQL, **options.conf}

@@ -1,8 +1,8 @@
-"""Inventory tables as Spark frames: every column of its kind, whatever the file's format, absent ones null.
+"""Reads inventory tables as Spark DataFrames with typed columns, absent ones null, from Parquet, CSV or JSON lines.
 
-Schemas are explicit and the mode is FAILFAST. What Spark would let pass, a file's own schema is asked for: Parquet's
-footer, the header line of CSV, and the types that JSON lines really hold. BadTableError says that something is wrong;
-kadmin.inventory.read_inventory says what.
+Schemas are explicit and the mode is FAILFAST. Types that Spark would convert silently are checked against the file:
+Parquet's footer, the header line of CSV, and the types of the values in JSON lines. BadTableError means that a table is
+wrong; kadmin.inventory.read_inventory names the rows.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class BadTableError(Exception):
 
 
 def read_frame(session: SparkSession, directory: Path, table: InventoryTable) -> DataFrame:
-    """Return a table, with a `cluster` column in any case; raises InvalidInputError for its columns' names."""
+    """Return a table with a `cluster` column, added if absent; raises InvalidInputError for unknown columns."""
     path = table_path(directory, table)
     frame = {".parquet": _parquet, ".csv": _csv, ".jsonl": _json_lines}[path.suffix](session, path, table)
     columns = [_typed(column, frame) for column in table.columns]
@@ -70,7 +70,7 @@ def _parquet(session: SparkSession, path: Path, table: InventoryTable) -> DataFr
 
 
 def _stored_type(found: Any, kind: ColumnKind) -> str:  # noqa: ANN401 - pyarrow ships no type information
-    """Return the Spark type in which a Parquet column lies: integers may be wider than the column's kind."""
+    """Return the Spark type of a Parquet column as stored; integers may be wider than the column's kind."""
     if kind is ColumnKind.INTS:
         return (
             f"array<{_stored_type(found.value_type, ColumnKind.INT)}>"
@@ -95,7 +95,7 @@ def _csv(session: SparkSession, path: Path, table: InventoryTable) -> DataFrame:
 
 
 def _csv_column(name: str, kind: ColumnKind) -> SparkColumn:
-    """Decode a column of texts; a cell that kadmin.inventory would not read fails the job."""
+    """Decode a column of strings; a cell that kadmin.inventory would refuse fails the job."""
     text = f.nullif(f.col(name), f.lit(""))
     if kind is ColumnKind.STRING:
         return text.alias(name)
@@ -107,7 +107,7 @@ def _csv_column(name: str, kind: ColumnKind) -> SparkColumn:
 
 
 def is_legible(text: SparkColumn, kind: ColumnKind) -> SparkColumn:
-    """Whether kadmin.inventory would read a cell of CSV: Spark itself trims blanks and takes `+5` and `t`."""
+    """Whether kadmin.inventory accepts a cell of CSV; Spark alone would trim blanks and accept `+5` and `t`."""
     return text.rlike(f"^(?:{CSV_CELLS[kind].pattern})\\z")
 
 
@@ -122,7 +122,7 @@ def _json_lines(session: SparkSession, path: Path, table: InventoryTable) -> Dat
 
 
 def _json_types(session: SparkSession, path: Path) -> dict[str, str]:
-    """Return the names and types that the lines hold: Spark reads a number as a string where one is asked for."""
+    """Return the names and types of the values in the lines; Spark would read a number as a string silently."""
     lines = session.read.text(str(path)).where(f.trim("value") != "")
     found = lines.select(f.schema_of_variant_agg(f.parse_json("value"))).first()
     return dict(_FIELD.findall(str(found[0]))) if found is not None and found[0] is not None else {}

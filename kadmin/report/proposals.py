@@ -1,16 +1,36 @@
-"""A planner's proposals as text: before, after and bound of one cluster; a line each of a fleet's."""
+"""Proposed plans as text and JSON: elections, and rebalances with their figures before, after and bound."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kadmin.report.text import about, count, table
+from kadmin.report.text import NOTHING, SHOWN_ROWS, about, count, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from kadmin.plan.election import ElectionProposal
+
 NOTHING_TO_DO = "nothing to do: the plan is empty"
+
+
+def election_text(proposal: ElectionProposal, path: Path) -> str:
+    """Show what a proposed election holds, and the partitions that cannot be elected."""
+    lines = [f"{path}: {count(len(proposal.plan.partitions), 'partition')} to elect"]
+    lines += [f"cannot be elected: {partition}: {reason}" for partition, reason in proposal.impossible[:SHOWN_ROWS]]
+    return "\n".join(lines)
+
+
+def election_answer(proposal: ElectionProposal, path: Path) -> dict[str, Any]:
+    """Answer `propose election`."""
+    return {
+        "plan": str(path),
+        "partitions": [{"topic": p.topic, "partition": p.partition} for p in proposal.plan.partitions],
+        "impossible": [
+            {"topic": p.topic, "partition": p.partition, "reason": reason} for p, reason in proposal.impossible
+        ],
+    }
 
 
 def proposals_text(figures: Sequence[Mapping[str, Any]], explained: Mapping[str, str], out: Path) -> str:
@@ -24,7 +44,7 @@ def proposals_text(figures: Sequence[Mapping[str, Any]], explained: Mapping[str,
 
 
 def figure_rows(figures: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    """Return each figure as its name, before, after and bound; empty where it makes no sense, `-` where not known."""
+    """Return each figure as its name, before, after and bound; empty where it has no meaning, NOTHING where unknown."""
     before, after, bound = (figures[name] for name in ("before", "after", "bound"))
     return [
         (
@@ -80,12 +100,12 @@ def _where(figures: Mapping[str, Any]) -> str:
 
 
 def _ratio(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
+    return NOTHING if value is None else f"{value:.3f}"
 
 
 def _size(value: int | None) -> str:
-    return "-" if value is None else about(value)
+    return NOTHING if value is None else about(value)
 
 
 def _percent(value: float | None) -> str:
-    return "-" if value is None else f"{value * 100:.2f}%"
+    return NOTHING if value is None else f"{value * 100:.2f}%"

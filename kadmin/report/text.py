@@ -1,4 +1,4 @@
-"""Plain text for people: tables that fit a pipe, bytes and counts that read."""
+"""Building blocks of plain text: tables, counts, sizes and durations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 WIDTH = 79
 SHOWN_ROWS = 50
-"""Of long lists people are shown the beginning."""
+"""The number of rows of a long list that are shown as text; JSON has all of them."""
 UNKNOWN = "unknown"
 NOTHING = "-"
 """A cell of a table without a value."""
@@ -21,9 +21,9 @@ _NEXT_UNIT = 999.5  # what would be rounded to 1000
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Align columns with two blanks between them; numbers to the right. No rows give the headers alone.
+    """Return aligned columns, numbers to the right; without rows the headers alone.
 
-    NOTHING stands for a number that is not known, too.
+    A column of numbers may hold NOTHING for an unknown number.
     """
     given = zip(*rows, strict=True) if rows else ([] for _ in headers)
     columns = [_aligned(header, list(cells)) for header, cells in zip(headers, given, strict=True)]
@@ -39,17 +39,17 @@ def _aligned(header: str, cells: Sequence[object]) -> list[str]:
 
 
 def shortened(text: str, total: int) -> str:
-    """Say below a list of at most SHOWN_ROWS how many more there are."""
+    """Append how many rows of `total` a list of at most SHOWN_ROWS leaves out."""
     return text if total <= SHOWN_ROWS else f"{text}\n... and {total - SHOWN_ROWS} more (all of them with -o json)"
 
 
 def size_text(size_bytes: int | None) -> str:
-    """Return `500GB`, or that nobody knows."""
+    """Return `500GB`, or `? bytes`."""
     return "? bytes" if size_bytes is None else format_size(size_bytes)
 
 
 def about(size_bytes: int | None) -> str:
-    """Return bytes in three digits, `1.24 TB`: for comparing, where `format_size` is for typing back."""
+    """Return bytes with three digits, `1.24 TB`; `format_size` returns what plans accept."""
     if size_bytes is None:
         return UNKNOWN
     amount, unit = float(size_bytes), "B"
@@ -62,7 +62,7 @@ def about(size_bytes: int | None) -> str:
 
 
 def wrapped(text: str, indent: str = "") -> list[str]:
-    """Break text into lines that fit 80 columns, later ones indented; control characters of foreign names escaped."""
+    """Break text into lines of at most WIDTH characters, later ones indented, control characters escaped."""
     return textwrap.wrap(
         escaped(text, len(text)), WIDTH, subsequent_indent=indent, break_on_hyphens=False, drop_whitespace=True
     )
@@ -79,7 +79,7 @@ def change(before: object, after: object) -> str:
 
 
 def replicas(ids: Sequence[int] | None) -> str:
-    """Return ordered replicas as `1,2,3`; nothing known is `?`."""
+    """Return ordered replicas as `1,2,3`, unknown ones as `?`."""
     return "?" if ids is None else ",".join(str(broker) for broker in ids)
 
 

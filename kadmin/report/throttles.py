@@ -19,13 +19,13 @@ _MOST_SHOWN = 60
 
 
 def throttles_text(found: Sequence[ThrottledEntity]) -> str:
-    """Show every throttle; a topic or broker that is not there is marked."""
+    """Show every throttle, and whether its topic or broker exists."""
     rows = [
         [each.entity, "yes" if each.present else "no", key, _value(key, value)]
         for each in found
         for key, value in sorted(each.values.items())
     ]
-    return f"{table(['entity', 'there', 'throttle', 'value'], rows)}\nnext: kadmin throttle audit" if rows else _NONE
+    return f"{table(['entity', 'exists', 'throttle', 'value'], rows)}\nnext: kadmin throttle audit" if rows else _NONE
 
 
 def throttles_answer(found: Sequence[ThrottledEntity]) -> dict[str, Any]:
@@ -39,13 +39,15 @@ def throttles_answer(found: Sequence[ThrottledEntity]) -> dict[str, Any]:
 
 
 def audit_text(findings: Sequence[AuditedThrottle]) -> str:
-    """Show whose each throttle is, and what takes it off."""
+    """Show the origin of each throttle, and the command that removes it."""
     rows = [
         [each.entity, each.key, _value(each.key, each.value), each.origin, each.operation_id or "-"]
         for each in findings
     ]
     commands = dict.fromkeys(f"next: {each.next_command}" for each in findings if each.next_command)
-    return "\n".join([table(["entity", "throttle", "value", "whose", "operation"], rows), *commands]) if rows else _NONE
+    return (
+        "\n".join([table(["entity", "throttle", "value", "origin", "operation"], rows), *commands]) if rows else _NONE
+    )
 
 
 def audit_answer(findings: Sequence[AuditedThrottle]) -> dict[str, Any]:
@@ -66,7 +68,7 @@ def audit_answer(findings: Sequence[AuditedThrottle]) -> dict[str, Any]:
 
 
 def changes_text(changes: ConfigChanges) -> str:
-    """Show what would be changed, with the values from before: they are what undoes it."""
+    """Show each change with the value before and after."""
     rows = [
         [entity, key, _value(key, change.previous), _value(key, change.ours)]
         for entity, keys in sorted(changes.items())
@@ -79,7 +81,7 @@ def written_text(written: Written) -> str:
     """Show what was changed."""
     if not written.changes:
         return "nothing to do"
-    kept = [f"kept, because somebody changed it at the same time: {each}" for each in written.kept]
+    kept = [f"not changed, because another client changed it at the same time: {each}" for each in written.kept]
     return "\n".join([changes_text(written.changes), *kept, "next: kadmin throttle show"])
 
 

@@ -1,4 +1,4 @@
-"""Predictions as text and as JSON (schemas/answers/whatif-lose and whatif-plan)."""
+"""The predictions of `whatif` as text and JSON (schemas/answers/whatif-lose and whatif-plan)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 
 
 def loss_text(lost: Sequence[int], found: Prediction) -> str:
-    """Show what a loss does, the worst first."""
+    """Show what a loss of brokers does, the worst first."""
     lossy = sum(each.lossy for each in found.changes)
+    brokers = "broker" if len(lost) == 1 else "brokers"
     summary = (
-        f"without broker {replicas(lost)}: {count(len(found.offline), 'partition')} offline, "
-        f"{len(found.refusing)} more refuse acks=all, {count(len(found.changes), 'leader change')}"
+        f"without {brokers} {replicas(lost)}: {count(len(found.offline), 'partition')} offline, "
+        f"{_refuse(found)}, {count(len(found.changes), 'leader change')}"
         f"{f', {lossy} of them unclean: records are lost' if lossy else ''}"
     )
     return "\n\n".join([summary, *_changes(found.changes), *_refusing(found.refusing), _loads(found)])
@@ -34,10 +35,10 @@ def loss_answer(lost: Sequence[int], found: Prediction) -> dict[str, Any]:
 
 
 def plan_text(found: Prediction, before: Mapping[int, SingleLoss], after: Mapping[int, SingleLoss]) -> str:
-    """Show what a plan does to leaders and loads, and what the loss of each broker would do before and after it."""
+    """Show leaders and loads after a plan, and the effect of losing each broker before and after it."""
     summary = (
         f"{count(len(found.changes), 'leader change')}, {count(len(found.offline), 'partition')} without a leader, "
-        f"{len(found.refusing)} more refuse acks=all"
+        f"{_refuse(found)}"
     )
     refusing = _refusing(found.refusing)
     return "\n\n".join([summary, *_changes(found.changes), *refusing, _loads(found), _single_losses(before, after)])
@@ -53,6 +54,10 @@ def plan_answer(found: Prediction, before: Mapping[int, SingleLoss], after: Mapp
         ],
         "worst_single_loss": {"before": worst(before), "after": worst(after)},
     }
+
+
+def _refuse(found: Prediction) -> str:
+    return count(len(found.refusing), "more refuses acks=all", "more refuse acks=all")
 
 
 def _prediction_answer(found: Prediction) -> dict[str, Any]:
@@ -119,7 +124,7 @@ def _single_losses(before: Mapping[int, SingleLoss], after: Mapping[int, SingleL
 
 
 def worst(losses: Mapping[int, SingleLoss]) -> int | None:
-    """Return the broker whose loss is the worst: by partitions offline, then unclean, then refusing, then leaders."""
+    """Return the broker with the worst loss: most offline, then unclean, then refusing, then leaders on one broker."""
     return max(losses, key=lambda each: _severity(losses[each]), default=None)
 
 

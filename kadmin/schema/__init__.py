@@ -1,4 +1,4 @@
-"""Values against the JSON Schemas in `schemas/`: documents, znode payloads and the answers of commands."""
+"""Checks documents, znode payloads and the answers of commands against the JSON Schemas in `schemas/`."""
 
 from kadmin.schema.bundle import (
     SchemaSet,

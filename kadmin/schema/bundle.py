@@ -1,6 +1,7 @@
-"""The schemas in a folder, and values checked against them. The only place that knows jsonschema.
+"""Reads the schemas of a folder and checks values against them. The only place that knows jsonschema.
 
-Nothing is ever fetched: a `$ref` that leads out of its own schema is an error of that schema.
+jsonschema-rs passes what conforms, a plan of 50,000 partitions in 0.1 s; jsonschema, which needs 10 s for that plan,
+explains what does not. Nothing is fetched: a `$ref` that leads out of its own schema is an error of that schema.
 """
 
 from __future__ import annotations
@@ -8,22 +9,24 @@ from __future__ import annotations
 import difflib
 import itertools
 import json
+import math
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kadmin.errors import InvalidInputError, KadminError, UsageError
-from kadmin.schema.quick import UnsupportedSchemaError, compile_pattern, compile_quick, is_integer, is_number
-from kadmin.schema.wording import explain
+from kadmin.schema.wording import compile_pattern, explain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from jsonschema import ValidationError
     from jsonschema.protocols import Validator
 
-    from kadmin.schema.quick import Check, Schema
     from kadmin.schema.wording import SchemaViolation
+
+    Check: TypeAlias = "Callable[[object], bool]"
+    Schema: TypeAlias = Mapping[str, Any]
 
 SUFFIX = ".schema.json"
 MOST_VIOLATIONS = 1_000
@@ -35,7 +38,6 @@ class SchemaSet:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._validators: dict[str, Validator] = {}
-        self._quick: dict[str, Check] = {}
 
     def names(self) -> tuple[str, ...]:
         """Every schema's name, sorted."""
@@ -43,7 +45,7 @@ class SchemaSet:
         return tuple(sorted(name.removesuffix(SUFFIX) for name in found))
 
     def text(self, name: str) -> str:
-        """Return a schema's own text; raises UsageError for a name that is not there."""
+        """Return the text of a schema; raises UsageError for an unknown name."""
         if name not in (names := self.names()):
             close = difflib.get_close_matches(name, names, n=1)
             raise UsageError(
@@ -56,14 +58,12 @@ class SchemaSet:
     def violations(self, value: object, name: str) -> list[SchemaViolation]:
         """Return what is wrong with a value made of JSON's types, at most MOST_VIOLATIONS; empty where it conforms.
 
-        Raises InvalidInputError where the schema itself is none.
+        Raises InvalidInputError where the schema itself is invalid.
         """
-        if name not in self._quick:
-            self._quick[name] = _quick_or_never(self._schema(name))
-        return [] if self._quick[name](value) else list(itertools.islice(self._explained(value, name), MOST_VIOLATIONS))
+        return list(itertools.islice(self._explained(value, name), MOST_VIOLATIONS))
 
     def check(self) -> None:
-        """Raise InvalidInputError unless every schema is one, by one of kadmin's own names: others hold nothing."""
+        """Raise InvalidInputError unless every schema is valid and has the name of one of kadmin's own."""
         if not self.names():
             raise InvalidInputError(
                 f"There is no schema (*{SUFFIX}) in {self.folder}.", next_command="kadmin schema export DIR"
@@ -109,11 +109,38 @@ class SchemaSet:
         return schema
 
 
-def _quick_or_never(schema: Schema) -> Check:
+def compile_quick(schema: Schema) -> Check:
+    """Return a test that is True only for values that conform; where it is False, jsonschema has to judge.
+
+    It is False for every value where the schema is invalid or refers to another one.
+    """
+    from jsonschema_rs import Draft202012Validator
+
     try:
-        return compile_quick(schema)
-    except (UnsupportedSchemaError, KeyError, TypeError, AttributeError, ValueError, RecursionError):
-        return lambda _: False  # a schema of somebody else's: jsonschema judges it, and says when it is none
+        validator = Draft202012Validator(dict(schema), offline=True)
+    except ValueError:
+        return lambda _: False
+
+    def conforms(value: object) -> bool:
+        try:
+            return validator.is_valid(value) and not _has_integral_float(value)
+        except ValueError:  # a value that JSON does not have, half a surrogate pair among them
+            return False
+
+    return conforms
+
+
+def _has_integral_float(value: object) -> bool:
+    """Whether a 1.0 is in the value: JSON Schema takes it for an integer, Kafka does not."""
+    parts = [value]
+    for part in parts:
+        if isinstance(part, dict):
+            parts.extend(part.values())
+        elif isinstance(part, list):
+            parts.extend(part)
+        elif isinstance(part, float) and part.is_integer():
+            return True
+    return False
 
 
 def _validator(schema: Schema, path: Path) -> Validator:
@@ -135,7 +162,10 @@ def _validator(schema: Schema, path: Path) -> Validator:
             cause="schemas are complete in themselves; nothing is fetched",
         )
     types = Draft202012Validator.TYPE_CHECKER.redefine_many(
-        {"integer": lambda _, value: is_integer(value), "number": lambda _, value: is_number(value)}
+        {
+            "integer": lambda _, value: type(value) is int,
+            "number": lambda _, value: type(value) is int or (type(value) is float and math.isfinite(value)),
+        }
     )
     rules = {"pattern": _pattern, "required": _required, "propertyNames": _property_names, "items": _items(schema)}
     kind = validators.extend(Draft202012Validator, rules, type_checker=types)  # type: ignore[no-untyped-call]  # jsonschema's own gap
@@ -172,15 +202,16 @@ def _property_names(validator: Any, names: Schema, value: Any, _: Schema) -> Ite
 
 
 def _items(root: Schema) -> Any:  # noqa: ANN401 - a keyword of jsonschema has no public type
-    """Return `items` that looks only into those items that the quick test does not pass."""
+    """Return the keyword `items`; it examines only the items that the quick test does not pass."""
 
     def items(validator: Any, item_schema: Schema, value: Any, _: Schema) -> Iterator[ValidationError]:  # noqa: ANN401
         if not validator.is_type(value, "array"):
             return
         definitions = root.get("$defs", {})
-        quick = _quick_or_never({**item_schema, "$defs": definitions}) if value else None
-        # A plain reference is followed once, not for every item anew.
-        named = item_schema["$ref"].removeprefix("#/$defs/") if set(item_schema) == {"$ref"} else None
+        quick = compile_quick({"allOf": [item_schema], "$defs": definitions}) if value else None
+        # A plain reference is followed once instead of for every item.
+        plain = isinstance(item_schema, dict) and set(item_schema) == {"$ref"}
+        named = item_schema["$ref"].removeprefix("#/$defs/") if plain else None
         followed = definitions.get(named, item_schema)
         for index, item in enumerate(value):
             if quick is None or not quick(item):
@@ -191,12 +222,12 @@ def _items(root: Schema) -> Any:  # noqa: ANN401 - a keyword of jsonschema has n
 
 @lru_cache(maxsize=1)
 def bundled() -> SchemaSet:
-    """Return the schemas that come with kadmin."""
+    """Return kadmin's own schemas."""
     return SchemaSet(Path(__file__).resolve().parent.parent / "schemas")
 
 
 def schema_names() -> tuple[str, ...]:
-    """Names of the schemas that come with kadmin."""
+    """Return the names of kadmin's own schemas."""
     return bundled().names()
 
 
@@ -206,19 +237,24 @@ def schema_file_name(name: str) -> str:
 
 
 def schema_text(name: str) -> str:
-    """Return the text of a schema that comes with kadmin; raises UsageError."""
+    """Return the text of one of kadmin's own schemas; raises UsageError for an unknown name."""
     return bundled().text(name)
 
 
 def validate_value(value: object, schema_name: str) -> list[SchemaViolation]:
-    """Return what is wrong with a value by a schema that comes with kadmin."""
-    return bundled().violations(value, schema_name)
+    """Return what one of kadmin's own schemas forbids in a value."""
+    return [] if _quick(schema_name)(value) else bundled().violations(value, schema_name)
+
+
+@lru_cache
+def _quick(schema_name: str) -> Check:
+    return compile_quick(json.loads(schema_text(schema_name)))
 
 
 def require_valid_payload(value: object, name: str) -> None:
-    """Refuse to write what its schema forbids; `name` is the znode's: `reassign_partitions`.
+    """Raise KadminError for a payload that its schema forbids; only a bug in kadmin can cause one.
 
-    Raises KadminError, for nothing but a bug in kadmin can bring such a value so far.
+    `name` is the znode's, as `reassign_partitions`.
     """
     violations = validate_value(value, f"payloads/{name}")
     if violations:

@@ -11,7 +11,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from support.cli.commands import command
+from support.cli.in_process import command
 from support.documents.bad_commands import COMMANDS
 from support.pages.bad_input import GOLDEN_FOLDERS, PAGE, ROWS, page, shown_by
 

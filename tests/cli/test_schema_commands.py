@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from support.cli.commands import command
+from support.cli.in_process import command
 from support.cli.process import kadmin
 from support.documents.plans import GOOD
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from support.cli.commands import command
+from support.cli.in_process import command
 from support.cli.inventories import small_inventory
 from support.cli.process import ROOT, kadmin
 from support.documents.bad_documents import BAD

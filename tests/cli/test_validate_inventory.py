@@ -30,7 +30,7 @@ spec:
 """
 
 
-def test_against_anwrite_inventory_of(tmp_path: Path) -> None:
+def test_against_an_inventory(tmp_path: Path) -> None:
     folder = small_inventory(tmp_path / "inventory")
     (tmp_path / "plan.yaml").write_text(AGAINST.format(CLUSTER_ID))
     done = kadmin("validate", "plan.yaml", "--inventory", folder, "--format", "json", cwd=tmp_path)
@@ -52,7 +52,7 @@ def test_against_another_cluster(tmp_path: Path) -> None:
     (tmp_path / "plan.yaml").write_text(deletion_of("other"))
     done = kadmin("validate", "plan.yaml", "--inventory", folder, cwd=tmp_path)
     assert done.returncode == 3
-    assert "plan.yaml:2:24: error KA045: the plan was made for cluster other" in done.stdout
+    assert "plan.yaml:2:24: error KA045: the document is for cluster other" in done.stdout
 
 
 def test_against_a_fleet(tmp_path: Path) -> None:

@@ -153,7 +153,7 @@ def test_the_output_of_generate_fills_current(before: str, line_end: str) -> Non
     ("old", "new", "said"),
     [
         ('"replicas":[4,1]', '"replicas":[4,4]', "5:"),
-        ('"partition":1,"replicas":[4,1]', '"partition":7,"replicas":[4,1]', "2:100: KA029 foo-1 does not stand under"),
+        ('"partition":1,"replicas":[4,1]', '"partition":7,"replicas":[4,1]', "2:100: KA029 foo-1 is not under"),
         ('"partition":1,"replicas":[2,3]', '"partition":1,"replicas":[2,3', "2:"),
         ("Proposed partition reassignment configuration\n", "", "1:1: KA005"),
         ("Current partition replica assignment\n", "", "KA005"),
@@ -169,8 +169,8 @@ def test_a_damaged_output_of_generate_is_refused_at_its_place(old: str, new: str
 def test_generate_must_name_the_same_partitions_twice() -> None:
     first, second = (json.dumps(reassignment_file({("foo", n): [1] for n in numbers})) for numbers in ((0, 1), (0,)))
     text = "Current partition replica assignment\n{}\n\nProposed partition reassignment configuration\n{}\n"
-    assert 'foo-1 does not stand under "Proposed' in refusal(text.format(first, second))
-    assert 'foo-1 does not stand under "Current' in refusal(text.format(second, first))
+    assert 'foo-1 is not under "Proposed' in refusal(text.format(first, second))
+    assert 'foo-1 is not under "Current' in refusal(text.format(second, first))
     election = json.dumps({"partitions": [{"topic": "foo", "partition": 0}]})
     assert "KA010 a reassignment belongs under this heading" in refusal(text.format(first, election))
 
@@ -194,7 +194,7 @@ def one(extra: str) -> str:
         (one(',"current":[1,2]'), '3:49: KA011 unknown field "current"'),
         (one(',"size_bytes":1'), '3:49: KA011 unknown field "size_bytes"'),
         (one(',"replica":[1]'), '3:49: KA011 unknown field "replica"'),
-        (one(',"topic":"bar"'), '3:49: KA003 the key "topic" stands here again'),
+        (one(',"topic":"bar"'), '3:49: KA003 the key "topic" is repeated'),
         (one("").replace("1,2", "1,1"), "KA021"),
         (one("").replace("1,2", "-1"), "KA015"),
         (one("").replace("1,2", ""), "KA017"),
@@ -218,7 +218,7 @@ def one(extra: str) -> str:
         ('{"partitions":[{"topic":"foo","partition":0}],"version":0}', "KA016 version is 0"),
         ('{"topics":[]}', "KA017 topics is empty"),
         ('{"topics":{}}', "KA013"),
-        ('{"topics":["foo"]}', 'KA013 "foo" stands here'),
+        ('{"topics":["foo"]}', 'KA013 "foo" is not a mapping'),
         ('{"topics":[{}]}', "KA012"),
         ('{"topics":[{"topic":"foo","partition":1}]}', '1:27: KA011 unknown field "partition"'),
         ('{"topics":[{"topic":"*"}]}', "1:21: KA014"),

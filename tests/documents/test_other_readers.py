@@ -17,14 +17,14 @@ from support.documents.bad_documents import BAD
 from support.documents.invariants import SOURCES, check_invariants, render
 from support.documents.strategies import documents
 
+from kadmin.diagnostics import json_path
 from kadmin.documents import dump_yaml, examine, to_value
 from kadmin.documents.events import assemble
-from kadmin.documents.problem import json_path
 from kadmin.documents.scalars import OddNumberError, resolve
 from kadmin.documents.yaml_text import yaml_events
 
 if TYPE_CHECKING:
-    from kadmin.documents import Problem
+    from kadmin.diagnostics import Diagnostic
     from kadmin.plan.model import Document
 
 TRICKY = [
@@ -181,7 +181,7 @@ soup = st.lists(st.sampled_from(SOUP), min_size=1, max_size=12).map("".join)
 @example("? a\n: - b\n  - c: 'd\n\n  e'")
 def test_whatever_is_taken_of_a_text_is_the_same_in_yaml_1_2(text: str) -> None:
     """Not only scalars: keys, blocks, flows, folds, chomping and comments, in texts that nobody would write."""
-    reading = assemble(yaml_events(f"key: {text}"))
+    reading = assemble(yaml_events(f"key: {text}"), "plan.yaml")
     if not reading.complete or reading.faults or reading.number_keys:
         return
     try:
@@ -268,12 +268,16 @@ def test_a_nearly_valid_document_is_judged_alike_as_json_and_yaml(
     render(as_json)
     assert [without_file(each) for each in as_json.problems] == [without_file(each) for each in as_yaml.problems]
     for problem in as_json.problems:
-        if problem.path == json_path(place) and problem.first_line is None and "unknown field" not in problem.message:
-            assert (problem.line, problem.column) == mark_by_pyyaml(text, place)
+        if (
+            problem.path == json_path(place)
+            and problem.location.first_line is None
+            and "unknown field" not in problem.message
+        ):
+            assert (problem.location.line, problem.location.column) == mark_by_pyyaml(text, place)
 
 
-def without_file(problem: Problem) -> tuple[object, ...]:
-    return problem.code, problem.message, problem.line, problem.column, problem.path, problem.severity
+def without_file(problem: Diagnostic) -> tuple[object, ...]:
+    return problem.code, problem.message, problem.location.line, problem.location.column, problem.path, problem.severity
 
 
 @pytest.mark.parametrize("name", BAD)

@@ -55,8 +55,8 @@ def test_no_damaged_plan_makes_the_check_raise(start: int, length: int, patch: b
     _, problems = check_document(data, "plan.yaml")
     lines = data.decode(errors="replace").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     for problem in problems:
-        assert 1 <= problem.line <= len(lines)
-        assert 1 <= problem.column <= len(lines[problem.line - 1]) + 1
+        assert 1 <= problem.location.line <= len(lines)
+        assert 1 <= problem.location.column <= len(lines[problem.location.line - 1]) + 1
 
 
 json_values = st.recursive(

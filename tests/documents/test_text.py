@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from kadmin.documents.problem import Mark
-from kadmin.documents.text import MOST_BYTES, UnreadableTextError, decode, printable
+from kadmin.documents.text import MOST_BYTES, Mark, UnreadableTextError, decode, printable
 from kadmin.plan import codes
 
 
 def refused(data: bytes) -> tuple[str, str, Mark, str | None]:
     with pytest.raises(UnreadableTextError) as caught:
-        decode(data)
-    assert str(caught.value) == caught.value.message
-    return caught.value.code, caught.value.message, caught.value.mark, caught.value.hint
+        decode(data, "plan.yaml")
+    found = caught.value.diagnostic
+    assert (str(caught.value), found.location.file) == (found.message, "plan.yaml")
+    return found.code, found.message, Mark(found.location.line, found.location.column), found.hint
 
 
 def test_the_largest_file_is_read_and_a_larger_one_told() -> None:
     data = b"#" * (MOST_BYTES + 1)
-    assert len(decode(data[1:])) == MOST_BYTES
-    said = ("the file has more than 67108864 bytes", Mark(1, 1), "cut the plan into several files")
+    assert len(decode(data[1:], "plan.yaml")) == MOST_BYTES
+    said = ("the file has more than 67108864 bytes", Mark(1, 1), "divide the plan into several files")
     assert refused(data) == (codes.TOO_LARGE, *said)
 
 

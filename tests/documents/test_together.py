@@ -8,9 +8,9 @@ from kadmin.documents import check_together, examine
 from kadmin.plan import codes
 
 if TYPE_CHECKING:
-    from kadmin.documents import Problem
+    from kadmin.diagnostics import Diagnostic
 
-HINT = "a deletion that meets a reassignment of its topic leaves a node that blocks everybody"
+HINT = "a deletion during a reassignment of its topic leaves a request that blocks every other reassignment"
 AT_END = "let the reassignment elect: spec.elect: at_end"
 
 
@@ -31,7 +31,7 @@ def of(cluster: str | None) -> str:
     return "" if cluster is None else f"metadata: {{cluster_id: {cluster}}}\n"
 
 
-def together(*texts: str) -> tuple[Problem, ...]:
+def together(*texts: str) -> tuple[Diagnostic, ...]:
     """Check documents that are named a.yaml, b.yaml, ... and are each valid."""
     documents = [examine(text.encode(), f"{name}.yaml") for name, text in zip("abcdef", texts, strict=False)]
     assert all(document.valid for document in documents)
@@ -39,12 +39,12 @@ def together(*texts: str) -> tuple[Problem, ...]:
 
 
 def told(*texts: str) -> list[tuple[str, str, str]]:
-    return [(each.file, each.code, each.message) for each in together(*texts)]
+    return [(each.location.file, each.code, each.message) for each in together(*texts)]
 
 
 def test_a_partition_in_two_plans_is_told_in_the_later_one() -> None:
     (found,) = together(moves("t-0", "t-1"), moves("t-2", "t-1"))
-    assert (found.file, found.line, found.severity) == ("b.yaml", 2, "error")
+    assert (found.location.file, found.location.line, found.severity) == ("b.yaml", 2, "error")
     assert (found.code, found.message) == (codes.PARTITION_IN_TWO_PLANS, "t-1 is reassigned by a.yaml too")
     assert found.hint == "keep one of the two"
 
@@ -71,7 +71,7 @@ def test_a_topic_deleted_by_one_and_used_by_another() -> None:
     (found,) = together(deletes("t"), moves("t-0"))
     assert (found.hint, found.severity) == (HINT, "error")
     (found,) = together(moves("t-0"), deletes("u", "t").replace(", t", ",\n  t"))
-    assert (found.line, found.hint) == (3, HINT), "at the topic that is used"
+    assert (found.location.line, found.hint) == (3, HINT), "at the topic that is used"
 
 
 def test_an_election_of_what_another_plan_reassigns_is_a_warning_in_the_later_one() -> None:
@@ -81,7 +81,7 @@ def test_an_election_of_what_another_plan_reassigns_is_a_warning_in_the_later_on
     assert (found.hint, found.severity) == (AT_END, "warning")
     apart = moves("t-0", "t-1").replace(", {topic: t, partition: 1", ",\n  {topic: t, partition: 1")
     (found,) = together(elects("partitions: [{topic: t, partition: 1}]"), apart)
-    assert found.line == 3, "at the partition that meets, not at the first of its topic"
+    assert found.location.line == 3, "at the partition that meets, not at the first of its topic"
     by_partition = told(elects("partitions: [{topic: t, partition: 1}]"), moves("t-0", "t-1"))
     said = "a.yaml and this plan meet: one reassigns t-1, one elects its leader"
     assert by_partition == [("b.yaml", codes.ELECTED_WHILE_REASSIGNED, said)]
@@ -106,7 +106,7 @@ def test_plans_that_do_nothing_to_each_other_are_quiet() -> None:
 def test_a_document_that_is_none_meets_nobody_and_hides_nobody() -> None:
     broken = examine(b"kind: [", "broken.yaml")
     plans = [examine(moves("t-0").encode(), name) for name in ("a.yaml", "b.yaml")]
-    assert [each.file for each in check_together([plans[0], broken, plans[1]])] == ["b.yaml"]
+    assert [each.location.file for each in check_together([plans[0], broken, plans[1]])] == ["b.yaml"]
 
 
 def test_the_other_s_name_is_shown_as_a_terminal_may_see_it() -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from kazoo.security import ACL, Id, make_acl, make_digest_acl
-from support.cli.commands import command
+from support.cli.in_process import command
 from support.controller.simple_controller import IDENTITY
 from support.documents.plans import document, reassignment
 

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from support.cli.commands import command
+from support.cli.in_process import command
 from support.controller.simple_controller import CLUSTER_ID, Manner
 from support.documents.plans import deletion, document, election, reassignment
 from support.zookeeper.fault_proxy import MULTI, PUBLISH, Action, Fault

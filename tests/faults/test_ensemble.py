@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from kazoo.client import KazooClient
-from support.cli.commands import command
+from support.cli.in_process import command
 from support.controller.simple_controller import Manner, SimpleController
 from support.documents.plans import document, reassignment
 from support.live.waiting import wait_until
@@ -109,7 +109,7 @@ def run(cluster: SimpleController, plan: Path, tell: Callable[[Event], None], un
     """Apply a plan with calls that give up after CALL_S in place of 15 s."""
     with Store.connect(cluster.connect, timeout_s=CALL_S, session_timeout_s=4.0, until=until) as store:
         context = zookeeper_context(store, Paths(), Clock(until), tell)
-        return service.apply(context, parse_document(plan.read_bytes(), "plan"), {}, service.Bounds(until, 0))  # type: ignore[arg-type] # a plan
+        return service.apply(context, parse_document(plan.read_bytes(), "plan"), {}, 0)  # type: ignore[arg-type] # a plan
 
 
 def test_f10_a_quorum_that_is_lost_and_comes_back_is_waited_for(

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
-from support.cli.commands import command
+from support.cli.in_process import command
 from support.controller.simple_controller import CLUSTER_ID, Manner
 from support.documents.plans import document, reassignment
 from support.live.waiting import wait_until

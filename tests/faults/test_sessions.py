@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
-from support.cli.commands import command
+from support.cli.in_process import command
 from support.controller.simple_controller import Manner
 from support.documents.plans import document, reassignment
 from support.live.waiting import freeze, thaw, wait_until

@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from support.cli.commands import command
+from support.cli.in_process import command
 from support.controller.simple_controller import SimpleController
 from support.documents.plans import document, reassignment
 from support.live.waiting import wait_until

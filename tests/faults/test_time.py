@@ -10,17 +10,14 @@ import threading
 import time
 from contextlib import contextmanager, suppress
 from itertools import cycle
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-import typer
-from support.cli.commands import command
+from support.cli.in_process import command, every_command
 from support.controller.simple_controller import Manner
 from support.documents.plans import document, reassignment
 from typer.core import TyperGroup
-from typer.main import get_command
 
-from kadmin.cli.app import app
 from kadmin.cli.deadline import alarm
 from kadmin.cli.inspect import TABLES
 from kadmin.errors import NotCompletedError
@@ -69,16 +66,11 @@ def test_f30_a_plan_runs_and_times_out_as_ever(cluster: SimpleController, tmp_pa
 
 def commands() -> dict[str, set[str]]:
     """Return every command, as it is typed, with its options."""
-    found: dict[str, set[str]] = {}
-    waiting: list[tuple[str, Any]] = [("", get_command(app))]
-    while waiting:
-        name, each = waiting.pop()
-        if isinstance(each, TyperGroup):
-            context = typer.Context(each)
-            waiting += [(f"{name} {child}", each.get_command(context, child)) for child in each.list_commands(context)]
-        else:
-            found[name.strip()] = {option for parameter in each.params for option in parameter.opts}
-    return found
+    return {
+        name: {option for parameter in each.params for option in parameter.opts}
+        for name, each in every_command().items()
+        if not isinstance(each, TyperGroup)
+    }
 
 
 def test_every_command_takes_a_timeout() -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from kadmin.cluster.model import NO_LEADER, Broker, ClusterState, PartitionState, Requests, Topic, TopicPartition
+from kadmin.cluster.model import NO_LEADER, Broker, ClusterState, PartitionState, Topic, TopicPartition
 from kadmin.inventory import (
     SINGLE_CLUSTER,
     BrokerRow,
@@ -17,11 +17,9 @@ STATE = ClusterState(
     cluster_id="c",
     controller=None,
     controller_epoch=3,
-    controller_epoch_version=2,
-    brokers={2: Broker(2, None, (), 5), 1: Broker(1, "r1", (), 5)},
+    brokers={2: Broker(2, None), 1: Broker(1, "r1")},
     topics={"orders": Topic("orders", {0: (1, 2), 1: (2, 9), 2: (9,)}), "a": Topic("a", {0: (1,)})},
-    states={ORDERS[0]: PartitionState(1, (1, 2), 4, 3), ORDERS[2]: PartitionState(NO_LEADER, (9,), 4, 3)},
-    admin=Requests(),
+    states={ORDERS[0]: PartitionState(1, (1, 2), 4), ORDERS[2]: PartitionState(NO_LEADER, (9,), 4)},
 )
 
 
@@ -42,12 +40,12 @@ def test_an_inventory_has_a_row_for_every_broker_and_partition() -> None:
     assert found.single().dead_brokers() == (9,)
 
 
-def test_sizes_are_null_where_nobody_measured() -> None:
+def test_sizes_are_null_where_they_are_unknown() -> None:
     assert all(row.size_bytes is None for row in inventory_of(STATE, None, TAKEN_AT).single().partitions)
     assert facts_of(inventory_of(STATE, {ORDERS[1]: 0}, TAKEN_AT).single()).sizes == {ORDERS[1]: 0}
 
 
-def test_the_way_back_keeps_what_an_inventory_knows() -> None:
+def test_the_state_keeps_what_an_inventory_has() -> None:
     back = state_of(inventory_of(STATE, None, TAKEN_AT).single())
     assert back.topics == STATE.topics
     assert {broker: each.rack for broker, each in back.brokers.items()} == {1: "r1", 2: None}
@@ -57,7 +55,7 @@ def test_the_way_back_keeps_what_an_inventory_knows() -> None:
     }
 
 
-def test_a_leader_without_a_known_isr_stands_in_it_alone() -> None:
+def test_a_leader_without_a_known_isr_is_the_whole_isr() -> None:
     rows = (PartitionRow("a", 0, (1, 2), leader=1), PartitionRow("a", 1, (1, 2), leader=NO_LEADER))
     states = state_of(ClusterInventory(None, (BrokerRow(1),), rows)).states
     assert [each.isr for each in states.values()] == [(1,), ()]

@@ -105,7 +105,7 @@ def test_the_same_rows_in_any_order_give_the_same_bytes(table: str, tmp_path: Pa
     assert sorted(written[0]) == sorted([f"brokers.{table}", "inventory.json", f"partitions.{table}"])
 
 
-def test_a_table_of_another_format_makes_way(tmp_path: Path) -> None:
+def test_a_table_of_another_format_is_removed(tmp_path: Path) -> None:
     for table in TABLES:
         write_inventory(SMALL, tmp_path, table)
         assert read_inventory(tmp_path) == SMALL
@@ -189,7 +189,7 @@ def test_mixed_types_are_named_by_column_and_count(
     assert f"partitions.{table}: {complaint}" in str(caught.value.cause)
 
 
-def test_every_problem_of_both_tables_is_told_at_once(tmp_path: Path) -> None:
+def test_every_problem_of_both_tables_is_reported_at_once(tmp_path: Path) -> None:
     write_raw(tmp_path, "csv", "partitions", {**WHOLE, "partition": [0, -1, None]})
     (tmp_path / "brokers.csv").write_text("broker_id,alive\n1,true\n1,maybe\n")
     with pytest.raises(InvalidInputError) as caught:
@@ -296,7 +296,7 @@ def test_a_replica_on_a_broker_without_a_row_makes_that_broker_dead() -> None:
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_a_disk_that_refuses_is_told_with_the_path(table: str, tmp_path: Path) -> None:
+def test_a_disk_that_refuses_is_reported_with_the_path(table: str, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(NotCompletedError, match=r"Cannot write .*file\."):
         write_inventory(SMALL, tmp_path / "file", table)

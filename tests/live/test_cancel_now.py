@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -19,9 +20,10 @@ from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.errors import BusyError, KadminError, NotCompletedError
 from kadmin.operations.context import Clock
-from kadmin.operations.record.record import OperationState, OperationStatus, StepKind
+from kadmin.operations.execute import takeover
+from kadmin.operations.record.record import StepKind
+from kadmin.operations.record.stop_request import Stop
 from kadmin.operations.zookeeper.backend import zookeeper_context
-from kadmin.operations.zookeeper.lock import Lock
 from kadmin.operations.zookeeper.paths import Paths
 
 if TYPE_CHECKING:
@@ -38,20 +40,12 @@ MUCH = [b"x" * 900_000] * 3
 
 
 def cancel(cluster: Cluster, operation_id: str, *, allow_foreign: bool = False, connect: str | None = None) -> str:
-    """Cancel as the command does: under the lock, which is free."""
-    clock = Clock()
+    """Cancel as the command does: under the lock, which is free; returns the operation's last message."""
+    clock = Clock(time.monotonic() + 120)
     with Store.connect(connect or cluster.connect) as store:
         context = zookeeper_context(store, Paths(), clock, lambda _: None)
-        lease = Lock(store, context.paths).take(new_holder(context, operation_id, clock.timestamp()), clock, 20)
-        try:
-            record = context.operations.record(operation_id)
-            message = cancel_now(context, record, lease, allow_foreign=allow_foreign, deadline=clock.now() + 120)
-            context.operations.set_status(
-                operation_id, OperationStatus(OperationState.CANCELLED, "now", message), lease
-            )
-            return message
-        finally:
-            give_back(context, lease)
+        takeover.stop(context, operation_id, Stop.CANCEL_NOW, 20, allow_foreign=allow_foreign)
+        return context.operations.status(operation_id).message
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from support.live.waiting import wait_until
 from kadmin.cluster.kafka.log_dirs import describe_log_dirs
 from kadmin.cluster.kafka.records import produce
 from kadmin.cluster.model import NO_LEADER, TopicPartition
+from kadmin.cluster.zookeeper.model import BrokerNode, TopicNode
 from kadmin.errors import NotCompletedError
 
 if TYPE_CHECKING:
@@ -221,14 +222,17 @@ def test_deletion_of_unknown_topic(cluster: Cluster) -> None:
 
 def test_topic_made_in_version_1(cluster: Cluster) -> None:
     topic = cluster.create_topic({0: [1, 2]})
-    version = cluster.state(topic).topics[topic].format_version
+    found = cluster.state(topic).topics[topic]
+    assert isinstance(found, TopicNode)
+    version = found.format_version
     assert ("version 1" if version == 1 else f"rewritten to version {version}") == seen(
         cluster, "topic_made_in_version_1"
     )
 
 
 def test_broker_registration(cluster: Cluster) -> None:
-    versions = {broker.registration_version for broker in cluster.state().brokers.values()}
+    brokers = cluster.state().brokers.values()
+    versions = {broker.registration_version for broker in brokers if isinstance(broker, BrokerNode)}
     assert versions == {int(seen(cluster, "broker_registration").removeprefix("version "))}
 
 

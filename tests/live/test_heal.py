@@ -15,7 +15,7 @@ from support.live.waiting import wait_until
 from support.zookeeper.fault_proxy import MULTI, Action, Fault, FaultProxy, Side
 
 from kadmin.cluster.model import TopicPartition
-from kadmin.operations.record.record import OperationKind, OperationState, StepKind
+from kadmin.operations.record.record import Channel, OperationKind, OperationState, StepKind
 from kadmin.operations.zookeeper.probe import probe_payload
 from kadmin.sandbox import Sandbox, SandboxSpec
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from support.cli.commands import Answer
+    from support.cli.in_process import Answer
     from support.zookeeper.fault_proxy import Frame
 
     from kadmin.operations.record.record import Step
@@ -141,7 +141,7 @@ def test_a_leftover_probe_is_cleared_by_the_next_controller(cluster: Cluster, tm
     """F40: never deleted by hand, which would deafen a controller that listens."""
     if can_be_deaf(cluster):
         cluster.controllers.deafen()
-        cluster.raw.create(f"/kafka{REASSIGN}", probe_payload(REASSIGN, 1))
+        cluster.raw.create(f"/kafka{REASSIGN}", probe_payload(Channel.REASSIGNMENT, 1))
         healed = heal(cluster)
         assert healed.status == 0, healed.err
         assert cluster.get(REASSIGN) is None

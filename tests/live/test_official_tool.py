@@ -64,7 +64,7 @@ def test_the_official_tool_finds_complete_what_kadmin_applied(
     assert cluster.kadmin("convert", plan, "--to", "kafka", "--lossy", "--current", "--out", back).status == 0
 
     before = tool.run("--reassignment-json-file", back, "--verify")
-    assert [f"PartitionTarget of partition {topic}-{number} is complete." in before for number in (0, 1)] == [
+    assert [f"Reassignment of partition {topic}-{number} is complete." in before for number in (0, 1)] == [
         True,
         True,
     ]
@@ -74,7 +74,7 @@ def test_the_official_tool_finds_complete_what_kadmin_applied(
     assert applied.status == 0, applied.err
     said = tool.run("--reassignment-json-file", moves, "--verify")
     for number in (0, 1):
-        assert f"PartitionTarget of partition {topic}-{number} is complete." in said
+        assert f"Reassignment of partition {topic}-{number} is complete." in said
 
 
 def test_kadmin_finds_done_what_the_official_tool_executed(

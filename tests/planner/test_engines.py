@@ -1,4 +1,4 @@
-"""Two engines, one plan: Spark and this process read the same tables and give the same bytes."""
+"""Both engines read the same tables and make the same plan, byte for byte."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ DRAIN = request(drain=(2,), racks=Racks.RELAXED)
 
 @pytest.fixture(scope="module", autouse=True)
 def session() -> Iterator[SparkSession]:
-    """One JVM for all tests of this file: the planner uses a session that runs already, and leaves it running."""
+    """One JVM for all tests of this file; the planner uses an active session and does not stop it."""
     with spark_session(Options(master="local[2]", conf={"spark.driver.memory": "512m"})) as running:
         yield running
 
@@ -100,11 +100,11 @@ def test_a_fleet_gets_a_plan_for_each_cluster(table: str, tmp_path: Path) -> Non
     assert validate_value(json.loads(json.dumps(figures)), "answers/figures") == []
 
 
-def both_errors(folder: Path, wished: RebalanceRequest = DRAIN) -> list[tuple[type[KadminError], str, str | None]]:
+def both_errors(folder: Path, requested: RebalanceRequest = DRAIN) -> list[tuple[type[KadminError], str, str | None]]:
     errors = []
     for engine in (local, spark):
         with pytest.raises(KadminError) as caught:
-            engine.propose(wished, folder, Options())
+            engine.propose(requested, folder, Options())
         errors.append((type(caught.value), caught.value.message, caught.value.cause))
     return errors
 
@@ -127,8 +127,8 @@ BAD_TABLES = [
 
 
 @pytest.mark.parametrize(("name", "text", "complaint"), BAD_TABLES)
-def test_bad_rows_are_told_alike(name: str, text: str, complaint: str | None, tmp_path: Path) -> None:
-    """Rule: null, negative, duplicate, mixed and NaN are named with column and count, whatever reads the table."""
+def test_bad_rows_are_reported_alike(name: str, text: str, complaint: str | None, tmp_path: Path) -> None:
+    """Rule: both engines report null, negative, duplicate, mixed and NaN values with column and count."""
     write_inventory(inventory(SIZES["S"], 1), tmp_path, name.rpartition(".")[2])
     (tmp_path / name).write_text(text)
     one, other = both_errors(tmp_path)
@@ -178,7 +178,7 @@ CELLS += ["5\n", "5\u00a0", "fal\u017fe", "1,5", "'5'", "5;x"]
 
 
 def test_the_same_cells_are_legible_to_both_engines(session: SparkSession) -> None:
-    """Rule: what is an integer, a number, true, or a list is said once, whatever the engine's own reader would take."""
+    """Rule: both engines accept the same cells, whatever the engine's own reader would accept."""
     rows = session.createDataFrame([(cell,) for cell in CELLS], "cell string")
     told = rows.select(*(is_legible(rows.cell, kind) for kind in ColumnKind)).collect()
     assert [list(row) for row in told] == [
@@ -198,7 +198,7 @@ def test_every_legible_cell_of_csv_has_the_same_value(session: SparkSession, tmp
     assert list(map(repr, told)) == list(map(repr, alike))
 
 
-def test_many_bad_cells_of_one_table_are_told_alike(tmp_path: Path) -> None:
+def test_many_bad_cells_of_one_table_are_reported_alike(tmp_path: Path) -> None:
     write_inventory(inventory(SIZES["S"], 1), tmp_path, "csv")
     names = [each.name for each in PARTITIONS.columns]
     bad = [cell for cell in CELLS if "," not in cell and "\n" not in cell]
@@ -212,7 +212,7 @@ def test_many_bad_cells_of_one_table_are_told_alike(tmp_path: Path) -> None:
         assert complaint in str(one[2])
 
 
-def test_bad_rows_of_parquet_are_told_alike(tmp_path: Path) -> None:
+def test_bad_rows_of_parquet_are_reported_alike(tmp_path: Path) -> None:
     write_inventory(inventory(SIZES["S"], 1), tmp_path)
     path = tmp_path / "partitions.parquet"
     key: dict[str, list[object]] = {"topic": ["a", "a"], "partition": [0, 1], "replicas": [[1], [1]]}
@@ -233,8 +233,8 @@ def test_bad_rows_of_parquet_are_told_alike(tmp_path: Path) -> None:
         assert f"partitions.parquet: {complaint}" in str(one[2])
 
 
-def test_a_broker_without_a_row_is_told_alike(tmp_path: Path) -> None:
-    """Rule: a replica on a broker that the table of brokers does not have is no bad row; that broker is dead."""
+def test_a_broker_without_a_row_is_reported_alike(tmp_path: Path) -> None:
+    """Rule: a replica on a broker without a row in the table of brokers is no bad row; that broker is dead."""
     write_inventory(inventory(SIZES["S"], 1), tmp_path, "csv")
     (tmp_path / "brokers.csv").write_text("broker_id\n1\n2\n")
     (tmp_path / "partitions.csv").write_text("topic,partition,replicas\na,0,1\na,1,1;77\na,2,1;78\na,3,1\n")
@@ -265,28 +265,28 @@ def test_quoted_names_and_empty_cells_are_read_alike(tmp_path: Path) -> None:
     assert plans(one) == plans(other)
 
 
-def test_errors_of_the_request_are_told_alike(tmp_path: Path) -> None:
+def test_errors_of_the_request_are_reported_alike(tmp_path: Path) -> None:
     write_inventory(fleet(), tmp_path, "parquet")
-    for wished, kind, words in (
+    for requested, kind, words in (
         (request(drain=(99,)), InvalidInputError, "broker 99"),
         (request(replication_factor={"*": 4}), InfeasibleError, "cluster north: RF 4 over 3 racks: topics topic-00000"),
         (request(racks=Racks.STRICT, drain=(1, 2)), InfeasibleError, "cluster tiny: RF 1 over 0 brokers: topics a"),
         (replace(request(), header=PlanHeader(cluster_id="other")), StalePlanError, "cluster other"),
         (request(leaders_only=True, drain=(1,)), InvalidInputError, "spec.brokers.drain"),
     ):
-        one, other = both_errors(tmp_path, wished)
+        one, other = both_errors(tmp_path, requested)
         assert one == other
         assert one[0] is kind
         assert words in one[1]
 
 
-def test_a_broker_that_one_cluster_has_is_no_stranger(tmp_path: Path) -> None:
+def test_a_broker_that_one_cluster_has_is_no_unknown_name(tmp_path: Path) -> None:
     write_inventory(fleet(), tmp_path, "parquet")
     found = spark.propose(request(drain=(14,), racks=Racks.RELAXED), tmp_path, Options())
     assert all(14 not in target.replicas for each in found.values() for target in each.plan.reassignments)
 
 
-def test_the_local_engine_has_no_use_for_sparks_options(tmp_path: Path) -> None:
+def test_the_local_engine_refuses_sparks_options(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--engine local has no use"):
         local.propose(request(), tmp_path, Options(master="local[1]"))
 

@@ -1,4 +1,4 @@
-"""The family of skewed clusters: what the planner reaches on sizes that people have."""
+"""The planner's figures on the family of skewed clusters, at realistic sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every request of docs/planner.md is proposed on the inventory that the page shows, command by command."""
+"""Runs every command of docs/planner.md on the inventory that the page shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for every proposal, judged on the request itself and not on the kernel's arrays."""
+"""Properties of every proposal, checked on the request and not on the kernel's arrays."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_the_order_of_rows_means_nothing(case: tuple[ClusterInventory, Rebalance
 @thorough
 @given(cases())
 def test_a_second_run_proposes_nothing(case: tuple[ClusterInventory, RebalanceRequest]) -> None:
-    """Rule: idempotent: run on its own result, the planner has nothing to say."""
+    """Rule: idempotent: run on its own result, the planner proposes nothing."""
     cluster, wished = case
     proposed = propose(cluster, wished)
     assume(proposed.error is None)
@@ -170,7 +170,7 @@ def test_leaders_are_as_even_as_the_lists_allow(cluster: ClusterInventory, leade
 @thorough
 @given(clusters(), st.integers(0, 3))
 def test_new_brokers_are_filled_by_moves_to_them_alone(cluster: ClusterInventory, count: int) -> None:
-    """Rule: brokers that were even among themselves only give: what is added gets, and nothing else moves."""
+    """Rule: brokers that were even among themselves only give; all moves go to the added brokers."""
     even = without_sizes(applied(cluster, propose(without_sizes(cluster), request(racks=Racks.IGNORE))))
     assume(max(counts(lists(even), range(1, len(even.brokers) + 1))) <= len(even.partitions))
     fresh = range(101, 101 + count)
@@ -186,7 +186,7 @@ def test_new_brokers_are_filled_by_moves_to_them_alone(cluster: ClusterInventory
 def test_limits_hold_and_every_prefix_keeps_the_hard_rules(
     cluster: ClusterInventory, max_moves: int, max_bytes: int, max_reorders: int
 ) -> None:
-    """Rule: with limits the plan is cut in its order, and what is left is still the biggest win first."""
+    """Rule: limits keep the order of the plan, the most useful entries first."""
     limits = ProposalLimits(max_moves=max_moves, max_bytes=max_bytes, max_order_changes=max_reorders)
     whole, cut = (
         propose(cluster, request(racks=Racks.IGNORE)),
@@ -214,7 +214,7 @@ def test_limits_hold_and_every_prefix_keeps_the_hard_rules(
 @thorough
 @given(clusters())
 def test_each_prefix_is_at_least_as_even_as_the_one_before(cluster: ClusterInventory) -> None:
-    """Rule: whoever stops early has won: on the way to even counts no entry makes them less even."""
+    """Rule: a plan that is stopped early is an improvement: no entry makes counts less even."""
     bare = without_sizes(cluster)
     now = lists(bare)
     brokers = [row.broker_id for row in bare.brokers]

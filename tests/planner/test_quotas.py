@@ -55,7 +55,7 @@ def demands(draw: st.DrawFn) -> Demand:
 
 @given(demands())
 def test_quotas_are_the_most_even_that_racks_and_bounds_allow(wanted: Demand) -> None:
-    """Rule: as many replicas as fit, each on the broker emptiest for its weight; then the fewest that must move."""
+    """Rule: as many replicas as fit, each on the broker with the lowest level; then the fewest moves."""
     found = tuple(quotas(wanted).tolist())
     assert feasible(wanted, found)
     options = [
@@ -75,7 +75,7 @@ def test_quotas_are_the_most_even_that_racks_and_bounds_allow(wanted: Demand) ->
     assert rank(found) == best
 
 
-def test_whoever_holds_most_keeps_the_odd_one() -> None:
+def test_the_broker_with_most_replicas_keeps_the_remainder() -> None:
     assert quotas(demand(10, [0, 4, 6])).tolist() == [3, 3, 4]
 
 
@@ -90,12 +90,12 @@ def test_weights_shift_quotas() -> None:
     assert quotas(demand(10, [0, 0, 0], weight=np.array([1.0, 1.0, 3.0]))).tolist() == [2, 2, 6]
 
 
-def test_an_odd_one_that_fits_two_weights_stays_where_it_is() -> None:
+def test_a_remainder_that_fits_two_weights_stays() -> None:
     assert quotas(demand(2, [2, 0], weight=np.array([1.0, 0.5]))).tolist() == [2, 0]
     assert quotas(demand(2, [1, 1], weight=np.array([1.0, 0.5]))).tolist() == [1, 1]
 
 
-def test_what_lies_there_for_good_counts() -> None:
+def test_replicas_outside_the_demand_count() -> None:
     assert quotas(demand(4, [0, 0, 0], base=ints([5, 1, 0]))).tolist() == [0, 2, 2]
 
 

@@ -1,4 +1,4 @@
-"""Assignments that others published, each with the fewest moves there are: by hand, and by an exact solver."""
+"""Published assignments with their fewest moves, computed by hand and by an exact solver."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NO_RACKS = {"racks": Racks.IGNORE}
 
 @dataclass(frozen=True)
 class Recorded:
-    """Where it was published, the brokers with their racks, the lists in order, the request, moves and counts."""
+    """One case: its source, the brokers with their racks, the lists in order, the request, moves and counts."""
 
     source: str
     brokers: Mapping[int, str | None]
@@ -152,7 +152,7 @@ def test_published_assignments_get_the_fewest_moves(case: Recorded) -> None:
 
 
 def test_more_replicas_than_racks_name_topics_and_racks() -> None:
-    """cruise-control issue 1451: "Insufficient number of racks (Current: 4, Needed: 6)", and no word of the topics."""
+    """cruise-control issue 1451: "Insufficient number of racks (Current: 4, Needed: 6)", without the topics."""
     brokers = tuple(BrokerRow(broker, f"r{broker % 4}") for broker in range(8))
     rows = (PartitionRow("orders", 0, (0, 1, 2, 3)), PartitionRow("grown", 0, (0, 1, 2, 3, 4, 5)))
     cluster = ClusterInventory("recorded", brokers, rows)
@@ -164,7 +164,7 @@ def test_more_replicas_than_racks_name_topics_and_racks() -> None:
 
 
 def test_racks_known_of_some_brokers_alone_are_no_stack_trace() -> None:
-    """blueking-dbm issue 14096: "Not all brokers have rack information", from a tool that then gives up."""
+    """blueking-dbm issue 14096: "Not all brokers have rack information", from a tool that then stops."""
     brokers = (BrokerRow(1, "a"), BrokerRow(2, "b"), BrokerRow(3), BrokerRow(4))
     cluster = ClusterInventory("recorded", brokers, tuple(PartitionRow("t", number, (1, 2)) for number in range(4)))
     assert "no rack is known of brokers 3, 4" in str(propose(cluster, request()).error)

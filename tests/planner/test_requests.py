@@ -1,4 +1,4 @@
-"""What each field of a request does, on clusters small enough to check by eye."""
+"""The effect of each field of a request, on clusters small enough to check by hand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kadmin.cluster.model import TopicPartition
 from kadmin.errors import InvalidInputError
 from kadmin.inventory import BrokerRow, ClusterInventory, PartitionRow
 from kadmin.plan.model import FreeBytes, Pin, ProposalLimits, Racks
-from kadmin.planner.terms import refuse_contradictions
+from kadmin.plan.rules import check, require
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -118,7 +118,7 @@ def test_a_broker_set_holds_its_topics_evenly() -> None:
     assert set(held(proposed, paid).values()) == {3}
 
 
-def test_a_pin_is_taken_as_it_is() -> None:
+def test_a_pin_is_the_target() -> None:
     pin = Pin(TopicPartition("a", 0), (6, 1))
     proposed = propose(EVEN, request(pins=(pin,)))
     assert proposed.entries["a", 0] == (6, 1)
@@ -127,7 +127,7 @@ def test_a_pin_is_taken_as_it_is() -> None:
     assert dict(again.entries) == {}
 
 
-def test_who_never_leads_makes_way_for_a_leader_on_its_rack() -> None:
+def test_a_broker_that_never_leads_makes_way_for_a_leader_on_its_rack() -> None:
     """Rule: never-lead is no obstacle as long as one broker that may lead can take a replica."""
     proposed = propose(cluster({"a": [(1, 3)]}, "aabb"), request(drain=(3,), never_lead=(1, 4)))
     assert (proposed.error, dict(proposed.entries)) == (None, {("a", 0): (2, 4)})
@@ -212,12 +212,14 @@ def test_bytes_are_even_where_counts_leave_a_choice() -> None:
     assert after["bytes_max_over_mean"] == 1.0
 
 
-def test_unknown_sizes_are_told_and_no_figure_is_made_up() -> None:
+def test_unknown_sizes_are_reported_and_no_figure_is_made_up() -> None:
     bare = replace(EVEN, partitions=tuple(replace(row, size_bytes=None) for row in EVEN.partitions))
     figures = propose(bare, request(drain=(1,))).figures
     assert (figures["moved_bytes"], figures["after"]["bytes_cv"], figures["notes"]) == (None, None, [])
     partly = replace(EVEN, partitions=(*bare.partitions[:2], *EVEN.partitions[2:]))
-    assert propose(partly, request()).figures["notes"] == ["2 partitions have no size_bytes and count as empty"]
+    assert propose(partly, request()).figures["notes"] == [
+        "size_bytes is missing for 2 of 6 partitions, which count as empty"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -225,9 +227,9 @@ def test_unknown_sizes_are_told_and_no_figure_is_made_up() -> None:
     [
         ({"replication_factor": {"a": 4}}, "InfeasibleError: RF 4 over 3 racks: topics a"),
         ({"replication_factor": {"a": 7}, "racks": Racks.IGNORE}, "InfeasibleError: RF 7 over 6 brokers: topics a"),
-        ({"drain": (3, 4, 5, 6)}, "InfeasibleError: RF 2 over 1 racks: topics a"),
-        ({"broker_sets": {"a": (1, 2)}}, "InfeasibleError: RF 2 over 1 racks: topics a"),
-        ({"drain": (1,), "exclude_topics": ("a",)}, "must stay: topics a spec.topics excludes them"),
+        ({"drain": (3, 4, 5, 6)}, "InfeasibleError: RF 2 over 1 rack: topics a"),
+        ({"broker_sets": {"a": (1, 2)}}, "InfeasibleError: RF 2 over 1 rack: topics a"),
+        ({"drain": (1,), "exclude_topics": ("a",)}, "must stay: topics a (spec.topics excludes them)"),
         ({"substitute": {1: 2}, "no_receive": (2,)}, "broker 2 cannot take the place of 1"),
         ({"pins": (Pin(TopicPartition("a", 0), (1, 2)),)}, "the pin of a-0 has two replicas on one rack"),
         ({"pins": (Pin(TopicPartition("a", 0), (1, 3)),), "drain": (3,)}, "the pin of a-0 names a broker"),
@@ -254,7 +256,7 @@ def test_strict_racks_need_to_be_known() -> None:
     assert "no rack is known of brokers 3" in error
 
 
-def test_an_overfull_broker_that_nobody_can_relieve_is_infeasible() -> None:
+def test_an_overfull_broker_that_cannot_be_emptied_is_infeasible() -> None:
     full = cluster({"a": [(1,), (2,)]}, "--", capacity_bytes=99)
     assert str(propose(full, request()).error).startswith("InfeasibleError: no plan was found that keeps every broker")
     assert propose(full, request(leaders_only=True)).error is None
@@ -289,7 +291,7 @@ def test_an_entry_that_limits_leave_out_makes_no_room() -> None:
 def test_limits_in_bytes_need_sizes() -> None:
     bare = replace(EVEN, partitions=tuple(replace(row, size_bytes=None) for row in EVEN.partitions))
     for limits in (ProposalLimits(max_bytes=1), ProposalLimits(max_bytes_in_per_broker=1)):
-        assert "6 partitions have no size_bytes" in str(propose(bare, request(limits=limits)).error)
+        assert "size_bytes is missing for 6 of 6 partitions" in str(propose(bare, request(limits=limits)).error)
 
 
 def test_bytes_into_one_broker_are_limited() -> None:
@@ -303,7 +305,7 @@ def test_bytes_into_one_broker_are_limited() -> None:
     ("targets", "kind", "field"),
     [
         ({"free": FreeBytes(1, 10), "drain": (2,)}, InvalidInputError, "spec.free .* spec.brokers.drain"),
-        ({"free": FreeBytes(1, 10), "leaders_only": True}, InvalidInputError, "which spec.free would"),
+        ({"free": FreeBytes(1, 10), "leaders_only": True}, InvalidInputError, "spec.free asks for more"),
         ({"leaders_only": True, "drain": (1,)}, InvalidInputError, "spec.brokers.drain"),
         ({"leaders_only": True, "replication_factor": {"a": 2}}, InvalidInputError, "spec.replication_factor"),
         ({"leaders_only": True, "weights": {1: 2.0}}, InvalidInputError, "spec.brokers.weights"),
@@ -311,4 +313,4 @@ def test_bytes_into_one_broker_are_limited() -> None:
 )
 def test_contradictions_are_refused_by_field(targets: dict[str, Any], kind: type[Exception], field: str) -> None:
     with pytest.raises(kind, match=field):
-        refuse_contradictions(request(**targets))
+        require(check(request(**targets)))

@@ -16,8 +16,9 @@ from jsonschema import Draft4Validator, FormatChecker
 from markdown_it import MarkdownIt
 from support.documents.bad_documents import BAD
 
-from kadmin.documents import Problem, examine
-from kadmin.plan.codes import MEANINGS
+from kadmin.diagnostics import Diagnostic, Location
+from kadmin.documents import examine
+from kadmin.plan.codes import TABLE
 from kadmin.report.markdown import cell
 from kadmin.report.problems.github import annotation_lines, step_summary
 from kadmin.report.problems.gitlab import code_quality
@@ -36,15 +37,18 @@ odd_text = st.text(
 )
 problems = st.lists(
     st.builds(
-        Problem,
-        code=st.sampled_from(sorted(MEANINGS)),
+        Diagnostic,
+        code=st.sampled_from(sorted(TABLE)),
         message=odd_text,
-        file=st.sampled_from(
-            ["plans/a b.yaml", "-", "é%,:.json", "bad\udcff.yaml", "tab\there.yml", "a`|``<b>@all|.yml"]
+        location=st.builds(
+            Location,
+            file=st.sampled_from(
+                ["plans/a b.yaml", "-", "é%,:.json", "bad\udcff.yaml", "tab\there.yml", "a`|``<b>@all|.yml"]
+            ),
+            line=st.integers(1, 10**6),
+            column=st.integers(1, 10**6),
         ),
-        line=st.integers(1, 10**6),
-        column=st.integers(1, 10**6),
-        path=st.sampled_from(["$", '$.spec["a:b,c"][0]']),
+        field=st.sampled_from([(), ("spec", "a:b,c", 0)]),
         hint=st.none() | odd_text,
         severity=st.sampled_from(["error", "warning"]),
     ),
@@ -52,8 +56,8 @@ problems = st.lists(
 )
 
 
-def files_of(found: Sequence[Problem]) -> list[str]:
-    return list(dict.fromkeys(problem.file for problem in found)) or ["plan.yaml"]
+def files_of(found: Sequence[Diagnostic]) -> list[str]:
+    return list(dict.fromkeys(problem.location.file for problem in found)) or ["plan.yaml"]
 
 
 def clean(file: str) -> str:
@@ -61,7 +65,7 @@ def clean(file: str) -> str:
 
 
 @given(problems)
-def test_sarif_is_what_its_official_schema_asks_for(found: list[Problem]) -> None:
+def test_sarif_is_what_its_official_schema_asks_for(found: list[Diagnostic]) -> None:
     log = json.loads(sarif(files_of(found), found))
     assert [error.message for error in SARIF_SCHEMA.iter_errors(log)] == []
     run = log["runs"][0]
@@ -70,21 +74,21 @@ def test_sarif_is_what_its_official_schema_asks_for(found: list[Problem]) -> Non
         place = result["locations"][0]["physicalLocation"]
         assert result["ruleId"] == rules[result["ruleIndex"]] == problem.code
         assert result["level"] == problem.severity
-        assert place["region"] == {"startLine": problem.line, "startColumn": problem.column}
-        assert unquote(place["artifactLocation"]["uri"], errors="surrogateescape") == problem.file
+        assert place["region"] == {"startLine": problem.location.line, "startColumn": problem.location.column}
+        assert unquote(place["artifactLocation"]["uri"], errors="surrogateescape") == problem.location.file
         text = result["message"]["text"]
         assert not re.search(r"(?<!\{)\{(?:\{\{)*(?!\{)", text), "a placeholder, or a brace that is not escaped"
         assert text.replace("{{", "{").replace("}}", "}").startswith(problem.message)
 
 
 def test_the_official_schema_is_no_rubber_stamp() -> None:
-    log = json.loads(sarif(["a"], [Problem("KA001", "m", "a", 1, 1, "$")]))
+    log = json.loads(sarif(["a"], [Diagnostic("KA001", "m", location=Location("a", 1, 1))]))
     log["runs"][0]["results"][0]["level"] = "fatal"
     assert not SARIF_SCHEMA.is_valid(log)
 
 
 @given(problems)
-def test_gitlab_finds_every_field_that_it_asks_for(found: list[Problem]) -> None:
+def test_gitlab_finds_every_field_that_it_asks_for(found: list[Diagnostic]) -> None:
     """The fields of its documentation: description, check_name, fingerprint (unique), severity and location."""
     report = json.loads(code_quality(found))
     assert len({each["fingerprint"] for each in report}) == len(found)
@@ -93,19 +97,21 @@ def test_gitlab_finds_every_field_that_it_asks_for(found: list[Problem]) -> None
         assert re.fullmatch("[0-9a-f]{64}", each["fingerprint"])
         assert each["severity"] in {"info", "minor", "major", "critical", "blocker"}
         assert each["check_name"] == problem.code
-        assert each["location"] == {"path": clean(problem.file), "lines": {"begin": problem.line}}
+        assert each["location"] == {"path": clean(problem.location.file), "lines": {"begin": problem.location.line}}
 
 
 def test_a_fingerprint_outlives_moved_lines() -> None:
     def fingerprint(line: int) -> str:
-        (each,) = json.loads(code_quality([Problem("KA020", "twice", "plan.yaml", line, 7, "$.spec")]))
+        (each,) = json.loads(
+            code_quality([Diagnostic("KA020", "twice", field=("spec",), location=Location("plan.yaml", line, 7))])
+        )
         return str(each["fingerprint"])
 
     assert fingerprint(3) == fingerprint(30)
 
 
 @given(problems)
-def test_junit_is_xml_with_a_failure_per_error(found: list[Problem]) -> None:
+def test_junit_is_xml_with_a_failure_per_error(found: list[Diagnostic]) -> None:
     files = files_of(found)
     root = ET.fromstring(junit(files, found))
     assert root.tag == "testsuites"
@@ -115,7 +121,7 @@ def test_junit_is_xml_with_a_failure_per_error(found: list[Problem]) -> None:
     assert {failure.get("type") for failure in root.iter("failure")} == {problem.code for problem in errors}
     for file, suite in zip(files, root.iter("testsuite"), strict=True):
         assert int(suite.get("tests", "")) == len(suite.findall("testcase")) >= 1
-        warned = [each for each in found if each.severity == "warning" and each.file == file]
+        warned = [each for each in found if each.severity == "warning" and each.location.file == file]
         out = "".join(each.text or "" for each in suite.iter("system-out"))
         assert all(problem.code in out for problem in warned)
 
@@ -136,29 +142,32 @@ def read_command(line: str) -> dict[str, Any]:
 
 
 @given(problems)
-def test_github_annotations_say_where_and_what(found: list[Problem]) -> None:
+def test_github_annotations_say_where_and_what(found: list[Diagnostic]) -> None:
     lines = annotation_lines(files_of(found), found).split("\n")
     assert len(lines) == len(found) + 1
     for problem, line in zip(found, lines, strict=False):
         read = read_command(line)
-        assert (read["level"], read["file"]) == (problem.severity, clean(problem.file))
-        assert (read["line"], read["col"]) == (str(problem.line), str(problem.column))
+        assert (read["level"], read["file"]) == (problem.severity, clean(problem.location.file))
+        assert (read["line"], read["col"]) == (str(problem.location.line), str(problem.location.column))
         assert read["message"].startswith(problem.message)
         assert problem.code in read["title"]
 
 
 @given(problems)
-def test_a_step_summary_is_one_table_of_all_problems(found: list[Problem]) -> None:
+def test_a_step_summary_is_one_table_of_all_problems(found: list[Diagnostic]) -> None:
     tokens = MarkdownIt("commonmark").enable("table").parse(step_summary(files_of(found), found))
     assert sum(token.type == "tr_open" for token in tokens) == (len(found) + 1 if found else 0)
     inside = [token for token in tokens if token.type == "inline" for token in token.children or ()]
     places = [token.content for token in inside if token.type == "code_inline"]
-    assert places == [clean(problem.place) for problem in found]
+    assert places == [clean(str(problem.location)) for problem in found]
     assert not [token.type for token in inside if token.type in {"link_open", "html_inline", "image", "em_open"}]
 
 
 def test_a_step_summary_never_outgrows_what_github_takes() -> None:
-    found = [Problem("KA014", "m" * 300, "d/" * 2_000 + "plan.yaml", line, 1, "$") for line in range(1, 1_001)]
+    found = [
+        Diagnostic("KA014", "m" * 300, location=Location("d/" * 2_000 + "plan.yaml", line, 1))
+        for line in range(1, 1_001)
+    ]
     text = step_summary(["plan.yaml"], found)
     assert len(text.encode()) < 2**20
     (told,) = re.findall(r"\.\.\. and ([0-9]+) more", text)

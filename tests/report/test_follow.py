@@ -5,7 +5,8 @@ import json
 import pytest
 
 from kadmin.operations import events
-from kadmin.report.follow import Follower, JsonFollower
+from kadmin.operations.record.record import StepKind
+from kadmin.report.operations.follow import Follower, JsonFollower
 from kadmin.schema import validate_value
 
 STORY: tuple[events.Event, ...] = (
@@ -61,8 +62,8 @@ def test_json_for_programs_one_value_per_line_of_the_published_schema() -> None:
     assert [validate_value(value, "answers/event") for value in values] == [[]] * len(values)
 
 
-@pytest.mark.parametrize("kind", ["probe", "election", "deletion", "cancel", "cure"])
-def test_every_kind_of_step_has_its_words(kind: str) -> None:
+@pytest.mark.parametrize("kind", list(StepKind))
+def test_every_kind_of_step_has_its_words(kind: StepKind) -> None:
     written: list[str] = []
     Follower(written.append, live=False)(events.StepPublished(kind, 1, 3))
     assert written[0].startswith("step 3: ")

@@ -14,7 +14,7 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
 import pytest
-from support.cli.commands import command
+from support.cli.in_process import command
 from support.cluster.states import cluster, tp
 from support.documents.plans import deletion, document, election, reassignment
 from support.pages.html import HTML, hostile_page, large_page, operation_html, page_of
@@ -155,13 +155,13 @@ def test_foreign_text_never_becomes_markup(text: str) -> None:
 def test_an_operation_is_told_step_by_step() -> None:
     rows = Rows(operation_html()).sections
     assert [row[1:4] + row[5:] for row in rows["steps"][1:]] == [
-        ["asked whether the controller listens", "2026-01-01T00:00:01Z", "0:01", "0", "none"],
+        ["probed whether the controller listens", "2026-01-01T00:00:01Z", "0:01", "0", "none"],
         ["published wave 1 of 2", "2026-01-01T00:00:02Z", "1:28", "1", "1.00 GB"],
         ["published wave 2 of 2", "2026-01-01T00:01:30Z", "0:30", "1", "unknown"],
     ]
     brokers = {row[0]: row[2:6] for row in rows["brokers"] if row[0].isdigit()}
     assert brokers["1"] == ["2", "1", "2", "1"]
-    assert "Not at their target in the cluster of now: orders-1." in operation_html()
+    assert "Not at their target now: orders-1." in operation_html()
 
 
 def test_the_page_of_a_hundred_brokers_is_small() -> None:
@@ -176,7 +176,7 @@ def test_the_page_of_a_hundred_brokers_is_small() -> None:
 @pytest.mark.parametrize(
     ("arguments", "status", "words"),
     [
-        (["report"], 64, "report needs a cluster or a snapshot"),
+        (["report"], 64, "A cluster or a snapshot is needed"),
         (["report", "--inventory", "inv"], 64, "A snapshot needs a plan"),
         (["report", "op-1", "--figures", "f.json", "-z", "127.0.0.1:1"], 64, "--figures goes with a plan"),
         (["report", "plan.json", "-z", "127.0.0.1:1"], 64, "kadmin diff plan.json --html"),

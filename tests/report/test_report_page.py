@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from family import SIZES, inventory
-from support.cli.commands import command
+from support.cli.in_process import command
 
 from kadmin.inventory import write_inventory
 

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from support.cli.commands import command
+from support.cli.in_process import command
 from support.cluster.states import CLUSTER_ID, cluster, tp
 from support.documents.plans import deletion, document, election, reassignment
 
@@ -54,7 +54,7 @@ def test_a_loss_by_broker_and_by_rack(inventory: Path) -> None:
     )
     assert by_rack["lost"] == [1, 4]
     shown = command("whatif", "lose", "--rack", "r1", "--inventory", inventory).out
-    assert shown.startswith("without broker 1,4: 2 partitions offline, 0 more refuse acks=all, 3 leader changes\n")
+    assert shown.startswith("without brokers 1,4: 2 partitions offline, 0 more refuse acks=all, 3 leader changes\n")
     assert "single-0   4       none" in shown
 
 
@@ -93,18 +93,18 @@ def test_a_plan_names_the_partitions_that_it_lets_refuse_acks_all(inventory: Pat
     assert found["offline"] == []
     assert found["under_min_isr"] == [{"topic": "orders", "partition": 0, "isr": [2], "min_isr": 2}]
     lines = command("whatif", *given, "--inventory", inventory).out.splitlines()
-    assert lines[0] == "1 leader change, 0 partitions without a leader, 1 more refuse acks=all"
+    assert lines[0] == "1 leader change, 0 partitions without a leader, 1 more refuses acks=all"
     assert ["orders-0", "2", "2"] in [line.split() for line in lines]
 
 
 @pytest.mark.parametrize(
     ("arguments", "status", "words"),
     [
-        (["lose"], 64, "Nothing is lost"),
+        (["lose"], 64, "No broker or rack is named"),
         (["lose", "--broker", "x"], 64, "not a broker id"),
         (["lose", "--broker", "9"], 4, "alive are 1 (r1), 2 (r2), 3 (r3), 4 (r1)"),
         (["lose", "--rack", "r9"], 4, "No live broker is in rack r9"),
-        (["plan", "OTHER"], 4, "made for cluster"),
+        (["plan", "OTHER"], 4, "the document is for cluster"),
         (["plan", "UNKNOWN"], 4, "orders-7"),
     ],
 )

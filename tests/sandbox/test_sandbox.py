@@ -7,7 +7,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from support.cli.commands import command
+from support.cli.in_process import command
 
 from kadmin.errors import InvalidInputError, NotCompletedError
 from kadmin.sandbox import Sandbox, SandboxSpec

@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 
 from kadmin.documents import KINDS
 from kadmin.schema import schema_names, schema_text, validate_value
-from kadmin.schema.quick import compile_quick
+from kadmin.schema.bundle import compile_quick
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,7 +104,7 @@ GOOD: dict[str, list[dict[str, Any]]] = {
                     "no_receive": [1],
                     "never_lead": [1],
                     "substitute": {"5": 9},
-                    "weights": {"4": 2.0},
+                    "weights": {"4": 2.5},
                 },
                 "topics": {"include": ["*"], "exclude": ["_*"]},
                 "replication_factor": {"o*": 3},

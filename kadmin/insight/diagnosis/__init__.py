@@ -1,1 +1,1 @@
-"""What is wrong with a cluster."""
+"""Finds what is wrong with a cluster."""

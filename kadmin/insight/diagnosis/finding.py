@@ -1,4 +1,4 @@
-"""What can be wrong with a cluster, by name, and one such thing as found."""
+"""Findings: what is wrong with a cluster or an admin node, where, and the command that repairs it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Trouble(StrEnum):
-    """Every trouble that the doctor knows; docs/troubles.md has a section for each."""
+    """A problem that `doctor` reports; docs/troubles.md has a section for each."""
 
     DEAF_CONTROLLER = "deaf-controller"
     NO_CONTROLLER = "no-controller"
@@ -32,20 +32,53 @@ class Trouble(StrEnum):
     UNREADABLE_ZNODE = "unreadable-znode"
 
 
+class Flaw(StrEnum):
+    """A defect of an admin node or of one of its entries."""
+
+    NULL_DATA = "null-data"
+    EMPTY_DATA = "empty-data"
+    JSON_NULL = "json-null"
+    NOT_JSON = "not-json"
+    NOT_AN_OBJECT = "not-an-object"
+    TRAILING_TEXT = "trailing-text"
+    NO_PARTITIONS = "no-partitions"
+    NOT_A_LIST = "partitions-not-a-list"
+    NO_ENTRIES = "no-entries"
+    UNKNOWN_KEY = "unknown-key"
+    NOT_AN_ENTRY = "not-an-entry"
+    NO_TOPIC = "no-topic"
+    ODD_PARTITION = "odd-partition"
+    BAD_PARTITION = "bad-partition"
+    NO_REPLICAS = "no-replicas"
+    BAD_REPLICAS = "bad-replicas"
+    BAD_BROKER_ID = "bad-broker-id"
+    EMPTY_REPLICAS = "empty-replicas"
+    DUPLICATE_BROKER = "duplicate-broker"
+    NAMED_TWICE = "named-twice"
+    PROBE = "probe"
+    UNKNOWN_TOPIC = "unknown-topic"
+    UNKNOWN_PARTITION = "unknown-partition"
+    BEING_DELETED = "being-deleted"
+    DEAD_BROKER = "dead-broker"
+    NO_OP = "no-op"
+    NOT_ELECTABLE = "not-electable"
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One trouble at one place: what it is, what was seen, and the command to type.
+    """One problem in one place.
 
-    `path` is the znode where it sits, `version` its zkVersion where a cure would replace it. `topic` and `partitions`
-    name what is broken of a topic znode.
+    `path` is the znode concerned, `version` its zkVersion where a repair would replace it. `topic` and `partitions`
+    name what is broken in a topic znode. `remedy` is a command or an instruction, `stops_apply` whether `apply` refuses
+    to start; flaws of admin nodes have neither.
     """
 
-    trouble: Trouble
+    code: Trouble | Flaw
     path: str
     message: str
-    evidence: tuple[str, ...]
-    remedy: str
-    stops_apply: bool
+    evidence: tuple[str, ...] = ()
+    remedy: str = ""
+    stops_apply: bool = False
     topic: str | None = None
     partitions: tuple[int, ...] = ()
     version: int | None = None

@@ -1,4 +1,4 @@
-"""What is wrong with a cluster's partitions and brokers, compared with how it was when an operation began."""
+"""Compares the health of brokers and partitions with the health when an operation began."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import NO_LEADER
 from kadmin.errors import name_some
-from kadmin.plan.outlook import min_insync_replicas
+from kadmin.plan.min_isr import min_insync_replicas
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -25,7 +25,7 @@ class Health:
 
 
 def health_of(state: ClusterState) -> Health:
-    """Judge a state that was read with its configs."""
+    """Return the health of a state that was read with its configs."""
     limits = {name: min_insync_replicas(name, state) for name in state.topics}
     offline, short = set(), set()
     for partition, found in state.states.items():
@@ -37,7 +37,7 @@ def health_of(state: ClusterState) -> Health:
 
 
 def new_trouble(before: Health, now: Health, repaired: Collection[TopicPartition]) -> tuple[str, ...]:
-    """Name what is wrong now, was not before, and is not on a partition that the plan repairs."""
+    """Return what is wrong now and was not before, without the partitions that the plan repairs."""
     missing = sorted(before.brokers - now.brokers)
     offline = sorted(now.offline - before.offline - set(repaired))
     short = sorted(now.under_min_isr - before.under_min_isr - before.offline - set(repaired))
@@ -45,7 +45,7 @@ def new_trouble(before: Health, now: Health, repaired: Collection[TopicPartition
     if missing:
         found.append(f"brokers missing: {name_some(missing)}")
     if offline:
-        found.append(f"{len(offline)} partitions offline: {name_some(offline)}")
+        found.append(f"partitions offline: {name_some(offline)}")
     if short:
-        found.append(f"{len(short)} partitions under min ISR: {name_some(short)}")
+        found.append(f"partitions under min ISR: {name_some(short)}")
     return tuple(found)

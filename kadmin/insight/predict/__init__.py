@@ -1,1 +1,1 @@
-"""What a plan or a loss would do."""
+"""Predicts what a plan or a loss of brokers would do."""

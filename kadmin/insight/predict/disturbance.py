@@ -1,13 +1,13 @@
-"""Which consumer groups notice a plan: those that read what it moves, and those whose coordinator it changes.
+"""Predicts which consumer groups a plan disturbs: those that read moved partitions, or get another coordinator.
 
-Goals: a row for each group and each partition that concerns it, so that their owners can be told beforehand.
-Constraints: pure; a group is taken to read all partitions of a topic that it uses, as groups do where nobody assigns
-partitions by hand.
-Algorithm: the partitions are compared before and after. Copies go through a leader that consumers fetch from; a change
-of leader makes them look for the new one; when the partition of `__consumer_offsets` that a group's name hashes to gets
-another leader, or none, the group has to find its coordinator again and commits fail meanwhile. Groups that keep their
-offsets in ZooKeeper have no coordinator.
-Example: orders-0 goes from (1, 2) to (4, 2) and broker 4 leads: whoever reads orders has a row with leaders 1 and 4.
+Goals: a row for each group and each partition that concerns it, so that the group's owners can be informed.
+Constraints: pure; a group is assumed to read all partitions of the topics that it uses, as with automatic assignment.
+Algorithm: compare the partitions before and after. Copies are read from a leader that also serves consumers; after a
+change of leader consumers look for the new one. When the partition of `__consumer_offsets` that a group's name hashes
+to gets another leader or none, the group looks for its coordinator again, and commits fail meanwhile. Groups that keep
+their offsets in ZooKeeper have no coordinator.
+Example: orders-0 goes from (1, 2) to (4, 2) and broker 4 leads: each group that reads orders has a row with leaders 1
+and 4.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ DISTURBANCES = ("group", "offsets_in", "role", "topic", "partition", "moves", "l
 
 
 class OffsetsIn(StrEnum):
-    """Where a group keeps its offsets, and so who its members are known to."""
+    """Where a group keeps its offsets."""
 
     ZOOKEEPER = "zookeeper"
     KAFKA = "kafka"
 
 
 class Role(StrEnum):
-    """What a partition is to a group."""
+    """Why a partition concerns a group."""
 
     READS = "reads"
     COORDINATOR = "coordinator"
-    """Its leader coordinates the group."""
+    """The partition's leader coordinates the group."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A consumer group and the topics that it consumes or has offsets of."""
+    """A consumer group and the topics that it consumes or has offsets for."""
 
     name: str
     offsets_in: OffsetsIn
@@ -56,9 +56,9 @@ class Group:
 def disturbed(
     changes: Sequence[tuple[PlacedPartition, PlacedPartition]], groups: Sequence[Group], offsets_partitions: int
 ) -> Table:
-    """Return the groups that notice the changes of `changed`, by group; a group that notices none has no row.
+    """Return the groups that the changes (as from `changed`) disturb, by group name.
 
-    `offsets_partitions` is how many partitions `__consumer_offsets` has, 0 before there is such a topic.
+    `offsets_partitions` is the number of partitions of `__consumer_offsets`, 0 where the topic does not exist.
     """
     by_topic: dict[str, list[tuple[PlacedPartition, PlacedPartition]]] = {}
     for each in changes:
@@ -78,7 +78,7 @@ def disturbed(
 def changed(
     before: Sequence[PlacedPartition], after: Sequence[PlacedPartition]
 ) -> list[tuple[PlacedPartition, PlacedPartition]]:
-    """Return what is copied, dropped, or led by another than before; another order alone is no change."""
+    """Return the partitions with other replicas or another leader; a new order alone does not count."""
     return [
         (was, now)
         for was, now in zip(before, after, strict=True)
@@ -100,7 +100,7 @@ def _noticed(
 
 
 def _row(was: PlacedPartition, now: PlacedPartition) -> tuple[Cell, ...]:
-    # A deletion leaves no replicas: nothing moves, and nobody leads.
+    # A deletion leaves no replicas: nothing moves, and there is no leader.
     moves = bool(now.replicas) and set(was.replicas) != set(now.replicas)
     partition = was.partition
     return partition.topic, partition.partition, moves, _leader(was), _leader(now)

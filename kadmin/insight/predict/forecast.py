@@ -1,9 +1,8 @@
-"""A cluster at two times, gathered for people to look at: what brokers and racks hold, and what losses would do.
+"""Compares a cluster at two times: the loads of brokers and racks, and the effects of losing them.
 
-Goals: the loads before and after a change, by broker and by rack, and the worst that a single loss does. Constraints:
-pure; what is not known is None, never 0. Loads count preferred leaders, for those are what a reassignment decides, and
-the leaders of now where a plan elects; losses go by leaders and in-sync replicas, as whatif has them, and leave out
-partitions whose state is not known.
+Goals: the loads before and after a change, by broker and by rack, and the worst single loss. Constraints: pure; unknown
+amounts are None, never 0. Loads count preferred leaders, because a reassignment decides them, and current leaders for
+elections. Losses are predicted from leaders and in-sync replicas as in `whatif`, without partitions of unknown state.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import NO_LEADER
-from kadmin.insight.predict.whatif import Load, PlacedPartition, compare, placements_of, planned, single_losses, without
-from kadmin.plan.model import DeletionPlan, ElectionPlan, ReassignmentPlan
+from kadmin.insight.predict.plans import effect_of, planned
+from kadmin.insight.predict.whatif import Load, PlacedPartition, compare, placements_of, single_losses, without
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BrokerOutlook:
-    """One broker that is alive or holds replicas, before and after; `capacity_bytes` None: nobody said."""
+    """One broker that is alive or holds replicas, before and after; `capacity_bytes` None: unknown."""
 
     broker_id: int
     rack: str | None
@@ -40,8 +39,8 @@ class BrokerOutlook:
 class RackOutlook:
     """The brokers of one rack (None: those whose rack is unknown) together.
 
-    `offline_before` and `offline_after` count the partitions that nobody leads when all its live brokers are lost;
-    None where that is not known.
+    `offline_before` and `offline_after` count the partitions without a leader when all its live brokers are lost; None
+    where that is unknown.
     """
 
     rack: str | None
@@ -56,9 +55,8 @@ class RackOutlook:
 class Forecast:
     """Both times side by side, by id and by rack.
 
-    `losses_before` and `losses_after` hold the loss of each live broker alone, empty where that is not known;
-    `stateless` counts the partitions that losses had to leave out. `by_election`: loads count those who lead, not those
-    who are preferred.
+    `losses_before` and `losses_after` hold the loss of each live broker alone, empty where unknown; `stateless` counts
+    the partitions that losses leave out. `by_election`: loads count current leaders instead of preferred ones.
     """
 
     brokers: tuple[BrokerOutlook, ...]
@@ -83,15 +81,16 @@ def forecast(
     sizes: Mapping[TopicPartition, int],
     capacities: Mapping[int, int],
 ) -> Forecast:
-    """Compare the cluster of now with the cluster when a plan that fits it is done."""
-    sizes = {**_own_sizes(plan), **sizes}
+    """Compare a cluster with its prediction for when the plan is done."""
+    effect = effect_of(plan, state)
+    sizes = {**effect.sizes, **sizes}
     held, known = state.assignment, placements_of(state, sizes)
     led = _Times(known, planned(plan, known, state))
     stateless = len(held) - len(known)
-    if isinstance(plan, ElectionPlan):
+    if effect.leaders_only:
         return replace(_gather(state, led, led, capacities, stateless), by_election=True)
-    now = _preferred(held, sizes)
-    return _gather(state, _Times(now, _changed(now, _afterwards(plan, held))), led, capacities, stateless)
+    after = {partition: effect.replicas(partition, replicas) for partition, replicas in held.items()}
+    return _gather(state, _Times(_preferred(held, sizes), _preferred(after, sizes)), led, capacities, stateless)
 
 
 def retrospect(
@@ -100,25 +99,12 @@ def retrospect(
     sizes: Mapping[TopicPartition, int],
     capacities: Mapping[int, int],
 ) -> Forecast:
-    """Compare the cluster as it was with the cluster of now: `origin` holds what a finished operation changed.
+    """Compare a cluster before an operation with the cluster now; `origin` holds the replicas that it changed.
 
-    Who led and who was in sync then is on no record: of losses only those of now are known.
+    Records hold no earlier leaders and in-sync replicas, so losses are known for now only.
     """
     now, known = _preferred(state.assignment, sizes), placements_of(state, sizes)
     return _gather(state, _Times(_changed(now, origin), now), _Times((), known), capacities, len(now) - len(known))
-
-
-def _own_sizes(plan: Plan) -> dict[TopicPartition, int]:
-    targets = plan.reassignments if isinstance(plan, ReassignmentPlan) else ()
-    return {target.partition: target.size_bytes for target in targets if target.size_bytes is not None}
-
-
-def _afterwards(plan: Plan, held: Assignment) -> Assignment:
-    """Return what the plan changes."""
-    if isinstance(plan, ReassignmentPlan):
-        return {target.partition: target.replicas for target in plan.reassignments}
-    gone = plan.topics if isinstance(plan, DeletionPlan) else ()
-    return {each: () for each in held if each.topic in gone}
 
 
 def _preferred(assignment: Assignment, sizes: Mapping[TopicPartition, int]) -> tuple[PlacedPartition, ...]:
@@ -179,13 +165,13 @@ def _rack(rack: str | None, brokers: Iterable[BrokerOutlook], offline: Sequence[
 def _offline(
     placements: Iterable[PlacedPartition], racks: Mapping[int, str | None], alive: Collection[int]
 ) -> Counter[str]:
-    """Count by rack the partitions that nobody leads when the rack is lost."""
+    """Count by rack the partitions without a leader when the rack is lost."""
     left = {rack: frozenset(each for each in alive if racks[each] != rack) for rack in set(racks.values())}
     offline: Counter[str] = Counter()
     for placement in placements:
         if placement.leader == NO_LEADER:
             continue
-        # Whoever is in sync on another rack would lead: only what is in sync on one rack alone needs a closer look.
+        # An in-sync replica on another rack would lead, so only partitions in sync on one rack need the full rule.
         in_sync = {racks[broker] for broker in (placement.leader, *placement.isr) if broker in alive}
         rack = in_sync.pop() if len(in_sync) == 1 else None
         if rack is not None:

@@ -1,4 +1,4 @@
-"""The names of the ways in which consumers share partitions; they cost nothing to import."""
+"""The names of the assignment strategies, apart from their code: the command line needs no more to start."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from enum import StrEnum
 
 
 class Strategy(StrEnum):
-    """How partitions are shared: as the consumers of 0.9 and later do, the range also as the old ones.
+    """An assignment strategy of consumers of 0.9 and later; old consumers use range.
 
-    Sticky is what consumers of Kafka 3.9 do, where all subscribe to the same topics.
+    Sticky is that of Kafka 3.9, where all members subscribe to the same topics.
     """
 
     RANGE = "range"

@@ -1,10 +1,10 @@
-"""What a loss of brokers or a plan would do, predicted by the controller's own rule.
+"""Predicts what a loss of brokers would do, by the controller's own rule.
 
-Goals: name each partition whose leader changes, that has none left, or that would refuse acks=all; and the load of
-those who are left. Constraints: pure, and one pass over the partitions for the losses of every single broker.
-Algorithm: a dead leader is followed by the first live broker of the assignment that is in sync, in the order of the
-assignment and not of the ISR; where no live broker is in sync, by the first live one when unclean elections are
-allowed, else by nobody, and then the ISR stays as it was (Kafka: OfflinePartitionLeaderElectionStrategy; docs/eras.md).
+Goals: name each partition whose leader changes, that has no leader left, or that would refuse acks=all; and the load of
+the remaining brokers. Constraints: pure, and one pass over the partitions for the losses of every single broker.
+Algorithm: the next leader is the first live in-sync broker in the order of the assignment, not of the ISR. Without a
+live in-sync broker it is the first live one where unclean elections are allowed; otherwise the partition goes offline
+and keeps its ISR (Kafka: OfflinePartitionLeaderElectionStrategy; docs/eras.md).
 Example: replicas [4, 2, 3], ISR [4, 3, 2]: after the loss of 4, broker 2 leads.
 """
 
@@ -18,23 +18,19 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.model import NO_LEADER
 from kadmin.cluster.names import escaped
 from kadmin.errors import StalePlanError, name_some
-from kadmin.plan.checks import other_cluster, unknown_names
-from kadmin.plan.election import electable, scope_of
-from kadmin.plan.model import Elect, ElectionPlan, ReassignmentPlan
-from kadmin.plan.outlook import min_insync_replicas
+from kadmin.plan.min_isr import min_insync_replicas
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
-    from kadmin.plan.model import PartitionTarget, Plan
 
 UNCLEAN_ELECTION = "unclean.leader.election.enable"
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedPartition:
-    """One partition as predictions see it; `unclean`: an election may take a replica that is not in sync."""
+    """One partition; `unclean`: an election may choose a replica that is not in sync."""
 
     partition: TopicPartition
     replicas: Replicas
@@ -46,7 +42,7 @@ class PlacedPartition:
 
     @property
     def refuses(self) -> bool:
-        """Whether it has a leader, and too few in sync for acks=all."""
+        """Whether it has a leader, and too few in-sync replicas for acks=all."""
         return self.leader != NO_LEADER and len(self.isr) < self.min_isr
 
 
@@ -62,7 +58,7 @@ class LeaderChange:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What a broker holds and what it leads; bytes are None where the size of any partition is unknown."""
+    """What a broker holds and leads; bytes are None where the size of one of its partitions is unknown."""
 
     replicas: int
     leaders: int
@@ -72,7 +68,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What becomes of the partitions: only what was not so before. Loads cover the brokers alive at that time."""
+    """What changes for partitions. Loads cover the brokers that are alive at each time."""
 
     changes: tuple[LeaderChange, ...]
     refusing: tuple[PlacedPartition, ...]
@@ -81,13 +77,13 @@ class Prediction:
 
     @property
     def offline(self) -> tuple[TopicPartition, ...]:
-        """Partitions that lose their leader and get no other."""
+        """Partitions that lose their leader and get no new one."""
         return tuple(change.partition for change in self.changes if change.new_leader == NO_LEADER)
 
 
 @dataclass(frozen=True, slots=True)
 class SingleLoss:
-    """How many partitions the loss of one broker concerns, and the most that one survivor then leads."""
+    """How many partitions the loss of one broker affects, and the most that one remaining broker then leads."""
 
     leader_changes: int
     offline: int
@@ -123,7 +119,7 @@ def placements_of(
 
 
 def brokers_lost(state: ClusterState, brokers: Iterable[int], racks: Iterable[str]) -> tuple[int, ...]:
-    """Return the live brokers that are named or stand in a named rack, by id.
+    """Return the live brokers that are named or in a named rack, by id.
 
     Raises StalePlanError for a broker that is not alive, and a rack without a live broker.
     """
@@ -138,17 +134,8 @@ def brokers_lost(state: ClusterState, brokers: Iterable[int], racks: Iterable[st
     return tuple(sorted(lost))
 
 
-def require_fitting(plan: Plan, state: ClusterState) -> None:
-    """Raise StalePlanError for a plan of another cluster, or one that names what this one does not have."""
-    wrong = other_cluster(plan, state.cluster_id) or unknown_names(plan, state.assignment, state.brokers)
-    if wrong:
-        raise StalePlanError(
-            f"The plan does not fit this cluster: {name_some(each.message for each in wrong)}.", cause=wrong[0].hint
-        )
-
-
 def predict_loss(placements: Sequence[PlacedPartition], alive: Collection[int], lost: Collection[int]) -> Prediction:
-    """Predict the loss of some brokers of those alive, all at once; the order of losses makes no other leaders."""
+    """Predict the loss of some of the live brokers at once; the order of losses does not change the leaders."""
     left = frozenset(alive) - frozenset(lost)
     return compare(placements, [without(placement, left) for placement in placements], alive, left)
 
@@ -156,7 +143,7 @@ def predict_loss(placements: Sequence[PlacedPartition], alive: Collection[int], 
 def compare(
     before: Sequence[PlacedPartition], after: Sequence[PlacedPartition], alive: Collection[int], left: Collection[int]
 ) -> Prediction:
-    """Compare the same partitions at two times, with the brokers alive then."""
+    """Compare the same partitions at two times, with the brokers alive at each."""
     pairs = list(zip(before, after, strict=True))
     return Prediction(
         tuple(
@@ -171,7 +158,7 @@ def compare(
 
 
 def without(placement: PlacedPartition, left: Collection[int]) -> PlacedPartition:
-    """Return a partition as it is once only the brokers `left` are alive; one that is offline stays so.
+    """Return a partition when only the brokers `left` are alive; an offline one stays offline.
 
     Why it is offline is not known: a failed directory leaves a live broker in the ISR.
     """
@@ -189,7 +176,7 @@ def single_losses(placements: Iterable[PlacedPartition], alive: Collection[int])
     for placement in placements:
         was, refused = placement.leader, placement.refuses
         leaders[was] += 1
-        # A leader that is not in its own ISR is no state of Kafka's, but an inventory may hold it.
+        # Kafka never writes a leader outside its own ISR, but an inventory may hold one.
         for broker in placement.isr if was in placement.isr else (*placement.isr, was):
             if broker not in all_alive:
                 continue
@@ -212,33 +199,8 @@ def single_losses(placements: Iterable[PlacedPartition], alive: Collection[int])
     }
 
 
-def planned(plan: Plan, placements: Iterable[PlacedPartition], state: ClusterState) -> tuple[PlacedPartition, ...]:
-    """Return the partitions as they are when a plan is done; those of a deletion stay, and lead nowhere.
-
-    A partition without a leader stays as it is: nobody is there to copy from.
-    """
-    if isinstance(plan, ReassignmentPlan):
-        targets = {target.partition: target for target in plan.reassignments}
-        elects = plan.elect is not Elect.NONE
-        return tuple(
-            _reassigned(placement, targets[placement.partition], state.brokers, elects=elects)
-            if placement.partition in targets
-            else placement
-            for placement in placements
-        )
-    if isinstance(plan, ElectionPlan):
-        elected = set(electable(scope_of(plan, state), state))
-        return tuple(
-            replace(each, leader=each.replicas[0]) if each.partition in elected else each for each in placements
-        )
-    return tuple(
-        replace(each, replicas=(), leader=NO_LEADER, isr=()) if each.partition.topic in plan.topics else each
-        for each in placements
-    )
-
-
 def _outcome(placement: PlacedPartition, left: Collection[int]) -> tuple[int, Replicas]:
-    # The rule itself: who leads, and who is in sync.
+    # The rule: the leader and the in-sync replicas.
     if placement.leader == NO_LEADER:
         return NO_LEADER, placement.isr
     in_sync = tuple([broker for broker in placement.isr if broker in left])
@@ -249,18 +211,6 @@ def _outcome(placement: PlacedPartition, left: Collection[int]) -> tuple[int, Re
             return broker, in_sync
     first = next((broker for broker in placement.replicas if broker in left), None) if placement.unclean else None
     return (NO_LEADER, placement.isr) if first is None else (first, (first,))
-
-
-def _reassigned(
-    placement: PlacedPartition, target: PartitionTarget, alive: Collection[int], *, elects: bool
-) -> PlacedPartition:
-    if placement.leader == NO_LEADER:
-        return placement
-    # Nothing is copied where the assignment is the target already: who is out of sync stays so.
-    in_sync = placement.isr if set(placement.replicas) == set(target.replicas) else target.replicas
-    copied = replace(placement, replicas=target.replicas, isr=tuple(broker for broker in in_sync if broker in alive))
-    stays = placement.leader in target.replicas and not (elects and target.replicas[0] in copied.isr)
-    return copied if stays else replace(copied, leader=next((b for b in target.replicas if b in copied.isr), NO_LEADER))
 
 
 def _alive(state: ClusterState) -> str:

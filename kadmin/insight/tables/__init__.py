@@ -1,1 +1,1 @@
-"""What `inspect` shows, as tables."""
+"""The rows of `inspect` as plain values."""

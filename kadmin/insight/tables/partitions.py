@@ -1,4 +1,4 @@
-"""Brokers, topics and partitions of a state as tables, with what is wrong with each partition."""
+"""Brokers, topics and partitions of a state as tables, with the conditions of each partition."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kadmin.cluster.model import NO_LEADER
 from kadmin.cluster.zookeeper.model import BrokerNode, TopicNode
 from kadmin.insight.tables.table import Table, moment
 from kadmin.plan.election import off_preferred
-from kadmin.plan.outlook import min_insync_replicas
+from kadmin.plan.min_isr import min_insync_replicas
 from kadmin.plan.progress import in_flight
 
 if TYPE_CHECKING:
@@ -53,23 +53,23 @@ PARTITIONS = ("topic", "partition", "leader", "replicas", "isr", "min_isr", "con
 
 
 class PartitionCondition(StrEnum):
-    """What is not as it should be with a partition, by the names that Kafka's own tools and metrics use."""
+    """A condition of a partition that is not normal, by the names of Kafka's tools and metrics."""
 
     NO_STATE = "no-state"
-    """The controller has not brought it up yet, or its state znode cannot be read."""
+    """The state znode is absent (the controller has not created it yet) or cannot be read."""
     OFFLINE = "offline"
     UNDER_REPLICATED = "under-replicated"
-    """A replica that is not just being added is out of sync."""
+    """A replica is out of sync; those that are being added do not count."""
     UNDER_MIN_ISR = "under-min-isr"
     AT_MIN_ISR = "at-min-isr"
-    """One more loss, and writers with acks=all are refused."""
+    """After one more loss, writes with acks=all are refused."""
     NOT_PREFERRED = "not-preferred"
-    """Led by another than its first replica."""
+    """The leader is not the first replica."""
     MOVING = "moving"
 
 
 def conditions_of(state: ClusterState) -> dict[TopicPartition, tuple[PartitionCondition, ...]]:
-    """Judge every partition of a state that was read with its configs; one that is as it should be has none."""
+    """Return the conditions of every partition of a state that was read with its configs; empty for a normal one."""
     moving = set(in_flight(state))
     off = set(off_preferred(state.assignment, state))
     limits = {name: min_insync_replicas(name, state) for name in state.topics}
@@ -86,7 +86,7 @@ def conditions_of(state: ClusterState) -> dict[TopicPartition, tuple[PartitionCo
 
 
 def broker_table(state: ClusterState, size_bytes: Mapping[int, int]) -> Table:
-    """Return every broker that is registered or holds a replica; `size_bytes` on disk by broker, as far as known."""
+    """Return every broker that is registered or holds a replica; `size_bytes` are the known sizes on disk by broker."""
     held = Counter(chain.from_iterable(state.assignment.values()))
     leaders = Counter(found.leader for found in state.states.values() if found.leader != NO_LEADER)
     out = Counter(
@@ -116,7 +116,7 @@ def broker_table(state: ClusterState, size_bytes: Mapping[int, int]) -> Table:
 
 
 def topic_table(state: ClusterState) -> Table:
-    """Return every topic, with how many of its partitions are in which condition."""
+    """Return every topic with the number of its partitions in each condition."""
     by_topic: dict[str, Counter[PartitionCondition]] = {name: Counter() for name in state.topics}
     for partition, conditions in conditions_of(state).items():
         by_topic[partition.topic].update(conditions)

@@ -1,4 +1,4 @@
-"""A table of plain values: what every `inspect` shows, sorted and filtered the same way, whatever the columns are."""
+"""A table of plain values: what `inspect` shows, sorts and filters."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _WORDS = {True: ("true", "yes"), False: ("false", "no")}
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under named columns; `name` says what the rows are. Text in cells is escaped: it is safe on any terminal.
+    """Rows below named columns; `name` says what the rows are. Text in cells is escaped, so that terminals can show it.
 
-    `upright` marks a table of at most one row, which people read as a list of its columns.
+    `upright` marks a table of at most one row, which is shown as a list of its columns.
     """
 
     name: str
@@ -33,13 +33,13 @@ class Table:
 
     @classmethod
     def of(cls, name: str, columns: tuple[str, ...], rows: Iterable[Sequence[Cell]], *, upright: bool = False) -> Table:
-        """Build a table, escaping every text that may come from ZooKeeper."""
+        """Return a table with all text escaped."""
         return cls(name, columns, tuple(tuple(_safe(cell) for cell in row) for row in rows), upright)
 
     def sorted_by(self, keys: Sequence[str]) -> Table:
-        """Sort by columns, the first counts most; `-column` is descending. What is not known comes last.
+        """Sort by columns, the first one first; `-column` is descending. Unknown values come last.
 
-        Raises UsageError for a column that is none.
+        Raises UsageError for an unknown column.
         """
         rows = list(self.rows)
         for key in reversed(keys):
@@ -53,15 +53,15 @@ class Table:
     def filtered(self, conditions: Sequence[str]) -> Table:
         """Keep the rows that meet every condition, `column=value` or `column!=value`.
 
-        The value is a glob; a list meets it with any of its elements, and an empty value is what is not known or
-        empty. Raises UsageError for what is no condition, and for a column that is none.
+        The value is a glob. A list matches with any of its elements; an empty value matches cells that are empty or
+        unknown. Raises UsageError for a malformed condition and for an unknown column.
         """
         rows = self.rows
         for condition in conditions:
             name, equals, wanted = condition.partition("=")
             if not equals:
                 raise UsageError(
-                    f"{escaped(condition)} is no filter.", next_command="--filter COLUMN=VALUE or COLUMN!=VALUE"
+                    f"{escaped(condition)} is not a filter.", next_command="--filter COLUMN=VALUE or COLUMN!=VALUE"
                 )
             column, meets = self._index(name.removesuffix("!")), not name.endswith("!")
             rows = tuple(row for row in rows if _matches(row[column], wanted) is meets)
@@ -76,7 +76,7 @@ class Table:
 
 
 def text_of(cell: Cell, separator: str = ",") -> str:
-    """Return a cell as one line of text; what is not known is empty."""
+    """Return a cell as one line of text, empty where it is unknown."""
     if cell is None:
         return ""
     if isinstance(cell, bool):
@@ -85,7 +85,7 @@ def text_of(cell: Cell, separator: str = ",") -> str:
 
 
 def moment(since_1970_ms: int) -> str | None:
-    """Return a time as `2026-01-31T12:00:00Z`; 0 is not known."""
+    """Return a time as `2026-01-31T12:00:00Z`; None for 0, an unknown time."""
     return f"{datetime.fromtimestamp(since_1970_ms // 1000, UTC):%Y-%m-%dT%H:%M:%SZ}" if since_1970_ms else None
 
 
@@ -98,7 +98,7 @@ def _safe(cell: Cell) -> Cell:
 
 
 def _rank(cell: Cell) -> tuple[int, int | str | tuple[int | str, ...]]:
-    # A column holds one kind of values; the number keeps odd ones apart all the same.
+    # A column holds one type of values; the number keeps values of another type comparable.
     if isinstance(cell, int):
         return (0, int(cell))
     return (1, cell) if isinstance(cell, tuple) else (2, cell or "")

@@ -150,7 +150,7 @@ def _not_back(lost: list[TopicPartition]) -> Finish:
 def _waits_for_brokers(dead: Mapping[TopicPartition, list[int]]) -> Finish:
     brokers = sorted({broker for each in dead.values() for broker in each})
     error = NotCompletedError(
-        f"{count(len(dead), 'partition')} will return to the original replicas when brokers {name_some(brokers)} are alive.",
+        f"{count(len(dead), 'partition')} will be at the original replicas when brokers {name_some(brokers)} live.",
         cause=f"the controller waits for the original replicas of {name_some(dead)}",
         next_command="start the brokers, then kadmin cancel --now again, to see it end",
     )

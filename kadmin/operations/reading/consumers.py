@@ -12,7 +12,8 @@ from kadmin.insight.predict.consumers import (
     coordinating_partition,
 )
 from kadmin.insight.predict.disturbance import Group, OffsetsIn, changed, disturbed
-from kadmin.insight.predict.whatif import placements_of, planned, require_fitting
+from kadmin.insight.predict.plans import planned, require_fitting
+from kadmin.insight.predict.whatif import placements_of
 from kadmin.insight.tables.table import Table
 from kadmin.operations.reading.brokers import groups_of
 from kadmin.operations.zookeeper.inspect import Inspection

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kadmin.documents import plan_digest
-from kadmin.errors import StalePlanError
 from kadmin.operations.decide.actions import Memory, Observed, Published
 from kadmin.operations.decide.kinds import kind_of, work_of
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.record import OperationKind, OperationState, StepKind
 from kadmin.plan.progress import Progress
+from kadmin.plan.rules import other_cluster, require
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import TopicPartition
@@ -47,8 +47,7 @@ def verify(context: Context, plan: Plan) -> Verification:
     context.backend.check()
     kind = kind_of(plan)
     state = context.backend.read(kind.scope(plan))
-    if plan.header.cluster_id not in {None, state.cluster_id}:
-        raise StalePlanError(f"The plan is for cluster {plan.header.cluster_id}, this is cluster {state.cluster_id}.")
+    require(other_cluster(plan, state.cluster_id))
     return Verification(tuple(kind.verdicts(plan, state, _published(context, plan))))
 
 

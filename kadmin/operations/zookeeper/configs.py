@@ -81,10 +81,8 @@ class ConfigWriter:
         LostLockError, and BusyError where notifications are too many or an entity keeps changing.
         """
         names = sorted(entities)
-        for start in range(0, len(names), BATCH):
-            if not self._bring(names[start : start + BATCH], edit, lease):
-                return False
-        return True
+        groups = (names[start : start + BATCH] for start in range(0, len(names), BATCH))
+        return all(self._bring(group, edit, lease) for group in groups)
 
     def _bring(
         self,
@@ -109,7 +107,7 @@ class ConfigWriter:
             if refused == _ATTEMPTS:
                 raise BusyError(
                     f"The configs of {', '.join(group)} keep changing; not all of them were written.",
-                    cause="somebody else writes them at the same time",
+                    cause="another client writes them at the same time",
                     next_command="kadmin throttle show",
                 )
 

@@ -35,7 +35,7 @@ class ControllerMove:
     controller_version: int
 
     def ops(self) -> tuple[Op, ...]:
-        """Return what a multi carries to make the move: a check that nobody moved it since, and the deletion."""
+        """Return the ops of the move: a check that the controller did not move since, and the deletion."""
         return Check(CONTROLLER_EPOCH, self.epoch_version), Delete(CONTROLLER, self.controller_version)
 
 

@@ -121,7 +121,7 @@ class _Healing:
         self._consent = consent
         self._publisher = Publisher(context.store, context.paths)
         self._failover = Failover(context.store, context.clock)
-        self._tried: set[tuple[Trouble, str]] = set()
+        self._tried: set[tuple[str, str]] = set()
         self._steps = 0
         self._last_step_at = context.clock.now()
         self._noted = ""
@@ -170,7 +170,7 @@ class _Healing:
             return None
         self._context.tell(events.Noted(f"step {step.number}: {repair.words}"))
         repaired = diagnosis.findings if repair.move else (repair.finding,)
-        self._tried |= {(finding.trouble, finding.path) for finding in repaired}
+        self._tried |= {(finding.code, finding.path) for finding in repaired}
         self._steps += 1
         if repair.write is Write.STAND_IN:
             self._step_down()
@@ -212,7 +212,7 @@ class _Healing:
 
 def _open(context: ZooKeeperContext, holder: Holder, diagnosis: Diagnosis, lease: Lease) -> None:
     findings = [
-        {"trouble": finding.trouble.value, "path": finding.path, "message": finding.message}
+        {"trouble": finding.code.value, "path": finding.path, "message": finding.message}
         for finding in diagnosis.findings
     ]
     text = json.dumps({"kind": "Heal", "findings": findings}, sort_keys=True)
@@ -273,7 +273,7 @@ def _verdict(findings: Sequence[Finding], steps: int) -> Finish:
 
 
 def _onward(finding: Finding) -> str:
-    if finding.trouble is Trouble.EMPTY_REPLICAS:
+    if finding.code is Trouble.EMPTY_REPLICAS:
         return f"delete the topic {finding.topic} and create it again: its data was destroyed with the empty list"
     mendable = healable(finding) and finding.remedy.startswith("kadmin heal")
     return "kadmin doctor" if mendable else finding.remedy

@@ -31,11 +31,12 @@ from kadmin.cluster.zookeeper.znodes.security import (
     decode_acls,
 )
 from kadmin.errors import StalePlanError
-from kadmin.insight.diagnosis.zookeeper.admin_nodes import entry_table, read_node
+from kadmin.insight.diagnosis.zookeeper.admin_nodes import read_node
+from kadmin.insight.diagnosis.zookeeper.entry_table import entry_table
 from kadmin.insight.diagnosis.zookeeper.versions import TELLING_PATHS, infer_versions
 from kadmin.insight.tables.partitions import broker_table, partition_table, topic_table
 from kadmin.insight.tables.zookeeper import znodes as facts
-from kadmin.insight.tables.zookeeper.old_consumers import Kept, OldGroup, consumer_table
+from kadmin.insight.tables.zookeeper.old_consumers import GroupZnode, OldGroup, consumer_table
 from kadmin.operations.reading.brokers import held_by
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def _brokers(source: ZnodeReader) -> Inspection:
 
 def _cluster(source: ZnodeReader) -> Table:
     state = read_tolerantly(source)
-    return facts.cluster_table(state, versions_of(source, state))
+    return facts.cluster_table(state, str(versions_of(source, state)))
 
 
 def _admin_entries(source: ZnodeReader) -> Table:
@@ -186,11 +187,11 @@ def _old_group(source: ZnodeReader, group: str) -> OldGroup:
     )
 
 
-def _kept(source: ZnodeReader, folder: str, decode: Callable[[Znode], object]) -> Iterator[Kept]:
+def _kept(source: ZnodeReader, folder: str, decode: Callable[[Znode], object]) -> Iterator[GroupZnode]:
     for topic in source.children(folder):
         for node in _nodes(source, f"{folder}/{topic}"):
             partition = source.decode(lambda each: partition_of(_last(each.path)), node)
-            yield Kept(topic, _last(node.path), partition, _text(source.decode(decode, node)))
+            yield GroupZnode(topic, _last(node.path), partition, _text(source.decode(decode, node)))
 
 
 def _nodes(source: ZnodeReader, folder: str) -> list[Znode]:

@@ -1,4 +1,6 @@
-"""Where kadmin keeps operations in ZooKeeper, below its root (default `/kadmin`) in the cluster's own chroot::
+"""Where kadmin keeps operations in ZooKeeper, below its root (default `/kadmin`) in the cluster's own chroot.
+
+::
 
 /kadmin/lock                         ephemeral; the runner that holds the lock
 /kadmin/fence                        its version is the fencing token
@@ -39,7 +41,7 @@ class Paths:
         return f"{self.operations}/{operation_id}"
 
     def request(self, operation_id: str) -> str:
-        """Return the node that holds the target of somebody elsewhere."""
+        """Return the node that holds a request to pause or cancel."""
         return f"{self.operation(operation_id)}/request"
 
     def record(self, operation_id: str) -> str:

@@ -78,10 +78,10 @@ class Diagnosis:
     nodes: Mapping[str, Znode]
 
 
-def next_step(diagnosis: Diagnosis, tried: Collection[tuple[Trouble, str]]) -> RepairStep | None:
+def next_step(diagnosis: Diagnosis, tried: Collection[tuple[str, str]]) -> RepairStep | None:
     """Return the next step, None when nothing more can be done; what was tried once is not tried again."""
-    fresh = [finding for finding in diagnosis.findings if (finding.trouble, finding.path) not in tried]
-    looping = any(finding.trouble is Trouble.ELECTION_LOOP for finding in diagnosis.findings)
+    fresh = [finding for finding in diagnosis.findings if (finding.code, finding.path) not in tried]
+    looping = any(finding.code is Trouble.ELECTION_LOOP for finding in diagnosis.findings)
     mending = {finding.path: finding for finding in reversed(fresh) if _can_mend(finding, diagnosis)}
     first = next((finding for finding in fresh if finding in mending.values()), None)
     if first is not None:
@@ -90,41 +90,41 @@ def next_step(diagnosis: Diagnosis, tried: Collection[tuple[Trouble, str]]) -> R
     if looping:
         return None
     for finding in fresh:
-        if finding.trouble is Trouble.NO_CONTROLLER:
+        if finding.code is Trouble.NO_CONTROLLER:
             return RepairStep(
                 finding, Write.STAND_IN, "stand in as controller for a second; brokers then elect one", move=False
             )
-    return next((_move(finding, diagnosis) for finding in fresh if finding.trouble in _MOVED), None)
+    return next((_move(finding, diagnosis) for finding in fresh if finding.code in _MOVED), None)
 
 
 def healable(finding: Finding) -> bool:
     """Whether heal is for this trouble at this place."""
-    return finding.trouble in _HEALED and (finding.trouble is not Trouble.WRONG_ACL or finding.path in _ADMIN_NODES)
+    return finding.code in _HEALED and (finding.code is not Trouble.WRONG_ACL or finding.path in _ADMIN_NODES)
 
 
 def unhealed(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """Return the findings that stand in everybody's way, healed by kadmin or not."""
-    return tuple(finding for finding in findings if finding.trouble in _HEALED | _BEYOND)
+    return tuple(finding for finding in findings if finding.code in _HEALED | _BEYOND)
 
 
 def _can_mend(finding: Finding, diagnosis: Diagnosis) -> bool:
     node = diagnosis.nodes.get(finding.path)
     if node is None or not healable(finding):
         return False
-    if finding.trouble in _TOPICS:
+    if finding.code in _TOPICS:
         return repair_topic(node) is not None
     # Its moves run although the controller cannot shrink the node: they come first.
-    waits = finding.trouble is Trouble.WRONG_ACL and _names_moves(finding.path, diagnosis.state)
-    return finding.trouble in _NODES and not waits
+    waits = finding.code is Trouble.WRONG_ACL and _names_moves(finding.path, diagnosis.state)
+    return finding.code in _NODES and not waits
 
 
 def _mend(finding: Finding, diagnosis: Diagnosis, *, move: bool, looping: bool) -> RepairStep:
     node = diagnosis.nodes[finding.path]
     then = " and move the controller" if move else ""
-    if finding.trouble in _TOPICS:
+    if finding.code in _TOPICS:
         words = f"write the original replica ids back to {finding.path}{then}"
         return RepairStep(finding, Write.OVERWRITE, words, move, not looping, node, repair_topic(node) or b"")
-    if finding.trouble is Trouble.ZOMBIE_NODE and move and _names_moves(finding.path, diagnosis.state):
+    if finding.code is Trouble.ZOMBIE_NODE and move and _names_moves(finding.path, diagnosis.state):
         return _move(finding, diagnosis)
     return RepairStep(finding, Write.DELETE, f"delete {finding.path}{then}", move, not looping, node)
 

@@ -1,8 +1,8 @@
-"""What no plan can beat: the lower bound on moves.
+"""Computes lower bounds that hold for every plan: moves, leader changes, bytes.
 
-A move is a pair of partition and broker that was not there before. Each broker needs at least its quota less what it
-could keep; each partition needs at least its replication factor less what it could keep. Where several groups of
-topics have brokers of their own, quotas depend on each other's rounding, and only the second bound is proven.
+A move is a new pair of partition and broker. Each broker needs at least its quota less the replicas it could keep;
+each partition needs at least its replication factor less the replicas it could keep. With several broker sets the
+quotas depend on each other's rounding, and only the second bound is proved.
 """
 
 from __future__ import annotations
@@ -13,25 +13,32 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.problem import NONE, any_of, bytes_on, member, spots, tally
+from kadmin.planner.kernel.placement_problem import (
+    NONE,
+    any_per_row,
+    bytes_on,
+    contains,
+    fast_nonzero,
+    replicas_and_bytes_on,
+)
 from kadmin.planner.kernel.quotas import quotas
 from kadmin.planner.kernel.topic_group import byte_demand, group_demand
 
 if TYPE_CHECKING:
-    from kadmin.planner.kernel.problem import Bools, Floats, Ints, Problem
+    from kadmin.planner.kernel.placement_problem import Bools, Floats, Ints, PlacementProblem
 
 
 @dataclass(frozen=True, slots=True)
 class LeastMoves:
-    """Bounds on moves: of any plan that keeps every rule, and of one that brings every broker to its quota as well."""
+    """Bounds on moves: of every plan that keeps the rules, and of those that also bring every broker to its quota."""
 
     by_rules: int
     by_quotas: int
 
 
-def least_moves(problem: Problem) -> LeastMoves:
-    """Return the fewest moves of any plan."""
-    fixed = int(added(problem, problem.start)[~problem.movable].sum())
+def least_moves(problem: PlacementProblem) -> LeastMoves:
+    """Return the lower bounds on the moves of a plan."""
+    fixed = int(moves_per_partition(problem, problem.start)[~problem.movable].sum())
     if problem.leaders_only:
         return LeastMoves(fixed, fixed)
     chosen = np.flatnonzero(problem.movable)
@@ -43,8 +50,8 @@ def least_moves(problem: Problem) -> LeastMoves:
     return LeastMoves(fixed + refill, fixed + max(refill, by_count))
 
 
-def least_leader_changes(problem: Problem, most_leaders: int) -> int:
-    """Return the fewest changes of preferred leaders of any plan in which nobody leads more than `most_leaders`."""
+def least_leader_changes(problem: PlacementProblem, most_leaders: int) -> int:
+    """Return a lower bound on leader changes of plans in which no broker leads more than `most_leaders`."""
     first, brokers = problem.current[:, 0], problem.brokers
     given = int((problem.start[:, 0] != first)[~problem.movable].sum())
     stays = problem.allowed[problem.group, first] & brokers.may_hold[first] & brokers.may_lead[first]
@@ -54,19 +61,19 @@ def least_leader_changes(problem: Problem, most_leaders: int) -> int:
     return given + lost + int(np.maximum(led - most_leaders, 0).sum())
 
 
-def least_bytes(problem: Problem) -> int:
-    """Return the fewest bytes that any plan must copy: what lies where it may not, and what new replicas need."""
+def least_bytes(problem: PlacementProblem) -> int:
+    """Return a lower bound on the bytes to copy: replicas that cannot stay, and new ones."""
     chosen = np.flatnonzero(problem.movable)
-    fixed = added(problem, problem.start)[~problem.movable] * problem.size[~problem.movable]
+    fixed = moves_per_partition(problem, problem.start)[~problem.movable] * problem.size[~problem.movable]
     keepable = _keepable(problem)[chosen]
     lacking = np.maximum(problem.rf[chosen] - _keepable_together(problem, chosen, keepable), 0)
     return int(fixed.sum() + (lacking * problem.size[chosen]).sum())
 
 
-def even_load(problem: Problem) -> Floats | None:
-    """Return the most even bytes per broker that racks, weights and bounds allow, [B]; no partition being too large.
+def even_load(problem: PlacementProblem) -> Floats | None:
+    """Return the most even bytes per broker that racks, weights and capacities allow, [B], as if sizes were divisible.
 
-    None where several groups of topics have brokers of their own: their most even bytes depend on each other.
+    None with several broker sets, whose most even bytes depend on each other.
     """
     chosen = np.flatnonzero(problem.movable)
     if len(np.unique(problem.group[chosen])) > 1 or problem.leaders_only:
@@ -79,39 +86,40 @@ def even_load(problem: Problem) -> Floats | None:
     return np.asarray(quotas(byte_demand(problem, chosen, kept, base)) + base, np.float64)
 
 
-def added(problem: Problem, lists: Ints) -> Ints:
-    """Return how many brokers of each list ([P, W]) do not hold the partition now, [P]."""
+def moves_per_partition(problem: PlacementProblem, lists: Ints) -> Ints:
+    """Return the moves of each partition: the brokers of its list ([P, W]) that do not hold it now, [P]."""
     return np.asarray(
         sum(
-            (lists[:, column] != NONE) & ~member(problem.current, lists[:, column]) for column in range(lists.shape[1])
+            (lists[:, column] != NONE) & ~contains(problem.current, lists[:, column])
+            for column in range(lists.shape[1])
         ),
         np.int64,
     )
 
 
-def _keepable(problem: Problem) -> Bools:
-    """Whether each replica there is now ([P, W]) could stay."""
+def _keepable(problem: PlacementProblem) -> Bools:
+    """Whether each current replica could stay, [P, W]."""
     allowed = problem.allowed[problem.group[:, None], problem.current] & problem.brokers.may_hold[problem.current]
     return np.asarray(allowed & (problem.current != NONE))
 
 
-def _keepable_together(problem: Problem, chosen: Ints, keepable: Bools) -> Ints:
-    """Return how many replicas of each partition could stay at once, racks seen."""
+def _keepable_together(problem: PlacementProblem, chosen: Ints, keepable: Bools) -> Ints:
+    """Return how many replicas of each chosen partition could stay together under the rack rule, [N]."""
     racks, cap = problem.brokers.racks, problem.rack_cap[chosen]
-    rows, _ = spots(keepable)
+    rows, _ = fast_nonzero(keepable)
     held = problem.current.take(chosen, axis=0)[keepable]
     cells = np.bincount(rows * racks + problem.brokers.rack[held], minlength=len(chosen) * racks)
     per_rack = cells.reshape(len(chosen), racks)
     return reduce(np.add, (np.minimum(on_rack, cap) for on_rack in per_rack.T), np.zeros(len(chosen), np.int64))
 
 
-def _leaderless(problem: Problem, chosen: Ints, keepable: Bools) -> Bools:
-    """Whether a partition needs a new replica because none that could stay may lead."""
-    return np.asarray(~any_of(keepable & problem.brokers.may_lead[problem.current.take(chosen, axis=0)]))
+def _leaderless(problem: PlacementProblem, chosen: Ints, keepable: Bools) -> Bools:
+    """Whether each chosen partition needs a new replica because none that could stay may lead, [N]."""
+    return np.asarray(~any_per_row(keepable & problem.brokers.may_lead[problem.current.take(chosen, axis=0)]))
 
 
-def _by_count(problem: Problem, chosen: Ints, keepable: Bools) -> int:
+def _by_count(problem: PlacementProblem, chosen: Ints, keepable: Bools) -> int:
     kept = np.bincount(problem.current.take(chosen, axis=0)[keepable], minlength=len(problem.brokers))
-    base, base_load = tally(problem, problem.start, np.flatnonzero(~problem.movable))
+    base, base_load = replicas_and_bytes_on(problem, problem.start, np.flatnonzero(~problem.movable))
     demand = group_demand(problem, chosen, kept, base, base_load)
     return int(np.maximum(quotas(demand) - kept, 0).sum())

@@ -1,24 +1,24 @@
-"""Remembers which two brokers had nothing to exchange, until one of them exchanges with anybody."""
+"""Remembers pairs of brokers without a useful swap until one of the two takes part in another swap."""
 
 from __future__ import annotations
 
 
 class FailedSwaps:
-    """For searches whose end depends on nothing but what the two brokers have, and on the terms they are asked on."""
+    """A cache of failed searches, whose result depends only on the two brokers' replicas and the search's terms."""
 
     def __init__(self, brokers: int) -> None:
-        self._exchanges = [0] * brokers
-        self._asked: dict[tuple[int, int, tuple[float, ...]], tuple[int, int]] = {}
+        self._swaps = [0] * brokers
+        self._failed: dict[tuple[int, int, tuple[float, ...]], tuple[int, int]] = {}
 
-    def known(self, giver: int, taker: int, *terms: float) -> bool:
-        """Whether they were asked on these terms as they are now, and had nothing."""
-        return self._asked.get((giver, taker, terms)) == (self._exchanges[giver], self._exchanges[taker])
+    def contains(self, giver: int, taker: int, *terms: float) -> bool:
+        """Whether this search failed before and neither broker has swapped since."""
+        return self._failed.get((giver, taker, terms)) == (self._swaps[giver], self._swaps[taker])
 
-    def note(self, giver: int, taker: int, *terms: float) -> None:
-        """Note that they have nothing on these terms."""
-        self._asked[giver, taker, terms] = (self._exchanges[giver], self._exchanges[taker])
+    def add(self, giver: int, taker: int, *terms: float) -> None:
+        """Record that this search failed."""
+        self._failed[giver, taker, terms] = (self._swaps[giver], self._swaps[taker])
 
     def forget(self, giver: int, taker: int) -> None:
-        """Forget what is noted of either, for they have exchanged."""
-        self._exchanges[giver] += 1
-        self._exchanges[taker] += 1
+        """Drop what is recorded of either broker, after a swap between them."""
+        self._swaps[giver] += 1
+        self._swaps[taker] += 1

@@ -1,4 +1,4 @@
-"""How good an assignment is, in figures, and what no assignment can beat."""
+"""Measures how even an assignment is, and the bound that no assignment can beat."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kadmin.planner.kernel.bounds import even_load
-from kadmin.planner.kernel.problem import NONE, bytes_on
+from kadmin.planner.kernel.placement_problem import NONE, bytes_on, over_rack_cap
 
 if TYPE_CHECKING:
-    from kadmin.planner.kernel.problem import Bools, Floats, Ints, Problem
+    from kadmin.planner.kernel.placement_problem import Bools, Floats, Ints, PlacementProblem
 
 _DIGITS = 6
-_HEIR = 2
+_FEWEST_BROKERS = 2
+"""With fewer, no broker is left after a loss."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evenness:
-    """Figures of one assignment over the brokers that count.
+    """Figures of one assignment over the brokers that may hold replicas.
 
-    `bytes_max_over_mean` and `bytes_cv` (standard deviation over mean) are per unit of weight;
-    `leader_bytes_max_over_mean` counts the brokers that may lead, weights aside. `topic_excess` is how many replicas
-    brokers hold above the even share of their topic, rounded up. `failover_share` is the
-    most leaders that any broker has after the loss of any other, over the fair share of those left. None: no sizes,
-    or a single broker.
+    `bytes_max_over_mean` and `bytes_cv` (standard deviation over mean) are per unit of weight.
+    `leader_bytes_max_over_mean` covers the brokers that may lead, without weights. `topic_excess`: the replicas that
+    brokers hold above the mean of their topic, rounded up. `failover_share`: the most leaders of any broker after the
+    loss of any other one, over the mean of the brokers left. None: no sizes are known, or there is a single broker.
     """
 
     replicas_min: int
@@ -40,8 +40,8 @@ class Evenness:
     failover_share: float | None
 
 
-def evenness(problem: Problem, lists: Ints, counted: Bools) -> Evenness:
-    """Return the figures of ordered lists [P, W] over the brokers `counted` [B]."""
+def evenness(problem: PlacementProblem, lists: Ints, counted: Bools) -> Evenness:
+    """Return the figures of ordered lists [P, W] over the brokers of the mask `counted` [B]."""
     brokers = len(problem.brokers)
     count = np.bincount(lists[lists != NONE], minlength=brokers)[counted]
     leaders = np.bincount(lists[:, 0], minlength=brokers)[counted]
@@ -60,23 +60,21 @@ def evenness(problem: Problem, lists: Ints, counted: Bools) -> Evenness:
     )
 
 
-def rack_violations(problem: Problem, lists: Ints) -> int:
+def rack_violations(problem: PlacementProblem, lists: Ints) -> int:
     """Count the partitions with more replicas on one rack than allowed."""
-    racks = problem.brokers.rack
-    broken = np.zeros(len(lists), np.bool_)
-    for rack in range(problem.brokers.racks):
-        broken |= ((lists != NONE) & (racks[lists] == rack)).sum(axis=1) > problem.rack_cap
-    return int(broken.sum())
+    return int(over_rack_cap(problem, lists).sum())
 
 
-def bytes_bound(problem: Problem, counted: Bools) -> float | None:
-    """Return the least max/mean of bytes: above 1 where racks or one large partition stand in the way of 1."""
+def bytes_bound(problem: PlacementProblem, counted: Bools) -> float | None:
+    """Return the lower bound on max/mean of bytes per weight, above 1 because of racks or one large partition."""
     load = even_load(problem)
     total = int((problem.size * problem.rf).sum())
     if total == 0 or not counted.any():
         return None
     weight = problem.brokers.weight[counted]
     even = np.full(len(weight), total / len(weight)) if load is None else load[counted] / weight
+    if not even.any():  # every partition has to stay on brokers that are not counted
+        return None
     largest = float(problem.size.max()) / float(weight.max())
     return round(max(float(even.max()), largest) / float(even.mean()), _DIGITS)
 
@@ -88,12 +86,12 @@ def _byte_spread(load: Floats) -> tuple[float | None, float | None]:
     return round(float(load.max()) / mean, _DIGITS), round(float(load.std()) / mean, _DIGITS)
 
 
-def _leader_bytes(problem: Problem, lists: Ints, counted: Bools) -> float | None:
+def _leader_bytes(problem: PlacementProblem, lists: Ints, counted: Bools) -> float | None:
     load = bytes_on(problem, lists[:, :1])
     return _byte_spread(load[counted & (problem.brokers.may_lead | (load > 0))].astype(np.float64))[0]
 
 
-def _topic_excess(problem: Problem, lists: Ints, counted: Bools) -> int:
+def _topic_excess(problem: PlacementProblem, lists: Ints, counted: Bools) -> int:
     brokers = len(problem.brokers)
     cells, held = np.unique((problem.topic[:, None] * brokers + lists)[lists != NONE], return_counts=True)
     topic = cells // brokers
@@ -101,9 +99,9 @@ def _topic_excess(problem: Problem, lists: Ints, counted: Bools) -> int:
     return int(np.maximum(held - share[topic], 0).sum())
 
 
-def _failover_share(problem: Problem, lists: Ints, counted: Bools) -> float | None:
+def _failover_share(problem: PlacementProblem, lists: Ints, counted: Bools) -> float | None:
     alive = np.flatnonzero(counted)
-    if len(alive) < _HEIR or not len(lists):
+    if len(alive) < _FEWEST_BROKERS or not len(lists):
         return None
     brokers = len(problem.brokers)
     leaders = np.bincount(lists[:, 0], minlength=brokers)

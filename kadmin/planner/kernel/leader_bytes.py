@@ -1,10 +1,11 @@
-"""Evens out the bytes that brokers lead, by swapping the leaders' roles of two partitions on the same two brokers.
+"""Evens out the bytes that brokers lead, by swapping the leadership of two partitions on the same two brokers.
 
 Goals: every broker leads about as many bytes as the others.
-Constraints: nothing moves, each broker leads as many partitions as before, and for twenty changes of leaders that are
-made anyway at most one is added. So a second run swaps nothing.
-Algorithm: the broker furthest off the mean swaps with one on the other side, the two partitions chosen so that both
-come nearest to it, first without adding changes; until all are near, or no swap helps, or no change may be added.
+Constraints: no replica moves, leader counts stay, and at most one leader change is added for every twenty that the
+plan contains. A second run, which changes no leader, therefore swaps nothing.
+Algorithm: the broker furthest from the mean swaps with one on the other side of it; the two partitions are chosen so
+that both brokers come nearest to the mean. Swaps that add no leader change come first. It ends when all brokers are
+near the mean, no swap helps, or no change may be added.
 """
 
 from __future__ import annotations
@@ -14,41 +15,41 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kadmin.planner.kernel.failed_swaps import FailedSwaps
-from kadmin.planner.kernel.handovers import handovers
-from kadmin.planner.kernel.problem import NONE
-from kadmin.planner.kernel.replicas import stable_order
-from kadmin.planner.kernel.subset import Side, nearest_within
+from kadmin.planner.kernel.leader_candidates import leader_candidates
+from kadmin.planner.kernel.placement_problem import NONE
+from kadmin.planner.kernel.replicas import stable_argsort
+from kadmin.planner.kernel.subset_sum import SwapSide, nearest_swap
 
 if TYPE_CHECKING:
-    from kadmin.planner.kernel.problem import Floats, Ints, Problem
+    from kadmin.planner.kernel.placement_problem import Floats, Ints, PlacementProblem
 
 _NEAR = 0.01
-"""A broker this near to the mean, as a fraction of it, is near enough."""
+"""The distance from the mean, as a fraction of it, that needs no swap."""
 
 _LEAST_GAIN = 0.001
 """A swap must bring the pair nearer to the mean by this fraction of it."""
 
 _PARTNERS = 12
-"""Brokers tried on the other side."""
+"""Partners tried for a swap."""
 
 _CHANGES_FOR_ONE = 20
-"""So many changes of leaders are made anyway for each that may be added."""
+"""The leader changes in the plan for each one that may be added."""
 
 _MOST_COST = 2
-"""Two partitions that keep their leaders otherwise."""
+"""The most leader changes that a swap adds: both partitions keep their leaders otherwise."""
 
 
-def even_leader_bytes(problem: Problem, lists: Ints, leader: Ints) -> None:
-    """Swap roles in `leader` [P], whose partitions have `lists` [P, W]."""
+def balance_leader_bytes(problem: PlacementProblem, lists: Ints, leader: Ints) -> None:
+    """Swap leaders in place in `leader` [P], within `lists` [P, W]."""
     changes = int((leader != problem.current[:, 0]).sum())
     if changes and problem.size.any():
-        _Roles(problem, lists, leader, changes // _CHANGES_FOR_ONE).run()
+        _LeaderSwaps(problem, lists, leader, changes // _CHANGES_FOR_ONE).run()
 
 
-class _Roles:
-    """Who leads what: `_arcs` and `_partitions` as handovers at the start, by size; `_came` by arc, those since."""
+class _LeaderSwaps:
+    """The swaps in progress. `_arcs`, `_partitions`: leader_candidates at the start; `_came`: added since, by arc."""
 
-    def __init__(self, problem: Problem, lists: Ints, leader: Ints, left: int) -> None:
+    def __init__(self, problem: PlacementProblem, lists: Ints, leader: Ints, left: int) -> None:
         brokers = len(problem.brokers)
         self._problem, self._lists, self._leader = problem, lists, leader
         self._able = problem.brokers.may_lead & problem.brokers.may_hold
@@ -56,14 +57,14 @@ class _Roles:
         self._mean = float(self._load[self._able].mean()) if self._able.any() else 0.0
         self._left = left
         self._first = leader.copy()
-        self._arcs, self._partitions = handovers(problem, lists, leader, stable_order(problem.size))
+        self._arcs, self._partitions = leader_candidates(problem, lists, leader, stable_argsort(problem.size))
         self._size = problem.size[self._partitions]
         self._cost = self._added(self._partitions, *np.divmod(self._arcs, brokers))
         self._came: dict[int, list[int]] = {}
         self._failed_swaps = FailedSwaps(brokers)
 
     def run(self) -> None:
-        """Swap until every broker is near the mean or has nobody to swap with."""
+        """Swap until every broker is near the mean or has no partner."""
         mean, stuck = self._mean, ~self._able
         while True:
             excess = np.asarray(self._load - mean, np.float64)
@@ -82,19 +83,19 @@ class _Roles:
     def _swap(self, pivot: int, partner: int, excess: Floats) -> bool:
         """Swap two roles so that both brokers come nearest to the mean, adding as few changes as help enough."""
         giver, taker = (pivot, partner) if excess[pivot] > 0 else (partner, pivot)
-        if self._failed_swaps.known(giver, taker, self._left):
+        if self._failed_swaps.contains(giver, taker, self._left):
             return False
         wanted = float(excess[giver] - excess[taker]) / 2
         sides = self._side(giver, taker), self._side(taker, giver)
         for cost in range(min(_MOST_COST, self._left) + 1):
-            # What costs less has been found not to help enough: only what costs exactly this is worth a look.
-            pair = nearest_within(*sides, cost, wanted, exactly=cost > 0)
+            # Cheaper swaps were found not to help enough, so only those that cost exactly this are tried.
+            pair = nearest_swap(*sides, cost, wanted, exactly=cost > 0)
             if pair is not None:
                 shift = float(self._problem.size[pair[0]] - self._problem.size[pair[1]])
                 if wanted - abs(shift - wanted) >= _LEAST_GAIN * self._mean:
                     self._exchange((giver, taker), pair, shift)
                     return True
-        self._failed_swaps.note(giver, taker, self._left)
+        self._failed_swaps.add(giver, taker, self._left)
         return False
 
     def _exchange(self, brokers: tuple[int, int], pair: tuple[int, int], shift: float) -> None:
@@ -108,20 +109,20 @@ class _Roles:
         self._load[list(brokers)] += np.array([-shift, shift])
         self._failed_swaps.forget(*brokers)
 
-    def _side(self, leads: int, other: int) -> Side:
-        """Return the partitions that one broker leads and another could."""
+    def _side(self, leads: int, other: int) -> SwapSide:
+        """Return the partitions that one broker leads and another could lead."""
         arc = leads * len(self._able) + other
         low, high = self._arcs.searchsorted((arc, arc + 1))
         led, came = self._partitions[low:high], self._came.get(arc, [])
         still = self._leader[led] == leads
         if not came and still.all():
-            return Side(led, self._size[low:high], self._cost[low:high])
+            return SwapSide(led, self._size[low:high], self._cost[low:high])
         led = np.concatenate([led, np.array(came, np.int64)])
         led = led[self._leader[led] == leads]
         led = led[np.argsort(self._problem.size[led], kind="stable")]
-        return Side(led, self._problem.size[led], self._added(led, leads, other))
+        return SwapSide(led, self._problem.size[led], self._added(led, leads, other))
 
     def _added(self, partitions: Ints, leads: Ints | int, other: Ints | int) -> Ints:
-        """Return how many changes of leaders are added when another broker leads each partition."""
+        """Return the leader changes added when `other` leads each partition instead of `leads`, [N]."""
         first = self._problem.current[partitions, 0]
         return np.asarray((first == leads).astype(np.int64) - (first == other))

@@ -1,12 +1,13 @@
-"""Who leads: even counts of preferred leaders with no replica moved.
+"""Chooses preferred leaders: even counts per broker, without moving a replica.
 
-Goals: leaders within one of each other, or as even as the lists allow; then few leader changes, first in partitions
-that are reassigned anyway.
-Constraints: a leader is one of the partition's replicas and may lead; excluded and pinned partitions keep theirs.
-Algorithm: max-flow on the brokers. The arc a -> b has as much capacity as there are partitions led by a with b in the
-list; shortest paths push leaders from brokers above the average to brokers below it. Where that cannot reach the
-average, the fullest broker pushes to the emptiest it reaches, until no path leads down by two or more: that is the
-optimum of every convex measure of evenness.
+Goals: leader counts within one of each other, or as even as the lists allow; then few leader changes, first in
+partitions that are reassigned anyway.
+Constraints: a leader is one of the partition's replicas and may lead; immovable partitions keep theirs.
+Algorithm: max-flow on the brokers. The capacity of the arc a -> b is the number of partitions led by a with b in the
+list. Shortest paths push leaders from brokers above the average to brokers below it (Pinterest Engineering, "Using
+graph algorithms to optimize Kafka operations", part 2). Where the average cannot be reached, the broker with most
+leaders pushes to the reachable one with fewest, until no path connects two that differ by two or more; that is optimal
+for every convex measure of evenness.
 """
 
 from __future__ import annotations
@@ -16,51 +17,56 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.handovers import handovers
-from kadmin.planner.kernel.leader_bytes import even_leader_bytes
-from kadmin.planner.kernel.problem import NONE, ObstacleError, any_of, member
+from kadmin.planner.kernel.leader_bytes import balance_leader_bytes
+from kadmin.planner.kernel.leader_candidates import leader_candidates
+from kadmin.planner.kernel.placement_problem import NONE, NoPlanError, any_per_row, contains
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kadmin.planner.kernel.problem import Bools, Ints, Problem
+    from kadmin.planner.kernel.placement_problem import Bools, Ints, PlacementProblem
 
 _UNREACHED = -2
 _START = -1
 _UNEVEN = 2
-"""One less here and one more there changes nothing at a difference below this."""
+"""The smallest difference of two counts that passing one leader reduces."""
 
 
-def choose_leaders(problem: Problem, lists: Ints, free: Bools) -> Ints:
-    """Return the leader of each partition, [P]. `lists` [P, W] as sets; `free` [P] marks partitions listed anyway.
+def choose_leaders(problem: PlacementProblem, lists: Ints, free: Bools) -> Ints:
+    """Return the preferred leader of each partition, [P].
 
-    Raises ObstacleError where none of a partition's replicas may lead.
+    `lists` [P, W] are unordered; `free` [P] marks partitions that are reassigned anyway. Raises NoPlanError where none
+    of a partition's replicas may lead.
     """
     leader = keep_leaders(problem, lists)
     if len(leader) and not _even(problem, leader):
         flow = _Flow(problem, lists, leader, free)
         flow.even_out()
         _undo_exchanges(problem, lists, leader)
-    even_leader_bytes(problem, lists, leader)
+    balance_leader_bytes(problem, lists, leader)
     return leader
 
 
-def keep_leaders(problem: Problem, lists: Ints) -> Ints:
-    """Keep leaders that can stay; each of the others goes to the replica that leads least so far, [P].
+def keep_leaders(problem: PlacementProblem, lists: Ints) -> Ints:
+    """Return the leader of each partition, [P]: the first of `start`, or else the replica that leads least so far.
 
-    Raises ObstacleError where none of a partition's replicas may lead.
+    Raises NoPlanError where none of a partition's replicas may lead.
     """
-    wished = problem.start[:, 0]
-    may_lead = np.append(problem.brokers.may_lead, np.False_)  # the last one answers for NONE
-    stays = (member(lists, wished) & may_lead[wished]) | ~problem.movable
-    leader = np.where(stays, wished, NONE)
+    first = problem.start[:, 0]
+    may_lead = np.append(problem.brokers.may_lead, np.False_)  # the last element stands for NONE
+    stays = (contains(lists, first) & may_lead[first]) | ~problem.movable
+    leader = np.where(stays, first, NONE)
     count = np.bincount(leader[leader != NONE], minlength=len(problem.brokers)).tolist()
     lost = np.flatnonzero(~stays)
     left = lists.take(lost, axis=0)
     able = may_lead[left]
-    hopeless = lost[~any_of(able)]
-    if hopeless.size:
-        raise ObstacleError("every replica lies on a broker that may not lead", hopeless)
+    leaderless = lost[~any_per_row(able)]
+    if leaderless.size:
+        raise NoPlanError(
+            "every replica is on a broker that may not lead",
+            "remove one of their brokers from spec.brokers.never_lead",
+            partitions=leaderless,
+        )
     count.append(len(leader))  # NONE is never chosen
     chosen, led = [], count.__getitem__
     for row in np.sort(np.where(able, left, NONE), axis=1).tolist():
@@ -71,16 +77,16 @@ def keep_leaders(problem: Problem, lists: Ints) -> Ints:
     return leader
 
 
-def _even(problem: Problem, leader: Ints) -> bool:
-    """Whether the brokers that may lead do so as often as each other, give or take one."""
+def _even(problem: PlacementProblem, leader: Ints) -> bool:
+    """Whether leader counts of the brokers that may lead are within one of each other."""
     count = np.bincount(leader, minlength=len(problem.brokers))[problem.brokers.may_lead]
     return int(count.max(initial=0)) - int(count.min(initial=len(leader))) < _UNEVEN
 
 
-def _undo_exchanges(problem: Problem, lists: Ints, leader: Ints) -> None:
-    """Give back pairs of changes a -> b and b -> a, which even out nothing."""
+def _undo_exchanges(problem: PlacementProblem, lists: Ints, leader: Ints) -> None:
+    """Undo pairs of leader changes a -> b and b -> a, which leave the counts unchanged."""
     first = problem.start[:, 0]
-    still_there = member(lists, first) & np.append(problem.brokers.may_lead, np.False_)[first]
+    still_there = contains(lists, first) & np.append(problem.brokers.may_lead, np.False_)[first]
     changed = np.flatnonzero((leader != first) & still_there & problem.movable)
     pairs: dict[tuple[int, int], list[int]] = {}
     for partition in changed.tolist():
@@ -94,22 +100,22 @@ def _undo_exchanges(problem: Problem, lists: Ints, leader: Ints) -> None:
 
 
 class _Flow:
-    """Leaders under way between brokers. `arcs` [B, B] counts the partitions that could change hands."""
+    """The flow of leaders between brokers. `arcs` [B, B]: partitions led by the row that the column could lead."""
 
-    def __init__(self, problem: Problem, lists: Ints, leader: Ints, free: Bools) -> None:
+    def __init__(self, problem: PlacementProblem, lists: Ints, leader: Ints, free: Bools) -> None:
         self._lists = lists
         self._leader = leader
         self._able = problem.brokers.may_lead & problem.brokers.may_hold
         brokers = len(problem.brokers)
         self._count = np.bincount(leader, minlength=brokers)
         free_first = np.concatenate([np.flatnonzero(free), np.flatnonzero(~free)])
-        self._keys, self._partitions = handovers(problem, lists, leader, free_first)
+        self._keys, self._partitions = leader_candidates(problem, lists, leader, free_first)
         self.arcs = np.bincount(self._keys, minlength=brokers * brokers).reshape(brokers, brokers)
         self._next: dict[int, int] = {}
         self._shifted: dict[int, list[int]] = {}
 
     def even_out(self) -> None:
-        """Push until counts are within one of each other, or no path helps."""
+        """Push leaders until counts are within one of each other, or no path helps."""
         brokers = np.flatnonzero(self._able)
         if not len(brokers):
             return
@@ -130,7 +136,7 @@ class _Flow:
             self._push(path, most)
 
     def _level(self) -> None:
-        """Let the fullest broker push to the emptiest it reaches, as long as they differ by two or more."""
+        """Push from the broker with most leaders to the reachable one with fewest while they differ by two or more."""
         settled = ~self._able
         while not settled.all():
             fullest = int(np.argmax(np.where(settled, -1, self._count)))
@@ -154,7 +160,7 @@ class _Flow:
         return _trace(reached, int(found[np.argmin(self._count[found])]))
 
     def _reach(self, sources: Bools, sinks: Bools) -> Ints:
-        """Return from where each broker is reached first, [B], up to the ring in which the first sink lies."""
+        """Return the predecessor of each broker in a breadth-first search, [B], which ends at the first sinks."""
         reached = np.where(sources, _START, _UNREACHED)
         ring = np.flatnonzero(sources)
         while len(ring) and not (sinks & (reached != _UNREACHED)).any():
@@ -173,7 +179,7 @@ class _Flow:
                 self._shift(self._pop(origin, target), origin, target)
 
     def _pop(self, origin: int, target: int) -> int:
-        """Return a partition that `origin` leads and `target` could: one that has changed hands already, if any."""
+        """Return a partition that `origin` leads and `target` could lead; one whose leader changed already, if any."""
         key = origin * len(self._count) + target
         shifted = self._shifted.get(key, [])
         while shifted:

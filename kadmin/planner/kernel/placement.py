@@ -1,6 +1,7 @@
-"""The working state: which broker holds which replica while the kernel thinks.
+"""The kernel's mutable working state: the broker of each replica, with counters per broker and per rack.
 
-Lists are sets here; their order is decided last. Counters are kept in step by `put` and `take` alone.
+Lists are unordered here; next_leaders.py orders them at the end. Only `put`, `take` and their bulk forms change slots,
+so that the counters always agree with them.
 """
 
 from __future__ import annotations
@@ -9,16 +10,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.problem import NONE, lengths, spots
+from kadmin.planner.kernel.placement_problem import NONE, fast_nonzero, list_lengths
 
 if TYPE_CHECKING:
-    from kadmin.planner.kernel.problem import Bools, Ints, Problem
+    from kadmin.planner.kernel.placement_problem import Bools, Ints, PlacementProblem
 
 
 class Placement:
-    """Slots [P, W] with the broker in each, NONE where open; `per_rack` [P, K], `count` and `load` (bytes) [B]."""
+    """`slots` [P, W]: the broker in each slot, NONE where open. `per_rack` [P, K] and `count` [B] are replicas.
 
-    def __init__(self, problem: Problem) -> None:
+    `load` [B] is in bytes. `strict`: no rack may hold two replicas of a partition.
+    """
+
+    def __init__(self, problem: PlacementProblem) -> None:
         brokers = problem.brokers
         self.problem = problem
         self.slots = problem.start.copy()
@@ -27,27 +31,27 @@ class Placement:
         self.load = np.zeros(len(brokers), np.int64)
         self.strict = bool(problem.rack_cap.max(initial=1) == 1)
         filled = self.slots != NONE
-        self._book(spots(filled)[0], self.slots[filled], 1)
+        self._update_counters(fast_nonzero(filled)[0], self.slots[filled], 1)
 
     def take_all(self, partitions: Ints, slots: Ints) -> None:
-        """Take the replicas out of many slots, each named once."""
-        self._book(partitions, self.slots[partitions, slots], -1)
+        """Empty many slots; each slot occurs once."""
+        self._update_counters(partitions, self.slots[partitions, slots], -1)
         self.slots[partitions, slots] = NONE
 
     def put_all(self, partitions: Ints, slots: Ints, brokers: Ints) -> None:
-        """Put replicas on brokers into many open slots."""
+        """Fill many open slots with brokers."""
         self.slots[partitions, slots] = brokers
-        self._book(partitions, brokers, 1)
+        self._update_counters(partitions, brokers, 1)
 
-    def _book(self, partitions: Ints, held: Ints, sign: int) -> None:
+    def _update_counters(self, partitions: Ints, held: Ints, sign: int) -> None:
         brokers = self.problem.brokers
         cells = partitions * brokers.racks + brokers.rack[held]
-        np.add.at(self.per_rack.reshape(-1), cells, np.int16(sign))  # flat cells are added to twice as fast
+        np.add.at(self.per_rack.reshape(-1), cells, np.int16(sign))  # twice as fast on a flat array
         np.add.at(self.count, held, sign)
         np.add.at(self.load, held, sign * self.problem.size[partitions])
 
     def take(self, partition: int, slot: int) -> None:
-        """Take the replica out of a slot."""
+        """Empty one slot."""
         broker = self.slots[partition, slot]
         self.slots[partition, slot] = NONE
         self.per_rack[partition, self.problem.brokers.rack[broker]] -= 1
@@ -55,7 +59,7 @@ class Placement:
         self.load[broker] -= self.problem.size[partition]
 
     def put(self, partition: int, slot: int, broker: int) -> None:
-        """Put a replica on a broker into an open slot."""
+        """Fill one open slot with a broker."""
         self.slots[partition, slot] = broker
         self.per_rack[partition, self.problem.brokers.rack[broker]] += 1
         self.count[broker] += 1
@@ -67,39 +71,39 @@ class Placement:
         self.put(partition, slot, broker)
 
     def open_slot(self, partition: int) -> int:
-        """Return the first open slot of a partition below its replication factor's length."""
+        """Return the first open slot of a partition."""
         return int(np.flatnonzero(self.slots[partition] == NONE)[0])
 
     def missing(self) -> Ints:
-        """Return how many replicas each partition lacks, [P]."""
-        return np.asarray(self.problem.rf - lengths(self.slots))
+        """Return how many replicas each partition lacks to its replication factor, [P]."""
+        return np.asarray(self.problem.rf - list_lengths(self.slots))
 
     def may_stay(self, partitions: Ints) -> Bools:
-        """Whether a replica that each partition has at the start may stay on each broker, [N, B]."""
+        """Whether each broker may keep replicas of each partition, [N, B]."""
         return np.asarray(self.problem.allowed[self.problem.group[partitions]] & self.problem.brokers.may_hold)
 
     def able_to_lead(self, partitions: Ints) -> Ints:
         """Return how many replicas of each partition are on brokers that may lead, [N]."""
-        may_lead = np.append(self.problem.brokers.may_lead, np.False_)  # the last one answers for NONE
+        may_lead = np.append(self.problem.brokers.may_lead, np.False_)  # the last element stands for NONE
         held = self.slots.take(partitions, axis=0)
-        return lengths(np.where(may_lead[held], held, NONE))
+        return list_lengths(np.where(may_lead[held], held, NONE))
 
     def leaderless(self, partition: int, without: int = NONE) -> bool:
-        """Whether none of a partition's replicas may lead, the one in slot `without` not counted."""
+        """Whether none of a partition's replicas may lead, ignoring slot `without`."""
         row = self.slots[partition]
         kept = row[(row != NONE) & (np.arange(len(row)) != without)]
         return not self.problem.brokers.may_lead[kept].any()
 
     def accepts(self, partition: int, broker: int, instead: int = NONE) -> bool:
-        """Whether a partition may get a replica on a broker, the one in slot `instead` going away."""
+        """Whether a partition may get a replica on a broker, in place of the one in slot `instead` if given."""
         brokers = self.problem.brokers
         roomy = self.load[broker] + self.problem.size[partition] <= brokers.capacity[broker]
         return bool(roomy) and self.suits(partition, broker, instead)
 
     def suits(self, partition: int, broker: int, instead: int = NONE) -> bool:
-        """Whether a broker accepts a replica of a partition when it has room for it.
+        """Whether a broker accepts a replica of a partition, capacity aside.
 
-        As long as nobody may lead a partition, it takes only a broker that may.
+        A partition none of whose replicas may lead accepts only a broker that may.
         """
         problem, brokers = self.problem, self.problem.brokers
         row = self.slots[partition]

@@ -1,12 +1,12 @@
-"""How many replicas each broker is to hold: the most even counts that racks and bounds allow.
+"""Computes quotas: the most even replica counts per broker that racks and limits allow.
 
-Goals: counts as even as they can be, then as many brokers as possible keep what they hold.
+Goals: the most even counts per unit of weight; among those, the counts that let brokers keep most replicas.
 Constraints: rack totals T are feasible iff every j racks together hold at most g(j) = sum_p min(rf_p, j * cap_p)
-(Gale-Ryser); each broker has an upper bound.
-Algorithm: greedy on that polymatroid, which is exact there (Federgruen and Groenevelt, 1986): always one more for the
-broker that is emptiest then, among equals for one that keeps a replica by it; who cannot take one more is done. All
-that can be filled together are raised to one level at once.
-Example: 10 replicas, brokers holding 0, 4, 6, no racks: 3, 3, 4.
+(Gale-Ryser); each broker has an upper limit.
+Algorithm: greedy on that polymatroid, which is exact (Federgruen and Groenevelt, 1986). Give one replica at a time to
+the broker with the lowest level afterwards, on a tie to one that keeps a replica by it; drop a broker that cannot take
+one more. Brokers that can rise together are raised to a common level at once (water-filling).
+Example: 10 replicas on brokers that hold 0, 4 and 6, without racks: quotas 3, 3 and 4.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from kadmin.planner.kernel.problem import Bools, Floats, Ints
+    from kadmin.planner.kernel.placement_problem import Bools, Floats, Ints
 
 _SECTIONS, _SECTIONINGS = 16, 14
-"""Levels are tried so many at a time, so often: down to the spacing of floats."""
+"""The search for a level tries 16 at a time, 14 times: down to the spacing of floats."""
 
 _EPSILON = 1e-9
 _SPACINGS = 4
@@ -29,10 +29,10 @@ _SPACINGS = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Demand:
-    """What is to be shared out: `total` replicas over brokers with arrays of shape [B].
+    """The replicas (or bytes) to distribute: `total` over brokers, whose arrays have shape [B].
 
-    `base` replicas lie there anyway and count for evenness; `kept` are those of this demand that lie there now;
-    `upper` bounds the quota. `reach` [K + 1] is g: the most that j racks can hold.
+    `base`: replicas outside the demand, which count for evenness. `kept`: replicas of the demand that are in place.
+    `upper`: the limit of the quota. `reach` [K + 1] is g: the most that any j racks can hold.
     """
 
     total: int
@@ -45,7 +45,7 @@ class Demand:
 
 
 def rack_reach(rf: Ints, cap: Ints, racks: int, size: Ints | None = None) -> Ints:
-    """Return g(0) to g(K) for partitions that want `rf` replicas of one `size`, at most `cap` on one rack (all [P])."""
+    """Return g(0) to g(K) for partitions with `rf` replicas of `size`, at most `cap` of them on one rack (all [P])."""
     kinds = 1 + int(rf.max(initial=0))
     kind = rf * kinds + np.minimum(cap, rf)
     total = np.zeros(kinds * kinds, np.int64)
@@ -55,23 +55,22 @@ def rack_reach(rf: Ints, cap: Ints, racks: int, size: Ints | None = None) -> Int
 
 
 def quotas(demand: Demand) -> Ints:
-    """Return the quota of each broker, [B]; they sum to `total` unless the bounds leave no room for it.
+    """Return the quota of each broker, [B]; quotas sum to `total`, or to less where the limits do not allow it.
 
-    Of all vectors within the bounds these are the most even for their weights, and among those, as even, that with
-    most of what is `kept`.
+    No vector within the limits is more even for the weights, and none as even keeps more of `kept`.
     """
     quota = np.zeros(len(demand.base), np.int64)
     rising = np.ones(len(demand.base), np.bool_)
     while rising.any() and quota.sum() < demand.total:
         level = _highest(demand, quota, rising)
-        margin = 2 * _EPSILON + _SPACINGS * float(np.spacing(level))  # floats tell levels within it apart at random
+        margin = 2 * _EPSILON + _SPACINGS * float(np.spacing(level))  # rounding errors decide between levels this close
         quota = np.where(rising, _filled(demand, level - margin), quota)
         _top_up(demand, quota, rising, level + margin)
     return quota
 
 
 def _highest(demand: Demand, quota: Ints, rising: Bools) -> float:
-    """Return the highest level to which the rising brokers can be filled, the others having their quota."""
+    """Return the highest level to which all rising brokers can be filled while the others keep their quota."""
     low, high = 0.0, float(((demand.base + demand.upper) / demand.weight).max(initial=0.0)) + 1.0
     for _ in range(_SECTIONINGS):
         heights = np.linspace(low, high, _SECTIONS + 1)
@@ -89,7 +88,7 @@ def _filled(demand: Demand, level: Floats | float) -> Ints:
 
 
 def _totals(demand: Demand, vectors: Ints) -> Ints:
-    """Return the rack totals of some vectors of quotas, [N, B] to [N, K]."""
+    """Return the rack totals of N vectors of quotas: [N, B] to [N, K]."""
     racks = len(demand.reach) - 1
     cell = np.arange(len(vectors))[:, None] * racks + demand.rack
     totals = np.bincount(cell.ravel(), weights=vectors.ravel(), minlength=len(vectors) * racks)
@@ -97,25 +96,25 @@ def _totals(demand: Demand, vectors: Ints) -> Ints:
 
 
 def _reachable(demand: Demand, totals: Ints) -> Bools:
-    """Whether racks can hold these totals, [..., K] to [...]."""
+    """Whether rack totals [..., K] are feasible, [...]."""
     fullest_first = np.sort(totals)[..., ::-1]
     return np.asarray((np.cumsum(fullest_first, axis=-1) <= demand.reach[1:]).all(axis=-1))
 
 
 def _top_up(demand: Demand, quota: Ints, rising: Bools, last: float) -> None:
-    """Give rising brokers replicas up to a last level where the bounds let it, and take the others off the rising ones.
+    """Add single replicas to rising brokers up to a last level; brokers at a limit stop rising.
 
-    The emptiest for its weight comes first, then one that holds more than its quota now, then the one that holds most.
+    Order: the lowest level afterwards, then a broker that keeps a replica by it, then the one that holds most.
     """
 
-    def keenness(broker: int) -> tuple[float, bool, int, int]:
+    def priority(broker: int) -> tuple[float, bool, int, int]:
         held, kept = int(quota[broker]), int(demand.kept[broker])
         level = (int(demand.base[broker]) + held + 1) / float(demand.weight[broker])
         return (level, kept <= held, -kept, broker)
 
     left = demand.total - int(quota.sum())
     (totals,) = _totals(demand, quota[None])
-    waiting = [keenness(broker) for broker in np.flatnonzero(rising).tolist()]
+    waiting = [priority(broker) for broker in np.flatnonzero(rising).tolist()]
     heapq.heapify(waiting)
     last = max(last, waiting[0][0])
     while waiting and left > 0 and (waiting[0][0] <= last or rising.all()):
@@ -125,7 +124,7 @@ def _top_up(demand: Demand, quota: Ints, rising: Bools, last: float) -> None:
         if quota[broker] < demand.upper[broker] and _reachable(demand, totals):
             quota[broker] += 1
             left -= 1
-            heapq.heappush(waiting, keenness(broker))
+            heapq.heappush(waiting, priority(broker))
         else:
             totals[rack] -= 1
             rising[broker] = False

@@ -1,4 +1,4 @@
-"""Replicas listed broker by broker, as arrays."""
+"""Lists of replicas as arrays, and fast stable sorting of integers."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.problem import spots
+from kadmin.planner.kernel.placement_problem import fast_nonzero
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kadmin.planner.kernel.placement import Placement
-    from kadmin.planner.kernel.problem import Bools, Ints
+    from kadmin.planner.kernel.placement_problem import Bools, Ints
 
 _MANY = 1500
 _PLACE_BITS = 32
@@ -22,7 +22,7 @@ _PLACE = 2**_PLACE_BITS - 1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replicas:
-    """Where replicas lay when the list was made: arrays [N], ascending by broker, then partition, then slot."""
+    """Replicas when the list was made: arrays [N], ascending by broker, then partition, then slot."""
 
     broker: Ints
     partition: Ints
@@ -34,7 +34,7 @@ class Replicas:
 
     @classmethod
     def joined(cls, parts: Sequence[Replicas]) -> Replicas:
-        """Return several lists as one."""
+        """Concatenate several lists."""
         empty = np.zeros(0, np.int64)
         return cls(
             np.concatenate([empty, *(part.broker for part in parts)]),
@@ -43,16 +43,16 @@ class Replicas:
         )
 
     def only(self, which: Bools | Ints) -> Replicas:
-        """Return those that a mask or positions name."""
+        """Return those selected by a mask or by positions."""
         return Replicas(self.broker[which], self.partition[which], self.slot[which])
 
-    def of(self, broker: int) -> Replicas:
-        """Return those of one broker."""
+    def on_broker(self, broker: int) -> Replicas:
+        """Return those on one broker."""
         low, high = np.searchsorted(self.broker, [broker, broker + 1])
         return Replicas(self.broker[low:high], self.partition[low:high], self.slot[low:high])
 
     def may_go(self, placement: Placement) -> Bools:
-        """Whether each may go without leaving its partition with nobody who may lead."""
+        """Whether each may move away while its partition keeps a replica that may lead, [N]."""
         may_lead = placement.problem.brokers.may_lead
         if may_lead.all():
             return np.ones(len(self), np.bool_)
@@ -61,7 +61,10 @@ class Replicas:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PendingReplicas:
-    """Replicas under way to a rack, arrays of shape [N]: `origin` is the broker that gave, NONE for an open slot."""
+    """Replicas whose target rack is chosen and whose target broker is not: arrays [N].
+
+    `origin` is the broker that gave the replica, NONE for an open slot.
+    """
 
     partition: Ints
     slot: Ints
@@ -73,7 +76,7 @@ class PendingReplicas:
         return len(self.partition)
 
     def joined(self, others: PendingReplicas) -> PendingReplicas:
-        """Return these pending_replicas and others."""
+        """Concatenate these and others."""
         return PendingReplicas(
             np.concatenate([self.partition, others.partition]),
             np.concatenate([self.slot, others.slot]),
@@ -81,30 +84,30 @@ class PendingReplicas:
             np.concatenate([self.origin, others.origin]),
         )
 
-    def to(self, rack: int) -> PendingReplicas:
+    def to_rack(self, rack: int) -> PendingReplicas:
         """Return those that go to one rack."""
-        return self.at(self.rack == rack)
+        return self.only(self.rack == rack)
 
-    def at(self, which: Bools | Ints) -> PendingReplicas:
-        """Return those that a mask or positions name."""
+    def only(self, which: Bools | Ints) -> PendingReplicas:
+        """Return those selected by a mask or by positions."""
         return PendingReplicas(self.partition[which], self.slot[which], self.rack[which], self.origin[which])
 
 
 def replicas_on(placement: Placement, members: Ints, brokers: Ints) -> Replicas:
-    """List the replicas of some partitions on some brokers (both ascending)."""
-    wanted = np.zeros(len(placement.problem.brokers) + 1, np.bool_)  # the last one answers for NONE
+    """Return the replicas of some partitions on some brokers (both ascending)."""
+    wanted = np.zeros(len(placement.problem.brokers) + 1, np.bool_)  # the last element stands for NONE
     wanted[brokers] = True
     lists = placement.slots.take(members, axis=0)
     here = wanted[lists]
-    held, (rows, slots) = lists[here], spots(here)
-    order = stable_order(held)
+    held, (rows, slots) = lists[here], fast_nonzero(here)
+    order = stable_argsort(held)
     return Replicas(held[order], members[rows[order]], slots[order])
 
 
-def stable_order(values: Ints) -> Ints:
-    """Return the stable ascending order, as numpy's stable sort does, many values several times faster.
+def stable_argsort(values: Ints) -> Ints:
+    """Return `np.argsort(values, kind="stable")`, several times faster for many values.
 
-    Short integers are sorted by radix, others by quicksort, each with its place behind it, so that no two are equal.
+    16-bit values are sorted by radix; larger ones by quicksort, with the position in the low bits as a tie-break.
     """
     if len(values) < _MANY:
         return np.argsort(values, kind="stable")
@@ -120,8 +123,8 @@ def stable_order(values: Ints) -> Ints:
 
 
 def running_count(values: Ints) -> Ints:
-    """Return how often each value has come before."""
-    order = stable_order(values)
+    """Return how often each value occurs at earlier positions, [N] (pandas' cumcount)."""
+    order = stable_argsort(values)
     ranks = np.empty(len(values), np.int64)
     ascending = values[order]
     place = np.arange(len(values))

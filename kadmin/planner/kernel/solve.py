@@ -1,4 +1,7 @@
-"""From the question to the answer: releases, counts, bytes, leaders, order."""
+"""Solves one placement problem: removals, replica counts, moves, topics, bytes, leaders, list order.
+
+The steps follow the order of the objectives; no later step undoes an earlier one's goal.
+"""
 
 from __future__ import annotations
 
@@ -7,33 +10,33 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.augment import augment
-from kadmin.planner.kernel.bounds import LeastMoves, added, least_moves
-from kadmin.planner.kernel.cycles import cancel_cycles
-from kadmin.planner.kernel.fill import fill
+from kadmin.planner.kernel.augmenting_paths import augment
+from kadmin.planner.kernel.bounds import LeastMoves, least_moves, moves_per_partition
+from kadmin.planner.kernel.byte_balance import balance_bytes
+from kadmin.planner.kernel.direct_moves import place_directly
+from kadmin.planner.kernel.entry_order import reorders_only
 from kadmin.planner.kernel.leaders import choose_leaders
-from kadmin.planner.kernel.order import order_alone
+from kadmin.planner.kernel.mandatory_removals import remove_replicas
+from kadmin.planner.kernel.negative_cycles import cancel_negative_cycles
+from kadmin.planner.kernel.next_leaders import order_replicas
 from kadmin.planner.kernel.placement import Placement
-from kadmin.planner.kernel.problem import NONE, ObstacleError, Solution
-from kadmin.planner.kernel.releases import release
-from kadmin.planner.kernel.sizes import even_sizes
-from kadmin.planner.kernel.succession import order_lists
-from kadmin.planner.kernel.topic_group import TopicGroup, shares
-from kadmin.planner.kernel.topics import spread_topics
+from kadmin.planner.kernel.placement_problem import NONE, NoPlanError, Solution
+from kadmin.planner.kernel.topic_group import TopicGroup, topic_groups
+from kadmin.planner.kernel.topic_spread import spread_topics
 
 if TYPE_CHECKING:
-    from kadmin.planner.kernel.problem import Ints, Problem
+    from kadmin.planner.kernel.placement_problem import Ints, PlacementProblem
 
 
 PASSES = 8
-"""After so many passes the last answer counts; almost every problem is settled after the first."""
+"""The most passes; almost every problem is settled after the first."""
 
 
-def solve(problem: Problem) -> Solution:
-    """Return the target lists; the same problem always gives the same lists.
+def solve(problem: PlacementProblem) -> Solution:
+    """Return the target assignment; the same problem always gives the same one.
 
-    The answer is asked for again with itself as the cluster, until that changes nothing: so a second run on the result
-    proposes nothing. Raises ObstacleError where no plan can satisfy the problem, or none was found.
+    The result is solved again as the current assignment until nothing changes, so that a second run on the result
+    proposes nothing. Raises NoPlanError where no plan satisfies the problem, or none was found.
     """
     solution = _solve_once(problem, least_moves(problem))
     for _ in range(PASSES):
@@ -45,43 +48,47 @@ def solve(problem: Problem) -> Solution:
     return solution
 
 
-def _solve_once(problem: Problem, least: LeastMoves) -> Solution:
+def _solve_once(problem: PlacementProblem, least: LeastMoves) -> Solution:
     placement = Placement(problem)
     counted = _place(placement, least)
-    free = ~order_alone(problem, placement.slots)
+    free = ~reorders_only(problem, placement.slots)
     leader = choose_leaders(problem, placement.slots, free)
-    target = order_lists(problem, placement.slots, leader, free)
+    target = order_replicas(problem, placement.slots, leader, free)
     return Solution(target, counted.quota, counted.bound, counted.proved)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Counted:
-    """The quotas, a bound on moves, and whether both are proved to be the best there are."""
+class _Counts:
+    """The quotas, the bound on moves, and whether both are proved."""
 
     quota: Ints
     bound: int
     proved: bool
 
 
-def _place(placement: Placement, least: LeastMoves) -> _Counted:
+def _place(placement: Placement, least: LeastMoves) -> _Counts:
     problem = placement.problem
     if problem.leaders_only:
-        return _Counted(placement.count.copy(), least.by_quotas, proved=True)
-    release(placement)
+        return _Counts(placement.count.copy(), least.by_quotas, proved=True)
+    remove_replicas(placement)
     quota, placed = placement.count.copy(), list[TopicGroup]()
-    for share in shares(placement):
-        fill(share)
-        augment(share)
-        quota = share.others + share.quota
-        placed.append(share)
+    for group in topic_groups(placement):
+        place_directly(group)
+        augment(group)
+        quota = group.others + group.quota
+        placed.append(group)
     alone = len(placed) <= 1
-    proved = cancel_cycles(placement, quota, least.by_quotas if alone else NONE)
+    proved = cancel_negative_cycles(placement, quota, least.by_quotas if alone else NONE)
     bound = least.by_quotas if alone and np.array_equal(placement.count, quota) else least.by_rules
-    bound = int(added(problem, placement.slots).sum()) if proved else bound
-    for share in placed if alone else shares(placement):
-        spread_topics(share)
-        even_sizes(share)
+    bound = int(moves_per_partition(problem, placement.slots).sum()) if proved else bound
+    for group in placed if alone else topic_groups(placement):
+        spread_topics(group)
+        balance_bytes(group)
     overfull = np.flatnonzero(placement.load > problem.brokers.capacity)
     if overfull.size:
-        raise ObstacleError("no plan was found that keeps every broker within its capacity_bytes", brokers=overfull)
-    return _Counted(quota, bound, proved)
+        raise NoPlanError(
+            "no plan was found that keeps every broker within its capacity_bytes",
+            "drain fewer brokers, or raise capacity_bytes in the inventory",
+            brokers=overfull,
+        )
+    return _Counts(quota, bound, proved)

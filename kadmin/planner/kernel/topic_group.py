@@ -1,7 +1,7 @@
-"""One group of partitions with the same allowed brokers, and what each broker is to hold when it is placed.
+"""Groups of topics with the same allowed brokers, with the replica quota and the byte goal of each broker.
 
-Groups are placed one after the other: the restricted ones first, each even among its own brokers, the group of all
-brokers last, filling up what the others left uneven.
+Groups are placed one after the other: first those restricted to a broker set, each even over its own brokers; last
+the group that may use every broker, which evens out what the others left uneven.
 """
 
 from __future__ import annotations
@@ -12,30 +12,31 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.problem import NO_LIMIT, NONE, ObstacleError, tally
+from kadmin.planner.kernel.placement_problem import NO_LIMIT, NONE, NoPlanError, replicas_and_bytes_on
 from kadmin.planner.kernel.quotas import Demand, quotas, rack_reach
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kadmin.planner.kernel.placement import Placement
-    from kadmin.planner.kernel.problem import Bools, Floats, Ints, Problem
+    from kadmin.planner.kernel.placement_problem import Bools, Floats, Ints, PlacementProblem
 
 _FINEST = 0.001
-"""A tolerance below this is taken for this: swaps would go on for bytes that the next minute writes anyway."""
+"""The smallest tolerance: below it, swaps would correct fewer bytes than producers write in the next minute."""
 
 _HEADROOM = 0.02
-"""Goals are below capacities by no larger fraction: a large tolerance must not make room seem scarce."""
+"""The largest fraction by which byte goals stay below capacities: a large tolerance must not use up the room."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TopicGroup:
-    """A group at work.
+    """One group while it is being placed.
 
-    `members` are partition indices. `quota` [B] is how many replicas the group is to have on each broker; it changes
-    hands where another broker can as well have the odd one; `most` [B] is how many may be there at all. `base` and
-    `base_load` [B] are the replicas and bytes that lie there already for good; `others` and `others_load` [B] all that
-    is not the group's, which stands still while the group is placed.
+    `members` are partition indices. `receives` [B]: the brokers that may get replicas of the group. `quota` [B] is the
+    goal of the group's replicas on each broker; one unit may pass to another broker that is equally full. `most` [B]
+    is the upper limit of the quota. `base` and `base_load` [B] are the replicas and bytes of groups already placed and
+    of immovable partitions; `others` and `others_load` [B] those of all partitions outside the group, which do not
+    change while the group is placed.
     """
 
     placement: Placement
@@ -49,38 +50,38 @@ class TopicGroup:
     others_load: Ints
 
     def surplus(self) -> Ints:
-        """Return by how many replicas each broker is above its quota (below: negative), [B]."""
+        """Return the replicas of each broker above its quota, negative below it, [B]."""
         return np.asarray(self.placement.count - self.others - self.quota)
 
     def room(self) -> Ints:
-        """Return how many replicas each broker may get up to its quota, [B]."""
+        """Return how many replicas each broker can receive up to its quota, [B]."""
         return np.where(self.receives, np.maximum(-self.surplus(), 0), 0)
 
     def levels(self, change: int = 0) -> Floats:
-        """Return how full each broker is for its weight, had it `change` replicas more, [B]."""
+        """Return the replicas of each broker per unit of weight, [B], `change` replicas added to each."""
         held = self.placement.count - self.others + self.base + change
         return np.asarray(held / self.placement.problem.brokers.weight)
 
     def per_rack(self, values: Ints | Floats) -> Floats:
-        """Return the sums over each rack's brokers, [K]."""
+        """Sum `values` [B] over the brokers of each rack, [K]."""
         brokers = self.placement.problem.brokers
         return np.bincount(brokers.rack, weights=values, minlength=brokers.racks).astype(np.float64)
 
     @property
     def tolerance(self) -> float:
-        """Return the fraction by which a broker's bytes may be off its goal."""
+        """Return the fraction by which a broker's bytes may differ from its goal."""
         return max(self.placement.problem.tolerance, _FINEST)
 
     def even_load(self) -> Floats:
-        """Return the bytes that each broker is to hold, [B]: the most even that racks, weights and bounds allow."""
+        """Return the byte goal of each broker, [B]: as even as racks, weights and capacities allow."""
         own = self.placement.load - self.others_load
         demand = byte_demand(self.placement.problem, self.members, own, self.base_load, slack=self.tolerance)
         return np.asarray(quotas(demand) + self.others_load, np.float64)
 
     def load_within_racks(self, arriving: Ints) -> Floats:
-        """Return the bytes that each broker is to hold if no more change racks, [B]; `arriving` [K] are on the way.
+        """Return the byte goal of each broker if no more replicas change racks, [B]; `arriving` [K] bytes are pending.
 
-        What a rack holds is shared by weight among its brokers that may receive; the others keep what they have.
+        A rack's bytes are divided by weight among its brokers that may receive; the others keep what they have.
         """
         brokers = self.placement.problem.brokers
         own = self.placement.load - self.others_load + self.base_load
@@ -93,24 +94,24 @@ class TopicGroup:
         return np.asarray(goal - self.base_load + self.others_load)
 
 
-def shares(placement: Placement) -> Iterator[TopicGroup]:
-    """Yield each group with its quotas, when those before it have been placed."""
+def topic_groups(placement: Placement) -> Iterator[TopicGroup]:
+    """Yield each group with its quotas; the caller places it before it asks for the next one."""
     problem = placement.problem
     settled = ~problem.movable
     sizes = problem.allowed.sum(axis=1)
     for group in sorted(range(len(problem.allowed)), key=lambda each: (each == 0, sizes[each], each)):
         chosen = problem.movable & (problem.group == group)
         if chosen.any():
-            yield _share(placement, np.flatnonzero(chosen), settled)
+            yield _topic_group(placement, np.flatnonzero(chosen), settled)
         settled |= chosen
 
 
-def _share(placement: Placement, members: Ints, settled: Bools) -> TopicGroup:
+def _topic_group(placement: Placement, members: Ints, settled: Bools) -> TopicGroup:
     problem = placement.problem
     receives = problem.allowed[problem.group[members[0]]] & problem.brokers.may_receive
     _refuse_impossible(placement, members, receives)
-    kept, own_load = tally(problem, placement.slots, members)
-    base, base_load = tally(problem, placement.slots, np.flatnonzero(settled))
+    kept, own_load = replicas_and_bytes_on(problem, placement.slots, members)
+    base, base_load = replicas_and_bytes_on(problem, placement.slots, np.flatnonzero(settled))
     demand = group_demand(problem, members, kept, base, base_load)
     return TopicGroup(
         placement=placement,
@@ -125,15 +126,15 @@ def _share(placement: Placement, members: Ints, settled: Bools) -> TopicGroup:
     )
 
 
-def group_demand(problem: Problem, members: Ints, kept: Ints, base: Ints, base_load: Ints) -> Demand:
-    """Return what a group of partitions demands, `kept` [B] of it being in place beside others' replicas and bytes.
+def group_demand(problem: PlacementProblem, members: Ints, kept: Ints, base: Ints, base_load: Ints) -> Demand:
+    """Return the replicas that a group distributes and the limits of each broker.
 
-    A broker that may not receive gets no more than it has at the start, and none more than its capacity may have room
-    for.
+    `kept`, `base` (replicas) and `base_load` (bytes) are [B]: the group's replicas in place, and those of others. The
+    limit of a broker that may not receive is what it has at the start; no limit exceeds what fits its capacity.
     """
     brokers, start = problem.brokers, problem.start.take(members, axis=0)
     allowed = problem.allowed[problem.group[members[0]]] & brokers.may_hold
-    several = int((problem.rf[members] > 1).sum())  # a sole replica leads
+    several = int((problem.rf[members] > 1).sum())  # the only replica of a partition is its leader
     most = np.minimum(np.where(brokers.may_lead, len(members), several), most_that_fit(problem, members, base_load))
     most_kept = np.bincount(start[start != NONE], minlength=len(brokers))
     return Demand(
@@ -147,18 +148,18 @@ def group_demand(problem: Problem, members: Ints, kept: Ints, base: Ints, base_l
     )
 
 
-def most_that_fit(problem: Problem, members: Ints, base_load: Ints) -> Ints:
-    """Return how many of a group's partitions each broker has room for, the smallest ones, [B]."""
+def most_that_fit(problem: PlacementProblem, members: Ints, base_load: Ints) -> Ints:
+    """Return how many of a group's partitions fit each broker's capacity, smallest first, [B]."""
     if (problem.brokers.capacity >= NO_LIMIT).all():
         return np.full(len(problem.brokers), len(members), np.int64)
     together = np.cumsum(np.sort(problem.size[members]))
     return np.searchsorted(together, problem.brokers.capacity - base_load, side="right")
 
 
-def byte_demand(problem: Problem, members: Ints, kept: Ints, base: Ints, *, slack: float = 0.0) -> Demand:
-    """Return what a group demands in bytes, as `group_demand` does in replicas.
+def byte_demand(problem: PlacementProblem, members: Ints, kept: Ints, base: Ints, *, slack: float = 0.0) -> Demand:
+    """Return the same as `group_demand` in bytes.
 
-    Goals stay so far below capacities that brokers may be above them by the fraction `slack`, or by some at least.
+    Goals stay below capacities by the fraction `slack`, at most _HEADROOM, because bytes may exceed their goal.
     """
     brokers, size = problem.brokers, problem.size[members]
     allowed = problem.allowed[problem.group[members[0]]] & brokers.may_hold
@@ -168,7 +169,7 @@ def byte_demand(problem: Problem, members: Ints, kept: Ints, base: Ints, *, slac
     return Demand(
         total=int(reach[-1]),
         base=base,
-        kept=np.zeros_like(kept),  # goals must not shift with what is where, or a second run would go on
+        kept=np.zeros_like(kept),  # goals must not depend on the current placement, or a second run would propose more
         upper=np.clip(capacity - base, 0, most),
         weight=brokers.weight,
         rack=brokers.rack,
@@ -177,7 +178,7 @@ def byte_demand(problem: Problem, members: Ints, kept: Ints, base: Ints, *, slac
 
 
 def _refuse_impossible(placement: Placement, members: Ints, receives: Bools) -> None:
-    """Refuse partitions that want more replicas than brokers and racks can hold."""
+    """Raise NoPlanError for partitions with more replicas than the allowed brokers and racks can hold."""
     problem, brokers = placement.problem, placement.problem.brokers
     new = np.bincount(brokers.rack[receives], minlength=brokers.racks)
     cap = problem.rack_cap[members]
@@ -191,7 +192,11 @@ def _refuse_impossible(placement: Placement, members: Ints, receives: Bools) -> 
     np.add.at(old, (rows, brokers.rack[held[rows, columns]]), 1)
     most = np.minimum(new + old, cap[:, None]).sum(axis=1)
     if (short := problem.rf[members] > most).any():
-        wished = int(problem.rf[members][short].max())
+        factor = int(problem.rf[members][short].max())
         strict = bool((problem.rack_cap[members][short] == 1).all()) and brokers.racks > 1
-        places = f"{np.count_nonzero(new)} racks" if strict else f"{np.count_nonzero(receives)} brokers"
-        raise ObstacleError(f"RF {wished} over {places}", members[short])
+        places, count = ("rack", np.count_nonzero(new)) if strict else ("broker", np.count_nonzero(receives))
+        raise NoPlanError(
+            f"RF {factor} over {count} {places}{'s' if count != 1 else ''}",
+            f"lower spec.replication_factor, or {'set spec.racks: relaxed' if strict else 'allow more brokers'}",
+            partitions=members[short],
+        )

@@ -1,1 +1,1 @@
-"""HTML pages."""
+"""HTML pages of plans and operations: one file each, readable without a network."""

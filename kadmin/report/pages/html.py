@@ -1,7 +1,7 @@
-"""Pages as HTML: one file that asks nothing of anybody, made by the template beside it; the only jinja2.
+"""Renders pages as one HTML file with the templates in this folder; the only module that imports jinja2.
 
-The page may run its own script and style and nothing else: both are named by their digest in a policy of the page, so
-that a name from a cluster could not run even if it were not escaped. It loads nothing from anywhere.
+The Content-Security-Policy of a page allows its own script and style by their SHA-256 digests and nothing else, so a
+name from a cluster could not run as a script even if it were not escaped. A page loads no other file.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from kadmin.report.pages.page import Page
 
+_PACKAGE = "kadmin.report.pages"
 _TEMPLATES = "templates"
 
 
@@ -47,7 +48,7 @@ def _template() -> Template:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader("kadmin.report", _TEMPLATES),
+        loader=PackageLoader(_PACKAGE, _TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -57,7 +58,7 @@ def _template() -> Template:
 
 
 def _resource(name: str) -> str:
-    return files("kadmin.report").joinpath(_TEMPLATES, name).read_text(encoding="utf-8").strip()
+    return files(_PACKAGE).joinpath(_TEMPLATES, name).read_text(encoding="utf-8").strip()
 
 
 def _digest(text: str) -> str:

@@ -1,15 +1,29 @@
-"""The page of an operation: what happened, when, and what the cluster holds since."""
+"""Builds the page of an operation: what it published, when, and what the cluster holds now."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import one_line
-from kadmin.operations.record.record import OperationKind, OperationState, StepKind
+from kadmin.errors import name_some
+from kadmin.operations.record.record import OperationState
 from kadmin.plan.progress import Progress
 from kadmin.plan.units import format_rate
 from kadmin.plan.waves import moved_bytes
-from kadmin.report.pages.page import Bar, Card, Cell, Notice, Page, PageColumn, PageTable, Section, Tone, number, size
+from kadmin.report.kinds import step_words, words_of
+from kadmin.report.pages.page import (
+    Bar,
+    Card,
+    Notice,
+    Page,
+    PageCell,
+    PageColumn,
+    PageTable,
+    Section,
+    Tone,
+    number,
+    size,
+)
 from kadmin.report.pages.sections import (
     broker_section,
     charts,
@@ -30,14 +44,6 @@ if TYPE_CHECKING:
     from kadmin.plan.model import PartitionTarget
 
 TIMES = ("before", "now")
-_NAMES = {
-    StepKind.PROBE: "asked whether the controller listens",
-    StepKind.ELECTION: "elected preferred leaders",
-    StepKind.DELETION: "deleted topics",
-    StepKind.CREATION: "made topics again",
-    StepKind.CANCEL: "took back what ran",
-    StepKind.REPAIR: "one step of healing",
-}
 _TONES = {OperationState.COMPLETED: Tone.GOOD, OperationState.FAILED: Tone.BAD}
 _MOST_SPANS = 500
 
@@ -45,7 +51,7 @@ _MOST_SPANS = 500
 def operation_page(
     found: Timeline, forecast: Forecast, progress: Mapping[TopicPartition, Progress], read_at: str
 ) -> Page:
-    """Put the page together; `progress` judges the partitions of a reassignment by the cluster of now."""
+    """Build the page; `progress` is how far each partition of a reassignment is now."""
     record, status = found.record, found.status
     sections = [_span_section(found)]
     if found.targets:
@@ -82,15 +88,14 @@ def _notices(found: Timeline, progress: Mapping[TopicPartition, Progress]) -> tu
     message = f": {one_line(status.message)}" if status.message else ""
     notices = [Notice(f"{status.state.value.capitalize()}{message}", _TONES.get(status.state, Tone.WARN))]
     if not status.state.finished:
-        onward = "heal" if found.record.kind is OperationKind.HEAL else f"resume {one_line(found.record.operation_id)}"
-        notices.append(Notice("It is not finished.", Tone.WARN, f"kadmin {onward}"))
+        command = words_of(found.record.kind).commands(one_line(found.record.operation_id))[0]
+        notices.append(Notice("The operation is not finished.", Tone.WARN, command))
     open_ = [each for each, where in progress.items() if where is not Progress.DONE]
     if progress and not open_:
-        notices.append(Notice(f"The cluster of now holds all {len(progress):,} partitions at their target.", Tone.GOOD))
+        notices.append(Notice(f"All partitions are at their target now: {len(progress):,}.", Tone.GOOD))
     elif open_:
-        named = ", ".join(one_line(str(each)) for each in open_[:5])
-        more = "" if len(open_) <= len(open_[:5]) else f" and {len(open_) - 5:,} more"
-        notices.append(Notice(f"Not at their target in the cluster of now: {named}{more}.", Tone.WARN))
+        named = name_some([one_line(str(each)) for each in open_])
+        notices.append(Notice(f"Not at their target now: {named}.", Tone.WARN))
     return tuple(notices)
 
 
@@ -103,13 +108,12 @@ def _cards(found: Timeline, progress: Mapping[TopicPartition, Progress], forecas
         cards.append(Card("Since", took, "from record to its last change"))
     if found.targets:
         done = sum(where is Progress.DONE for where in progress.values())
-        published = {span.step.wave for span in found.spans if span.step.kind is StepKind.WAVE}
         rate = None if found.record.throttle is None else format_rate(found.record.throttle.rate)
         cards += [
-            Card("Partitions at target", f"{done:,} of {len(progress):,}", "in the cluster of now"),
+            Card("Partitions at target", f"{done:,} of {len(progress):,}", "now"),
             Card("Bytes copied", about(_copied(found)), f"throttled to {rate}" if rate else "no throttle"),
-            Card("Waves published", f"{len(published):,} of {found.waves:,}"),
-            Card("Worst single failure", worst_text(forecast.losses_after), "in the cluster of now"),
+            Card("Waves published", f"{len(_published_waves(found)):,} of {found.waves:,}"),
+            Card("Worst single failure", worst_text(forecast.losses_after), "now"),
         ]
     else:
         cards.append(Card("Steps", f"{len(found.spans):,}"))
@@ -117,16 +121,19 @@ def _cards(found: Timeline, progress: Mapping[TopicPartition, Progress], forecas
 
 
 def _copied(found: Timeline) -> int | None:
-    """Return the bytes of the waves that were published; a wave that was taken back makes it unknown."""
+    """Return the bytes of the waves that were published; None unless the operation is completed."""
     if found.status.state is not OperationState.COMPLETED:
         return None
     sizes = [moved_bytes(target) for target in _published(found)]
     return None if None in sizes else sum(each or 0 for each in sizes)
 
 
+def _published_waves(found: Timeline) -> set[int]:
+    return {span.step.wave for span in found.spans if span.step.wave is not None}
+
+
 def _published(found: Timeline) -> Sequence[PartitionTarget]:
-    waves = {span.step.wave for span in found.spans if span.step.kind is StepKind.WAVE}
-    positions = {at for index in waves if index is not None for at in found.record.waves[index : index + 1]}
+    positions = {at for index in _published_waves(found) for at in found.record.waves[index : index + 1]}
     return [found.targets[at] for wave in positions for at in wave]
 
 
@@ -144,34 +151,32 @@ def _span_section(found: Timeline) -> Section:
     rows = tuple(_span_row(span, whole, found.waves) for span in found.spans[:_MOST_SPANS])
     rest = len(found.spans) - _MOST_SPANS
     lead = (
-        "Each step is on record from the moment of its publish; it was followed until the next one, "
-        "or the end of the operation, so it took at most so long. Times are UTC, to the second."
+        "A step starts when it is published and ends at the latest when the next step or the end of the operation is "
+        "recorded. Times are UTC, to the second."
     )
     if rest > 0:
-        lead += f" {count(rest, 'more step')} are on record."
+        lead += f" Not shown: {count(rest, 'more step')}."
     if not rows:
         lead = "Nothing was published."
     return Section("steps", "What happened", lead, PageTable(columns, rows))
 
 
-def _span_row(span: Span, whole: float, waves: int) -> tuple[Cell, ...]:
+def _span_row(span: Span, whole: float, waves: int) -> tuple[PageCell, ...]:
     known = span.at_s is not None and span.until_s is not None
     took = span.until_s - span.at_s if span.at_s is not None and span.until_s is not None else None
     bars = (Bar(100 * (span.at_s or 0) / whole, 100 * (took or 0) / whole),) if known and whole else ()
     copies = span.moved_bytes
     return (
-        Cell(str(span.step.number), span.step.number),
-        Cell(_what(span, waves)),
-        Cell(one_line(span.step.at)),
-        Cell(UNKNOWN if took is None else duration(took), took),
-        Cell("" if bars else UNKNOWN, bars=bars),
+        PageCell(str(span.step.number), span.step.number),
+        PageCell(_what(span, waves)),
+        PageCell(one_line(span.step.at)),
+        PageCell(UNKNOWN if took is None else duration(took), took),
+        PageCell("" if bars else UNKNOWN, bars=bars),
         number(span.count),
-        Cell("none", 0) if copies == 0 else size(copies),
+        PageCell("none", 0) if copies == 0 else size(copies),
     )
 
 
 def _what(span: Span, waves: int) -> str:
-    if span.step.kind is StepKind.WAVE:
-        which = UNKNOWN if span.step.wave is None else f"{span.step.wave + 1:,}"
-        return f"published wave {which} of {waves:,}"
-    return _NAMES[span.step.kind]
+    wave = UNKNOWN if span.step.wave is None else f"{span.step.wave + 1:,}"
+    return step_words(span.step.kind).done.format(wave=wave, waves=f"{waves:,}")

@@ -1,7 +1,4 @@
-"""What a page shows, as values: text that is ready to be read, and what it sorts by. A template turns it into HTML.
-
-Text is plain: whoever renders it escapes it.
-"""
+"""The content of a page as values. A template renders them as HTML and escapes all text."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from kadmin.report.text import UNKNOWN, about
 
 
 class Tone(StrEnum):
-    """How a notice, a card or a cell is meant; every tone also says so in words."""
+    """The colour of a notice, a card or a cell; the text says the same in words."""
 
     NONE = ""
     GOOD = "good"
@@ -22,7 +19,7 @@ class Tone(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar from `start` over `length`, in percent of its cell; `weak` ones stand behind, for what was before."""
+    """A bar of `length` from `start`, in percent of its cell; `weak` ones are drawn behind, for the time before."""
 
     start: float
     length: float
@@ -30,8 +27,8 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """One cell. `key` sorts it where its text does not; `heat` is -3 to 3 around the even share, None for no colour.
+class PageCell:
+    """One cell. `key` sorts it instead of its text. `heat` is -3 to 3 around the even share, None for no colour.
 
     `bars` lie along the cell, `columns` are pairs of heights in percent, before and after.
     """
@@ -48,9 +45,9 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class PageColumn:
-    """A column, below the head of a group where it has one. `numeric` ones sort by key, the unknown last.
+    """A column, below the head of its group. `numeric` ones sort by key, unknown values last.
 
-    `whole`: a cell is never broken into lines, as a list of brokers would be within an id.
+    `whole`: a cell is never broken into lines.
     """
 
     name: str
@@ -62,15 +59,15 @@ class PageColumn:
 
 @dataclass(frozen=True, slots=True)
 class PageTable:
-    """Rows under columns; the first cell of a row names it. `footer` rows stay below, whatever is sorted."""
+    """Rows below columns; the first cell of a row names it. `footer` rows are not sorted."""
 
     columns: tuple[PageColumn, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    footer: tuple[tuple[Cell, ...], ...] = ()
+    rows: tuple[tuple[PageCell, ...], ...]
+    footer: tuple[tuple[PageCell, ...], ...] = ()
 
     @property
     def groups(self) -> tuple[tuple[str, int], ...]:
-        """The heads of groups from left to right, and over how many columns each stands."""
+        """The heads of groups from left to right, each with its number of columns."""
         found: list[tuple[str, int]] = []
         for column in self.columns:
             if found and column.group and found[-1][0] == column.group:
@@ -81,7 +78,7 @@ class PageTable:
 
     @property
     def starts(self) -> frozenset[int]:
-        """The columns that a group begins with."""
+        """The positions of the first column of each group."""
         names = [column.group for column in self.columns]
         return frozenset(at for at, name in enumerate(names) if name and name != names[at - 1])
 
@@ -98,9 +95,9 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """One amount of every broker by id: pairs of heights, before and after, and the even share after, in percent.
+    """One amount of every broker by id: heights before and after, and the even share after, in percent.
 
-    `text` says the same in words.
+    `text` gives the range in words.
     """
 
     title: str
@@ -111,7 +108,7 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A sentence that stands before all figures, and what to type next."""
+    """A sentence above the figures, and the next command."""
 
     text: str
     tone: Tone = Tone.NONE
@@ -120,7 +117,7 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A long list that the page unpacks when it is opened.
+    """A long list that the page unpacks when a reader opens it.
 
     `data` has a line of tab-separated cells for each column, deflated, in base64.
     """
@@ -132,7 +129,7 @@ class Packed:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of the page. `heat`: its cells are coloured, and the legend says how."""
+    """A part of the page. `heat`: its cells are coloured, with a legend."""
 
     anchor: str
     title: str
@@ -144,7 +141,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A whole page; `facts` say of what and of when it is."""
+    """A whole page; `facts` name the plan or operation, the cluster and the time."""
 
     title: str
     kind: str
@@ -155,12 +152,12 @@ class Page:
     sections: tuple[Section, ...]
 
 
-def number(value: float | None, *, strong: bool = False, heat: int | None = None) -> Cell:
+def number(value: float | None, *, strong: bool = False, heat: int | None = None) -> PageCell:
     """Return a cell of a count, `12,345`."""
     text = UNKNOWN if value is None else f"{value:,}"
-    return Cell(text, value, strong=strong, heat=heat)
+    return PageCell(text, value, strong=strong, heat=heat)
 
 
-def size(value: int | None, *, strong: bool = False, heat: int | None = None, tone: Tone = Tone.NONE) -> Cell:
+def size(value: int | None, *, strong: bool = False, heat: int | None = None, tone: Tone = Tone.NONE) -> PageCell:
     """Return a cell of bytes, `1.24 TB`."""
-    return Cell(about(value), value, strong=strong, heat=heat, tone=tone)
+    return PageCell(about(value), value, strong=strong, heat=heat, tone=tone)

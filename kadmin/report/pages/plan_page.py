@@ -1,4 +1,4 @@
-"""The page of a plan: what it would change, what that is worth, and what would stop it."""
+"""Builds the page of a plan: what it would change, how even the result is, and what would stop it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.names import one_line
 from kadmin.plan.units import format_rate
-from kadmin.report.pages.page import Bar, Card, Cell, Notice, Page, PageColumn, PageTable, Section, Tone, number, size
+from kadmin.report.kinds import words_of
+from kadmin.report.pages.page import (
+    Bar,
+    Card,
+    Notice,
+    Page,
+    PageCell,
+    PageColumn,
+    PageTable,
+    Section,
+    Tone,
+    number,
+    size,
+)
 from kadmin.report.pages.sections import (
     broker_section,
     charts,
@@ -17,6 +30,7 @@ from kadmin.report.pages.sections import (
     rack_section,
     worst_text,
 )
+from kadmin.report.plans.rows import busiest, least_seconds
 from kadmin.report.proposals import figure_rows
 from kadmin.report.text import UNKNOWN, about, count, duration
 
@@ -29,6 +43,7 @@ if TYPE_CHECKING:
     from kadmin.plan.diff import PlanDiff
     from kadmin.plan.model import Plan
     from kadmin.plan.waves import Wave
+    from kadmin.report.kinds import KindWords
 
 TIMES = ("before", "after")
 _MOST_WAVES = 200
@@ -37,7 +52,7 @@ _MOST_TARGETS = 500
 
 @dataclass(frozen=True, slots=True)
 class PlanFacts:
-    """What the page tells of a plan: its name in a file, and where the state came from.
+    """The plan of a page, the file that holds it, and where the cluster's state came from.
 
     `figures` are one cluster's of schemas/answers/figures.schema.json, None where no planner made the plan.
     """
@@ -50,7 +65,7 @@ class PlanFacts:
 
 
 def plan_page(facts: PlanFacts, found: Examination, forecast: Forecast) -> Page:
-    """Put the page together."""
+    """Build the page."""
     change, header = found.change, facts.plan.header
     told = [("Plan", facts.source), ("Cluster", facts.cluster_id or UNKNOWN), ("Seen in", facts.seen_in)]
     told += [("About", header.description)] if header.description else []
@@ -65,13 +80,13 @@ def plan_page(facts: PlanFacts, found: Examination, forecast: Forecast) -> Page:
     if change is not None and change.pending:
         sections += [largest_section(change.pending, "Largest moves"), full_section(change.pending)]
     elif found.targets:
-        sections.append(_targets_section(found.targets))
+        sections.append(_targets_section(words_of(facts.plan), found.targets))
     return Page(
         title=one_line(name),
         kind="Plan",
         facts=tuple((one_line(key), one_line(value)) for key, value in told),
         notices=_notices(facts, found),
-        cards=_cards(found, forecast, facts.figures),
+        cards=_cards(facts, found, forecast),
         charts=charts(forecast, TIMES),
         sections=tuple(sections),
     )
@@ -106,7 +121,7 @@ def _notices(facts: PlanFacts, found: Examination) -> tuple[Notice, ...]:
 
 def _verdict(found: Examination) -> str:
     if found.work is None:
-        return "Nothing to do: the cluster is as the plan wants it."
+        return "Nothing to do: the cluster is at the target already."
     return "Nothing was found that would stop this plan."
 
 
@@ -114,12 +129,12 @@ def _sentence(message: str, cause: str | None) -> str:
     return one_line(f"{message} ({cause})" if cause else message)
 
 
-def _cards(found: Examination, forecast: Forecast, figures: Mapping[str, Any] | None) -> tuple[Card, ...]:
+def _cards(facts: PlanFacts, found: Examination, forecast: Forecast) -> tuple[Card, ...]:
     cards: list[Card] = []
     if found.change is not None:
-        cards += _change_cards(found.change, found.throttle, figures)
+        cards += _change_cards(found.change, found.throttle, facts.figures)
     elif found.targets:
-        cards.append(Card("Names to touch", f"{len(found.targets):,}"))
+        cards.append(Card(words_of(facts.plan).title, f"{len(found.targets):,}"))
     if found.lost_bytes is not None:
         cards.append(Card("Destroyed", about(found.lost_bytes), "all copies counted", Tone.BAD))
     return (*cards, _worst_card(forecast))
@@ -150,9 +165,8 @@ def _least(bound: int | None, shown: Any) -> str:  # noqa: ANN401 - any way to w
 def _time(throttle: Throttle | None) -> str:
     if throttle is None:
         return "time unknown: no throttle"
-    known = [seconds for seconds in throttle.wave_seconds if seconds is not None]
-    whole = duration(sum(known)) if len(known) == len(throttle.wave_seconds) else UNKNOWN
-    return f"at least {whole} at {format_rate(throttle.rate)}"
+    seconds = least_seconds(throttle)
+    return f"at least {UNKNOWN if seconds is None else duration(seconds)} at {format_rate(throttle.rate)}"
 
 
 def _worst_card(forecast: Forecast) -> Card:
@@ -166,10 +180,10 @@ def _figures_section(figures: Mapping[str, Any]) -> Section:
         PageColumn("Figure", numeric=False, sortable=False),
         *(PageColumn(name, sortable=False) for name in ("Before", "After", "Proven bound")),
     )
-    rows = tuple(tuple(Cell(UNKNOWN if text == "-" else text) for text in row) for row in figure_rows(figures))
+    rows = tuple(tuple(PageCell(UNKNOWN if text == "-" else text) for text in row) for row in figure_rows(figures))
     lead = (
-        f"Over {count(figures['brokers'], 'broker')} that may hold replicas and {figures['partitions']:,} partitions. "
-        "No plan that keeps every rule is better than the bound."
+        f"Brokers that may hold replicas: {figures['brokers']:,}; partitions: {figures['partitions']:,}. "
+        "No valid plan is better than the bound."
     )
     return Section("figures", "How even", lead, PageTable(columns, rows))
 
@@ -202,7 +216,7 @@ def _wave_section(change: PlanDiff, throttle: Throttle | None) -> Section:
 
 
 def _lengths(waves: Sequence[Wave], seconds: Sequence[float | None]) -> tuple[list[float], str]:
-    """Return how long each wave's bar is, and what that stands for: time where it is known, else bytes, else counts."""
+    """Return the length of each wave's bar and its unit: time where it is known, else bytes, else partitions."""
     known = [each for each in seconds if each is not None]
     if known and len(known) == len(waves):
         return known, f"0 to {duration(sum(known))}"
@@ -212,28 +226,21 @@ def _lengths(waves: Sequence[Wave], seconds: Sequence[float | None]) -> tuple[li
     return [float(len(wave.reassignments)) for wave in waves], "by partitions"
 
 
-def _wave_row(wave: Wave, seconds: float | None, bar: Bar) -> tuple[Cell, ...]:
+def _wave_row(wave: Wave, seconds: float | None, bar: Bar) -> tuple[PageCell, ...]:
     return (
-        Cell(str(wave.index + 1), wave.index),
+        PageCell(str(wave.index + 1), wave.index),
         number(len(wave.reassignments)),
         size(wave.moved_bytes),
-        Cell(UNKNOWN if seconds is None else duration(seconds), seconds),
-        Cell("", bars=(bar,)),
-        Cell(_busiest(wave.moves_in)),
-        Cell(_busiest(wave.moves_out)),
+        PageCell(UNKNOWN if seconds is None else duration(seconds), seconds),
+        PageCell("", bars=(bar,)),
+        PageCell(busiest(wave.moves_in)),
+        PageCell(busiest(wave.moves_out)),
         size(len(wave.payload)),
     )
 
 
-def _busiest(moves: Mapping[int, int]) -> str:
-    if not moves:
-        return "none"
-    most = max(moves.values())
-    return f"{most:,} (broker {min(broker for broker, moved in moves.items() if moved == most)})"
-
-
-def _targets_section(targets: Sequence[str]) -> Section:
-    rows = tuple((Cell(one_line(name)),) for name in targets[:_MOST_TARGETS])
+def _targets_section(words: KindWords, targets: Sequence[str]) -> Section:
+    rows = tuple((PageCell(one_line(name)),) for name in targets[:_MOST_TARGETS])
     rest = len(targets) - _MOST_TARGETS
-    lead = f"{count(len(targets), 'name')}{f'; the first {_MOST_TARGETS} are shown' if rest > 0 else ''}."
-    return Section("targets", "What it would touch", lead, PageTable((PageColumn("Name", numeric=False),), rows))
+    lead = f"{words.targets(len(targets))}{f'; the first {_MOST_TARGETS} are shown' if rest > 0 else ''}."
+    return Section("targets", words.title, lead, PageTable((PageColumn("Name", numeric=False),), rows))

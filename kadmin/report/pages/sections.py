@@ -1,4 +1,4 @@
-"""The parts that pages share: brokers as a heat map, racks, single losses, the largest moves, the full list."""
+"""Builds the sections that pages share: brokers, racks, single losses, the largest moves, the full list."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import one_line
 from kadmin.plan.waves import added, moved_bytes
-from kadmin.report.pages.page import Cell, Chart, Packed, PageColumn, PageTable, Section, Tone, number, size
+from kadmin.report.pages.page import Chart, Packed, PageCell, PageColumn, PageTable, Section, Tone, number, size
 from kadmin.report.text import about, count, replicas
 from kadmin.report.whatif import worst
 
@@ -27,11 +27,11 @@ _HEAT = ((0.5, -3), (0.8, -2), (0.95, -1), (1.05, 0), (1.25, 1), (2.0, 2))
 _HOTTEST = 3
 
 Limits = tuple[int, int]
-"""The most replicas and the most leaders that a broker of the best plan has."""
+"""The most replicas and the most leaders of one broker in the best plan."""
 
 
 def charts(found: Forecast, times: tuple[str, str]) -> tuple[Chart, ...]:
-    """Return replicas, leaders and bytes of every broker as pictures; what is not known has none."""
+    """Return charts of the replicas, leaders and bytes of every broker; amounts that are not known have none."""
     amounts = [(_amounts(each.before), _amounts(each.after)) for each in found.brokers]
     made = []
     for which, title in enumerate(("Replicas", "Leaders", "Bytes")):
@@ -57,7 +57,7 @@ def _span(amounts: Sequence[int], shown: Callable[[int], str]) -> str:
 
 
 def broker_section(found: Forecast, limits: Limits | None, times: tuple[str, str]) -> Section:
-    """Return broker x (replicas, leaders, bytes, leader bytes) at both times, with what each may hold."""
+    """Return replicas, leaders, bytes and leader bytes of each broker at both times, with its capacity."""
     capacities = any(each.capacity_bytes is not None for each in found.brokers)
     columns = [PageColumn("Broker"), PageColumn("Rack", numeric=False)]
     for group in ("Replicas", "Leaders", "Bytes", "Leader bytes"):
@@ -68,13 +68,13 @@ def broker_section(found: Forecast, limits: Limits | None, times: tuple[str, str
     footer = [_share_row(shares, capacities=capacities)]
     if limits is not None:
         footer.append(_limit_row(limits, capacities=capacities))
-    leaders = "who leads" if found.by_election else "preferred leaders: the first broker of each list"
+    leaders = "the current leaders" if found.by_election else "the preferred leaders, the first of each replica list"
     lead = f"Colour compares a broker with the even share of its column. Leaders are {leaders}."
     return Section("brokers", "Brokers", lead, PageTable(tuple(columns), rows, tuple(footer)), heat=True)
 
 
 def rack_section(found: Forecast, times: tuple[str, str]) -> Section:
-    """Return what each rack holds, its brokers side by side, and what goes offline with it."""
+    """Return what each rack and its brokers hold, and the partitions that its loss takes offline."""
     pairs = [(name, time) for name in ("Replicas", "Leaders", "Bytes") for time in times]
     asked = [each for each in found.racks if each.rack is not None]
     columns = [
@@ -88,14 +88,14 @@ def rack_section(found: Forecast, times: tuple[str, str]) -> Section:
     most = max((max(each.before.replicas, each.after.replicas) for each in found.brokers), default=0)
     rows = tuple(_rack_row(each, found, most, both=_both(asked)) for each in found.racks)
     lead = (
-        f"Each pair of columns is a broker: faint {times[0]}, strong {times[1]}. "
-        "“Offline if lost” counts the partitions that nobody would lead without the whole rack."
+        f"Each pair of bars is a broker: faint {times[0]}, strong {times[1]}. "
+        "“Offline if lost” counts the partitions without a leader after the loss of the whole rack."
     )
     return Section("racks", "Racks", lead, PageTable(tuple(columns), rows))
 
 
 def loss_section(found: Forecast, times: tuple[str, str]) -> Section:
-    """Return what the loss of each single broker does."""
+    """Return the effects of losing each broker alone."""
     both = bool(found.losses_before)
     names = ("Offline", "Refuse acks=all", "Unclean", "Leader changes", "Most leaders")
     columns = [PageColumn("Lose broker")]
@@ -106,18 +106,18 @@ def loss_section(found: Forecast, times: tuple[str, str]) -> Section:
     for broker, after in sorted(found.losses_after.items()):
         before = found.losses_before.get(broker) if both else None
         badges = tuple(f"worst {time}" for time, which in zip(times, heaviest, strict=True) if which == broker)
-        cells = [Cell(str(broker), broker, badges=badges)]
+        cells = [PageCell(str(broker), broker, badges=badges)]
         for was, now in zip(_loss(before) if before else [None] * len(names), _loss(after), strict=True):
             cells += [*([number(was)] if both else []), number(now, strong=both and was != now)]
         rows.append(tuple(cells))
-    lead = "What the loss of one broker, alone, would do: by the controller's own rule."
+    lead = "The effects of losing one broker alone, predicted by the controller's own rule."
     if found.stateless:
-        lead += f" {count(found.stateless, 'partition')} whose leader is not known are left out."
+        lead += f" Left out, because the leader is not known: {count(found.stateless, 'partition')}."
     return Section("losses", "What if a broker is lost", lead, PageTable(tuple(columns), tuple(rows)))
 
 
 def largest_section(targets: Sequence[PartitionTarget], title: str) -> Section:
-    """Return the entries that copy most, those of unknown size first: nobody knows how large they are."""
+    """Return the entries that copy most bytes, those of unknown size first."""
     ordered = sorted(targets, key=_weight, reverse=True)
     columns = (
         PageColumn("Partition", numeric=False),
@@ -126,14 +126,14 @@ def largest_section(targets: Sequence[PartitionTarget], title: str) -> Section:
     )
     rows = tuple(_move(target) for target in ordered[:LARGEST])
     copying = sum(bool(added(target)) for target in targets)
-    lead = f"{copying:,} of {count(len(targets), 'entry', 'entries')} copy data; the others change the order only."
+    lead = f"Entries that copy data: {copying:,} of {len(targets):,}; the others change the order only."
     if len(targets) > LARGEST:
         lead += f" These are the {LARGEST} largest."
     return Section("largest", title, lead, PageTable(columns, rows))
 
 
 def full_section(targets: Sequence[PartitionTarget]) -> Section:
-    """Return every entry, packed."""
+    """Return every entry, compressed."""
     columns = (
         PageColumn("Topic", numeric=False),
         PageColumn("Partition"),
@@ -145,20 +145,22 @@ def full_section(targets: Sequence[PartitionTarget]) -> Section:
     lines = "\n".join(map("\t".join, cells))  # column by column, which packs better by a quarter
     data = base64.b64encode(zlib.compress(lines.encode(), level=9)).decode()
     left_out = max(0, len(targets) - MOST_ROWS)
-    lead = "In the order of the plan, which is its priority. Bytes are those of one replica."
+    lead = "In the order of the plan, which is the order of execution. Bytes are those of one replica."
     if left_out:
-        lead += f" {count(left_out, 'more entry', 'more entries')} stand in the plan's file only."
+        lead += f" The plan's file has {count(left_out, 'more entry', 'more entries')}."
     packed = Packed(columns, data, min(len(targets), MOST_ROWS))
     return Section("changes", f"Every change ({len(targets):,})", lead, packed=packed)
 
 
 def worst_text(losses: Mapping[int, SingleLoss]) -> str:
-    """Say what the worst single failure does, in a few words."""
+    """Return the effect of the worst single failure, `12 offline`."""
     broker = worst(losses)
     if broker is None:
         return "unknown"
     loss = losses[broker]
-    return f"{loss.refusing:,} refuse acks=all" if loss.refusing and not loss.offline else f"{loss.offline:,} offline"
+    if loss.refusing and not loss.offline:
+        return count(loss.refusing, "refuses acks=all", "refuse acks=all")
+    return f"{loss.offline:,} offline"
 
 
 def _line(target: PartitionTarget) -> tuple[str, ...]:
@@ -172,14 +174,14 @@ def _weight(target: PartitionTarget) -> float:
     return math.inf if size_bytes is None else size_bytes
 
 
-def _move(target: PartitionTarget) -> tuple[Cell, ...]:
+def _move(target: PartitionTarget) -> tuple[PageCell, ...]:
     copies = added(target)
     return (
-        Cell(one_line(str(target.partition))),
-        Cell(replicas(target.current)),
-        Cell(replicas(target.replicas)),
-        Cell(replicas(copies) if copies else "nobody: order only"),
-        size(moved_bytes(target)) if copies else Cell("none", 0),
+        PageCell(one_line(str(target.partition))),
+        PageCell(replicas(target.current)),
+        PageCell(replicas(target.replicas)),
+        PageCell(replicas(copies) if copies else "none: order only"),
+        size(moved_bytes(target)) if copies else PageCell("none", 0),
     )
 
 
@@ -196,7 +198,7 @@ _CAPACITY_AFTER = 2
 
 
 def _shares(loads: Sequence[Load]) -> list[float | None]:
-    """Return the mean of each amount; None where one of them is unknown, or nobody is there."""
+    """Return the mean of each amount; None where one of them is unknown or there are no loads."""
     shares: list[float | None] = []
     for amounts in zip(*map(_amounts, loads), strict=True) if loads else [(None,)] * 4:
         known = [each for each in amounts if each is not None]
@@ -204,9 +206,11 @@ def _shares(loads: Sequence[Load]) -> list[float | None]:
     return shares
 
 
-def _broker_row(each: BrokerOutlook, shares: Sequence[Sequence[float | None]], *, capacities: bool) -> tuple[Cell, ...]:
-    badges = () if each.alive else ("not alive",)
-    cells = [Cell(str(each.broker_id), each.broker_id, badges=badges), Cell(_rack_name(each.rack, alive=each.alive))]
+def _broker_row(
+    each: BrokerOutlook, shares: Sequence[Sequence[float | None]], *, capacities: bool
+) -> tuple[PageCell, ...]:
+    name = PageCell(str(each.broker_id), each.broker_id, badges=() if each.alive else ("not alive",))
+    cells = [name, PageCell(_rack_name(each.rack, alive=each.alive))]
     for which, (before, after) in enumerate(zip(_amounts(each.before), _amounts(each.after), strict=True)):
         shown = size if which in _BYTES else number
         cells.append(shown(before, heat=_heat(before, shares[0][which])))
@@ -216,51 +220,51 @@ def _broker_row(each: BrokerOutlook, shares: Sequence[Sequence[float | None]], *
     return tuple(cells)
 
 
-def _capacity(capacity: int | None, held: int | None) -> Cell:
+def _capacity(capacity: int | None, held: int | None) -> PageCell:
     if capacity is None or held is None or held <= capacity:
         return size(capacity)
-    return Cell(about(capacity), capacity, tone=Tone.BAD, badges=("over capacity",))
+    return PageCell(about(capacity), capacity, tone=Tone.BAD, badges=("over capacity",))
 
 
 def _heat(value: int | None, share: float | None) -> int | None:
-    """Return how far a value is from the even share, -3 (less than half) to 3 (more than double); None: not known."""
+    """Return a value against the even share, -3 (less than half) to 3 (more than double); None: not known."""
     if value is None or share is None:
         return None
     ratio = value / share if share else 1.0
     return next((heat for most, heat in _HEAT if ratio <= most), _HOTTEST)
 
 
-def _share_row(shares: Sequence[Sequence[float | None]], *, capacities: bool) -> tuple[Cell, ...]:
-    cells = [Cell("even share"), Cell("")]
+def _share_row(shares: Sequence[Sequence[float | None]], *, capacities: bool) -> tuple[PageCell, ...]:
+    cells = [PageCell("even share"), PageCell("")]
     for which in range(len(shares[0])):
         for share in (shares[0][which], shares[1][which]):
             rounded = None if share is None else round(share)
             cells.append(size(rounded) if which in _BYTES else _mean(share))
-        cells += [Cell("")] if which == _CAPACITY_AFTER and capacities else []
+        cells += [PageCell("")] if which == _CAPACITY_AFTER and capacities else []
     return tuple(cells)
 
 
-def _mean(share: float | None) -> Cell:
-    return number(None) if share is None else Cell(f"{share:,.1f}", share)
+def _mean(share: float | None) -> PageCell:
+    return number(None) if share is None else PageCell(f"{share:,.1f}", share)
 
 
-def _limit_row(limits: Limits, *, capacities: bool) -> tuple[Cell, ...]:
-    rest = [Cell("")] * (4 + capacities)
-    return (Cell("most in the best plan"), Cell(""), Cell(""), number(limits[0]), Cell(""), number(limits[1]), *rest)
+def _limit_row(limits: Limits, *, capacities: bool) -> tuple[PageCell, ...]:
+    empty, name = PageCell(""), PageCell("most in the best plan")
+    return (name, empty, empty, number(limits[0]), empty, number(limits[1]), *[empty] * (4 + capacities))
 
 
 def _both(racks: Sequence[RackOutlook]) -> bool:
     return any(each.offline_before is not None for each in racks)
 
 
-def _rack_row(rack: RackOutlook, found: Forecast, most: int, *, both: bool) -> tuple[Cell, ...]:
+def _rack_row(rack: RackOutlook, found: Forecast, most: int, *, both: bool) -> tuple[PageCell, ...]:
     members = [each for each in found.brokers if each.broker_id in rack.brokers]
     bars = tuple((_percent(each.before.replicas, most), _percent(each.after.replicas, most)) for each in members)
     amounts = zip(_amounts(rack.before)[:3], _amounts(rack.after)[:3], strict=True)
     cells = [
-        Cell(_rack_name(rack.rack, alive=True)),
-        Cell(_ids(rack.brokers), len(rack.brokers)),
-        Cell("", columns=bars),
+        PageCell(_rack_name(rack.rack, alive=True)),
+        PageCell(_ids(rack.brokers), len(rack.brokers)),
+        PageCell("", columns=bars),
     ]
     for which, (before, after) in enumerate(amounts):
         shown = size if which in _BYTES else number

@@ -11,7 +11,7 @@ from kadmin.report.problems.text import count, summary
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kadmin.documents import Problem
+    from kadmin.diagnostics import Diagnostic
 
 _IN_MESSAGES = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 _IN_PROPERTIES = {**_IN_MESSAGES, ":": "%3A", ",": "%2C"}
@@ -20,12 +20,12 @@ MOST_BYTES = 1_000_000
 """Of rows: a step's summary may have one MiB."""
 
 
-def annotation_lines(files: Sequence[str], problems: Sequence[Problem]) -> str:
+def annotation_lines(files: Sequence[str], problems: Sequence[Diagnostic]) -> str:
     """Return one workflow command per problem, and the summary as the last line."""
     return "\n".join([*(_annotation(problem) for problem in problems), summary(len(files), problems)])
 
 
-def step_summary(files: Sequence[str], problems: Sequence[Problem]) -> str:
+def step_summary(files: Sequence[str], problems: Sequence[Diagnostic]) -> str:
     """Return Markdown for `$GITHUB_STEP_SUMMARY`: every problem, where the annotations of a step are limited to ten."""
     errors, _ = count(problems)
     lines = [f"### kadmin validate: {'failed' if errors else 'passed'}", "", summary(len(files), problems)]
@@ -38,12 +38,12 @@ def step_summary(files: Sequence[str], problems: Sequence[Problem]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _annotation(problem: Problem) -> str:
+def _annotation(problem: Diagnostic) -> str:
     message = problem.message if problem.hint is None else f"{problem.message}\nhint: {problem.hint}"
     properties = {
-        "file": printable(problem.file),
-        "line": str(problem.line),
-        "col": str(problem.column),
+        "file": printable(problem.location.file),
+        "line": str(problem.location.line),
+        "col": str(problem.location.column),
         "title": f"{problem.code} at {problem.path}",
     }
     listed = ",".join(f"{name}={_escaped(value, _IN_PROPERTIES)}" for name, value in properties.items())
@@ -54,7 +54,7 @@ def _escaped(text: str, escapes: dict[str, str]) -> str:
     return "".join(escapes.get(char, char) for char in text)
 
 
-def _rows(problems: Sequence[Problem]) -> Iterator[str]:
+def _rows(problems: Sequence[Diagnostic]) -> Iterator[str]:
     left = MOST_BYTES
     for row in map(_row, problems):
         left -= len(row.encode()) + 1
@@ -63,9 +63,9 @@ def _rows(problems: Sequence[Problem]) -> Iterator[str]:
         yield row
 
 
-def _row(problem: Problem) -> str:
+def _row(problem: Diagnostic) -> str:
     cells = (
-        code(printable(problem.place)),
+        code(printable(str(problem.location))),
         f"{problem.severity} {problem.code}",
         cell(problem.message),
         cell(problem.hint or ""),

@@ -11,12 +11,12 @@ from kadmin.report.problems.fingerprint import fingerprints
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kadmin.documents import Problem
+    from kadmin.diagnostics import Diagnostic
 
 _SEVERITIES = {"error": "major", "warning": "minor"}
 
 
-def code_quality(problems: Sequence[Problem]) -> str:
+def code_quality(problems: Sequence[Diagnostic]) -> str:
     """Return the report; no problem gives an empty list, as GitLab wants it."""
     report = [
         {
@@ -24,7 +24,7 @@ def code_quality(problems: Sequence[Problem]) -> str:
             "check_name": problem.code,
             "fingerprint": fingerprint,
             "severity": _SEVERITIES[problem.severity],
-            "location": {"path": printable(problem.file), "lines": {"begin": problem.line}},
+            "location": {"path": printable(problem.location.file), "lines": {"begin": problem.location.line}},
         }
         for problem, fingerprint in zip(problems, fingerprints(problems), strict=True)
     ]

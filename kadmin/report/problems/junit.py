@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
     from junitparser import TestCase
 
-    from kadmin.documents import Problem
+    from kadmin.diagnostics import Diagnostic
 
 
-def junit(files: Sequence[str], problems: Sequence[Problem]) -> str:
-    """Return a suite per file with a failed case per error; warnings stand in the case of the file itself.
+def junit(files: Sequence[str], problems: Sequence[Diagnostic]) -> str:
+    """Return a suite per file with a failed case per error; warnings are in the case of the file itself.
 
     Raises UsageError where the library is not installed.
     """
@@ -29,14 +29,14 @@ def junit(files: Sequence[str], problems: Sequence[Problem]) -> str:
     report = JUnitXml("kadmin validate")
     for file in files:
         suite = TestSuite(printable(file))
-        suite.add_testcases(_cases(file, [problem for problem in problems if problem.file == file]))
+        suite.add_testcases(_cases(file, [problem for problem in problems if problem.location.file == file]))
         report.add_testsuite(suite)
     report.update_statistics()  # type: ignore[no-untyped-call]  # junitparser's own gap
     text: bytes = report.tostring()  # type: ignore[no-untyped-call]  # as above
     return text.decode()
 
 
-def _cases(file: str, problems: Sequence[Problem]) -> list[TestCase]:
+def _cases(file: str, problems: Sequence[Diagnostic]) -> list[TestCase]:
     from junitparser import Failure, TestCase
 
     errors = [problem for problem in problems if problem.severity == "error"]
@@ -53,6 +53,6 @@ def _cases(file: str, problems: Sequence[Problem]) -> list[TestCase]:
     return cases
 
 
-def _text(problem: Problem) -> str:
+def _text(problem: Diagnostic) -> str:
     hint = "" if problem.hint is None else f"\nhint: {problem.hint}"
-    return f"{printable(problem.place)}: {problem.severity} {problem.code}: {problem.message}{hint}"
+    return f"{printable(str(problem.location))}: {problem.severity} {problem.code}: {problem.message}{hint}"

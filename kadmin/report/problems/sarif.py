@@ -6,18 +6,18 @@ import json
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from kadmin.plan.codes import MEANINGS
+from kadmin.plan.codes import TABLE
 from kadmin.report.problems.fingerprint import fingerprints
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kadmin.documents import Problem
+    from kadmin.diagnostics import Diagnostic
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 
-def sarif(files: Sequence[str], problems: Sequence[Problem]) -> str:
+def sarif(files: Sequence[str], problems: Sequence[Diagnostic]) -> str:
     """Return one run with a result per problem; columns count characters, as everywhere in kadmin."""
     rules = sorted({problem.code for problem in problems})
     results = [
@@ -34,14 +34,14 @@ def sarif(files: Sequence[str], problems: Sequence[Problem]) -> str:
 
 
 def _rule(code: str) -> dict[str, Any]:
-    return {"id": code, "shortDescription": {"text": _message(MEANINGS[code])}}
+    return {"id": code, "shortDescription": {"text": _message(TABLE[code].meaning)}}
 
 
-def _result(problem: Problem, rule: int, fingerprint: str) -> dict[str, Any]:
+def _result(problem: Diagnostic, rule: int, fingerprint: str) -> dict[str, Any]:
     text = problem.message if problem.hint is None else f"{problem.message} ({problem.hint})"
     place = {
-        "artifactLocation": {"uri": _uri(problem.file)},
-        "region": {"startLine": problem.line, "startColumn": problem.column},
+        "artifactLocation": {"uri": _uri(problem.location.file)},
+        "region": {"startLine": problem.location.line, "startColumn": problem.location.column},
     }
     return {
         "ruleId": problem.code,
@@ -54,7 +54,7 @@ def _result(problem: Problem, rule: int, fingerprint: str) -> dict[str, Any]:
 
 
 def _message(text: str) -> str:
-    """Return a message without placeholders: braces that stand for themselves are doubled (SARIF 2.1.0, 3.11.5)."""
+    """Return a message without placeholders: literal braces are doubled (SARIF 2.1.0, 3.11.5)."""
     return text.replace("{", "{{").replace("}", "}}")
 
 

@@ -11,23 +11,25 @@ from kadmin.documents import lines_of, printable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from kadmin.documents import Problem
+    from kadmin.diagnostics import Diagnostic
 
 _NARROWEST = 20
 _ELLIPSIS = "..."
 
 
-def problems_text(texts: Mapping[str, str], problems: Sequence[Problem], width: int) -> str:
+def problems_text(texts: Mapping[str, str], problems: Sequence[Diagnostic], width: int) -> str:
     """Return one paragraph per problem and a summary line.
 
     `texts` are the files that were read, by name; lines of theirs are quoted in at most `width` columns.
     """
-    lines = {name: lines_of(text) for name, text in texts.items() if any(each.file == name for each in problems)}
-    paragraphs = ["\n".join(_paragraph(problem, lines[problem.file], width)) for problem in problems]
+    lines = {
+        name: lines_of(text) for name, text in texts.items() if any(each.location.file == name for each in problems)
+    }
+    paragraphs = ["\n".join(_paragraph(problem, lines[problem.location.file], width)) for problem in problems]
     return "\n".join([*paragraphs, summary(len(texts), problems)])
 
 
-def problems_answer(files: Iterable[str], problems: Sequence[Problem]) -> dict[str, Any]:
+def problems_answer(files: Iterable[str], problems: Sequence[Diagnostic]) -> dict[str, Any]:
     """Return the JSON answer of `validate` (schema `answers/validate`)."""
     errors, warnings = count(problems)
     return {
@@ -41,9 +43,9 @@ def problems_answer(files: Iterable[str], problems: Sequence[Problem]) -> dict[s
                 "severity": problem.severity,
                 "message": problem.message,
                 "hint": problem.hint,
-                "file": printable(problem.file),
-                "line": problem.line,
-                "column": problem.column,
+                "file": printable(problem.location.file),
+                "line": problem.location.line,
+                "column": problem.location.column,
                 "path": problem.path,
             }
             for problem in problems
@@ -51,34 +53,35 @@ def problems_answer(files: Iterable[str], problems: Sequence[Problem]) -> dict[s
     }
 
 
-def problems_json(files: Sequence[str], problems: Sequence[Problem]) -> str:
-    """Return the JSON answer as text; of file names, what no terminal prints is replaced."""
+def problems_json(files: Sequence[str], problems: Sequence[Diagnostic]) -> str:
+    """Return the JSON answer as text; in file names, unprintable characters are replaced."""
     answer = problems_answer(map(printable, files), problems)
     return json.dumps(answer, indent=2, ensure_ascii=False)
 
 
-def count(problems: Iterable[Problem]) -> tuple[int, int]:
+def count(problems: Iterable[Diagnostic]) -> tuple[int, int]:
     """Return the numbers of errors and of warnings."""
     severities = [problem.severity for problem in problems]
     return severities.count("error"), severities.count("warning")
 
 
-def _paragraph(problem: Problem, lines: Sequence[str], width: int) -> Iterable[str]:
-    yield f"{printable(problem.place)}: {problem.severity} {problem.code}: {problem.message}"
-    gutter = len(str(max(problem.line, problem.first_line or 0)))
+def _paragraph(problem: Diagnostic, lines: Sequence[str], width: int) -> Iterable[str]:
+    at = problem.location
+    yield f"{printable(str(at))}: {problem.severity} {problem.code}: {problem.message}"
+    gutter = len(str(max(at.line, at.first_line or 0)))
     room = max(width, _NARROWEST) - gutter - 3
-    if problem.first_line is not None and problem.first_line != problem.line:
-        yield f"{problem.first_line:>{gutter}} | {_clip(_line(lines, problem.first_line), 0, room)[0]}"
-    quoted, caret = _clip(_line(lines, problem.line), problem.column - 1, room)
+    if at.first_line is not None and at.first_line != at.line:
+        yield f"{at.first_line:>{gutter}} | {_clip(_line(lines, at.first_line), 0, room)[0]}"
+    quoted, caret = _clip(_line(lines, at.line), at.column - 1, room)
     if quoted:
-        yield f"{problem.line:>{gutter}} | {quoted}"
+        yield f"{at.line:>{gutter}} | {quoted}"
         yield f"{' ' * gutter} | {' ' * caret}^"
     if problem.hint:
         yield f"  hint: {problem.hint}"
 
 
 def _line(lines: Sequence[str], number: int) -> str:
-    """Return a line; of a file that is no text there is none to quote."""
+    """Return a line, "" for a file that is no text."""
     return lines[number - 1] if number <= len(lines) else ""
 
 
@@ -95,7 +98,7 @@ def _clip(line: str, position: int, room: int) -> tuple[str, int]:
     return f"{before}{shown}{after}", len(before) + caret
 
 
-def summary(files: int, problems: Sequence[Problem]) -> str:
+def summary(files: int, problems: Sequence[Diagnostic]) -> str:
     """Return `2 files: 1 error, 0 warnings`; `files` is how many were read."""
     errors, warnings = count(problems)
     read = _number(files, "file")

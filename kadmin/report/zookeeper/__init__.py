@@ -1,1 +1,1 @@
-"""Answers about znodes."""
+"""What doctor and `inspect admin` found in znodes, as text and JSON."""

@@ -8,7 +8,7 @@ from kadmin.cluster.model import Listening
 from kadmin.cluster.names import escaped
 from kadmin.cluster.zookeeper.model import details_of
 from kadmin.cluster.zookeeper.znodes.admin import DELETE_TOPICS, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
-from kadmin.insight.diagnosis.zookeeper.admin_nodes import read_node, remarks_on_deletion
+from kadmin.insight.diagnosis.zookeeper.admin_nodes import deletion_findings, read_node
 from kadmin.insight.diagnosis.zookeeper.admin_troubles import worst_effect
 from kadmin.insight.diagnosis.zookeeper.effects import Effect
 from kadmin.report.text import SHOWN_ROWS, count, replicas, wrapped
@@ -17,19 +17,20 @@ from kadmin.report.zookeeper.doctor import versions_answer
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kadmin.insight.diagnosis.zookeeper.admin_nodes import Entry, NodeReading, Remark
+    from kadmin.insight.diagnosis.finding import Finding
+    from kadmin.insight.diagnosis.zookeeper.admin_nodes import Entry, NodeReading
     from kadmin.operations.zookeeper.doctor import AdminSurvey
 
 _SHOWN_DATA = 1_000
 _VERDICTS = {
-    Effect.POISON: "poison: the next controller that starts fails on it",
-    Effect.IGNORED: "not obeyed by controllers of these versions",
+    Effect.POISON: "poison: the next controller that is elected fails on it",
+    Effect.IGNORED: "ignored by controllers of these versions",
     Effect.OBEYED: "obeyed",
 }
 
 
 def admin_text(survey: AdminSurvey) -> str:
-    """Show each of the three nodes: raw data, entries, and what is wrong with them."""
+    """Show the three nodes: raw data, entries, and flaws."""
     blocks = []
     for path in (REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION):
         reading = _reading(survey, path)
@@ -50,7 +51,7 @@ def admin_answer(survey: AdminSurvey) -> dict[str, Any]:
         "deletions": {
             "data": _document(survey),
             "topics": [
-                {"topic": escaped(topic), "flaws": _remarks(remarks_on_deletion(topic, survey.state))}
+                {"topic": escaped(topic), "flaws": _flaws(deletion_findings(topic, survey.state))}
                 for topic in survey.look.deletions
             ],
         },
@@ -70,12 +71,12 @@ def _absent(survey: AdminSurvey, path: str) -> str:
 
 
 def _heard(survey: AdminSurvey, path: str) -> list[str]:
-    """Say whether the controller watches a node, by four-letter words; nothing where they do not tell."""
+    """Return whether the controller watches a node; empty where the four-letter words do not show it."""
     match survey.heard.get(path, Listening.UNKNOWN):
         case Listening.LISTENING:
             return ["  watched by the controller"]
         case Listening.DEAF:
-            return ["  not watched by the controller, asked twice: see kadmin doctor"]
+            return ["  not watched by the controller (checked twice): see kadmin doctor"]
     return []
 
 
@@ -85,12 +86,12 @@ def _node(reading: NodeReading, survey: AdminSurvey) -> str:
     entries = count(len(reading.entries), "entry", "entries")
     lines = [
         f"{reading.path}: version {reading.version}, {count(size, 'byte')}, {entries}",
-        *wrapped(f"  {verdict} (Kafka {survey.versions}, by what the brokers keep in ZooKeeper)", "    "),
+        *wrapped(f"  {verdict} (Kafka {survey.versions}, inferred from the brokers' znodes)", "    "),
         *_heard(survey, reading.path),
         *wrapped(f"  data: {escaped(reading.data, _SHOWN_DATA)}", "    "),
     ]
-    for remark in reading.remarks:
-        lines += wrapped(f"  wrong: {remark.words}", "    ")
+    for found in reading.findings:
+        lines += wrapped(f"  wrong: {found.message}", "    ")
     for entry in reading.entries[:SHOWN_ROWS]:
         lines += _entry(entry)
     if len(reading.entries) > SHOWN_ROWS:
@@ -102,8 +103,8 @@ def _entry(entry: Entry) -> list[str]:
     target = "" if entry.replicas is None else f" -> {replicas(entry.replicas)}"
     motion = "" if entry.motion is None else f", {entry.motion}"
     lines = wrapped(f"  {entry}{target}{motion}", "    ")
-    for remark in entry.remarks:
-        lines += wrapped(f"    wrong: {remark.words}", "      ")
+    for found in entry.findings:
+        lines += wrapped(f"    wrong: {found.message}", "      ")
     return lines
 
 
@@ -114,8 +115,8 @@ def _deletions(survey: AdminSurvey) -> str:
         lines += wrapped(f"  data: {document} (no controller reads the data of this node)", "    ")
     for topic in topics[:SHOWN_ROWS]:
         lines += wrapped(f"  {topic}", "    ")
-        for remark in remarks_on_deletion(topic, survey.state):
-            lines += wrapped(f"    wrong: {remark.words}", "      ")
+        for found in deletion_findings(topic, survey.state):
+            lines += wrapped(f"    wrong: {found.message}", "      ")
     if len(topics) > SHOWN_ROWS:
         lines.append(f"  ... and {len(topics) - SHOWN_ROWS} more (all of them with -o json)")
     return "\n".join(lines)
@@ -136,7 +137,7 @@ def _node_answer(survey: AdminSurvey, path: str) -> dict[str, Any] | None:
         "size_bytes": 0 if reading.data is None else len(reading.data),
         "data": escaped(reading.data, _SHOWN_DATA),
         "effect": worst_effect(reading, survey.versions).name.lower(),
-        "flaws": _remarks(reading.remarks),
+        "flaws": _flaws(reading.findings),
         "entries": [_entry_answer(entry) for entry in reading.entries],
     }
 
@@ -147,9 +148,9 @@ def _entry_answer(entry: Entry) -> dict[str, Any]:
         "partition": entry.partition,
         "replicas": None if entry.replicas is None else list(entry.replicas),
         "motion": None if entry.motion is None else entry.motion.value,
-        "flaws": _remarks(entry.remarks),
+        "flaws": _flaws(entry.findings),
     }
 
 
-def _remarks(remarks: Iterable[Remark]) -> list[dict[str, str]]:
-    return [{"flaw": remark.flaw.value, "message": remark.words} for remark in remarks]
+def _flaws(findings: Iterable[Finding]) -> list[dict[str, str]]:
+    return [{"flaw": found.code.value, "message": found.message} for found in findings]

@@ -1,4 +1,4 @@
-"""What the doctor found, as text that reads in 80 columns and as JSON (schemas/answers/doctor.schema.json)."""
+"""The findings of `doctor` as text of 80 columns and as JSON (schemas/answers/doctor.schema.json)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST = 2_000
 
 
 def doctor_text(evidence: Evidence, findings: tuple[Finding, ...]) -> str:
-    """Show every finding with its evidence and its remedy, then what could not be seen."""
+    """Show every finding with its evidence and remedy, then what could not be checked."""
     stopping = sum(found.stops_apply for found in findings)
     summary = f"{count(len(findings), 'finding')}: " if findings else "nothing found: "
     summary += f"{stopping} would stop an apply" if stopping else "nothing would stop an apply"
@@ -37,13 +37,13 @@ def doctor_answer(evidence: Evidence, findings: tuple[Finding, ...]) -> dict[str
 
 
 def versions_answer(versions: KafkaVersions) -> dict[str, str]:
-    """Describe the versions that a cluster may run."""
+    """Return the oldest and the newest version that a cluster may run."""
     return {"oldest": ".".join(map(str, versions.oldest)), "newest": ".".join(map(str, versions.newest))}
 
 
 def _answer(found: Finding) -> dict[str, Any]:
     return {
-        "trouble": found.trouble.value,
+        "trouble": found.code.value,
         "stops_apply": found.stops_apply,
         "path": escaped(found.path),
         "message": escaped(found.message, _MOST),
@@ -57,8 +57,8 @@ def _answer(found: Finding) -> dict[str, Any]:
 
 def _finding(number: int, found: Finding) -> str:
     stops = " (stops an apply)" if found.stops_apply else ""
-    lines = wrapped(f"{number}. {found.trouble}{stops}: {found.message}", indent="   ")
+    lines = wrapped(f"{number}. {found.code}{stops}: {found.message}", indent="   ")
     for seen in found.evidence:
         lines += wrapped(f"   - {seen}", indent="     ")
-    # One line, however long: it is there to be copied.
+    # The command stays on one line, so that it can be copied.
     return "\n".join([*lines, f"   next: {found.remedy}"])

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
-from support.cli.commands import command
+from support.cli.in_process import command
 from support.live.kraft import make_topic, wait_assigned
 from support.live.waiting import wait_until
 

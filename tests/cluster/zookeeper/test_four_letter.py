@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kadmin.cluster.model import Controller, Listening
+from kadmin.cluster.model import Listening
 from kadmin.cluster.zookeeper import four_letter
 from kadmin.cluster.zookeeper.four_letter import ask, ask_all, complaints
 from kadmin.cluster.zookeeper.listening import controller_listens
+from kadmin.cluster.zookeeper.model import ControllerNode
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.sandbox import Sandbox, SandboxSpec
 
@@ -111,6 +112,6 @@ def test_where_the_words_are_closed_listening_is_unknown(tmp_path_factory: pytes
     try:
         with Store.connect(sandbox.connect_string) as store:
             assert list(store.four_letter_words("wchp").values()) == [None]
-            assert controller_listens(store, "/a", Controller(1, store.session_id)) is Listening.UNKNOWN
+            assert controller_listens(store, "/a", ControllerNode(1, session_id=store.session_id)) is Listening.UNKNOWN
     finally:
         sandbox.down()

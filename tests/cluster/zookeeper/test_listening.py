@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from kadmin.cluster.model import Controller, Listening
+from kadmin.cluster.model import Listening
 from kadmin.cluster.zookeeper.listening import controller_listens, judge_listening, sessions, watchers
-from kadmin.cluster.zookeeper.model import Create, Znode
+from kadmin.cluster.zookeeper.model import ControllerNode, Create, Znode
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.cluster.zookeeper.znodes.controller import decode_controller
 
@@ -80,5 +80,5 @@ def test_the_answers_of_a_real_server(chroot: str) -> None:
         controller = decode_controller(node)
         assert controller.session_id == store.session_id
         assert controller_listens(store, "/admin/reassign_partitions", controller) is Listening.DEAF
-        stranger = Controller(1, 0x1234)
+        stranger = ControllerNode(1, session_id=0x1234)
         assert controller_listens(store, "/admin/reassign_partitions", stranger) is Listening.UNKNOWN

@@ -5,7 +5,8 @@ import json
 import pytest
 from support.zookeeper.recorded_znodes import CLUSTERS, OLD_CONSUMERS, recorded
 
-from kadmin.cluster.model import Broker, Controller, Endpoint, TopicPartition
+from kadmin.cluster.model import Controller, Endpoint, TopicPartition
+from kadmin.cluster.zookeeper.model import BrokerNode
 from kadmin.cluster.zookeeper.znodes.brokers import broker_path, decode_broker
 from kadmin.cluster.zookeeper.znodes.catalogue import decoder_of
 from kadmin.cluster.zookeeper.znodes.configs import config_path, decode_config, encode_config, encode_config_change
@@ -65,12 +66,11 @@ def test_broker_registrations(version: str) -> None:
     for broker_id in range(3):
         path = broker_path(broker_id)
         port = json.loads(nodes[path].data or b"")["port"]
-        expected = Broker(
+        expected = BrokerNode(
             broker_id,
             f"r{broker_id}",
             (Endpoint("PLAINTEXT", "127.0.0.1", port, "PLAINTEXT"),),
-            REGISTRATION_VERSIONS[version],
-            version=nodes[path].version,
+            registration_version=REGISTRATION_VERSIONS[version],
         )
         assert decode_broker(broker_id, nodes[path]) == expected
 
@@ -99,7 +99,7 @@ def test_partition_states(version: str) -> None:
             0,
             1,
         )
-        assert state.version == node.version
+        assert state.fingerprint == node.version
 
 
 @pytest.mark.parametrize("version", CLUSTERS)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from support.cluster.evidence import BOTH, GOOD, STATE, evidence, node, only, stayed, troubles
 
-from kadmin.cluster.model import Controller
+from kadmin.cluster.zookeeper.model import ControllerNode
 from kadmin.cluster.zookeeper.znodes.admin import (
     PREFERRED_REPLICA_ELECTION,
     REASSIGN_PARTITIONS,
@@ -32,7 +32,7 @@ def test_what_could_not_be_seen_is_said() -> None:
 
 def test_f35_a_deaf_controller() -> None:
     found = only(evidence(deaf=frozenset({REASSIGN_PARTITIONS}), listening=frozenset({PREFERRED_REPLICA_ELECTION})))
-    assert (found.trouble, found.path, found.stops_apply) == (Trouble.DEAF_CONTROLLER, REASSIGN_PARTITIONS, True)
+    assert (found.code, found.path, found.stops_apply) == (Trouble.DEAF_CONTROLLER, REASSIGN_PARTITIONS, True)
     assert found.remedy == "kadmin heal -z zk:2181"
 
 
@@ -53,14 +53,14 @@ def test_a_node_that_was_there_a_moment_ago_says_nothing_of_the_watch() -> None:
     ],
 )
 def test_f36_loops_and_single_failovers(epochs: tuple[int, ...], expected: list[Trouble]) -> None:
-    samples = tuple(ControllerSample(each, Controller(1, 7)) for each in epochs)
+    samples = tuple(ControllerSample(each, ControllerNode(1, session_id=7)) for each in epochs)
     assert troubles(evidence(samples=samples)) == expected
 
 
 def test_f36_a_loop_names_its_cause_and_says_nothing_of_watches() -> None:
     samples = tuple(ControllerSample(each, None) for each in (5, 13, 22, 31))
     found = diagnose(stayed(None, samples=samples, deaf=BOTH, listening=frozenset()))
-    assert [each.trouble for each in found] == [Trouble.ELECTION_LOOP, Trouble.POISON_NODE]
+    assert [each.code for each in found] == [Trouble.ELECTION_LOOP, Trouble.POISON_NODE]
     assert f"likely cause: poison-node at {REASSIGN_PARTITIONS}" in found[0].evidence
     assert unchecked(stayed(None, samples=samples, listening=frozenset())) == ()
 
@@ -69,13 +69,13 @@ def test_f36_no_controller() -> None:
     absent = tuple(ControllerSample(5, None) for _ in range(4))
     state = replace(STATE, controller=None)
     found = only(evidence(state, samples=absent, listening=frozenset()))
-    assert (found.trouble, found.path, found.stops_apply) == (Trouble.NO_CONTROLLER, "/controller", True)
+    assert (found.code, found.path, found.stops_apply) == (Trouble.NO_CONTROLLER, "/controller", True)
     assert "1, 2, 3, 4" in found.evidence[1]
-    elected = (*absent[:2], ControllerSample(5, Controller(2, 8)))
+    elected = (*absent[:2], ControllerSample(5, ControllerNode(2, session_id=8)))
     assert diagnose(evidence(samples=elected)) == ()
 
 
 def test_without_any_broker_there_is_no_controller_to_heal() -> None:
     state = replace(STATE, controller=None, brokers={}, topics={}, states={})
     found = only(evidence(state, samples=(ControllerSample(5, None),) * 4))
-    assert (found.trouble, found.stops_apply) == (Trouble.MISSING_BROKERS, True)
+    assert (found.code, found.stops_apply) == (Trouble.MISSING_BROKERS, True)

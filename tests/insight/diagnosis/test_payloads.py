@@ -7,17 +7,18 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.cluster.evidence import STATE
 from support.cluster.states import cluster, moving, tp
 
 from kadmin.cluster.payloads import encode_reassignment
 from kadmin.cluster.zookeeper.model import Znode
 from kadmin.cluster.zookeeper.znodes.admin import PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
+from kadmin.insight.diagnosis.finding import Flaw
 from kadmin.insight.diagnosis.zookeeper.admin_nodes import Motion, read_node
 from kadmin.insight.diagnosis.zookeeper.admin_troubles import worst_effect
-from kadmin.insight.diagnosis.zookeeper.effects import Effect, Flaw, effects
+from kadmin.insight.diagnosis.zookeeper.effects import Effect, effects
 from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
 
-STATE = cluster({"foo-0": (1, 2), "foo-1": (2, 3)})
 O, I, P = Effect.OBEYED, Effect.IGNORED, Effect.POISON  # noqa: E741 - columns of a table
 
 VERSIONS = ((0, 10), (1, 1), (2, 3), (2, 4), (2, 8), (3, 9))
@@ -136,7 +137,7 @@ def test_entries_are_judged_against_the_cluster() -> None:
         {"topic": "!probe", "partition": 0, "replicas": [1]},
     )
     found = read_node(Znode(REASSIGN_PARTITIONS, data, 0), STATE)
-    assert [[remark.flaw for remark in each.remarks] for each in found.entries] == [
+    assert [[finding.code for finding in each.findings] for each in found.entries] == [
         [],
         [Flaw.NO_OP],
         [Flaw.UNKNOWN_PARTITION],
@@ -144,7 +145,7 @@ def test_entries_are_judged_against_the_cluster() -> None:
         [Flaw.PROBE],
     ]
     assert [each.motion for each in found.entries] == [Motion.NOT_STARTED, Motion.AT_TARGET, None, None, None]
-    assert found.entries[3].remarks[1].words == "broker 99, -1 is not alive"
+    assert found.entries[3].findings[1].message == "brokers that are not alive: 99, -1"
 
 
 @pytest.mark.parametrize(
@@ -164,8 +165,8 @@ def test_elections_say_why_they_change_nothing() -> None:
     )
     data = entries(*({"topic": "foo", "partition": number} for number in range(3)))
     found = read_node(Znode(PREFERRED_REPLICA_ELECTION, data, 0), state)
-    assert [each.remarks[0].words for each in found.entries] == [
-        "foo-0 is led by its preferred replica already",
+    assert [each.findings[0].message for each in found.entries] == [
+        "the preferred replica of foo-0 already leads",
         "preferred broker 9 is not alive",
         "preferred broker 3 is not in the ISR [1]",
     ]
@@ -177,7 +178,7 @@ def test_reading_never_raises_and_what_it_says_is_printable(data: bytes) -> None
     for path in (REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION):
         reading = read_node(Znode(path, data, 0), STATE)
         worst_effect(reading, KafkaVersions())
-        assert all(remark.words.isprintable() for remark in reading.every_remark)
+        assert all(finding.message.isprintable() for finding in reading.every_finding)
 
 
 json_values = st.recursive(
@@ -196,11 +197,11 @@ def test_reading_never_raises_on_any_json(value: object) -> None:
     for data in (json.dumps(value).encode(), json.dumps({"partitions": [value]}).encode()):
         for path in (REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION):
             reading = read_node(Znode(path, data, 0), STATE)
-            assert all(remark.words.isprintable() for remark in reading.every_remark)
+            assert all(finding.message.isprintable() for finding in reading.every_finding)
             assert all(str(each).isprintable() for each in reading.entries)
 
 
 def test_json_nested_without_end_is_only_odd() -> None:
     deep = b'{"version":1,"partitions":[{"topic":' + b"[" * 900 + b"]" * 900 + b',"partition":0,"replicas":[1]}]}'
-    assert read_node(Znode(REASSIGN_PARTITIONS, deep, 0), STATE).every_remark
-    assert read_node(Znode(REASSIGN_PARTITIONS, b"[" * 100_000, 0), STATE).remarks[0].flaw is Flaw.NOT_JSON
+    assert read_node(Znode(REASSIGN_PARTITIONS, deep, 0), STATE).every_finding
+    assert read_node(Znode(REASSIGN_PARTITIONS, b"[" * 100_000, 0), STATE).findings[0].code is Flaw.NOT_JSON

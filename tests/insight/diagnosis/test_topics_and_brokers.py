@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.cluster.evidence import STATE, evidence, only, troubles
 from support.cluster.states import cluster, moving
 
 from kadmin.cluster.model import Topic
-from kadmin.cluster.zookeeper.model import Unreadable
+from kadmin.cluster.zookeeper.model import Unreadable, details_of
 from kadmin.insight.diagnosis.finding import Trouble
 from kadmin.insight.diagnosis.zookeeper.diagnose import diagnose
 from kadmin.insight.diagnosis.zookeeper.topic_troubles import string_ids
+
+if TYPE_CHECKING:
+    from kadmin.cluster.model import ClusterState
 
 
 def topic_znode(partitions: dict[str, Any], **more: Any) -> bytes:  # noqa: ANN401 - JSON
@@ -40,30 +43,35 @@ STRING_IDS = {
 }
 
 
+def without(*unreadable: Unreadable) -> ClusterState:
+    """Return the state of a tolerant reading that left these out."""
+    return replace(STATE, details=replace(details_of(STATE), unreadable=unreadable))
+
+
 @pytest.mark.parametrize("name", STRING_IDS)
 def test_f36_string_ids(name: str) -> None:
     data, expected = STRING_IDS[name]
     assert string_ids(data) == expected
-    state = replace(STATE, unreadable=(Unreadable("/brokers/topics/bar", "why", data, 4),))
+    state = without(Unreadable("/brokers/topics/bar", "why", data, 4))
     found = only(evidence(state))
     assert found.stops_apply
     assert found.version == 4
     assert "why" in found.evidence
     if expected:
-        assert (found.trouble, found.topic, found.partitions) == (Trouble.STRING_IDS, "bar", expected)
+        assert (found.code, found.topic, found.partitions) == (Trouble.STRING_IDS, "bar", expected)
     else:
-        assert (found.trouble, found.topic) == (Trouble.UNREADABLE_ZNODE, None)
+        assert (found.code, found.topic) == (Trouble.UNREADABLE_ZNODE, None)
 
 
 @pytest.mark.parametrize(("path", "stops"), [("/brokers/ids/3", True), ("/config/topics/foo", False)])
 def test_other_znodes_that_cannot_be_read(path: str, stops: bool) -> None:  # noqa: FBT001 - a column
-    found = only(evidence(replace(STATE, unreadable=(Unreadable(path, "why", b"x", 1),))))
-    assert (found.trouble, found.path, found.stops_apply) == (Trouble.UNREADABLE_ZNODE, path, stops)
+    found = only(evidence(without(Unreadable(path, "why", b"x", 1))))
+    assert (found.code, found.path, found.stops_apply) == (Trouble.UNREADABLE_ZNODE, path, stops)
 
 
 EMPTIED = {
-    "to 2.6": (Topic("bar", {0: (), 1: (1,)}, version=6), False),
-    "from 2.7 on": (Topic("bar", {0: (1, 2)}, removing_replicas={0: (1, 2)}, version=6), True),
+    "to 2.6": (Topic("bar", {0: (), 1: (1,)}, fingerprint=6), False),
+    "from 2.7 on": (Topic("bar", {0: (1, 2)}, removing_replicas={0: (1, 2)}, fingerprint=6), True),
 }
 
 
@@ -72,7 +80,7 @@ def test_f36_empty_replicas(name: str) -> None:
     """Up to 2.6 the data is lost and nobody fails; from 2.7 on it is kept and the next controller fails."""
     topic, stops = EMPTIED[name]
     found = only(evidence(replace(STATE, topics={**STATE.topics, "bar": topic})))
-    assert (found.trouble, found.topic, found.partitions) == (Trouble.EMPTY_REPLICAS, "bar", (0,))
+    assert (found.code, found.topic, found.partitions) == (Trouble.EMPTY_REPLICAS, "bar", (0,))
     assert (found.stops_apply, found.version) == (stops, 6)
 
 
@@ -82,9 +90,9 @@ def test_partitions_that_are_not_well() -> None:
     )
     state = replace(state, topic_configs={"foo": {"min.insync.replicas": "2"}})
     offline, short = diagnose(evidence(state))
-    assert (offline.trouble, offline.stops_apply) == (Trouble.OFFLINE_PARTITIONS, False)
+    assert (offline.code, offline.stops_apply) == (Trouble.OFFLINE_PARTITIONS, False)
     assert offline.evidence == ("foo-0: leader -1, ISR [1], replicas [1, 2]",)
-    assert (short.trouble, short.evidence) == (Trouble.UNDER_MIN_ISR, ("foo-1: leader 2, ISR [2], replicas [2, 1]",))
+    assert (short.code, short.evidence) == (Trouble.UNDER_MIN_ISR, ("foo-1: leader 2, ISR [2], replicas [2, 1]",))
     default = replace(state, topic_configs={}, broker_defaults={"min.insync.replicas": "2"})
     assert troubles(evidence(default)) == [Trouble.OFFLINE_PARTITIONS, Trouble.UNDER_MIN_ISR]
     assert troubles(evidence(replace(state, topic_configs={"foo": {"min.insync.replicas": "x"}}))) == [
@@ -94,7 +102,7 @@ def test_partitions_that_are_not_well() -> None:
 
 def test_brokers_that_hold_replicas_and_are_gone() -> None:
     found = only(evidence(cluster({"foo-0": (1, 9), "foo-1": (9, 8)})))
-    assert (found.trouble, found.stops_apply) == (Trouble.MISSING_BROKERS, False)
+    assert (found.code, found.stops_apply) == (Trouble.MISSING_BROKERS, False)
     assert found.evidence == ("broker 8: assigned replicas: 1", "broker 9: assigned replicas: 2")
 
 
@@ -102,7 +110,7 @@ def test_throttles_are_leftover_when_nothing_moves() -> None:
     configs = {"1": {"leader.replication.throttled.rate": "1000"}, "2": {"log.retention.ms": "1"}}
     state = replace(STATE, topic_configs={"foo": {"follower.replication.throttled.replicas": "*"}})
     found = only(evidence(state, broker_configs=configs))
-    assert (found.trouble, found.stops_apply) == (Trouble.LEFTOVER_THROTTLE, False)
+    assert (found.code, found.stops_apply) == (Trouble.LEFTOVER_THROTTLE, False)
     assert found.evidence == (
         "brokers/1: leader.replication.throttled.rate",
         "topics/foo: follower.replication.throttled.replicas",
@@ -123,12 +131,12 @@ def test_throttles_are_leftover_when_nothing_moves() -> None:
 )
 def test_many_notifications(path: str, count: int, told: bool) -> None:  # noqa: FBT001 - a column
     found = diagnose(evidence(notifications={path: count}))
-    assert [each.trouble for each in found] == ([Trouble.MANY_NOTIFICATIONS] if told else [])
+    assert [each.code for each in found] == ([Trouble.MANY_NOTIFICATIONS] if told else [])
 
 
 @pytest.mark.parametrize(("paths", "stops"), [(["/config/brokers"], False), (["/config/users", "/admin"], True)])
 def test_what_may_not_be_read_is_a_finding(paths: list[str], stops: bool) -> None:  # noqa: FBT001 - a column
-    state = replace(STATE, unreadable=tuple(Unreadable(each, "NoAuth", denied=True) for each in paths))
+    state = without(*(Unreadable(each, "NoAuth", denied=True) for each in paths))
     found = only(evidence(state))
-    assert (found.trouble, found.stops_apply) == (Trouble.WRONG_ACL, stops)
+    assert (found.code, found.stops_apply) == (Trouble.WRONG_ACL, stops)
     assert all(each in found.evidence[0] for each in paths)

@@ -8,13 +8,13 @@ import pytest
 from support.cluster.states import cluster
 from support.zookeeper.recorded_znodes import CLUSTERS, recorded
 
-from kadmin.cluster.model import Controller, Topic
+from kadmin.cluster.zookeeper.model import ControllerNode, TopicNode, ZooKeeperDetails
 from kadmin.cluster.zookeeper.znodes.brokers import broker_path, decode_broker
 from kadmin.cluster.zookeeper.znodes.controller import CONTROLLER, decode_controller
 from kadmin.cluster.zookeeper.znodes.topics import decode_topic, topic_path
 from kadmin.insight.diagnosis.zookeeper.versions import TELLING_PATHS, KafkaVersions, infer_versions
 
-STATE = replace(cluster({}, brokers={}), controller=None)
+STATE = replace(cluster({}, brokers={}), controller=None, details=ZooKeeperDetails(None, 1))
 EXPECTED = {
     "0.10.2.2": "0.10",
     "1.1.1": "1.0 to 2.6",
@@ -38,7 +38,7 @@ def test_recorded_clusters(version: str) -> None:
 
 
 def test_a_rewritten_topic_znode_tells_2_4() -> None:
-    state = replace(STATE, topics={"foo": Topic("foo", {0: (1,)}, format_version=2)})
+    state = replace(STATE, topics={"foo": TopicNode("foo", {0: (1,)}, format_version=2)})
     assert infer_versions(set(TELLING_PATHS[:2]), state) == KafkaVersions((2, 4), (2, 6))
 
 
@@ -48,7 +48,8 @@ def test_without_a_controller_the_end_is_open() -> None:
 
 def test_facts_that_disagree_give_what_is_certain() -> None:
     """A newer fact proves more than a missing folder, which may have been removed."""
-    state = replace(STATE, controller=Controller(1, 7, kraft_epoch=-1))
+    controller = ControllerNode(1, session_id=7, kraft_epoch=-1)
+    state = replace(STATE, controller=controller, details=ZooKeeperDetails(controller, 1))
     assert infer_versions(set(), state) == KafkaVersions((3, 4), (3, 4))
 
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 # Random groups, and what RangeAssignor and RoundRobinAssignor of the 2.8.2 clients made of them.
 RECORDED = json.loads((Path(__file__).parent / "recorded" / "assignors-2.8.2.json").read_text(encoding="utf-8"))
+# Random groups, what StickyAssignor of the 3.9.2 clients made of them, and then of others of their members and sizes.
+STICKY = json.loads((Path(__file__).parent / "recorded" / "sticky-3.9.2.json").read_text(encoding="utf-8"))
 
 
 def plain(found: Shares) -> dict[str, list[str]]:
@@ -41,6 +43,18 @@ def test_shares_are_those_of_kafkas_own_assignors(case: dict[str, Any]) -> None:
     # Kafka's goes through the topics in the order of a hash table, so only who gets what is its word.
     assert {member: sorted(found) for member, found in given_ranges.items()} == case["range"]
     assert plain(round_robin_shares(case["subscriptions"], case["partitions"])) == case["round_robin"]
+
+
+@pytest.mark.parametrize("case", STICKY, ids=range(len(STICKY)))
+def test_sticky_moves_as_many_as_kafkas_own_assignor(case: dict[str, Any]) -> None:
+    """Kafka chooses by a hash table which members keep one more: how many each has, and how many move, is its word."""
+    before = sticky_shares(dict.fromkeys(case["before"], case["partitions"]), case["partitions"], {})
+    assert plain(before) == case["before"]
+    after = sticky_shares(dict.fromkeys(case["after"], case["grown"]), case["grown"], before)
+    kafkas = {member: tuple(map(tp, found)) for member, found in case["after"].items()}
+    assert sorted(map(len, after.values())) == sorted(map(len, kafkas.values()))
+    assert len(changed_hands(before, after)) == len(changed_hands(before, kafkas))
+    assert sorted(p for found in after.values() for p in found) == sorted(p for found in kafkas.values() for p in found)
 
 
 def test_what_changes_hands() -> None:

@@ -7,7 +7,8 @@ from support.cluster.states import cluster, tp
 
 from kadmin.insight.predict.consumers import OFFSETS, coordinating_partition
 from kadmin.insight.predict.disturbance import DISTURBANCES, Group, OffsetsIn, changed, disturbed
-from kadmin.insight.predict.whatif import placements_of, planned
+from kadmin.insight.predict.plans import planned
+from kadmin.insight.predict.whatif import placements_of
 from kadmin.plan.model import DeletionPlan, Elect, ElectionPlan, PartitionTarget, PlanHeader, ReassignmentPlan
 
 NUMBER = coordinating_partition("readers", 3)

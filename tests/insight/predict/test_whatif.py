@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from support.cluster.states import cluster, tp
 
 from kadmin.cluster.model import NO_LEADER, Requests
+from kadmin.insight.predict.plans import planned
 from kadmin.insight.predict.whatif import (
     Load,
     PlacedPartition,
     compare,
     placements_of,
-    planned,
     predict_loss,
     single_losses,
     without,
@@ -58,7 +58,7 @@ def test_a_loss_with_everything_in_it() -> None:
         states={"c-0": (1, (1,))},
     )
     configs = {"a": {"min.insync.replicas": "2"}, "c": {"unclean.leader.election.enable": "true"}}
-    state = replace(state, topic_configs=configs, admin=Requests(deletions=("gone",)))
+    state = replace(state, topic_configs=configs, requests=Requests(deletions=("gone",)))
     sizes = {tp("a-0"): 10, tp("a-1"): 20, tp("b-0"): 30, tp("c-0"): 40}
     found = predict_loss(placements_of(state, sizes), state.brokers, {1})
     assert [(str(c.partition), c.leader, c.new_leader, c.lossy) for c in found.changes] == [

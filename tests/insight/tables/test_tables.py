@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kadmin.errors import UsageError
 from kadmin.insight.tables.table import Table
-from kadmin.report.tables import table_csv, table_text
+from kadmin.report.cluster.tables import table_csv, table_text
 
 if TYPE_CHECKING:
     from kadmin.insight.tables.table import Cell

@@ -11,6 +11,7 @@ from support.cluster.states import cluster, tp
 from kadmin.errors import BusyError, InvalidInputError, StalePlanError
 from kadmin.operations.decide.examine import examine
 from kadmin.operations.decide.recreation import RecreationWork
+from kadmin.plan.codes import TABLE
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import (
     DeletionPlan,
@@ -22,9 +23,9 @@ from kadmin.plan.model import (
     RecreationPlan,
     TopicRecipe,
 )
-from kadmin.report.answers import diff_answer
-from kadmin.report.markdown import examination_markdown
-from kadmin.report.operations import examination_text
+from kadmin.report.plans.answer import diff_answer
+from kadmin.report.plans.markdown import diff_markdown
+from kadmin.report.plans.text import diff_text
 from kadmin.schema import validate_value
 
 STATE = cluster({"a-0": (1, 2), "a-1": (2, 3), "or.ders-0": (3, 1)}, states={"a-1": (3, (3,))})
@@ -36,10 +37,10 @@ USED = ClusterFacts(sizes=SIZES, consumers={"a": ("billing",)}, topics_create_th
 def test_a_deletion_tells_the_bytes_and_what_may_come_back() -> None:
     found = examine(DELETION, STATE, USED)
     assert (found.refusals, found.lost_bytes) == ((), 4_000)
-    text = examination_text(found)
-    assert "4kB would be destroyed, all copies counted" in text
+    text = diff_text(DELETION, found)
+    assert "4kB would be destroyed, all replicas counted" in text
     assert "warning: the brokers have auto.create.topics.enable=true" in text
-    answer = json.loads(json.dumps(diff_answer(DELETION, found)))
+    answer = json.loads(json.dumps(diff_answer(found)))
     assert validate_value(answer, "answers/diff") == []
     assert (answer["lost_bytes"], len(answer["warnings"])) == (4_000, 1)
 
@@ -48,7 +49,7 @@ def test_a_policy_refuses_what_the_plan_allows_itself() -> None:
     (refusal,) = examine(replace(DELETION, allow_more_than=9), STATE, policy=Policy(deny=("a",))).refusals
     assert isinstance(refusal, InvalidInputError)
     assert "a is protected: it matches the pattern a" in refusal.message
-    assert refusal.cause == "the deletion guard KA050", "as validate --inventory calls it"
+    assert refusal.cause == f"KA050: {TABLE['KA050'].meaning}", "as validate --inventory calls it"
 
 
 def test_an_election_warns_of_what_cannot_be_elected() -> None:
@@ -68,14 +69,15 @@ def test_a_recreation_is_refused_by_the_exit_codes_of_each_reason() -> None:
 def test_a_comment_says_first_whether_it_may_be_applied() -> None:
     plan = ReassignmentPlan(PlanHeader(), (PartitionTarget(tp("a-0"), (3, 2)),))
     found = examine(plan, STATE, ClusterFacts(sizes=SIZES))
-    comment = examination_markdown("plans/a_*b|c.yaml", found)
+    comment = diff_markdown("plans/a_*b|c.yaml", plan, found)
     assert "**1 partition** to reassign in 1 wave, 1 replica to copy, 1kB." in comment
     tokens = MarkdownIt("commonmark", {"html": True}).enable("table").parse(comment)
     assert sum(token.type == "table_open" for token in tokens) == 3
     heading = next(token.content for token in tokens if token.type == "inline")
     assert heading == r"kadmin: `plans/a_*b\|c.yaml`"
-    assert examination_markdown("a`b@all", found).startswith("### kadmin: `` a`b@all ``\n"), "it calls nobody"
-    refused = examination_markdown("p", examine(replace(plan, header=PlanHeader(cluster_id="x")), STATE))
+    assert diff_markdown("a`b@all", plan, found).startswith("### kadmin: `` a`b@all ``\n"), "it calls nobody"
+    foreign = replace(plan, header=PlanHeader(cluster_id="x"))
+    refused = diff_markdown("p", foreign, examine(foreign, STATE))
     assert "would be **refused**" in refused
     assert "| 4 |" in refused
 
@@ -84,18 +86,20 @@ def test_a_comment_of_many_partitions_stays_short() -> None:
     names = [f"t-{number}" for number in range(200)]
     state = cluster(dict.fromkeys(names, (1, 2)))
     plan = ReassignmentPlan(PlanHeader(), tuple(PartitionTarget(tp(name), (2, 1)) for name in names))
-    comment = examination_markdown("p", examine(plan, state))
+    comment = diff_markdown("p", plan, examine(plan, state))
     assert "<summary>200 partitions</summary>" in comment
     assert "... and 150 more" in comment
     assert len(comment) < 10_000
     warned = replace(examine(plan, state), warnings=("w",) * 200)
-    assert examination_text(warned).count("warning: w") == 50
-    assert "... and 150 more (all of them with -o json)" in examination_text(warned)
-    short = examination_markdown("p", warned)
+    assert diff_text(plan, warned).count("warning: w") == 50
+    assert "... and 150 more (all of them with -o json)" in diff_text(plan, warned)
+    short = diff_markdown("p", plan, warned)
     assert (short.count("**warning**"), "... and 150 more\n\n| broker" in short) == (50, True)
     brokers = cluster({f"t-{number}": (number,) for number in range(200)})
     moved = tuple(PartitionTarget(tp(f"t-{number}"), (number + 200,)) for number in range(200))
-    many = examination_markdown("p", examine(ReassignmentPlan(PlanHeader(), moved), brokers))
+    wide = ReassignmentPlan(PlanHeader(), moved)
+    many = diff_markdown("p", wide, examine(wide, brokers))
     assert len(many) < 20_000
-    nothing = examination_markdown("p", examine(ReassignmentPlan(PlanHeader(), ()), state))
+    empty = ReassignmentPlan(PlanHeader(), ())
+    nothing = diff_markdown("p", empty, examine(empty, state))
     assert "Nothing to do." in nothing

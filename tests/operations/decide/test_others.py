@@ -19,17 +19,16 @@ from kadmin.operations.decide.actions import (
 )
 from kadmin.operations.decide.deletion import DeletionWork
 from kadmin.operations.decide.election import ElectionWork
-from kadmin.operations.record.record import OperationState, Step, StepKind
+from kadmin.operations.record.record import Channel, OperationState, Step, StepKind
 from kadmin.plan.model import DeletionLayout, DeletionPlan, PlanHeader
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.decide.actions import Action
 
-ELECTION = "/admin/preferred_replica_election"
-HEARD = Memory(epoch=1, listening=frozenset({ELECTION}))
+HEARD = Memory(epoch=1, listening=frozenset({Channel.ELECTION}))
 TARGETS = tuple(tp(f"a-{n}") for n in range(3))
-ASKED = Step(1, StepKind.ELECTION, partitions=TARGETS[:1])
+ASKED = Step(1, StepKind.ELECTION, "now", partitions=TARGETS[:1])
 
 
 def elect(state: ClusterState, *steps: Step, memory: Memory = HEARD, now: float = 0.0) -> Action:
@@ -42,7 +41,7 @@ def off(**states: tuple[int, tuple[int, ...]]) -> ClusterState:
 
 def test_an_election_asks_only_for_what_can_be_elected() -> None:
     state = off(a_0=(2, (2, 1)), a_1=(2, (2,)))
-    assert elect(state, memory=Memory(epoch=1)) == AskListening(ELECTION)
+    assert elect(state, memory=Memory(epoch=1)) == AskListening(Channel.ELECTION)
     assert elect(state) == PublishElection((tp("a-0"),))
 
 
@@ -51,7 +50,7 @@ def test_elections_go_in_batches_of_500() -> None:
     state = cluster({str(t): (1, 2) for t in targets}, states={str(t): (2, (1, 2)) for t in targets})
     first = decide(ElectionWork(targets), Observed(state, ()), HEARD, 0.0)
     assert first == PublishElection(targets[:500])
-    asked = Step(1, StepKind.ELECTION, partitions=targets[:500])
+    asked = Step(1, StepKind.ELECTION, "now", partitions=targets[:500])
     assert decide(ElectionWork(targets), Observed(state, (asked,)), HEARD, 0.0) == PublishElection(targets[500:1_000])
 
 
@@ -85,7 +84,7 @@ def test_f34_a_dead_preferred_replica_is_told_per_partition() -> None:
 
 
 PLAN = DeletionPlan(PlanHeader(), ("old",))
-DELETED = Step(1, StepKind.DELETION, topics=("old",))
+DELETED = Step(1, StepKind.DELETION, "now", topics=("old",))
 
 
 def delete(state: ClusterState, *steps: Step, now: float = 0.0, plan: DeletionPlan = PLAN) -> Action:
@@ -93,7 +92,7 @@ def delete(state: ClusterState, *steps: Step, now: float = 0.0, plan: DeletionPl
 
 
 def queued(state: ClusterState) -> ClusterState:
-    return replace(state, admin=replace(state.requests, deletions=("old",)))
+    return replace(state, requests=replace(state.requests, deletions=("old",)))
 
 
 def test_a_deletion_is_published_followed_and_done_when_all_is_gone() -> None:
@@ -101,7 +100,7 @@ def test_a_deletion_is_published_followed_and_done_when_all_is_gone() -> None:
     assert delete(there) == PublishDeletion(("old",), DeletionLayout.CHILDREN)
     assert isinstance(delete(queued(there), DELETED), Wait)
     assert isinstance(delete(queued(cluster({})), DELETED), Wait)
-    assert delete(cluster({}), DELETED) == Finish(OperationState.COMPLETED, "1 topics deleted")
+    assert delete(cluster({}), DELETED) == Finish(OperationState.COMPLETED, "1 topic deleted")
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from kadmin.operations.decide.actions import (
     Wait,
 )
 from kadmin.operations.decide.reassignment import ReassignmentWork
-from kadmin.operations.record.record import OperationState, Step, StepKind
+from kadmin.operations.record.record import Channel, OperationState, Step, StepKind
 from kadmin.plan.model import Elect, PartitionTarget
 
 if TYPE_CHECKING:
@@ -29,14 +29,12 @@ if TYPE_CHECKING:
     from kadmin.errors import KadminError
     from kadmin.operations.decide.actions import Action
 
-NODE = "/admin/reassign_partitions"
-ELECTION = "/admin/preferred_replica_election"
 A = PartitionTarget(tp("a-0"), (1, 4), (1, 2))
 B = PartitionTarget(tp("b-0"), (2, 3), (2, 1))
 WORK = ReassignmentWork(((A,), (B,)), (A, B), Elect.NONE)
 START = {"a-0": (1, 2), "b-0": (2, 1)}
-WAVE_1 = Step(1, StepKind.WAVE, wave=0)
-HEARD = Memory(epoch=1, listening=frozenset({NODE, ELECTION}))
+WAVE_1 = Step(1, StepKind.WAVE, "now", wave=0)
+HEARD = Memory(epoch=1, listening=frozenset(Channel))
 
 UNDER_REPLICATED = "under-replicated at the target, waiting for the in-sync replicas"
 
@@ -55,7 +53,7 @@ def failure(action: Action, kind: type[KadminError], state: OperationState) -> K
 
 
 def test_it_asks_before_the_first_wave_and_publishes_when_heard() -> None:
-    assert act(cluster(START), memory=Memory(epoch=1)) == AskListening(NODE)
+    assert act(cluster(START), memory=Memory(epoch=1)) == AskListening(Channel.REASSIGNMENT)
     assert act(cluster(START)) == PublishWave(0, (A,))
 
 
@@ -87,7 +85,7 @@ def test_the_next_wave_waits_for_the_node_to_be_gone() -> None:
 @pytest.mark.parametrize("entries", [{"x-0": (1, 2)}, {"a-0": (3, 4)}, None])
 def test_a_foreign_node_stops_and_is_not_touched(entries: dict[str, tuple[int, ...]] | None) -> None:
     error = failure(act(with_node(cluster(START), entries)), BusyError, OperationState.RUNNING)
-    assert NODE in error.message
+    assert "/admin/reassign_partitions" in error.message
 
 
 def test_f24_a_node_that_nobody_picks_up_is_told_after_the_deadline() -> None:
@@ -159,10 +157,10 @@ def test_our_unanswered_probe_is_not_foreign_and_ends_in_deafness() -> None:
 
 
 def test_an_answered_probe_proves_listening_until_the_epoch_changes() -> None:
-    probe = Step(1, StepKind.PROBE, "now")
+    probe = Step(1, StepKind.PROBE, "now", channel=Channel.REASSIGNMENT)
     asked = Memory(epoch=1, last_step=1, probe=probe)
     heard = remember(asked, Observed(cluster(START), (probe,)), 1.0)
-    assert heard.listening == {NODE}
+    assert heard.listening == {Channel.REASSIGNMENT}
     assert heard.probe is None
     later = remember(heard, Observed(replace(cluster(START), controller_epoch=2), (probe,)), 2.0)
     assert later.listening == frozenset()
@@ -191,7 +189,7 @@ def test_elect_at_end_elects_only_what_is_off() -> None:
     off = cluster({"a-0": (1, 4), "b-0": (2, 3)}, states={"a-0": (4, (4, 1))})
     end = replace(HEARD, wave=2)
     assert act(off, WAVE_1, memory=end, work=work) == PublishElection((tp("a-0"),))
-    asked = Step(2, StepKind.ELECTION, partitions=(tp("a-0"),))
+    asked = Step(2, StepKind.ELECTION, "now", partitions=(tp("a-0"),))
     led = cluster({"a-0": (1, 4), "b-0": (2, 3)})
     assert act(led, WAVE_1, asked, memory=end, work=work) == Finish(
         OperationState.COMPLETED, "2 partitions at their target"
@@ -205,7 +203,7 @@ def test_elect_after_each_wave_elects_before_the_next() -> None:
     work = replace(WORK, elect=Elect.AFTER_EACH_WAVE)
     off = cluster({**START, "a-0": (1, 4)}, states={"a-0": (4, (4, 1))})
     assert act(off, WAVE_1, work=work) == PublishElection((tp("a-0"),))
-    asked = Step(2, StepKind.ELECTION, partitions=(tp("a-0"),))
+    asked = Step(2, StepKind.ELECTION, "now", partitions=(tp("a-0"),))
     led = cluster({**START, "a-0": (1, 4)})
     assert act(led, WAVE_1, asked, work=work) == Advance(1)
 
@@ -228,8 +226,8 @@ def test_the_health_gate_stands_before_every_wave_but_the_first() -> None:
     second = replace(HEARD, wave=1)
     state = cluster({**START, "a-0": (1, 4)})
     assert act(state, WAVE_1, memory=second) == AskHealth()
-    trouble = replace(second, health=HealthSeen(1, 50.0, ("1 partitions offline: z-0",)))
-    assert act(state, WAVE_1, memory=trouble, now=54.0) == Wait("health gate: 1 partitions offline: z-0", 1)
+    trouble = replace(second, health=HealthSeen(1, 50.0, ("partitions offline: z-0",)))
+    assert act(state, WAVE_1, memory=trouble, now=54.0) == Wait("health gate: partitions offline: z-0", 1)
     assert act(state, WAVE_1, memory=trouble, now=55.0) == AskHealth()
     clear = replace(second, health=HealthSeen(1, 50.0, ()))
     assert isinstance(act(state, WAVE_1, memory=clear, now=900.0), PublishWave)

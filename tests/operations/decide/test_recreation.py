@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from kadmin.operations.execute.progress import left_to_do, tally, topics_of
 from support.cluster.states import cluster
 
 from kadmin.errors import BusyError, NotCompletedError
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
 FIRST, SECOND = (TopicRecipe(topic, {0: (1, 2)}, {"a": "b"}) for topic in ("first", "second"))
 WORK = RecreationWork(RecreationPlan(PlanHeader(), (FIRST, SECOND)))
 STEPS = tuple(
-    Step(number, StepKind.CREATION, f"/brokers/topics/{recipe.topic}", "now", topics=(recipe.topic,))
-    for number, recipe in enumerate((FIRST, SECOND), 1)
+    Step(number, StepKind.CREATION, "now", topics=(recipe.topic,)) for number, recipe in enumerate((FIRST, SECOND), 1)
 )
 NONE = cluster({})
 ONE = cluster({"first-0": (1, 2)})
@@ -40,7 +38,7 @@ def test_topics_are_made_one_by_one_until_each_has_its_leaders() -> None:
     assert action(NONE) == PublishTopic(FIRST)
     assert action(ONE, STEPS[0]) == PublishTopic(SECOND)
     assert action(LEADERLESS, *STEPS, now=9.0) == Wait("the controller chooses leaders", 2)
-    assert action(BOTH, *STEPS) == Finish(OperationState.COMPLETED, "2 topics made again, empty")
+    assert action(BOTH, *STEPS) == Finish(OperationState.COMPLETED, "2 topics created again, empty")
 
 
 def test_a_topic_in_the_queue_and_a_missing_controller_are_waited_for() -> None:
@@ -52,9 +50,9 @@ def test_a_topic_in_the_queue_and_a_missing_controller_are_waited_for() -> None:
 @pytest.mark.parametrize(
     ("state", "steps", "kind", "kept", "word"),
     [
-        (ONE, (), BusyError, OperationState.FAILED, "first came to be meanwhile"),
-        (BOTH, STEPS[:1], BusyError, OperationState.FAILED, "second came to be meanwhile"),
-        (NONE, STEPS[:1], NotCompletedError, OperationState.FAILED, "somebody deleted it"),
+        (ONE, (), BusyError, OperationState.FAILED, "first was created meanwhile"),
+        (BOTH, STEPS[:1], BusyError, OperationState.FAILED, "second was created meanwhile"),
+        (NONE, STEPS[:1], NotCompletedError, OperationState.FAILED, "deleted again by others"),
         (LEADERLESS, STEPS, NotCompletedError, OperationState.RUNNING, "has not chosen leaders"),
     ],
 )
@@ -85,7 +83,7 @@ def test_a_pause_lets_what_was_made_get_its_leaders() -> None:
 
 def test_progress_counts_whole_topics() -> None:
     observed = Observed(replace(BOTH, states=ONE.states), STEPS)
-    found = tally(WORK, observed, Memory())
+    found = WORK.tally(observed, Memory())
     assert (found.done, found.total) == (1, 2)
-    assert left_to_do(WORK, observed, Memory()) == ("second",)
-    assert topics_of(WORK) == {"first", "second"}
+    assert WORK.left_to_do(observed, Memory()) == ("second",)
+    assert WORK.topics() == {"first", "second"}

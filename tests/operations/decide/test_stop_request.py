@@ -11,16 +11,15 @@ from kadmin.operations.decide.deletion import DeletionWork
 from kadmin.operations.decide.election import ElectionWork
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.codec import decode_request, encode_request
-from kadmin.operations.record.record import OperationState, Step, StepKind
+from kadmin.operations.record.record import Channel, OperationState, Step, StepKind
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError, StopRequest
 from kadmin.plan.model import DeletionPlan, Elect, PartitionTarget, PlanHeader
 
-NODE, ELECTION = "/admin/reassign_partitions", "/admin/preferred_replica_election"
 START = {"a-0": (1, 2), "b-0": (2, 1)}
 A, B = PartitionTarget(tp("a-0"), (1, 4), (1, 2)), PartitionTarget(tp("b-0"), (2, 3), (2, 1))
 WORK = ReassignmentWork(((A,), (B,)), (A, B), Elect.NONE)
-WAVE_1 = Step(1, StepKind.WAVE, wave=0)
-HEARD = Memory(epoch=1, listening=frozenset({NODE, ELECTION}))
+WAVE_1 = Step(1, StepKind.WAVE, "now", wave=0)
+HEARD = Memory(epoch=1, listening=frozenset(Channel))
 PAUSE, CANCEL = (StopRequest(kind, "ann@h1", "then") for kind in (Stop.PAUSE, Stop.CANCEL))
 COPYING = moving(cluster({**START, "a-0": (1, 4, 2)}), "a-0", adding=(4,), removing=(2,))
 
@@ -61,7 +60,7 @@ class TestAnyWish:
         assert isinstance(action, Finish)
         assert action.state is state
         running = with_node(off, {"a-0": ()}, election=True)
-        asked = Step(1, StepKind.ELECTION, partitions=(tp("a-0"),))
+        asked = Step(1, StepKind.ELECTION, "now", partitions=(tp("a-0"),))
         assert isinstance(decide(work, Observed(running, (asked,), request_), HEARD, 0.0), Wait)
 
     def test_what_is_done_is_done(self, request_: StopRequest, state: OperationState) -> None:
@@ -85,7 +84,7 @@ def test_a_deletion_that_was_asked_for_is_not_taken_back() -> None:
     work = DeletionWork(DeletionPlan(PlanHeader(), ("a",)))
     queued = cluster(START)
     queued = replace(queued, requests=replace(queued.requests, deletions=("a",)))
-    asked = Step(1, StepKind.DELETION, topics=("a",))
+    asked = Step(1, StepKind.DELETION, "now", topics=("a",))
     assert isinstance(decide(work, Observed(queued, (asked,), CANCEL), HEARD, 0.0), Wait)
     before = decide(work, Observed(cluster(START), (), CANCEL), HEARD, 0.0)
     assert isinstance(before, Finish)

@@ -12,7 +12,10 @@ from kadmin.cluster.kafka import connection
 from kadmin.cluster.kafka.log_dirs import log_dirs_by
 from kadmin.cluster.model import Endpoint
 from kadmin.cluster.zookeeper.store import Store
+from kadmin.operations.context import Clock
 from kadmin.operations.reading.brokers import held_in, switch, usage_of
+from kadmin.operations.zookeeper.backend import ZooKeeperBackend
+from kadmin.operations.zookeeper.paths import Paths
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
@@ -79,8 +82,9 @@ def test_what_brokers_do_not_tell_is_said_with_its_reason(chroot: str, monkeypat
     """The second question is not waited for: who did not answer the first is silent."""
     monkeypatch.setattr(connection, "BOOTSTRAP_S", 0.5)
     with Store.connect(chroot) as store:
-        silent = usage_of(store, listening("PLAINTEXT"), ["a"], None)
-        closed = usage_of(store, listening("SSL"), ["a"], {tp("a-0"): 5})
+        backend = ZooKeeperBackend(store, Paths(), Clock())
+        silent = usage_of(backend, listening("PLAINTEXT"), ["a"], None)
+        closed = usage_of(backend, listening("SSL"), ["a"], {tp("a-0"): 5})
     assert (silent.consumers, silent.deletion_enabled, silent.topics_create_themselves) == ({"a": ()}, None, None)
     begins = [each.partition(": ")[0] for each in silent.unavailable]
     assert begins == [

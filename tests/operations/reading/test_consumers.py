@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from support.cli.commands import command
+from support.cli.in_process import command
 from support.documents.plans import document, reassignment
 from support.zookeeper.recorded_znodes import OLD_CONSUMERS, load, recorded, write
 
@@ -139,7 +139,7 @@ def test_who_reads_what_a_plan_moves_is_disturbed(readers: tuple[Store, dict[int
     [
         (["preview", "--group", "nobody", "--members", "2"], 4, "no live member"),
         (["preview", "--group", GROUP, "--lose", "who"], 4, "alive are"),
-        (["preview", "--group", GROUP], 64, "Nothing changes"),
+        (["preview", "--group", GROUP], 64, "No change is named"),
         (["preview", "--group", "a/b", "--members", "2"], 3, "a/b"),
     ],
 )

@@ -3,12 +3,15 @@ from __future__ import annotations
 import json
 import zlib
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.cluster.states import tp
 
 from kadmin.cluster.model import TopicPartition
+from kadmin.errors import KadminError, NotCompletedError
 from kadmin.operations.record.codec import (
+    RECORD_VERSION,
     decode_listing,
     decode_record,
     decode_status,
@@ -19,7 +22,9 @@ from kadmin.operations.record.codec import (
     restate,
 )
 from kadmin.operations.record.record import (
+    TRANSITIONS,
     Author,
+    Channel,
     OperationKind,
     OperationRecord,
     OperationState,
@@ -27,8 +32,8 @@ from kadmin.operations.record.record import (
     Step,
     StepKind,
     ThrottleRecord,
+    require_transition,
 )
-from kadmin.operations.zookeeper.journal import CHUNK_BYTES
 from kadmin.plan.model import TopicRecipe
 from kadmin.plan.throttle import ConfigChange
 
@@ -75,27 +80,30 @@ def test_a_record_survives_the_round_trip(record: OperationRecord) -> None:
     assert decode_record(encode_record(record), record.operation_id) == record
 
 
-def test_a_record_from_before_throttles_is_read_as_one_without() -> None:
+@pytest.mark.parametrize("layout", [{"min_reader": RECORD_VERSION + 1}, {"version": 1}])
+def test_a_record_of_another_layout_is_refused(layout: dict[str, int]) -> None:
     record = OperationRecord("id", OperationKind.ELECTION, "{}", "sha256:0", None, "now", Author("u", "h", 1), {})
-    value = json.loads(zlib.decompress(b"".join(encode_record(record))))
-    del value["throttle"]
-    assert decode_record((zlib.compress(json.dumps(value).encode()),), "id") == record
+    value = json.loads(zlib.decompress(encode_record(record)))
+    del value["min_reader"]
+    with pytest.raises(NotCompletedError, match="another version of kadmin"):
+        decode_record(zlib.compress(json.dumps(value | layout).encode()), "id")
 
 
-def test_no_chunk_passes_the_payload_cap() -> None:
-    origin = {TopicPartition(f"topic-{n * 7919 % 100_003}", n): (n % 97, n % 89 + 97) for n in range(60_000)}
-    record = OperationRecord(
-        "id", OperationKind.REASSIGNMENT, "{}", "sha256:0", None, "now", Author("u", "h", 1), origin, ((0,),)
-    )
-    chunks = encode_record(record)
-    assert len(chunks) > 1
-    assert max(map(len, chunks)) <= CHUNK_BYTES
-    assert decode_record(chunks, "id").origin == origin
+@pytest.mark.parametrize("before", OperationState)
+@pytest.mark.parametrize("after", OperationState)
+def test_only_listed_transitions_are_legal(before: OperationState, after: OperationState) -> None:
+    """A finished operation never changes; an unfinished one can come to an end."""
+    assert not (before.finished and TRANSITIONS[before])
+    if after in TRANSITIONS[before]:
+        require_transition("id", before, after)
+    else:
+        with pytest.raises(KadminError, match=f"is {before} and cannot become {after}"):
+            require_transition("id", before, after)
 
 
 @given(st.sampled_from(StepKind), st.lists(partitions, max_size=5), st.lists(st.text(max_size=5), max_size=3))
 def test_a_step_survives_the_round_trip(kind: StepKind, named: list[TopicPartition], topics: list[str]) -> None:
-    step = Step(3, kind, "/admin/x", "now", 2, tuple(named), tuple(topics))
+    step = Step(3, kind, "now", 2, tuple(named), tuple(topics), Channel.ELECTION, refused=dict.fromkeys(named, "no"))
     assert decode_step(encode_step(step)) == step
 
 

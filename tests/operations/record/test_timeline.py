@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from support.cli.commands import command
+from support.cli.in_process import command
 from support.controller.eras import ERAS
 from support.executor.kill_points import WAVES, Ground
 from support.executor.runs import apply
@@ -28,13 +28,13 @@ def test_the_page_of_a_finished_operation(site: Site, tmp_path: Path) -> None:
     told = command("report", str(ran.outcome.operation_id), "-z", practice.connect_string, "--out", page)
     assert (told.status, told.err) == (0, "")
     text = page.read_text()
-    assert "<h1>PartitionTarget completed</h1>" in text
+    assert "<h1>Reassignment completed</h1>" in text
     assert [f"published wave {number + 1} of {len(WAVES)}" in text for number in range(len(WAVES))] == [True] * 3
-    assert "The cluster of now holds all 5 partitions at their target." in text
+    assert "All partitions are at their target now: 5." in text
     assert "throttled to 1MB/s" in text
-    assert "brokers told no sizes" in text, "the model has no brokers to ask"
+    assert "brokers gave no sizes" in text, "the model has no brokers to ask"
     last = command("report", "-z", practice.connect_string)
-    assert "<h1>PartitionTarget completed</h1>" in last.out, "the last operation, where none is named"
+    assert "<h1>Reassignment completed</h1>" in last.out, "the last operation, where none is named"
     unknown = command("report", "../nobody", "-z", practice.connect_string)
     assert (unknown.status, "There is no operation ../nobody" in unknown.err) == (3, True)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from support.cli.commands import command
+from support.cli.in_process import command
 from support.controller.simple_controller import CLUSTER_ID, Manner, SimpleController
 from support.documents.plans import deletion, document
 from support.zookeeper.fault_proxy import MULTI, Action, Fault, FaultProxy
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from support.cli.commands import Answer
+    from support.cli.in_process import Answer
 
 pytestmark = pytest.mark.zookeeper
 
@@ -69,7 +69,7 @@ def is_back(cluster: SimpleController) -> bool:
 def test_a_deleted_topic_is_made_again_with_assignment_and_configs(cluster: SimpleController, deleted: str) -> None:
     done = recreate(cluster, deleted, "--yes")
     assert done.status == 0, done.err
-    assert "1 topics made again" in done.out
+    assert "1 topic created again" in done.out
     assert is_back(cluster)
     assert (recreation(cluster)["state"], recreation(cluster)["made"]) == ("completed", [["orders"]])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import pytest
@@ -53,12 +54,14 @@ def test_no_more_than_a_thousand_notifications_a_minute(store: Store) -> None:
     lease = Lock(store, PATHS).take(LOCKED, Clock(), 0)
     record = recorded(store, targets(topics))
     clock = Hours()
+    clock.until = 59.0
     with pytest.raises(NotCompletedError, match="deadline"):
-        throttling(store, record, clock=clock).set_up(lease, deadline=59.0)
+        throttling(store, record, clock=clock).set_up(lease)
     assert clock.time == 0, "no wait for what the deadline forbids"
     assert PER_MINUTE - 50 <= len(notified(store)) <= PER_MINUTE
+    clock.until = math.inf
     throttle = throttling(store, record, clock=clock)
-    throttle.set_up(lease, None)
+    throttle.set_up(lease)
     assert clock.time == 0, "what is set is not set again"
     throttle.take_down(lease, OFF)
     assert clock.time >= 60
@@ -68,7 +71,7 @@ def test_no_more_than_a_thousand_notifications_a_minute(store: Store) -> None:
 def test_with_ten_thousand_notifications_waiting_none_is_added(store: Store, lease: Lease) -> None:
     told = Told()
     set_before = throttling(store, recorded(store, targets()), told)
-    set_before.set_up(lease, None)
+    set_before.set_up(lease)
     before = configs(store)
     for _ in range(MANY_CONFIG_CHANGES // 1000):
         store.multi([Create("/config/changes/config_change_", b"{}", sequential=True)] * 1000)
@@ -86,7 +89,7 @@ def test_large_configs_go_in_groups_that_fit_a_packet(store: Store) -> None:
         configure(store, f"topics/{topic}", {"x": topic * 300_000})
     lease = Lock(store, PATHS).take(LOCKED, Clock(), 0)
     throttle = throttling(store, recorded(store, targets(topics)))
-    throttle.set_up(lease, None)
+    throttle.set_up(lease)
     assert [config(store, f"topics/{topic}")[FOLLOWER_REPLICAS] for topic in topics] == ["0:3"] * 3
     throttle.take_down(lease, OFF)
     assert config(store, "topics/b") == {"x": "b" * 300_000}

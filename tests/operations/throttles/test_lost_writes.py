@@ -72,10 +72,10 @@ def test_a_lost_request_or_reply_is_resolved_and_nobody_is_notified_twice(
         lease = Lock(cut, PATHS).take(LOCKED, Clock(), 0)
         throttle = throttling(cut, record)
         if way == "off":
-            throttle.set_up(lease, None)
+            throttle.set_up(lease)
         proxy.faults.append(Fault(Action.CUT_BEFORE, writes_configs(side)))
         if way == "on":
-            throttle.set_up(lease, None)
+            throttle.set_up(lease)
             assert config(store, "brokers/1") == RATES
         reassigned(store, "a", (1, 3))
         throttle.take_down(lease, OFF)
@@ -85,7 +85,7 @@ def test_a_lost_request_or_reply_is_resolved_and_nobody_is_notified_twice(
 
 
 def on_and_off(throttle: Throttling, lease: Lease) -> None:
-    throttle.set_up(lease, None)
+    throttle.set_up(lease)
     throttle.take_down(lease, OFF)
 
 
@@ -114,7 +114,7 @@ def test_killed_at_any_write_another_machine_restores_every_value(
     Lock(store, PATHS).release_by_hand("op")
     lease = Lock(store, PATHS).take(LOCKED, Clock(), 0)
     taken_over = throttling(store, record)
-    taken_over.set_up(lease, None)
+    taken_over.set_up(lease)
     assert config(store, "brokers/1") == RATES
     reassigned(store, "a", (1, 3))
     taken_over.take_down(lease, OFF)
@@ -129,7 +129,7 @@ def test_an_edit_in_the_very_moment_of_our_write_is_seen(store: Store, lease: Le
     with through_a_proxy(chroot) as (proxy, connect), Store.connect(connect) as behind:
         lease = Lock(behind, PATHS).take(LOCKED, Clock(), 0)
         throttle = throttling(behind, record)
-        throttle.set_up(lease, None)
+        throttle.set_up(lease)
         edit = {"retention.ms": "8", LEADER_REPLICAS: "7:7,0:1,0:2,9:9", FOLLOWER_REPLICAS: "0:3"}
         proxy.faults.append(
             Fault(Action.CALL, writes_configs(Side.REQUEST), then=lambda: configure(store, "topics/a", edit))
@@ -152,5 +152,5 @@ def test_an_entity_that_never_stands_still_is_named(store: Store, lease: Lease, 
 
         proxy.faults.append(Fault(Action.CALL, writes_configs(Side.REQUEST), times=99, then=edit))
         with pytest.raises(BusyError, match=r"brokers/1, .*topics/a keep changing"):
-            throttle.set_up(lease, None)
+            throttle.set_up(lease)
     assert config(store, "brokers/1") == {}, "all or nothing"

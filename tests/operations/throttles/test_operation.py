@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from support.cli.commands import command
+from support.cli.in_process import command
 from support.documents.plans import document, reassignment
 from support.executor.throttling import (
     BEFORE,
@@ -46,7 +46,7 @@ def test_on_and_off_again_is_what_it_was_and_each_entity_is_notified_once_each_w
     """Also where /config/brokers does not exist yet, as on 0.10.2."""
     told, record = Told(), recorded(store, targets())
     throttle = throttling(store, record, told)
-    throttle.set_up(lease, None)
+    throttle.set_up(lease)
     assert configs(store) == {
         "topics/a": {"retention.ms": "7", LEADER_REPLICAS: "7:7,0:1,0:2", FOLLOWER_REPLICAS: "0:3"},
         "brokers/1": RATES,
@@ -64,7 +64,7 @@ def test_on_and_off_again_is_what_it_was_and_each_entity_is_notified_once_each_w
 def test_fields_that_kafka_may_add_one_day_are_kept(store: Store, lease: Lease) -> None:
     store.multi([SetData("/config/topics/a", b'{"version":1,"later":[1],"config":{"b":"1"}}', -1)])
     throttle = throttling(store, recorded(store, targets()))
-    throttle.set_up(lease, None)
+    throttle.set_up(lease)
     throttle.take_down(lease, OFF)
     node = store.get("/config/topics/a")
     assert node is not None
@@ -73,8 +73,8 @@ def test_fields_that_kafka_may_add_one_day_are_kept(store: Store, lease: Lease) 
 
 def test_after_a_crash_what_is_ours_already_is_not_written_again(store: Store, lease: Lease) -> None:
     record = recorded(store, targets())
-    throttling(store, record).set_up(lease, None)
-    throttling(store, record).set_up(lease, None)
+    throttling(store, record).set_up(lease)
+    throttling(store, record).set_up(lease)
     assert notified(store) == ENTITIES
     throttling(store, record).take_down(lease, OFF)
     throttling(store, record).take_down(lease, OFF)
@@ -93,7 +93,7 @@ def test_a_value_changed_since_the_record_stops_before_anything_is_written(store
     configure(store, "brokers/2", {LEADER_RATE: "123"})
     before = configs(store)
     with pytest.raises(BusyError, match=r"brokers/2 leader\.replication\.throttled\.rate = 123"):
-        throttling(store, record).set_up(lease, None)
+        throttling(store, record).set_up(lease)
     assert configs(store) == before
     assert notified(store) == []
 
@@ -101,13 +101,13 @@ def test_a_value_changed_since_the_record_stops_before_anything_is_written(store
 def test_an_edit_while_copies_run_is_kept_and_told_by_resume_and_at_the_end(store: Store, lease: Lease) -> None:
     """F39: the operator's edit is kept and reported."""
     record, told = recorded(store, targets()), Told()
-    throttling(store, record).set_up(lease, None)
+    throttling(store, record).set_up(lease)
     store.multi([Create(PATHS.operation("op"), b""), Create(PATHS.steps("op"), b"")])
     store.multi([Create(PATHS.step("op", 1), encode_step(Step(1, StepKind.WAVE, "now", wave=0)))])
     configure(store, "brokers/2", {**RATES, LEADER_RATE: "777"})
     configure(store, "topics/a", {LEADER_REPLICAS: "7:7,0:1,0:2,8:8", FOLLOWER_REPLICAS: "*"})
     resumed = throttling(store, record, told)
-    resumed.set_up(lease, None)
+    resumed.set_up(lease)
     assert "brokers/2 leader.replication.throttled.rate = 777" in told[0]
     reassigned(store, "a", (1, 3))
     resumed.take_down(lease, OFF)
@@ -115,7 +115,7 @@ def test_an_edit_while_copies_run_is_kept_and_told_by_resume_and_at_the_end(stor
         "brokers/2": {LEADER_RATE: "777"},
         "topics/a": {LEADER_REPLICAS: "7:7,8:8", FOLLOWER_REPLICAS: "*"},
     }
-    assert "somebody changed a throttle meanwhile, kept: " in told[2]
+    assert "kept throttles that others changed meanwhile: " in told[2]
     assert "topics/a follower.replication.throttled.replicas = *" in told[2]
 
 
@@ -123,7 +123,7 @@ def test_an_edit_while_copies_run_is_kept_and_told_by_resume_and_at_the_end(stor
 def test_it_stays_while_anything_of_the_operation_is_in_flight(store: Store, lease: Lease, in_isr: bool) -> None:  # noqa: FBT001 - a row
     """F39: as seen on the cluster; a target that was reached with a new replica still out of sync copies, too."""
     told, throttle = Told(), throttling(store, recorded(store, targets()))
-    throttle.set_up(lease, None)
+    throttle.set_up(lease)
     if in_isr:
         reassigning(store, "a", (1, 3, 2), (3,))
     else:
@@ -145,7 +145,7 @@ def test_without_the_lock_nothing_is_written_and_it_is_said_to_stay(store: Store
     """F38: the lock released by hand."""
     told = Told()
     throttle = throttling(store, recorded(store, targets()), told)
-    throttle.set_up(lease, None)
+    throttle.set_up(lease)
     with Store.connect(chroot) as other:
         Lock(other, PATHS).release_by_hand("op")
     with pytest.raises(LostLockError):
@@ -162,7 +162,7 @@ def test_the_configs_of_a_deleted_topic_are_not_made_again(store: Store, lease: 
     gone = ["/partitions/0/state", "/partitions/0", "/partitions", ""]
     store.multi([Delete(f"/brokers/topics/a{below}", -1) for below in gone] + [Delete("/config/topics/a", -1)])
     throttle = throttling(store, record)
-    throttle.set_up(lease, None)
+    throttle.set_up(lease)
     throttle.take_down(lease, OFF)
     assert store.exists("/config/topics/a") is None
     assert config(store, "brokers/1") == {}

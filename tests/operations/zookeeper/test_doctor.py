@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from kazoo.client import KazooClient
 from kazoo.security import make_acl
-from support.cli.commands import command
+from support.cli.in_process import command
 from support.zookeeper.recorded_znodes import CLUSTERS, load, write
 
 from kadmin.cluster.zookeeper.model import Create, Delete, SetData

@@ -16,7 +16,7 @@ from kadmin.operations.zookeeper.succession import STILL_S, Succession, not_yet,
 
 if TYPE_CHECKING:
     from kadmin.cluster.zookeeper.store import Store
-    from kadmin.operations.context import Context
+    from kadmin.operations.zookeeper.backend import ZooKeeperContext
 
 NODE = "/admin/reassign_partitions"
 ELECTION = "/admin/preferred_replica_election"
@@ -78,7 +78,7 @@ def test_what_no_new_controller_could_read(path: str, data: bytes | None, *, poi
 
 
 @pytest.fixture
-def context(store: Store) -> Context:
+def context(store: Store) -> ZooKeeperContext:
     """A cluster of one broker whose session is ours, with a controller; nobody watches it."""
     paths = ("/brokers", "/brokers/ids", "/brokers/topics")
     store.multi([Create(path, b"") for path in paths])
@@ -88,8 +88,8 @@ def context(store: Store) -> Context:
 
 
 @pytest.mark.zookeeper
-def test_a_broker_that_does_not_watch_is_waited_for_and_named(context: Context) -> None:
-    failover = Failover(context)
+def test_a_broker_that_does_not_watch_is_waited_for_and_named(context: ZooKeeperContext) -> None:
+    failover = Failover(context.store, context.clock)
     assert look(context.store).brokers == {1: context.store.session_id}
     assert "1" in str(failover.ask())
     context.clock.wait(PATIENCE_S + 1)
@@ -99,10 +99,10 @@ def test_a_broker_that_does_not_watch_is_waited_for_and_named(context: Context) 
 
 @pytest.mark.zookeeper
 def test_where_zookeeper_does_not_tell_everything_must_stand_still(
-    context: Context, monkeypatch: pytest.MonkeyPatch
+    context: ZooKeeperContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(type(context.store), "four_letter_words", lambda *_: {"server": None})
-    failover = Failover(context)
+    failover = Failover(context.store, context.clock)
     assert isinstance(failover.ask(), str)
     context.clock.wait(STILL_S - 1)
     context.store.multi([SetData("/controller_epoch", b"2", -1)])
@@ -113,11 +113,11 @@ def test_where_zookeeper_does_not_tell_everything_must_stand_still(
 
 @pytest.mark.zookeeper
 def test_never_over_a_node_that_the_next_one_could_not_read_unless_it_goes_with_it(
-    context: Context, monkeypatch: pytest.MonkeyPatch
+    context: ZooKeeperContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(type(context.store), "four_letter_words", lambda *_: {"server": None})
     context.store.multi([Create(NODE, b'{"version":1}'), Create("/brokers/topics/a", b'{"partitions":{"0":["1"]}}')])
-    failover = Failover(context)
+    failover = Failover(context.store, context.clock)
     failover.ask()
     context.clock.wait(STILL_S)
     with pytest.raises(NotCompletedError, match="could not read"):
@@ -126,7 +126,7 @@ def test_never_over_a_node_that_the_next_one_could_not_read_unless_it_goes_with_
 
 
 @pytest.mark.zookeeper
-def test_a_move_holds_only_for_the_controller_that_was_seen(context: Context) -> None:
+def test_a_move_holds_only_for_the_controller_that_was_seen(context: ZooKeeperContext) -> None:
     bump = ControllerMove(epoch_version=0, controller_version=0)
     context.store.multi([SetData("/controller_epoch", b"2", -1)])
     assert not context.store.multi(bump.ops()).committed
@@ -134,14 +134,14 @@ def test_a_move_holds_only_for_the_controller_that_was_seen(context: Context) ->
 
 
 @pytest.mark.zookeeper
-def test_a_successor_is_waited_for(context: Context) -> None:
+def test_a_successor_is_waited_for(context: ZooKeeperContext) -> None:
     context.store.multi([Delete("/controller", -1)])
     with pytest.raises(NotCompletedError, match="no broker has become"):
-        await_successor(context, 0, None)
+        await_successor(context.store, context.clock, 0)
     assert context.clock.now() >= 30
     context.store.multi([SetData("/controller_epoch", b"2", -1), Create("/controller", b"{}", ephemeral=True)])
-    await_successor(context, 0, None)
+    await_successor(context.store, context.clock, 0)
     context.clock.careful = True
     context.clock.interrupt(15)
     with pytest.raises(StoppedError):
-        await_successor(context, 1, None)
+        await_successor(context.store, context.clock, 1)

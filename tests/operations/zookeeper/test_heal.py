@@ -6,15 +6,13 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from kadmin.operations.execute.holding import new_holder
 from kazoo.client import KazooClient
-from support.cli.commands import command
+from support.cli.in_process import command
 
 from kadmin.cluster.zookeeper.model import Create
 from kadmin.errors import InvalidInputError, KadminError, UsageError
 from kadmin.operations.context import Clock
 from kadmin.operations.decide.kinds import work_of
-from kadmin.operations.execute.apply import Bounds
 from kadmin.operations.record.codec import decode_step, encode_step
 from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState, Replaced, Step, StepKind
 from kadmin.operations.zookeeper.backend import zookeeper_context
@@ -26,20 +24,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kadmin.cluster.zookeeper.store import Store
-    from kadmin.operations.context import Context
-
-WITHOUT_END = Bounds(None, 0)
+    from kadmin.operations.zookeeper.backend import ZooKeeperContext
 
 
 def test_a_step_keeps_what_it_replaced_byte_for_byte() -> None:
     for data in (None, b"", b"null", bytes(range(256)) * 100):
-        step = Step(3, StepKind.REPAIR, replaced=Replaced("/x", 7, data))
+        step = Step(3, StepKind.REPAIR, "now", replaced=Replaced("/x", 7, data))
         assert decode_step(encode_step(step)) == step
-    assert decode_step(b'{"at":"","kind":"wave","number":1,"partitions":[],"path":"/x","topics":[],"wave":0}').wave == 0
 
 
 @pytest.fixture
-def context(store: Store) -> Iterator[Context]:
+def context(store: Store) -> Iterator[ZooKeeperContext]:
     """A cluster of one broker, which is no controller."""
     topics = b'{"version":1,"partitions":{"0":[1]}}'
     for path in ("/brokers", "/brokers/ids", "/brokers/topics", "/config", "/admin/delete_topics"):
@@ -68,29 +63,30 @@ def agree(_finding: str, _cure: str) -> None:
 
 
 @pytest.mark.zookeeper
-def test_without_a_controller_it_stands_in_and_steps_down(context: Context) -> None:
+def test_without_a_controller_it_stands_in_and_steps_down(context: ZooKeeperContext) -> None:
     """The record tells what was done; what is not healed by that (here nobody watches) is not claimed."""
+    context.clock.until = context.clock.now() + 12
     with pytest.raises(KadminError):
-        heal(context, Bounds(context.clock.now() + 12, 0), agree)
+        heal(context, 0, agree)
     assert json.loads((context.store.get("/controller") or Create("")).data or b"{}")["brokerid"] == 1
     (listing,) = context.operations.listings()
     assert listing.kind is OperationKind.HEAL
     (step, *_) = context.operations.steps(listing.operation_id)
-    assert (step.kind, step.path) == (StepKind.REPAIR, "/controller")
+    assert step.kind is StepKind.REPAIR
 
 
 @pytest.mark.zookeeper
-def test_who_declines_leaves_everything_as_it_is(context: Context) -> None:
+def test_who_declines_leaves_everything_as_it_is(context: ZooKeeperContext) -> None:
     def decline(_finding: str, _cure: str) -> None:
         raise UsageError("Not confirmed; nothing was changed.")
 
     with pytest.raises(UsageError, match="nothing was changed"):
-        heal(context, WITHOUT_END, decline)
+        heal(context, 0, decline)
     assert context.store.exists("/kadmin") is None
 
 
 @pytest.mark.zookeeper
-def test_a_heal_that_died_is_named_and_taken_over(context: Context) -> None:
+def test_a_heal_that_died_is_named_and_taken_over(context: ZooKeeperContext) -> None:
     record = heal_record(context, "20261121T000000Z-abc")
     for arguments in (("status",), ("history",)):
         shown = command(*arguments, "-z", context.store.connect_string)
@@ -98,16 +94,17 @@ def test_a_heal_that_died_is_named_and_taken_over(context: Context) -> None:
     assert "kadmin heal" in command("status", "-z", context.store.connect_string).out
     with pytest.raises(InvalidInputError, match="heals the cluster"):
         work_of(record)
+    context.clock.until = context.clock.now() + 5
     with pytest.raises(KadminError):
-        heal(context, Bounds(context.clock.now() + 5, 0), agree)
+        heal(context, 0, agree)
     (listing,) = context.operations.listings()
     assert listing.operation_id == record.operation_id
     assert listing.status.state is OperationState.FAILED
 
 
-def heal_record(context: Context, operation_id: str) -> OperationRecord:
+def heal_record(context: ZooKeeperContext, operation_id: str) -> OperationRecord:
     """Leave a heal unfinished, as one that was killed."""
-    holder = new_holder(context, operation_id, "now")
+    holder = context.new_holder(operation_id, "now")
     lease = Lock(context.store, context.paths).take(holder, context.clock, 0)
     record = OperationRecord(operation_id, OperationKind.HEAL, "{}", "sha256:0", None, "now", holder.author, {})
     context.operations.create(record, lease, "now")

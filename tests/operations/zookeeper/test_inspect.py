@@ -7,7 +7,7 @@ import io
 import json
 
 import pytest
-from support.cli.commands import command
+from support.cli.in_process import command
 from support.zookeeper.inspection import asked, read, rows
 from support.zookeeper.recorded_znodes import CLUSTERS, OLD_CONSUMERS, load, write
 

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 import pytest
 from kazoo.client import KazooClient
 from kazoo.security import make_acl
-from support.cli.commands import command
+from support.cli.in_process import command
 from support.live.waiting import wait_until
 from support.zookeeper.inspection import COMMANDS, asked, look, rows
 from support.zookeeper.recorded_znodes import write
 
 from kadmin.cluster.zookeeper.model import Create, Delete, SetData
-from kadmin.report.tables import table_answer, table_csv, table_text
+from kadmin.report.cluster.tables import table_answer, table_csv, table_text
 
 if TYPE_CHECKING:
     from pathlib import Path

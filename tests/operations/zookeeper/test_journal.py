@@ -87,7 +87,7 @@ def test_the_oldest_finished_operations_are_pruned_the_unfinished_never(store: S
 def test_steps_are_read_in_order(store: Store, lease: Lease) -> None:
     journal = Journal(store, PATHS)
     journal.create(record("op-1"), lease, "now")
-    steps = [Step(number, StepKind.WAVE, wave=number - 1) for number in range(1, 13)]
+    steps = [Step(number, StepKind.WAVE, "now", wave=number - 1) for number in range(1, 13)]
     for step in steps:
         store.multi([Create(PATHS.step("op-1", step.number), encode_step(step))])
     assert journal.steps("op-1") == tuple(steps)

@@ -11,7 +11,7 @@ from kadmin.operations.context import Clock
 from kadmin.operations.record.holder import Holder, LostLockError
 from kadmin.operations.record.record import Author, OperationKind, OperationRecord, OperationState, OperationStatus
 from kadmin.operations.zookeeper.journal import Journal
-from kadmin.operations.zookeeper.lock import Lock
+from kadmin.operations.zookeeper.lock import Lock, lease_checks
 from kadmin.operations.zookeeper.paths import Paths
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def test_a_holder_whose_lock_was_released_by_hand_writes_nothing_more(store: Sto
 
 
 def test_releasing_by_hand_wants_the_right_operation(store: Store) -> None:
-    with pytest.raises(InvalidInputError, match="Nobody"):
+    with pytest.raises(InvalidInputError, match="The lock is free"):
         Lock(store, PATHS).release_by_hand("op-1")
     grab(store)
     with pytest.raises(BusyError, match="op-1, not op-9"):
@@ -106,7 +106,7 @@ def test_the_root_can_lie_elsewhere(store: Store) -> None:
     paths = Paths("/ops/tools/kadmin")
     lease = Lock(store, paths).take(holder(), Clock(), 0)
     assert store.exists("/ops/tools/kadmin/lock") is not None
-    assert lease.checks(paths)[0].path == "/ops/tools/kadmin/fence"
+    assert lease_checks(lease, paths)[0].path == "/ops/tools/kadmin/fence"
 
 
 def test_a_foreign_write_to_the_fence_is_noticed(store: Store) -> None:

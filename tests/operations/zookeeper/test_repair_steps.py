@@ -1,4 +1,4 @@
-"""Which cure comes next, row by row."""
+"""Which step comes next, row by row."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from support.cluster.states import cluster, tp, with_node
 
 from kadmin.cluster.zookeeper.model import Znode
 from kadmin.insight.diagnosis.finding import Finding, Trouble
-from kadmin.operations.zookeeper.repair_steps import Patient, Write, next_cure, unhealed
+from kadmin.operations.zookeeper.repair_steps import Diagnosis, Write, next_step, unhealed
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from kadmin.cluster.model import ClusterState
-    from kadmin.operations.zookeeper.repair_steps import Cure
+    from kadmin.operations.zookeeper.repair_steps import RepairStep
 
 NODE = "/admin/reassign_partitions"
 ELECTION = "/admin/preferred_replica_election"
@@ -29,21 +29,21 @@ def found(trouble: Trouble, path: str = NODE) -> Finding:
     return Finding(trouble, path, f"{trouble} at {path}", (), "kadmin doctor", stops_apply=True)
 
 
-def cure(
+def decide(
     *findings: Finding,
     state: ClusterState = STATE,
-    tried: Collection[tuple[Trouble, str]] = (),
+    tried: Collection[tuple[str, str]] = (),
     topic: bytes = STRINGS,
-) -> Cure | None:
+) -> RepairStep | None:
     data = {NODE: b"{}", ELECTION: b"", TOPIC: topic}
     nodes = {path: Znode(path, data[path], 7) for path in {each.path for each in findings} & set(data)}
-    return next_cure(Patient(findings, state, nodes), tried)
+    return next_step(Diagnosis(findings, state, nodes), tried)
 
 
 def test_a_node_that_stands_in_the_way_goes_together_with_the_controller() -> None:
     for trouble in (Trouble.POISON_NODE, Trouble.IGNORED_NODE, Trouble.ZOMBIE_NODE, Trouble.WRONG_ACL):
         for path in (NODE, ELECTION):
-            step = cure(found(trouble, path))
+            step = decide(found(trouble, path))
             assert step is not None
             assert (step.write, step.move, step.checked) == (Write.DELETE, True, True)
             assert step.node == Znode(path, step.node.data if step.node else None, 7)
@@ -52,14 +52,14 @@ def test_a_node_that_stands_in_the_way_goes_together_with_the_controller() -> No
 def test_a_zombie_that_names_moves_in_flight_stays() -> None:
     """Controllers up to 2.3 forget a move that is not in the node."""
     union = with_node(cluster({"a-0": (3, 1, 2), "b-0": (2, 1)}), {"a-0": (3, 1), "gone-0": (1,)})
-    step = cure(found(Trouble.ZOMBIE_NODE), state=union)
+    step = decide(found(Trouble.ZOMBIE_NODE), state=union)
     assert step is not None
     assert (step.write, step.move) == (Write.NOTHING, True)
-    assert cure(found(Trouble.WRONG_ACL), state=union) is None, "its moves come first"
+    assert decide(found(Trouble.WRONG_ACL), state=union) is None, "its moves come first"
 
 
 def test_string_ids_are_written_back() -> None:
-    step = cure(found(Trouble.STRING_IDS, TOPIC))
+    step = decide(found(Trouble.STRING_IDS, TOPIC))
     assert step is not None
     assert (step.write, step.move) == (Write.OVERWRITE, True)
     assert step.data == b'{"version":1,"partitions":{"0":[1,2]}}'
@@ -67,16 +67,16 @@ def test_string_ids_are_written_back() -> None:
 
 def test_data_that_is_gone_is_not_pretended_to_be_healed() -> None:
     lost = found(Trouble.EMPTY_REPLICAS, TOPIC)
-    assert cure(lost, topic=LOST) is None
+    assert decide(lost, topic=LOST) is None
     assert unhealed([lost]) == (lost,)
 
 
 def test_the_controller_moves_only_with_the_last_thing_that_it_could_not_read() -> None:
     both = (found(Trouble.POISON_NODE), found(Trouble.STRING_IDS, TOPIC))
-    first = cure(*both)
+    first = decide(*both)
     assert first is not None
     assert not first.move
-    last = cure(both[1])
+    last = decide(both[1])
     assert last is not None
     assert last.move
 
@@ -84,34 +84,34 @@ def test_the_controller_moves_only_with_the_last_thing_that_it_could_not_read() 
 def test_in_a_loop_nothing_is_moved_and_nothing_of_the_controller_checked() -> None:
     loop = found(Trouble.ELECTION_LOOP, "/controller_epoch")
     for cause in (found(Trouble.POISON_NODE), found(Trouble.STRING_IDS, TOPIC)):
-        step = cure(loop, cause)
+        step = decide(loop, cause)
         assert step is not None
         assert (step.move, step.checked) == (False, False)
-    assert cure(loop) is None
-    assert cure(loop, found(Trouble.NO_CONTROLLER, "/controller")) is None
+    assert decide(loop) is None
+    assert decide(loop, found(Trouble.NO_CONTROLLER, "/controller")) is None
 
 
 def test_no_controller_comes_after_what_the_next_one_could_not_read() -> None:
     nobody = replace(STATE, controller=None)
     none = found(Trouble.NO_CONTROLLER, "/controller")
-    first = cure(none, found(Trouble.POISON_NODE), state=nobody)
+    first = decide(none, found(Trouble.POISON_NODE), state=nobody)
     assert first is not None
     assert (first.write, first.move) == (Write.DELETE, False)
-    second = cure(none, state=nobody)
+    second = decide(none, state=nobody)
     assert second is not None
     assert (second.write, second.move) == (Write.STAND_IN, False)
 
 
 def test_a_deaf_controller_is_moved_and_the_good_node_named() -> None:
     state = with_node(STATE, {"a-0": (3, 4)})
-    step = cure(found(Trouble.DEAF_CONTROLLER), state=state)
+    step = decide(found(Trouble.DEAF_CONTROLLER), state=state)
     assert step is not None
     assert (step.write, step.move, step.node) == (Write.NOTHING, True, None)
     assert str(tp("a-0")) in step.words
 
 
 def test_a_leftover_probe_is_never_deleted() -> None:
-    step = cure(found(Trouble.LEFTOVER_PROBE), state=with_node(STATE, {"!probe-0": (1,)}))
+    step = decide(found(Trouble.LEFTOVER_PROBE), state=with_node(STATE, {"!probe-0": (1,)}))
     assert step is not None
     assert (step.write, step.move) == (Write.NOTHING, True)
     assert "begins" not in step.words
@@ -119,15 +119,15 @@ def test_a_leftover_probe_is_never_deleted() -> None:
 
 def test_nothing_is_tried_twice() -> None:
     deaf = found(Trouble.DEAF_CONTROLLER)
-    assert cure(deaf, tried={(deaf.trouble, deaf.path)}) is None
-    other = cure(deaf, found(Trouble.DEAF_CONTROLLER, ELECTION), tried={(deaf.trouble, deaf.path)})
+    assert decide(deaf, tried={(deaf.code, deaf.path)}) is None
+    other = decide(deaf, found(Trouble.DEAF_CONTROLLER, ELECTION), tried={(deaf.code, deaf.path)})
     assert other is not None
     assert other.finding.path == ELECTION
 
 
 def test_what_others_are_at_work_on_is_left_alone() -> None:
     foreign = found(Trouble.FOREIGN_NODE)
-    assert cure(foreign, found(Trouble.API_REASSIGNMENT), found(Trouble.OFFLINE_PARTITIONS)) is None
+    assert decide(foreign, found(Trouble.API_REASSIGNMENT), found(Trouble.OFFLINE_PARTITIONS)) is None
     assert unhealed([foreign]) == (foreign,)
     assert unhealed([found(Trouble.UNFINISHED_OPERATION), found(Trouble.UNDER_MIN_ISR)]) == ()
-    assert cure(found(Trouble.WRONG_ACL, "/config/brokers")) is None
+    assert decide(found(Trouble.WRONG_ACL, "/config/brokers")) is None

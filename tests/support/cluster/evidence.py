@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from support.cluster.states import cluster, tp
 
-from kadmin.cluster.model import Controller
 from kadmin.cluster.payloads import encode_reassignment
-from kadmin.cluster.zookeeper.model import Znode
+from kadmin.cluster.zookeeper.model import ControllerNode, Znode, ZooKeeperDetails
 from kadmin.cluster.zookeeper.znodes.admin import PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 from kadmin.insight.diagnosis.zookeeper.diagnose import diagnose
 from kadmin.insight.diagnosis.zookeeper.evidence import AdminLook, ControllerSample, Evidence
@@ -17,11 +16,12 @@ from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
-    from kadmin.insight.diagnosis.finding import Finding, Trouble
+    from kadmin.insight.diagnosis.finding import Finding
 
 
-STATE = cluster({"foo-0": (1, 2), "foo-1": (2, 3)})
-STEADY = (ControllerSample(5, Controller(1, 7)),) * 2
+DETAILS = ZooKeeperDetails(ControllerNode(1, session_id=7), 1)
+STATE = replace(cluster({"foo-0": (1, 2), "foo-1": (2, 3)}), details=DETAILS)
+STEADY = (ControllerSample(5, ControllerNode(1, session_id=7)),) * 2
 BOTH = frozenset({REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION})
 GOOD = encode_reassignment({tp("foo-0"): (3, 1)})
 
@@ -53,8 +53,8 @@ def stayed(data: bytes | None, state: ClusterState = STATE, *, election: bool = 
     return evidence(state, first=look, last=look, stayed_s=5.0, **changes)
 
 
-def troubles(found: Evidence) -> list[Trouble]:
-    return [each.trouble for each in diagnose(found)]
+def troubles(found: Evidence) -> list[str]:
+    return [each.code for each in diagnose(found)]
 
 
 def only(found: Evidence) -> Finding:

@@ -241,7 +241,7 @@ class ElectedController:
     def _elect(self, *, starting: bool = False) -> Event:
         """Elect preferred leaders: one pass, then the node goes whatever came of it. Its decoder is lenient.
 
-        A partition that does not exist ends the pass before the node goes, in old versions, except with a new controller.
+        Up to 2.1, a partition that does not exist keeps the node, unless the controller has just started.
         """
         watcher = self._on(self._elect, created_only=True)
         data = self.znodes.get(ELECTION, watcher) if self.znodes.exists(ELECTION, watcher) else None

@@ -22,8 +22,8 @@ def check_invariants(data: bytes, source: str) -> Checked:
     checked = examine(data, source)
     lines = lines_of(checked.text)
     for problem in checked.problems if checked.text else ():
-        assert 1 <= problem.line <= len(lines), problem
-        assert 1 <= problem.column <= len(lines[problem.line - 1]) + 1, problem
+        assert 1 <= problem.location.line <= len(lines), problem
+        assert 1 <= problem.location.column <= len(lines[problem.location.line - 1]) + 1, problem
     if checked.document is None:
         assert checked.problems or checked.value["kind"] == "ClusterInventory"
     elif checked.valid:

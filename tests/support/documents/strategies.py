@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from kadmin.cluster.model import TopicPartition
-from kadmin.plan.codes import MEANINGS
+from kadmin.plan.codes import TABLE
 from kadmin.plan.model import (
     DeletionLayout,
     DeletionPlan,
@@ -104,13 +104,21 @@ recreation_plans = st.builds(
 policies = st.builds(
     Policy,
     headers,
-    codes=st.dictionaries(st.sampled_from(sorted(MEANINGS)), st.sampled_from(Switch), max_size=3),
+    codes=st.dictionaries(st.sampled_from(sorted(TABLE)), st.sampled_from(Switch), max_size=3),
     deny=st.lists(patterns, max_size=3).map(tuple),
     allow=st.lists(patterns, max_size=3).map(tuple),
     max_topics=st.none() | st.integers(1, 100),
 )
 _few_ids = st.lists(st.integers(0, 50), unique=True, max_size=4).map(tuple)
-rebalance_requests = st.builds(
+_limits = st.builds(
+    ProposalLimits,
+    max_moves=st.none() | ids,
+    max_bytes=st.none() | amounts,
+    max_bytes_in_per_broker=st.none() | amounts,
+    max_order_changes=st.none() | ids,
+)
+_freeing = st.builds(RebalanceRequest, headers, limits=_limits, free=st.builds(FreeBytes, ids, amounts))
+rebalance_requests = _freeing | st.builds(
     RebalanceRequest,
     headers,
     no_receive=_few_ids,
@@ -127,14 +135,7 @@ rebalance_requests = st.builds(
     ),
     racks=st.sampled_from(Racks),
     bytes_tolerance=st.sampled_from([0.0, 0.02, 0.025, 0.1, 1.0]),
-    limits=st.builds(
-        ProposalLimits,
-        max_moves=st.none() | ids,
-        max_bytes=st.none() | amounts,
-        max_bytes_in_per_broker=st.none() | amounts,
-        max_order_changes=st.none() | ids,
-    ),
-    free=st.none() | st.builds(FreeBytes, ids, amounts),
+    limits=_limits,
 )
 documents = st.one_of(
     reassignment_plans, election_plans, deletion_plans, recreation_plans, rebalance_requests, policies

@@ -89,7 +89,7 @@ def _at_once(plan: ReassignmentPlan, start: threading.Barrier, *, late: bool) ->
         finally:
             if late:
                 start.wait()
-        return preview.settled(dry_run=False) or service.apply(context, plan, {}, service.Bounds(None, 0))
+        return preview.settled(dry_run=False) or service.apply(context, plan, {}, 0)
 
     return command
 

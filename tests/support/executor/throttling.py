@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 from support.cluster.states import tp
 from support.zookeeper.znode_cluster import config
 
-from kadmin.cluster.zookeeper.reader import read_cluster
 from kadmin.operations import events
 from kadmin.operations.context import Clock
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author, OperationKind, OperationRecord
 from kadmin.operations.throttles.operation import Throttling, record_throttle
-from kadmin.operations.zookeeper.backend import zookeeper_context
+from kadmin.operations.zookeeper.backend import ZooKeeperBackend, zookeeper_context
 from kadmin.operations.zookeeper.paths import Paths
 from kadmin.plan.copying import throttle_of
 from kadmin.plan.model import Elect, PartitionTarget, ThrottleBy, ThrottleSpec
@@ -52,9 +51,10 @@ def targets(topics: Sequence[str] = ("a",)) -> tuple[PartitionTarget, ...]:
 
 
 def recorded(store: Store, entries: Sequence[PartitionTarget]) -> OperationRecord:
-    throttle = throttle_of(RATE, [entries], read_cluster(store), {})
+    backend = ZooKeeperBackend(store, PATHS, Clock())
+    throttle = throttle_of(RATE, [entries], backend.read(), {})
     record = OperationRecord("op", OperationKind.REASSIGNMENT, "{}", "sha256:0", "id", "now", LOCKED.author, {})
-    return replace(record, throttle=record_throttle(store, throttle))
+    return replace(record, throttle=record_throttle(backend, throttle))
 
 
 def throttling(

@@ -11,7 +11,7 @@ from kafka import KafkaAdminClient, KafkaConsumer
 from kafka import TopicPartition as KafkaTopicPartition
 from kafka.errors import KafkaError
 from kazoo.client import KazooClient
-from support.cli.commands import command
+from support.cli.in_process import command
 from support.live.controllers import REASSIGN, Controllers, read_znode
 from support.live.records import consume_all
 from support.live.waiting import wait_until
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from support.cli.commands import Answer
+    from support.cli.in_process import Answer
 
     from kadmin.cluster.model import ClusterState, Replicas
     from kadmin.operations.record.record import Listing, Step

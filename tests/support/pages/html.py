@@ -107,10 +107,9 @@ def operation_text(steps: Sequence[Step], state: OperationState, *, sizes: Mappi
 
 def operation_html() -> str:
     """Return the page of an operation that did the first of its waves, and failed."""
-    node = "/admin/reassign_partitions"
     steps = [
-        Step(1, StepKind.PROBE, node, "2026-01-01T00:00:01Z"),
-        Step(2, StepKind.WAVE, node, "2026-01-01T00:00:02Z", wave=0),
-        Step(3, StepKind.WAVE, node, "2026-01-01T00:01:30Z", wave=1),
+        Step(1, StepKind.PROBE, "2026-01-01T00:00:01Z"),
+        Step(2, StepKind.WAVE, "2026-01-01T00:00:02Z", wave=0),
+        Step(3, StepKind.WAVE, "2026-01-01T00:01:30Z", wave=1),
     ]
     return operation_text(steps, OperationState.FAILED, sizes={tp("orders-0"): 10**9})

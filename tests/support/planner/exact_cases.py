@@ -1,6 +1,6 @@
 """Builds seeded small clusters that are hard to plan: unequal racks, mixed factors, as many racks as replicas.
 
-Each family adds one kind of target to such a cluster, `mixed` some of all kinds at once.
+Each family adds one kind of constraint to such a cluster, `mixed` some of all kinds.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from kadmin.errors import InfeasibleError
 from kadmin.inventory import BrokerRow, ClusterInventory, PartitionRow
 from kadmin.plan.model import Pin, Racks
 from kadmin.planner.assessment import proved_optimal
-from kadmin.planner.kernel.bounds import added
-from kadmin.planner.kernel.problem import ObstacleError
+from kadmin.planner.cluster_arrays import cluster_arrays, rows_as_arrow
+from kadmin.planner.compiled_request import compile_request
+from kadmin.planner.kernel.bounds import moves_per_partition
+from kadmin.planner.kernel.placement_problem import NoPlanError
 from kadmin.planner.kernel.solve import solve
-from kadmin.planner.kernel.verify import broken_rules
-from kadmin.planner.tables import cluster_of, rows_as_arrow
-from kadmin.planner.terms import terms_of
+from kadmin.planner.kernel.verifier import broken_rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from support.planner.exact_solver import Optimum
 
     from kadmin.plan.model import RebalanceRequest
-    from kadmin.planner.kernel.problem import Ints, Problem, Solution
+    from kadmin.planner.kernel.placement_problem import Ints, PlacementProblem, Solution
 
 Case: TypeAlias = "tuple[ClusterInventory, RebalanceRequest]"
 
 
 def exact_case(seed: int, family: str = "plain") -> Case:
-    """Return a cluster and a request for it, made to be feasible most of the time."""
+    """Return a cluster and a request for it, feasible most of the time."""
     draw = np.random.default_rng(seed)
     case = _plain(draw)
     for change in FAMILIES[family]:
@@ -47,8 +47,8 @@ def exact_case(seed: int, family: str = "plain") -> Case:
 
 def _plain(draw: np.random.Generator) -> Case:
     racks = int(draw.integers(1, 5))
-    lengths = draw.integers(1, 5, racks) if draw.random() < 0.8 else np.full(racks, int(draw.integers(1, 4)))
-    rack = np.repeat(np.arange(racks), lengths)
+    list_lengths = draw.integers(1, 5, racks) if draw.random() < 0.8 else np.full(racks, int(draw.integers(1, 4)))
+    rack = np.repeat(np.arange(racks), list_lengths)
     brokers = tuple(BrokerRow(at + 1, f"r{where}" if racks > 1 else None) for at, where in enumerate(rack))
     new = int(draw.integers(0, 1 + len(rack) // 3)) if draw.random() < 0.5 else 0
     holders = draw.permutation(len(rack))[: len(rack) - new]
@@ -62,63 +62,63 @@ def _plain(draw: np.random.Generator) -> Case:
     return ClusterInventory("exact", brokers, tuple(rows)), _request(draw, len(rack), racks)
 
 
-def _weights(draw: np.random.Generator, cluster: ClusterInventory, wished: RebalanceRequest) -> Case:
+def _weights(draw: np.random.Generator, cluster: ClusterInventory, requested: RebalanceRequest) -> Case:
     weights = {broker: float(draw.choice([0.5, 1.5, 2.0, 3.0])) for broker in _some(draw, cluster, 3)}
-    return cluster, replace(wished, weights=weights)
+    return cluster, replace(requested, weights=weights)
 
 
-def _sets(draw: np.random.Generator, cluster: ClusterInventory, wished: RebalanceRequest) -> Case:
-    """Give one or two topics brokers of their own, mostly enough of them, perhaps the same ones."""
+def _sets(draw: np.random.Generator, cluster: ClusterInventory, requested: RebalanceRequest) -> Case:
+    """Add broker sets for one or two topics, mostly large enough, perhaps overlapping."""
     sets = {}
     for topic in ("t0", "t1")[: int(draw.integers(1, 3))]:
         count = int(draw.integers(min(3, len(cluster.brokers)), len(cluster.brokers) + 1))
         sets[topic] = tuple(int(each) + 1 for each in draw.permutation(len(cluster.brokers))[:count])
-    return cluster, replace(wished, broker_sets=sets)
+    return cluster, replace(requested, broker_sets=sets)
 
 
-def _pins(draw: np.random.Generator, cluster: ClusterInventory, wished: RebalanceRequest) -> Case:
-    """Pin up to three partitions to brokers on racks of their own."""
+def _pins(draw: np.random.Generator, cluster: ClusterInventory, requested: RebalanceRequest) -> Case:
+    """Pin up to three partitions to brokers on different racks."""
     pins = []
     for at in draw.permutation(len(cluster.partitions))[: int(draw.integers(1, 4))]:
         row, first = cluster.partitions[at], dict[str | int, int]()
         for broker in (cluster.brokers[which] for which in draw.permutation(len(cluster.brokers))):
-            if broker.broker_id not in wished.drain:
+            if broker.broker_id not in requested.drain:
                 first.setdefault(broker.rack or broker.broker_id, broker.broker_id)
-        ids = [broker for broker in first.values() if broker not in wished.never_lead]
+        ids = [broker for broker in first.values() if broker not in requested.never_lead]
         if ids:
             pins.append(Pin(TopicPartition(row.topic, row.partition), tuple(ids[: len(row.replicas)])))
-    return cluster, replace(wished, pins=tuple(pins))
+    return cluster, replace(requested, pins=tuple(pins))
 
 
-def _roles(draw: np.random.Generator, cluster: ClusterInventory, wished: RebalanceRequest) -> Case:
-    return cluster, replace(wished, no_receive=_some(draw, cluster, 2), never_lead=_some(draw, cluster, 2))
+def _roles(draw: np.random.Generator, cluster: ClusterInventory, requested: RebalanceRequest) -> Case:
+    return cluster, replace(requested, no_receive=_some(draw, cluster, 2), never_lead=_some(draw, cluster, 2))
 
 
-def _few_leaders(draw: np.random.Generator, cluster: ClusterInventory, wished: RebalanceRequest) -> Case:
-    return cluster, replace(wished, never_lead=_some(draw, cluster, 4))
+def _few_leaders(draw: np.random.Generator, cluster: ClusterInventory, requested: RebalanceRequest) -> Case:
+    return cluster, replace(requested, never_lead=_some(draw, cluster, 4))
 
 
-def _capacities(draw: np.random.Generator, cluster: ClusterInventory, wished: RebalanceRequest) -> Case:
-    """Give all partitions one size, and some brokers little room."""
-    return _sized(draw, cluster, wished, np.full(len(cluster.partitions), 10))
+def _capacities(draw: np.random.Generator, cluster: ClusterInventory, requested: RebalanceRequest) -> Case:
+    """Set one size for all partitions, and small capacities on some brokers."""
+    return _sized(draw, cluster, requested, np.full(len(cluster.partitions), 10))
 
 
-def _bins(draw: np.random.Generator, cluster: ClusterInventory, wished: RebalanceRequest) -> Case:
-    """Give partitions sizes and some brokers little room: packing them is a puzzle of its own."""
-    return _sized(draw, cluster, wished, draw.choice([1, 2, 5, 10], len(cluster.partitions)))
+def _bins(draw: np.random.Generator, cluster: ClusterInventory, requested: RebalanceRequest) -> Case:
+    """Set different sizes, and small capacities on some brokers, which makes it a bin-packing problem."""
+    return _sized(draw, cluster, requested, draw.choice([1, 2, 5, 10], len(cluster.partitions)))
 
 
-def _sized(draw: np.random.Generator, cluster: ClusterInventory, wished: RebalanceRequest, sizes: Ints) -> Case:
-    """Bytes need not be even, so that they ask for no moves."""
+def _sized(draw: np.random.Generator, cluster: ClusterInventory, requested: RebalanceRequest, sizes: Ints) -> Case:
+    """Set sizes and capacities with a tolerance so large that bytes cause no moves."""
     rows = tuple(replace(row, size_bytes=int(size)) for row, size in zip(cluster.partitions, sizes, strict=True))
     mean = sum((row.size_bytes or 0) * len(row.replicas) for row in rows) / len(cluster.brokers)
     tight = {broker: int(mean * draw.uniform(0.8, 1.6)) + 1 for broker in _some(draw, cluster, 3)}
     brokers = tuple(replace(row, capacity_bytes=tight.get(row.broker_id)) for row in cluster.brokers)
-    return replace(cluster, brokers=brokers, partitions=rows), replace(wished, bytes_tolerance=_ANY_BYTES)
+    return replace(cluster, brokers=brokers, partitions=rows), replace(requested, bytes_tolerance=_ANY_BYTES)
 
 
 def _some(draw: np.random.Generator, cluster: ClusterInventory, most: int) -> tuple[int, ...]:
-    """Return one to so many broker ids."""
+    """Return one to `most` broker ids."""
     chosen = draw.permutation(len(cluster.brokers))[: int(draw.integers(1, most + 1))]
     return tuple(int(each) + 1 for each in chosen)
 
@@ -138,31 +138,31 @@ FAMILIES: Mapping[str, tuple[Callable[[np.random.Generator, ClusterInventory, Re
 }
 
 HARD = ("roles", "capacities", "mixed", "few leaders", "bins")
-"""Families where some partitions are exchanged only two replicas at a time, or packed into bins."""
+"""Families that need swaps of two replicas at once, or bin packing, and are not always solved optimally."""
 
 
-def judge(cluster: ClusterInventory, wished: RebalanceRequest) -> str:
-    """Return `optimal`, `infeasible` where both say so, or what is wrong with the planner's answer."""
+def judge(cluster: ClusterInventory, requested: RebalanceRequest) -> str:
+    """Return `optimal`, `infeasible` (according to both), or what is wrong with the planner's plan."""
     try:
-        problem = terms_of(cluster_of(*rows_as_arrow(cluster)), wished).problem
+        problem = compile_request(cluster_arrays(*rows_as_arrow(cluster)), requested).problem
     except InfeasibleError:
         return "infeasible"
     optimum = exact_optimum(problem)
     try:
         solution = solve(problem)
-    except ObstacleError as obstacle:
-        return "infeasible" if optimum is None else f"no plan found: {obstacle.reason}"
+    except NoPlanError as error:
+        return "infeasible" if optimum is None else f"no plan found: {error.reason}"
     broken = broken_rules(problem, solution.target)
     if optimum is None or broken:
         return f"planned what cannot be: {broken}"
     return _compare(problem, solution, optimum)
 
 
-def _compare(problem: Problem, solution: Solution, optimum: Optimum) -> str:
-    found = (unevenness(problem, solution.target), int(added(problem, solution.target).sum()))
+def _compare(problem: PlacementProblem, solution: Solution, optimum: Optimum) -> str:
+    found = (unevenness(problem, solution.target), int(moves_per_partition(problem, solution.target).sum()))
     best = (optimum.unevenness, optimum.moves)
     if found < best:
-        return f"the exact solver missed unevenness and moves {found} and told {best}"
+        return f"the exact solver missed unevenness and moves {found} and returned {best}"
     if solution.bound > optimum.moves:
         return f"a bound of {solution.bound} where {optimum.moves} moves do"
     if found == best:

@@ -1,9 +1,9 @@
 """Solves the planner's problem exactly (HiGHS, by scipy): the most even counts, then the fewest moves.
 
-Variables say which broker holds which partition, and, broker by broker, whether there is a k-th replica; that one
-costs k / weight, how full the broker is with it. The least sum of these is what the kernel's quotas aim at: always one
-more for the broker that is emptiest for its weight then. Costs are scaled to integers, so that they are
-compared exactly, and one step of unevenness weighs more than all moves.
+Binary variables: whether a broker holds a partition, and whether a broker holds a k-th replica. The latter costs
+k / weight, the broker's level with it. The kernel's quotas minimize the same sum: they give one replica at a time to
+the broker with the lowest level. Costs are scaled to integers, so that they are compared exactly; one step of
+unevenness outweighs all moves.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array
 
-from kadmin.planner.kernel.problem import NO_LIMIT, NONE
+from kadmin.planner.kernel.placement_problem import NO_LIMIT, NONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kadmin.planner.kernel.problem import Ints, Problem
+    from kadmin.planner.kernel.placement_problem import Ints, PlacementProblem
 
 
 @dataclass(frozen=True)
@@ -52,20 +52,20 @@ class _Rows:
         return LinearConstraint(matrix, low, high)
 
 
-def unevenness(problem: Problem, lists: Ints) -> int:
-    """Sum up over all replicas how full their brokers are with them, in integers; least where counts are most even."""
+def unevenness(problem: PlacementProblem, lists: Ints) -> int:
+    """Return the sum of levels over all replicas, scaled to integers; it is least where counts are most even."""
     counts = np.bincount(lists[lists != NONE], minlength=len(problem.brokers)).tolist()
     return sum(price * count * (count + 1) // 2 for price, count in zip(_prices(problem), counts, strict=True))
 
 
-def _prices(problem: Problem) -> list[int]:
-    """Return what a weight's first replica costs, broker by broker, in the smallest integers that tell all apart."""
+def _prices(problem: PlacementProblem) -> list[int]:
+    """Return the cost of the first replica on each broker, 1 / weight, scaled to the smallest integers."""
     weights = [Fraction(weight) for weight in problem.brokers.weight.tolist()]
     unit = math.lcm(*(weight.numerator for weight in weights))
     return [int(unit / weight) for weight in weights]
 
 
-def exact_optimum(problem: Problem) -> Optimum | None:
+def exact_optimum(problem: PlacementProblem) -> Optimum | None:
     """Solve one small problem exactly; None where no assignment satisfies it."""
     held = _choices(problem)
     steps = {
@@ -93,7 +93,7 @@ def exact_optimum(problem: Problem) -> Optimum | None:
     return Optimum(unevenness(problem, lists), sum(new[pair] for pair in chosen))
 
 
-def _choices(problem: Problem) -> dict[tuple[int, int], int]:
+def _choices(problem: PlacementProblem) -> dict[tuple[int, int], int]:
     """Number the pairs of partition and broker that the rules allow."""
     brokers, pairs = problem.brokers, []
     for partition, broker in product(range(len(problem)), range(len(brokers))):
@@ -104,7 +104,7 @@ def _choices(problem: Problem) -> dict[tuple[int, int], int]:
     return {pair: at for at, pair in enumerate(pairs)}
 
 
-def _partition_rows(problem: Problem, held: Mapping[tuple[int, int], int], rows: _Rows) -> None:
+def _partition_rows(problem: PlacementProblem, held: Mapping[tuple[int, int], int], rows: _Rows) -> None:
     brokers = problem.brokers
     for partition in range(len(problem)):
         own = {broker: at for (which, broker), at in held.items() if which == partition}
@@ -118,7 +118,7 @@ def _partition_rows(problem: Problem, held: Mapping[tuple[int, int], int], rows:
 
 
 def _broker_rows(
-    problem: Problem, held: Mapping[tuple[int, int], int], steps: Mapping[tuple[int, int], int], rows: _Rows
+    problem: PlacementProblem, held: Mapping[tuple[int, int], int], steps: Mapping[tuple[int, int], int], rows: _Rows
 ) -> None:
     for broker in range(len(problem.brokers)):
         here = {at: 1.0 for (_, which), at in held.items() if which == broker}

@@ -1,4 +1,4 @@
-"""Draws small random clusters and requests for the planner, and returns its answers as plain values."""
+"""Draws small random clusters and requests for the planner, and returns its results as plain values."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from kadmin.inventory import BrokerRow, ClusterInventory, PartitionRow
 from kadmin.plan.model import PlanHeader, Racks, RebalanceRequest
-from kadmin.planner.answer import REPORT, Question, answer
-from kadmin.planner.tables import rows_as_arrow
+from kadmin.planner.cluster_arrays import rows_as_arrow
+from kadmin.planner.cluster_plan import REPORT, PlanningTask, plan_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +23,7 @@ Lists = dict[tuple[str, int], tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Proposed:
-    """What the planner says of a cluster: entries in plan order and why, or the error's kind and message."""
+    """The result for one cluster: entries in plan order with reasons, or the error's kind and message."""
 
     entries: Mapping[tuple[str, int], Replicas]
     figures: Mapping[str, Any]
@@ -39,12 +39,12 @@ def lists(cluster: ClusterInventory) -> Lists:
 
 
 def propose(cluster: ClusterInventory, request: RebalanceRequest) -> Proposed:
-    question = Question(request, {"": cluster.facts.reassigning})
-    told = answer("", question, *rows_as_arrow(cluster)).to_pylist()
-    report = json.loads(next(row["report"] for row in told if row["ordinal"] == REPORT))
+    task = PlanningTask(request, {"": cluster.facts.reassigning})
+    rows = plan_cluster("", task, *rows_as_arrow(cluster)).to_pylist()
+    report = json.loads(next(row["report"] for row in rows if row["ordinal"] == REPORT))
     if "error" in report:
         return Proposed({}, {}, f"{report['error']['kind']}: {report['error']['message']} {report['error']['cause']}")
-    entries = [row for row in told if row["ordinal"] != REPORT]
+    entries = [row for row in rows if row["ordinal"] != REPORT]
     assert [row["ordinal"] for row in entries] == list(range(len(entries)))
     target = {(entry["topic"], entry["partition"]): tuple(entry["target"]) for entry in entries}
     why = {(entry["topic"], entry["partition"]): entry["reason"] for entry in entries}

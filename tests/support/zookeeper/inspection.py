@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from support.cli.commands import command
+from support.cli.in_process import command
 
 from kadmin.cli.inspect import TABLES
 from kadmin.operations.context import Clock
 from kadmin.operations.zookeeper.backend import zookeeper_context
 from kadmin.operations.zookeeper.inspect import inspect, inspect_tree, inspect_znode
 from kadmin.operations.zookeeper.paths import Paths
-from kadmin.report.tables import table_answer
+from kadmin.report.cluster.tables import table_answer
 from kadmin.schema import validate_value
 
 if TYPE_CHECKING:

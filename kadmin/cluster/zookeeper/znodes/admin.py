@@ -81,14 +81,6 @@ def encode_deletion_document(topics: Iterable[str]) -> bytes:
     return encode({"version": 1, "topics": listed})
 
 
-def decode_deletion_document(data: bytes | None) -> tuple[str, ...]:
-    """Decode the parent document of old documentation."""
-    topics = decode_object(DELETE_TOPICS, data).get("topics")
-    if not isinstance(topics, list):
-        raise MalformedZnodeError(DELETE_TOPICS, f"topics is not a list: {topics!r}")
-    return tuple(text(DELETE_TOPICS, topic, "topic") for topic in topics)
-
-
 def _refuse_unknown(value: dict[str, object], known: set[str]) -> None:
     unknown = sorted(set(value) - known)
     if unknown:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from kadmin.cluster.zookeeper.model import Znode
 
 BROKER_IDS = "/brokers/ids"
-SEQUENCE_ID = "/brokers/seqid"
 _ENDPOINT = re.compile(r"(?P<listener>[^:]+)://\[?(?P<host>[^\]]*?)\]?:(?P<port>-?[0-9]+)")
 
 

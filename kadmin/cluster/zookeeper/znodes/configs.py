@@ -26,26 +26,13 @@ CONFIG_CHANGE_PREFIX = "/config/changes/config_change_"
 DEFAULT_ENTITY = "<default>"
 """The name that stands for every entity without configs of its own."""
 
-# Kafka's Sanitizer: Java's URL encoding, with `*` and the blank in percent form.
-_PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._"
-
 
 def config_path(entity_type: str, name: str) -> str:
     """Return an entity's node; types are topics, brokers, clients, users and (2.8+) ips.
 
-    Names of users and clients stand in their sanitized form.
+    The names of users and clients are in their sanitized form.
     """
     return f"{CONFIG}/{require_element(entity_type)}/{require_element(name)}"
-
-
-def user_client_path(user: str, client: str) -> str:
-    """Return the node of one client of one user, both in sanitized form."""
-    return f"{config_path('users', user)}/clients/{require_element(client)}"
-
-
-def sanitize(name: str) -> str:
-    """Return a user's or client's name as its znode is called."""
-    return "".join(chr(byte) if chr(byte) in _PLAIN else f"%{byte:02X}" for byte in name.encode("utf-8"))
 
 
 def desanitize(element: str) -> str:

@@ -1,1 +1,1 @@
-"""What is wrong with the znodes of a cluster, and which versions it may run."""
+"""Finds what is wrong in ZooKeeper: `diagnose` is the entry, the other modules hold its rules."""

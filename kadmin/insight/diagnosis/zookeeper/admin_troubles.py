@@ -1,7 +1,7 @@
-"""What is wrong with the admin nodes: who put them there does not matter, what controllers will do with them does.
+"""Finds what is wrong with the admin nodes, by what controllers will do with them, whatever tool wrote them.
 
-A listening controller takes up a good node, and drops an entry that it cannot use, within milliseconds. So most is
-judged from two looks some seconds apart: what stood still in between is nobody's work in progress.
+A listening controller starts on a valid node and removes an unusable entry within milliseconds. Most rules therefore
+compare two looks some seconds apart: a node that did not change in between is not being processed.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from kadmin.cluster.names import escaped
 from kadmin.cluster.zookeeper.model import details_of
 from kadmin.cluster.zookeeper.znodes.admin import ADMIN, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 from kadmin.errors import name_some
-from kadmin.insight.diagnosis.finding import Finding, Trouble
+from kadmin.insight.diagnosis.finding import Finding, Flaw, Trouble
 from kadmin.insight.diagnosis.zookeeper.admin_nodes import Motion, read_node
-from kadmin.insight.diagnosis.zookeeper.effects import Effect, Flaw, effects
+from kadmin.insight.diagnosis.zookeeper.effects import Effect, effects
 from kadmin.insight.diagnosis.zookeeper.evidence import STAYS_S
 
 if TYPE_CHECKING:
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from kadmin.insight.diagnosis.zookeeper.evidence import Evidence, OpenOperation
     from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
 
+_SUBJECTS = {REASSIGN_PARTITIONS: "reassignment", PREFERRED_REPLICA_ELECTION: "election"}
 _SHOWN_DATA = 200
-_SHOWN_REMARKS = 5
+_SHOWN_FINDINGS = 5
 _WORLD = "world"
 _ALL_PERMISSIONS = 31
 
@@ -44,42 +45,43 @@ def admin_troubles(evidence: Evidence) -> Iterator[Finding]:
 
 
 def at_work(reading: NodeReading) -> bool:
-    """Whether the controller has taken the node up: it rewrote it, or a partition of it is on its way."""
+    """Whether the controller is processing the node: it rewrote it, or one of its partitions is in flight."""
     return reading.version > 0 or any(entry.motion is Motion.IN_FLIGHT for entry in reading.entries)
 
 
 def worst_effect(reading: NodeReading, versions: KafkaVersions) -> Effect:
-    """Return the worst that controllers of these versions may make of the node as a whole: POISON, IGNORED or OBEYED.
+    """Return the worst effect of the whole node on controllers of these versions: POISON, IGNORED or OBEYED.
 
-    A node that is seen at work is obeyed wherever that is possible at all.
+    Of a node that is being processed, the mildest possible effects count.
     """
     choose = min if at_work(reading) else max
-    found = (choose(effects(reading.path, remark.flaw, versions)) for remark in reading.every_remark)
+    found = (choose(effects(reading.path, found.code, versions)) for found in reading.every_finding)
     return max((effect for effect in found if effect >= Effect.IGNORED), default=Effect.OBEYED)
 
 
 def _unwatched(evidence: Evidence, path: str) -> Iterator[Finding]:
     hidden = any(each.path == path for each in details_of(evidence.state).unreadable)
     if path in evidence.deaf and evidence.first.node(path) is None and not hidden:
-        seen = "its session is in no server's list of watches (wchp), though it is connected; asked twice"
+        seen = "its session is connected, and in no server's list of watches (wchp); checked twice"
         yield _deaf(evidence, path, f"{path} is absent", seen)
 
 
 def _of_node(evidence: Evidence, node: Znode, reading: NodeReading) -> Iterator[Finding]:
     effect = worst_effect(reading, evidence.versions)
+    blocked = f"{_SUBJECTS[node.path]} until it is removed"
     if effect is Effect.POISON:
-        what = "is poison: the next controller that starts fails on it and resigns, and so does every other"
+        what = "is poison: each controller that is elected next fails on it and resigns"
         yield _finding(evidence, Trouble.POISON_NODE, reading, f"{node.path} {what}.")
     elif effect is Effect.IGNORED:
-        what = "is not obeyed by the controller, and stands in everybody's way"
+        what = f"is ignored by the controller, and blocks every other {blocked}"
         yield _finding(evidence, Trouble.IGNORED_NODE, reading, f"{node.path} {what}.")
     elif not _stayed(evidence, node):
         yield from _foreign(evidence, reading)
     elif _is_probe(reading):
-        what = "is a probe that no controller took away: the controller does not listen"
+        what = "is a probe that no controller removed: the controller does not watch the node"
         yield _finding(evidence, Trouble.LEFTOVER_PROBE, reading, f"{node.path} {what}.")
     elif not any(_may_move(entry, evidence, node.path) for entry in reading.entries):
-        what = "names nothing that the controller could still do, and stands in everybody's way"
+        what = f"has no entry that the controller can still execute, and blocks every other {blocked}"
         yield _finding(evidence, Trouble.ZOMBIE_NODE, reading, f"{node.path} {what}.")
     elif _not_picked_up(evidence, reading):
         yield _deaf(evidence, node.path, *_seen(evidence, reading))
@@ -94,14 +96,14 @@ def _stayed(evidence: Evidence, node: Znode) -> bool:
 
 def _is_probe(reading: NodeReading) -> bool:
     if not reading.entries:
-        return {remark.flaw for remark in reading.remarks} == {Flaw.NO_ENTRIES}
-    return all(remark.flaw is Flaw.PROBE for remark in reading.every_remark) and bool(reading.every_remark)
+        return {found.code for found in reading.findings} == {Flaw.NO_ENTRIES}
+    return all(found.code is Flaw.PROBE for found in reading.every_finding) and bool(reading.every_finding)
 
 
 def _may_move(entry: Entry, evidence: Evidence, path: str) -> bool:
     if entry.motion is Motion.IN_FLIGHT:
         return True
-    possible = [effects(path, remark.flaw, evidence.versions) for remark in entry.remarks]
+    possible = [effects(path, found.code, evidence.versions) for found in entry.findings]
     return not any(found <= {Effect.DROPPED, Effect.STAYS} for found in possible)
 
 
@@ -120,8 +122,8 @@ def _not_picked_up(evidence: Evidence, reading: NodeReading) -> bool:
 def _foreign(evidence: Evidence, reading: NodeReading) -> Iterator[Finding]:
     if any(_asked_for(operation, reading) for operation in evidence.operations):
         return
-    dead = any(remark.flaw is Flaw.DEAD_BROKER for entry in reading.entries for remark in entry.remarks)
-    message = f"{reading.path} is there and of no operation on record: another tool or operator is at work."
+    dead = any(found.code is Flaw.DEAD_BROKER for entry in reading.entries for found in entry.findings)
+    message = f"{reading.path} belongs to no operation on record: another tool or operator is at work."
     remedy = (
         "start the brokers that it waits for, or reassign those partitions again"
         if dead
@@ -140,7 +142,7 @@ def _deaf(evidence: Evidence, path: str, *seen: str) -> Finding:
     return Finding(
         Trouble.DEAF_CONTROLLER,
         path,
-        f"The controller does not watch {path}: what is written there is not seen.",
+        f"The controller does not watch {path}: it does not notice what is written there.",
         (*_controller(evidence), *seen),
         evidence.heal_command,
         stops_apply=True,
@@ -171,24 +173,24 @@ def _seen(evidence: Evidence, reading: NodeReading) -> tuple[str, ...]:
     moving = [entry for entry in reading.entries if entry.motion is Motion.IN_FLIGHT]
     return (
         f"it holds {escaped(reading.data, _SHOWN_DATA)}",
-        *_worst_remarks(evidence, reading),
+        *_worst_findings(evidence, reading),
         *((f"in flight: {name_some(moving)}",) if moving else ()),
         *((f"unchanged for {evidence.stayed_s:.0f} s",) if node is not None and _stayed(evidence, node) else ()),
         *(("the controller does not watch it",) if reading.path in evidence.deaf else ()),
-        f"the brokers are Kafka {evidence.versions}, by what they keep in ZooKeeper",
+        f"the brokers are Kafka {evidence.versions}, inferred from their znodes",
     )
 
 
-def _worst_remarks(evidence: Evidence, reading: NodeReading) -> tuple[str, ...]:
-    words = [(remark, remark.words) for remark in reading.remarks]
+def _worst_findings(evidence: Evidence, reading: NodeReading) -> tuple[str, ...]:
+    words = [(found, found.message) for found in reading.findings]
     words += [
-        (remark, remark.words if str(entry) in remark.words else f"{entry}: {remark.words}")
+        (found, found.message if str(entry) in found.message else f"{entry}: {found.message}")
         for entry in reading.entries
-        for remark in entry.remarks
+        for found in entry.findings
     ]
-    words.sort(key=lambda each: -max(effects(reading.path, each[0].flaw, evidence.versions)))
-    rest = len(words) - _SHOWN_REMARKS
-    return (*(each for _, each in words[:_SHOWN_REMARKS]), *((f"and {rest} more",) if rest > 0 else ()))
+    words.sort(key=lambda each: -max(effects(reading.path, each[0].code, evidence.versions)))
+    rest = len(words) - _SHOWN_FINDINGS
+    return (*(each for _, each in words[:_SHOWN_FINDINGS]), *((f"and {rest} more",) if rest > 0 else ()))
 
 
 def _foreign_acl(evidence: Evidence, node: Znode) -> Iterator[Finding]:
@@ -198,7 +200,7 @@ def _foreign_acl(evidence: Evidence, node: Znode) -> Iterator[Finding]:
     yield Finding(
         Trouble.WRONG_ACL,
         node.path,
-        f"{node.path} does not grant what {ADMIN} grants: the controller may not be able to shrink or read it.",
+        f"{node.path} does not grant what {ADMIN} grants: the controller may be unable to read or shrink it.",
         (f"its ACL: {_granted(found)}", f"that of {ADMIN}: {_granted(wanted)}"),
         evidence.heal_command,
         stops_apply=True,

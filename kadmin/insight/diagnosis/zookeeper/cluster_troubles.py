@@ -1,4 +1,4 @@
-"""Health of partitions and brokers, stuck deletions, leftover throttles and messages that nobody takes away."""
+"""Finds unhealthy partitions and brokers, stuck deletions, leftover throttles and piled-up notifications."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kadmin.errors import name_some
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.diagnosis.health import health_of
 from kadmin.insight.diagnosis.zookeeper.evidence import STAYS_S
-from kadmin.plan.outlook import MIN_INSYNC_REPLICAS
+from kadmin.plan.min_isr import MIN_INSYNC_REPLICAS
 from kadmin.plan.throttle import THROTTLE_KEYS
 
 if TYPE_CHECKING:
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 THROTTLE_SETTINGS = THROTTLE_KEYS | {"replica.alter.log.dirs.io.max.bytes.per.second"}
 MANY_CONFIG_CHANGES = 10_000
-"""Above this no throttle is set any more: each one adds notifications, which brokers purge after 15 minutes."""
+"""Above this number `apply` sets no throttle: each adds notifications, which brokers purge after 15 minutes."""
 MANY_MESSAGES = 1_000
-"""Messages to the controller, which takes them away at once when it works."""
+"""Above this number notifications to the controller are reported; a working controller removes them at once."""
 
 
 def cluster_troubles(evidence: Evidence) -> Iterator[Finding]:
-    """Find what is not well; of these only a cluster without any broker stops every apply."""
+    """Find what is unhealthy; of these only a cluster without any broker stops every apply."""
     yield from _brokers(evidence)
     yield from _deletions(evidence)
     yield from _partitions(evidence)
@@ -73,16 +73,16 @@ def _deletions(evidence: Evidence) -> Iterator[Finding]:
         held = {broker for replicas in topic.replicas.values() for broker in replicas} if topic is not None else set()
         dead = sorted(held - set(state.brokers))
         why = (
-            f"broker {', '.join(map(str, dead))} holds replicas and is not alive; the live copies are gone already"
+            f"replicas on brokers that are not alive: {', '.join(map(str, dead))}; the live ones are deleted already"
             if dead
-            else "its replicas are all on live brokers: it is large, or the controller does not work"
+            else "all replicas are on live brokers: the topic is large, or the controller does not work"
         )
         yield Finding(
             Trouble.STUCK_DELETION,
             f"{DELETE_TOPICS}/{escaped(name)}",
             f"The deletion of topic {escaped(name)} does not end.",
             (f"queued for more than {evidence.stayed_s:.0f} s", why),
-            "start that broker; never remove the request by hand: the topic would come back empty"
+            "start those brokers; never remove the request by hand: the topic would come back empty"
             if dead
             else "kadmin doctor, again in a minute; never remove the request by hand",
             stops_apply=False,
@@ -98,7 +98,7 @@ def _partitions(evidence: Evidence) -> Iterator[Finding]:
         (
             Trouble.UNDER_MIN_ISR,
             health.under_min_isr,
-            f"with fewer replicas in sync than {MIN_INSYNC_REPLICAS} asks for",
+            f"with fewer in-sync replicas than {MIN_INSYNC_REPLICAS}",
         ),
     ):
         partitions = sorted(partition for partition in found if partition.topic not in state.requests.deletions)
@@ -112,7 +112,7 @@ def _partitions(evidence: Evidence) -> Iterator[Finding]:
                 TOPICS,
                 f"Partitions {what}: {name_some(partitions)}.",
                 tuple(seen),
-                "start the brokers of their ISR; their logs say why a running one does not follow",
+                "start the brokers of their ISR; the log of a running broker says why it does not follow",
                 stops_apply=False,
             )
 
@@ -130,7 +130,7 @@ def _throttles(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             Trouble.LEFTOVER_THROTTLE,
             CONFIG,
-            f"Replication throttles are set, and nothing is being reassigned: {name_some(map(escaped, entities))}.",
+            f"Replication throttles are set although nothing is being reassigned: {name_some(map(escaped, entities))}.",
             tuple(f"{escaped(name)}: {', '.join(left[name])}" for name in entities[:5]),
             f"kadmin throttle audit -z {evidence.zookeeper}",
             stops_apply=False,
@@ -144,12 +144,12 @@ def _messages(evidence: Evidence) -> Iterator[Finding]:
             yield Finding(
                 Trouble.MANY_NOTIFICATIONS,
                 path,
-                f"{path} holds {count:,} messages.",
+                f"{path} holds {count:,} notifications.",
                 (
                     "brokers purge them after 15 minutes; no throttle is set until then"
                     if config
-                    else "a controller that works takes them away at once",
+                    else "a working controller removes them at once",
                 ),
-                "wait, and look again" if config else "look into the controller's log",
+                "kadmin doctor, again in 15 minutes" if config else "read the controller's log",
                 stops_apply=False,
             )

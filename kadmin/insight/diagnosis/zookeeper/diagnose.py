@@ -1,4 +1,4 @@
-"""From what was seen of a cluster to what is wrong with it: pure, in the order in which an operator would mend it."""
+"""Derives findings from evidence, in the order in which an operator would repair them."""
 
 from __future__ import annotations
 
@@ -10,28 +10,27 @@ from kadmin.cluster.zookeeper.znodes.controller import CONTROLLER, CONTROLLER_EP
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.diagnosis.zookeeper.admin_troubles import admin_troubles
 from kadmin.insight.diagnosis.zookeeper.cluster_troubles import cluster_troubles
-from kadmin.insight.diagnosis.zookeeper.evidence import Evidence
 from kadmin.insight.diagnosis.zookeeper.topic_troubles import topic_troubles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Evidence", "Finding", "Trouble", "diagnose", "loops", "unchecked"]
+    from kadmin.insight.diagnosis.zookeeper.evidence import Evidence
 
 OPERATIONS = "operations"
 LAST_TO_FAIL_AGAIN = (0, 10)
-"""Up to here a broker that could not become controller cannot later either: it left half of a controller behind."""
-_FAILS_AGAIN = "the cause is gone, but every broker of this version that failed over it fails until it is restarted"
+"""Up to this version a broker that failed to become controller fails again until it is restarted."""
+_FAILS_AGAIN = "the cause is gone, but brokers of this version that failed on it fail again until they are restarted"
 _CAUSES = frozenset({Trouble.POISON_NODE, Trouble.STRING_IDS, Trouble.EMPTY_REPLICAS, Trouble.WRONG_ACL})
 
 
 def diagnose(evidence: Evidence) -> tuple[Finding, ...]:
-    """Name every trouble that the evidence shows; an empty answer means that nothing was found."""
+    """Return every finding that the evidence supports."""
     nodes, topics = tuple(admin_troubles(evidence)), tuple(topic_troubles(evidence))
     looping = loops(evidence)
     if looping:
-        # A controller that lives for some milliseconds watches nothing, and says nothing about the next.
-        nodes = tuple(found for found in nodes if found.trouble is not Trouble.DEAF_CONTROLLER)
+        # A controller that resigns within milliseconds watches nothing, which says nothing about the next one.
+        nodes = tuple(found for found in nodes if found.code is not Trouble.DEAF_CONTROLLER)
     return (
         *_controller(evidence, (*nodes, *topics), looping=looping),
         *nodes,
@@ -51,12 +50,12 @@ def loops(evidence: Evidence) -> bool:
 
 
 def unchecked(evidence: Evidence) -> tuple[str, ...]:
-    """Say what could not be seen, so that nobody takes silence for health."""
+    """Return what could not be checked, so that an empty list of findings is not read as health."""
     if evidence.state.controller is None or loops(evidence):
         return ()
     unknown = {REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION} - evidence.deaf - evidence.listening
     return tuple(
-        f"whether the controller watches {path}: four-letter words do not tell; apply asks by a probe"
+        f"whether the controller watches {path}: four-letter words do not show it; apply checks with a probe"
         for path in sorted(unknown, reverse=True)
         if evidence.last.node(path) is None
     )
@@ -65,9 +64,9 @@ def unchecked(evidence: Evidence) -> tuple[str, ...]:
 def _controller(evidence: Evidence, others: tuple[Finding, ...], *, looping: bool) -> Iterator[Finding]:
     first, last = evidence.samples[0], evidence.samples[-1]
     if looping:
-        causes = [f"likely cause: {found.trouble} at {found.path}" for found in others if found.trouble in _CAUSES]
+        causes = [f"likely cause: {found.code} at {found.path}" for found in others if found.code in _CAUSES]
         exhausted = not causes and evidence.versions.newest <= LAST_TO_FAIL_AGAIN
-        unexplained = _FAILS_AGAIN if exhausted else "no cause was found in ZooKeeper: look into the controllers' logs"
+        unexplained = _FAILS_AGAIN if exhausted else "no cause was found in ZooKeeper: read the controllers' logs"
         yield Finding(
             Trouble.ELECTION_LOOP,
             CONTROLLER_EPOCH,
@@ -83,7 +82,7 @@ def _controller(evidence: Evidence, others: tuple[Finding, ...], *, looping: boo
         yield Finding(
             Trouble.NO_CONTROLLER,
             CONTROLLER,
-            "The cluster has no controller, and nobody is being elected.",
+            "The cluster has no controller, and none is being elected.",
             (
                 f"{CONTROLLER} was absent in {len(evidence.samples)} looks a second apart; an election takes less",
                 f"live brokers: {', '.join(str(broker) for broker in sorted(evidence.state.brokers))}",
@@ -109,7 +108,7 @@ def _operations(evidence: Evidence) -> Iterator[Finding]:
             Trouble.UNFINISHED_OPERATION,
             f"{evidence.root}/{OPERATIONS}/{operation.operation_id}",
             f"Operation {operation.operation_id} ({operation.kind}) is not finished.",
-            (operation.words, *(() if operation.whole else ("its record was never whole: nothing was published",))),
+            (operation.words, *(() if operation.whole else ("its record is incomplete: nothing was published",))),
             f"kadmin status -z {evidence.zookeeper}"
             if at_work
             else f"kadmin resume {operation.operation_id} -z {evidence.zookeeper}",

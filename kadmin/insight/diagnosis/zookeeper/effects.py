@@ -1,75 +1,46 @@
-"""What a controller does with each flaw of an admin node, by version: tables of what live brokers did.
+"""What controllers do with each flaw of an admin node, by version: tables measured on live brokers.
 
-Constraints: a flaw of one entry may spoil the whole node. From 2.0 on the reassignment decoder is strict about keys
-and lenient about numbers; the election decoder is the other way round on every version. Where the cluster's version is
-not known exactly, the worst of what is possible counts. Before 1.1 little was tried: those rows hold what 1.1 does,
-unless something else was seen.
+Constraints: a flaw of one entry may affect the whole node. From 2.0 on the reassignment decoder is strict about keys
+and lenient about numbers; the election decoder is lenient about keys and strict about numbers on every version. Where
+the cluster's version is not known exactly, all possible effects are returned. Versions before 1.1 have the rows of 1.1
+except where a difference was measured.
 """
 
 from __future__ import annotations
 
-from enum import IntEnum, StrEnum
+from enum import IntEnum
 from typing import TYPE_CHECKING, TypeAlias
 
 from kadmin.cluster.zookeeper.znodes.admin import REASSIGN_PARTITIONS
+from kadmin.insight.diagnosis.finding import Flaw
 from kadmin.insight.diagnosis.zookeeper.versions import NEWEST, OLDEST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kadmin.insight.diagnosis.finding import Trouble
     from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions, Version
 
 
-class Flaw(StrEnum):
-    """Everything that can be odd about an admin node, or about one of its entries."""
-
-    NULL_DATA = "null-data"
-    EMPTY_DATA = "empty-data"
-    JSON_NULL = "json-null"
-    NOT_JSON = "not-json"
-    NOT_AN_OBJECT = "not-an-object"
-    TRAILING_TEXT = "trailing-text"
-    NO_PARTITIONS = "no-partitions"
-    NOT_A_LIST = "partitions-not-a-list"
-    NO_ENTRIES = "no-entries"
-    UNKNOWN_KEY = "unknown-key"
-    NOT_AN_ENTRY = "not-an-entry"
-    NO_TOPIC = "no-topic"
-    ODD_PARTITION = "odd-partition"
-    BAD_PARTITION = "bad-partition"
-    NO_REPLICAS = "no-replicas"
-    BAD_REPLICAS = "bad-replicas"
-    BAD_BROKER_ID = "bad-broker-id"
-    EMPTY_REPLICAS = "empty-replicas"
-    DUPLICATE_BROKER = "duplicate-broker"
-    NAMED_TWICE = "named-twice"
-    PROBE = "probe"
-    UNKNOWN_TOPIC = "unknown-topic"
-    UNKNOWN_PARTITION = "unknown-partition"
-    BEING_DELETED = "being-deleted"
-    DEAD_BROKER = "dead-broker"
-    NO_OP = "no-op"
-    NOT_ELECTABLE = "not-electable"
-
-
 class Effect(IntEnum):
-    """What comes of a flaw, the mildest first."""
+    """The effect of a flaw, the mildest first."""
 
     OBEYED = 0
-    """The controller does as it is told."""
+    """The controller executes the entry."""
     DROPPED = 1
-    """A controller that listens takes the entry away, and does nothing else."""
+    """A listening controller removes the entry and does nothing else."""
     WAITS = 2
-    """The controller waits, for ever if need be."""
+    """The controller waits, without a limit."""
     STAYS = 3
-    """Nothing more is done with the entry, and it stays."""
+    """The controller leaves the entry in place and does nothing more with it."""
     IGNORED = 4
-    """The whole node is ignored, and stays in everybody's way or is deleted."""
+    """The controller ignores the whole node; it deletes the node, or the node blocks every other request."""
     POISON = 5
-    """The event fails; at the next failover the new controller fails on it, resigns, and so does every other."""
+    """The event fails; after the next failover each new controller fails on the node and resigns."""
 
 
-Table: TypeAlias = "Mapping[Flaw, tuple[tuple[Version, Effect], ...]]"
+EffectTable: TypeAlias = "Mapping[Flaw | Trouble, tuple[tuple[Version, Effect], ...]]"
+"""For each flaw its effects, each with the first version that has it."""
 
 
 def _always(effect: Effect) -> tuple[tuple[Version, Effect], ...]:
@@ -86,13 +57,13 @@ _TOLERANT_ELECTIONS: Version = (2, 2)
 _ASYNCHRONOUS: Version = (1, 1)
 _AFTER_THE_OLDEST: Version = (0, 11)
 
-_COMMON: Table = {
+_COMMON: EffectTable = {
     Flaw.NULL_DATA: _always(Effect.POISON),
     Flaw.PROBE: _always(Effect.DROPPED),
     Flaw.BEING_DELETED: _always(Effect.DROPPED),
     Flaw.NO_OP: _always(Effect.DROPPED),
 }
-_REASSIGNMENT: Table = {
+_REASSIGNMENT: EffectTable = {
     **_COMMON,
     Flaw.JSON_NULL: _changed(Effect.IGNORED, _AFTER_THE_OLDEST, Effect.POISON),
     Flaw.EMPTY_DATA: _always(Effect.IGNORED),
@@ -116,7 +87,7 @@ _REASSIGNMENT: Table = {
     Flaw.UNKNOWN_PARTITION: _always(Effect.DROPPED),
     Flaw.DEAD_BROKER: _always(Effect.WAITS),
 }
-_ELECTION: Table = {
+_ELECTION: EffectTable = {
     **_COMMON,
     Flaw.JSON_NULL: _always(Effect.POISON),
     Flaw.EMPTY_DATA: (
@@ -140,10 +111,10 @@ _ELECTION: Table = {
 }
 
 
-def effects(path: str, flaw: Flaw, versions: KafkaVersions) -> frozenset[Effect]:
-    """Return what controllers of these versions do with a flaw of the node at `path`; never empty."""
+def effects(path: str, flaw: Flaw | Trouble, versions: KafkaVersions) -> frozenset[Effect]:
+    """Return the effects of a flaw of the node at `path` on controllers of these versions; never empty."""
     rows = (_REASSIGNMENT if path == REASSIGN_PARTITIONS else _ELECTION).get(flaw, _always(Effect.OBEYED))
-    # Each row holds to the last version before the next one's.
+    # A row is valid up to the version before the next row's.
     ends = [*(_before(since) for since, _ in rows[1:]), NEWEST]
     return frozenset(effect for (since, effect), end in zip(rows, ends, strict=True) if versions.may_be(since, end))
 

@@ -1,4 +1,4 @@
-"""What the doctor looked at: plain values of several looks at one cluster, some seconds apart."""
+"""What `doctor` read: several looks at one cluster, some seconds apart."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
 
 STAYS_S = 5.0
-"""What a controller has not touched for so long, it does not see or does not want."""
+"""A controller that did not change a node for so long does not see it or ignores it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +26,10 @@ class ControllerSample:
 
 @dataclass(frozen=True, slots=True)
 class AdminLook:
-    """The admin znodes at one moment: bytes and facts as they are, absent is None.
+    """The admin znodes at one moment; absent ones are None.
 
-    `deletion_parent` is `/admin/delete_topics` itself, `deletions` its children. `acls` holds the ACL of `/admin` and
-    of each node that is there, by path, as far as it may be read.
+    `deletion_parent` is `/admin/delete_topics` itself, `deletions` its children. `acls` holds the
+    readable ACLs of `/admin` and of the existing nodes, by path.
     """
 
     reassignment: Znode | None = None
@@ -45,7 +45,7 @@ class AdminLook:
 
 @dataclass(frozen=True, slots=True)
 class LockHeld:
-    """Who holds the lock, in words, and for which operation."""
+    """The lock: its operation, and its holder as text."""
 
     operation_id: str
     holder: str
@@ -53,10 +53,10 @@ class LockHeld:
 
 @dataclass(frozen=True, slots=True)
 class OpenOperation:
-    """An operation on record that is not finished; `words` says who started it and when.
+    """An operation on record that is not finished; `words` says which user started it and when.
 
-    `lists` holds what it may ask for per partition: its target, and the original when it is cancelled. `elects` is
-    whether it publishes elections; `whole` is False for a record that was never written to its end.
+    `lists` holds the replicas that it may publish per partition: the target, and the original for a cancel. `elects`:
+    it publishes elections. `whole` is False for an incomplete record.
     """
 
     operation_id: str
@@ -69,13 +69,12 @@ class OpenOperation:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """All that `diagnose` knows; `root` is where kadmin keeps its znodes.
+    """Everything that `diagnose` knows; `root` is the parent of kadmin's znodes.
 
-    `state` was read last, tolerantly: what could not be read is in `details_of(state).unreadable`. `first` and `last` are two looks
-    at the admin nodes, `stayed_s` seconds apart: at least STAYS_S where there was anything. `deaf` holds the admin
-    paths on which the controller's session was in nobody's watch list, twice, seconds apart; `listening` those where it
-    was. `broker_configs` are by entity name, `<default>` included; `notifications` counts the children of each folder
-    of messages.
+    `state` was read last; its details name the unreadable znodes. `first` and `last` are two looks at the admin nodes,
+    `stayed_s` seconds apart: at least STAYS_S where there was a node. `deaf` holds the admin paths that the
+    controller's session did not watch on any server, checked twice; `listening` those that it watches. `broker_configs`
+    are by entity name, `<default>` included. `notifications` counts the notifications in each parent znode.
     """
 
     zookeeper: str
@@ -95,5 +94,5 @@ class Evidence:
 
     @property
     def heal_command(self) -> str:
-        """The command that offers the cures for this cluster."""
+        """The command that repairs this cluster."""
         return f"kadmin heal -z {self.zookeeper}"

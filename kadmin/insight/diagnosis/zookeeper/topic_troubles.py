@@ -1,4 +1,4 @@
-"""What is wrong with topic znodes: string ids, empty lists, moves without a node, and what cannot be read at all."""
+"""Finds flaws of topic znodes: string ids, empty replica lists, reassignments without an admin node, bad JSON."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SHOWN_DATA = 200
 
 
 def topic_troubles(evidence: Evidence) -> Iterator[Finding]:
-    """Find what is wrong with topic znodes, and every znode that could not be read."""
+    """Find flaws of topic znodes, and every znode that cannot be read."""
     for each in details_of(evidence.state).unreadable:
         if not each.denied:
             yield _unreadable(evidence, each)
@@ -39,7 +39,7 @@ def topic_troubles(evidence: Evidence) -> Iterator[Finding]:
 
 
 def emptied_partitions(topic: Topic) -> tuple[int, ...]:
-    """Return the partitions whose list is empty, or is all to be removed: what an empty target leaves behind."""
+    """Return the partitions without replicas, or with all replicas to be removed: the result of an empty target."""
     return tuple(
         number
         for number, replicas in topic.replicas.items()
@@ -48,7 +48,7 @@ def emptied_partitions(topic: Topic) -> tuple[int, ...]:
 
 
 def string_ids(data: bytes | None) -> tuple[int, ...]:
-    """Return the partitions of a topic znode that hold broker ids as text; empty where anything else is wrong too."""
+    """Return the partitions of a topic znode with broker ids as text; empty where it has other flaws, too."""
     try:
         value = decode_object("", data)
     except MalformedZnodeError:
@@ -80,7 +80,7 @@ def _unreadable(evidence: Evidence, znode: Unreadable) -> Finding:
         return Finding(
             Trouble.STRING_IDS,
             znode.path,
-            f"Topic {topic[1]} holds broker ids as text: every controller from 2.0 on that starts fails on it.",
+            f"Topic {topic[1]} holds broker ids as text: every controller of 2.0 or later that is elected fails on it.",
             seen,
             evidence.heal_command,
             stops_apply=True,
@@ -91,9 +91,9 @@ def _unreadable(evidence: Evidence, znode: Unreadable) -> Finding:
     return Finding(
         Trouble.UNREADABLE_ZNODE,
         znode.path,
-        f"{escaped(znode.path)} holds what Kafka does not write there.",
+        f"{escaped(znode.path)} does not have the format that Kafka writes.",
         seen,
-        "look at it with zookeeper-shell; kadmin writes nothing on a cluster that it cannot read",
+        "read it with zookeeper-shell; kadmin writes nothing to a cluster that it cannot read",
         # Configs are read for deletions only.
         stops_apply=not znode.path.startswith(CONFIG),
         version=znode.version,
@@ -107,9 +107,9 @@ def _denied(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             Trouble.WRONG_ACL,
             denied[0].path,
-            "ZooKeeper does not let this identity see all that the doctor looks at.",
-            (f"not allowed: {paths}", *sorted({each.reason for each in denied})[:3]),
-            "use the brokers' own identity: secured clusters grant writes to that one alone",
+            "ZooKeeper denies this identity some znodes that doctor reads.",
+            (f"denied: {paths}", *sorted({each.reason for each in denied})[:3]),
+            "authenticate as the brokers' principal: secured clusters grant writes only to it",
             stops_apply=any(not each.path.startswith(CONFIG) for each in denied),
         )
 
@@ -125,9 +125,9 @@ def _emptied(evidence: Evidence, topic: Topic) -> Iterator[Finding]:
         for number in numbers[:5]
     )
     message = (
-        f"Topic {topic.name} has partitions without replicas; their data was deleted when the list was written."
+        f"Topic {topic.name} has partitions without replicas; their data is deleted."
         if len(lost) == len(numbers)
-        else f"Topic {topic.name} is to lose all replicas of partitions: the next controller that starts fails on it."
+        else f"Topic {topic.name} has partitions whose replicas are all to be removed: the next controller fails on it."
     )
     yield Finding(
         Trouble.EMPTY_REPLICAS,
@@ -155,12 +155,11 @@ def _api_reassignments(evidence: Evidence) -> Iterator[Finding]:
                 moving.append(partition)
                 dead |= set(topic.adding_replicas.get(number, ())) - set(evidence.state.brokers)
     if moving:
-        waits = f"waiting for broker {', '.join(map(str, sorted(dead)))}, which is not alive"
+        waits = f"waiting for brokers that are not alive: {', '.join(map(str, sorted(dead)))}"
         yield Finding(
             Trouble.API_REASSIGNMENT,
             topic_path(moving[0].topic) if len({each.topic for each in moving}) == 1 else TOPICS,
-            "Partitions are being reassigned without an admin node: through the brokers' API, or from a node that is "
-            "gone.",
+            "Partitions are being reassigned without an admin node: through the brokers' API, or from a removed node.",
             (
                 f"adding or removing replicas ({len(moving)}): {name_some(sorted(moving), most=10)}",
                 *((waits,) if dead else ()),

@@ -1,7 +1,7 @@
-"""Which versions of Kafka a cluster may run, by what its brokers keep in ZooKeeper.
+"""Infers which versions of Kafka a cluster may run from the znodes of its brokers.
 
-Brokers make their folders at every start, so a folder that is absent was made by nobody: the brokers are older than it.
-Between 1.0 and 2.6 nothing tells, until a 2.4+ controller has rewritten some topic znode.
+Brokers create their znodes at every start, so an absent one means that all brokers are older than it. Versions 1.0 to
+2.6 cannot be told apart until a controller of 2.4 or later has rewritten a topic znode.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _BY_TOPIC_FORMAT: dict[int, Version] = {2: (2, 4), 3: (2, 8)}
 
 @dataclass(frozen=True, slots=True)
 class KafkaVersions:
-    """The oldest and the newest version that fit what was seen, both included."""
+    """The oldest and the newest possible version, both included."""
 
     oldest: Version = OLDEST
     newest: Version = NEWEST

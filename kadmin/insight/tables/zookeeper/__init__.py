@@ -1,1 +1,1 @@
-"""Znodes as tables."""
+"""Rows of `inspect` that are read from znodes."""

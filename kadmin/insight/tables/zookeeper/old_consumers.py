@@ -1,4 +1,4 @@
-"""What old consumers keep in ZooKeeper as a table: who is alive, who owns what, and what of it cannot be right."""
+"""The znodes of old consumers as a table: members, owners and offsets, with inconsistencies marked."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ CONSUMERS = (
 
 
 class ConsumerCondition(StrEnum):
-    """What is not as it should be."""
+    """An inconsistency in the znodes of a group."""
 
     ORPHANED = "orphaned"
-    """Owned by a thread of a consumer that is not alive."""
+    """The owner is a thread of a consumer that is not alive."""
     DUPLICATE = "duplicate"
-    """Two owners of one partition, one in each layout of the names."""
+    """A partition has two owners, one in each layout of the znode names."""
     IDLE_THREADS = "idle-threads"
-    """A member with threads that own nothing."""
+    """A member has threads that own no partition."""
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """An owner's or offset's znode by its name; what could not be read of it is None."""
+class GroupZnode:
+    """The znode of an owner or an offset; fields that cannot be read are None."""
 
     topic: str
     name: str
@@ -59,24 +59,24 @@ class OldGroup:
     name: str
     alive: frozenset[str] | None
     members: tuple[ConsumerRegistration, ...]
-    owners: tuple[Kept, ...]
-    offsets: tuple[Kept, ...]
+    owners: tuple[GroupZnode, ...]
+    offsets: tuple[GroupZnode, ...]
 
 
 def consumer_table(groups: Iterable[OldGroup]) -> Table:
-    """Return members with their subscription, owners of partitions, committed offsets; group by group."""
+    """Return members with their subscriptions, owners of partitions and committed offsets, by group."""
     return Table.of("consumers", CONSUMERS, (row for group in groups for row in _rows(group)))
 
 
 def _rows(group: OldGroup) -> Iterator[tuple[Cell, ...]]:
     busy = {owner.value for owner in group.owners}
     for member in group.members:
-        told = ", ".join(f"{topic} x {threads}" for topic, threads in member.subscription.items())
+        subscription = ", ".join(f"{topic} x {threads}" for topic, threads in member.subscription.items())
         threads = range(max(member.subscription.values(), default=0))
         idle = tuple(thread for thread in threads if f"{member.consumer_id}-{thread}" not in busy)
         origin = origin_of(group.name, member.consumer_id)
         yield (
-            *(group.name, "member", member.consumer_id, None, None, f"{member.pattern}: {told}"),
+            *(group.name, "member", member.consumer_id, None, None, f"{member.pattern}: {subscription}"),
             *((None, None, None) if origin is None else (origin.host, moment(origin.started_ms), origin.unique)),
             idle,
             (ConsumerCondition.IDLE_THREADS.value,) if idle else (),
@@ -93,5 +93,5 @@ def _rows(group: OldGroup) -> Iterator[tuple[Cell, ...]]:
         yield _kept(group.name, "offset", offset, ())
 
 
-def _kept(group: str, kind: str, found: Kept, condition: tuple[str, ...]) -> tuple[Cell, ...]:
+def _kept(group: str, kind: str, found: GroupZnode, condition: tuple[str, ...]) -> tuple[Cell, ...]:
     return (group, kind, found.name, found.topic, found.partition, found.value, None, None, None, (), condition)

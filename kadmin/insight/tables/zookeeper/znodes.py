@@ -1,4 +1,4 @@
-"""What else lies in ZooKeeper as tables: the cluster, its controllers, configs, messages, ids, rules, single znodes."""
+"""Znodes as tables: the cluster, controllers, configs, notifications, producer ids, ACLs, the tree, one znode."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from kadmin.cluster.zookeeper.model import Acl, Znode
     from kadmin.cluster.zookeeper.znodes.notifications import ProducerIdBlock
     from kadmin.cluster.zookeeper.znodes.security import KafkaAcl
-    from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
     from kadmin.insight.tables.table import Cell
 
 HIDDEN = "(hidden)"
@@ -87,19 +86,19 @@ _PERMISSIONS = ((1, "read"), (2, "write"), (4, "create"), (8, "delete"), (16, "a
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One znode with what stands around it: its ACL, how many children it has."""
+    """One znode with its ACL and its number of children."""
 
     node: Znode
     acl: tuple[Acl, ...]
     children: int
 
 
-def cluster_table(state: ClusterState, versions: KafkaVersions) -> Table:
-    """Return the cluster in one row."""
+def cluster_table(state: ClusterState, kafka_versions: str) -> Table:
+    """Return the cluster in one row; `kafka_versions` are those that it may run, `2.4 to 2.6`."""
     found = Counter(condition for each in conditions_of(state).values() for condition in each)
     row = (
         state.cluster_id,
-        str(versions),
+        kafka_versions,
         None if state.controller is None else state.controller.broker_id,
         state.controller_epoch,
         len(state.brokers),
@@ -111,7 +110,7 @@ def cluster_table(state: ClusterState, versions: KafkaVersions) -> Table:
 
 
 def controller_table(state: ClusterState) -> Table:
-    """Return the present controller, and what is still seen of those before: the states that they wrote last."""
+    """Return the current controller, and the earlier ones whose partition states are still in ZooKeeper."""
     written: defaultdict[int, list[int]] = defaultdict(list)
     for found in state.states.values():
         if isinstance(found, StateNode):
@@ -136,7 +135,7 @@ def controller_table(state: ClusterState) -> Table:
 
 
 def config_table(configs: Mapping[str, Mapping[str, str]], state: ClusterState) -> Table:
-    """Return the dynamic configs of every entity, by `topics/orders`; credentials are hidden, leftovers marked."""
+    """Return the dynamic configs of every entity, by `topics/orders`; credentials are hidden, leftovers are marked."""
     quiet = not in_flight(state)
 
     def conditions(entity: str, key: str) -> Iterable[str]:
@@ -159,7 +158,7 @@ def config_table(configs: Mapping[str, Mapping[str, str]], state: ClusterState) 
 
 
 def notification_table(messages: Iterable[tuple[str, Znode]]) -> Table:
-    """Return messages that nobody has taken away yet, by their kind: the znode, what it tells of, and since when."""
+    """Return notifications that are still in ZooKeeper, each with its kind; its subject is its decoded data."""
 
     def row(kind: str, node: Znode) -> tuple[Cell, ...]:
         decoded, problem = decoded_of(node)
@@ -170,7 +169,7 @@ def notification_table(messages: Iterable[tuple[str, Znode]]) -> Table:
 
 
 def producer_id_table(block: ProducerIdBlock | None, version: int) -> Table:
-    """Return the last block of producer ids, and how many ids are left after it; `version` is its znode's."""
+    """Return the last block of producer ids, and the number of ids left; `version` is the zkVersion of its znode."""
     rows: list[tuple[Cell, ...]] = []
     if block is not None:
         rows = [(block.broker_id, block.first, block.last, LAST_PRODUCER_ID - block.last, version)]
@@ -178,7 +177,7 @@ def producer_id_table(block: ProducerIdBlock | None, version: int) -> Table:
 
 
 def acl_table(rules: Iterable[tuple[str, str, str, KafkaAcl]]) -> Table:
-    """Return Kafka's access rules: resource type, name and pattern, then the rule."""
+    """Return Kafka's ACLs, given as resource type, name, pattern and rule."""
     rows = (
         (kind, name, pattern, rule.principal, rule.permission, rule.operation, rule.host)
         for kind, name, pattern, rule in rules
@@ -187,7 +186,7 @@ def acl_table(rules: Iterable[tuple[str, str, str, KafkaAcl]]) -> Table:
 
 
 def tree_table(nodes: Iterable[tuple[Znode, int | None]]) -> Table:
-    """Return znodes with the number of their children (None: not allowed to be listed)."""
+    """Return znodes with the number of their children, None where ZooKeeper denies the list."""
 
     def row(node: Znode, children: int | None) -> tuple[Cell, ...]:
         size = 0 if node.data is None else len(node.data)
@@ -197,7 +196,7 @@ def tree_table(nodes: Iterable[tuple[Znode, int | None]]) -> Table:
 
 
 def znode_table(looks: Iterable[Look]) -> Table:
-    """Return one znode whole, or none that may be read: its facts, its data, and what it says; no credentials."""
+    """Return one znode with metadata, data and decoded value, without credentials; no row where it is unreadable."""
     return Table.of("znode", ZNODE, map(_znode_row, looks), upright=True)
 
 
@@ -223,7 +222,7 @@ def _znode_row(look: Look) -> tuple[Cell, ...]:
 
 
 def decoded_of(node: Znode) -> tuple[str | None, str | None]:
-    """Return what a znode's data says, as JSON, or why it says nothing; both None where no codec knows the path."""
+    """Return the decoded data as JSON, or why it cannot be decoded; both None where no codec knows the path."""
     decoder = decoder_of(node.path)
     if decoder is None:
         return None, None
@@ -242,7 +241,7 @@ def _condition(node: Znode) -> str | None:
 
 
 def holds_secrets(path: str) -> bool:
-    """Whether credentials may lie in a znode, so that its data is not shown."""
+    """Whether a znode may hold credentials, so that its data is hidden."""
     return path.startswith((f"{CONFIG}/users/", f"{CONFIG}/brokers/", f"{DELEGATION_TOKENS}/"))
 
 
@@ -254,7 +253,7 @@ def _permissions(bits: int) -> str:
     return "+".join(word for bit, word in _PERMISSIONS if bits & bit)
 
 
-def _plain(value: object) -> Any:  # noqa: ANN401 - whatever JSON can say
+def _plain(value: object) -> Any:  # noqa: ANN401 - any value of JSON
     if is_dataclass(value) and not isinstance(value, type):
         return _plain(asdict(value))
     if isinstance(value, Mapping):

@@ -6,9 +6,9 @@ import pytest
 from support.zookeeper.encoded import node
 
 from kadmin.cluster.model import (
-    Broker,
     Endpoint,
 )
+from kadmin.cluster.zookeeper.model import BrokerNode
 from kadmin.cluster.zookeeper.znodes.brokers import broker_path, decode_broker
 from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError
 
@@ -51,7 +51,7 @@ def test_broker_registrations(value: dict[str, object], rack: str | None, endpoi
     version = value["version"]
     assert isinstance(version, int)
     found = decode_broker(3, node(broker_path(3), value))
-    assert found == Broker(3, rack, endpoints, version, epoch=77, version=3)
+    assert found == BrokerNode(3, rack, endpoints, registration_version=version)
 
 
 @pytest.mark.parametrize(

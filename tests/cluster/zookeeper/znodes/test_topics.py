@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.zookeeper.encoded import node
 
-from kadmin.cluster.model import NO_LEADER, PartitionState, Topic, TopicPartition
-from kadmin.cluster.zookeeper.model import Znode
+from kadmin.cluster.model import NO_LEADER, TopicPartition
+from kadmin.cluster.zookeeper.model import StateNode, TopicNode, Znode
 from kadmin.cluster.zookeeper.znodes.topics import (
     decode_state,
     decode_topic,
@@ -32,11 +32,11 @@ def test_topics_of_every_version() -> None:
     partitions = {"0": [1, 2], "10": [2], "2": [3, 1]}
     replicas = {0: (1, 2), 2: (3, 1), 10: (2,)}
     one = decode_topic("a", node(topic_path("a"), {"version": 1, "partitions": partitions}))
-    assert one == Topic("a", replicas, version=3)
+    assert one == TopicNode("a", replicas, fingerprint=3)
     assert list(one.replicas) == [0, 2, 10]
     moving = {"adding_replicas": {"0": [2], "2": []}, "removing_replicas": {"0": [1]}}
     two = decode_topic("a", node(topic_path("a"), {"version": 2, "partitions": partitions, **moving}))
-    assert two == Topic("a", replicas, {0: (2,)}, {0: (1,)}, format_version=2, version=3)
+    assert two == TopicNode("a", replicas, {0: (2,)}, {0: (1,)}, format_version=2, fingerprint=3)
     value = {"version": 3, "partitions": partitions, "topic_id": "4GERWIhcT2ezzlinUTi3Hw", **moving, "future": 1}
     three = decode_topic("a", node(topic_path("a"), value))
     assert (three.topic_id, three.format_version) == ("4GERWIhcT2ezzlinUTi3Hw", 3)
@@ -91,7 +91,7 @@ def test_partition_states() -> None:
         "leader_recovery_state": 1,
     }
     found = decode_state(node(state_path(TopicPartition("a", 0)), {**value, "leader_recovery_state": 1}))
-    assert found == PartitionState(NO_LEADER, (3,), 5, 2, version=3)
+    assert found == StateNode(NO_LEADER, (3,), 5, controller_epoch=2, fingerprint=3)
     for key in ("leader", "leader_epoch", "controller_epoch", "isr"):
         with pytest.raises(MalformedZnodeError, match=key):
             decode_state(node("/s", {name: each for name, each in value.items() if name != key}))

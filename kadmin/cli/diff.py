@@ -1,0 +1,81 @@
+"""`kadmin diff`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from kadmin.cli.options import (
+    READ_TIMEOUT_S,
+    HtmlOption,
+    InventoryOption,
+    OptionalZooKeeperOption,
+    OutputFormat,
+    PlanArgument,
+    PolicyOption,
+    ReadTimeoutOption,
+    SizesOption,
+)
+
+
+class DiffFormat(StrEnum):
+    """The format of a diff."""
+
+    HUMAN = "human"
+    JSON = "json"
+    MARKDOWN = "markdown"
+
+
+def diff(
+    file: PlanArgument,
+    *,
+    zookeeper: OptionalZooKeeperOption = None,
+    inventory: InventoryOption = None,
+    sizes: SizesOption = None,
+    policy: PolicyOption = None,
+    timeout: ReadTimeoutOption = READ_TIMEOUT_S,
+    html: HtmlOption = None,
+    detailed_exitcode: Annotated[
+        bool, typer.Option("--detailed-exitcode", help="Exit with 2 when the plan would change something.")
+    ] = False,
+    output: Annotated[
+        DiffFormat, typer.Option("-o", "--output", help="Format of the diff on stdout.")
+    ] = DiffFormat.HUMAN,
+) -> int:
+    """Show what a plan would change, without changing anything.
+
+    Shows the waves with their exact payload, the partitions, and replicas, leaders and bytes of each broker before
+    and after, on a live cluster or on a snapshot.
+    """
+    from kadmin.cli.inputs import read_plan, read_policy, read_sizes, write_text
+    from kadmin.cli.output import answer
+    from kadmin.report.pages.html import require_renderer
+    from kadmin.report.plans.answer import diff_answer
+    from kadmin.report.plans.markdown import diff_markdown
+    from kadmin.report.plans.text import diff_text
+
+    if html is not None:
+        require_renderer()
+    plan, known, rules = read_plan(file), read_sizes(sizes), read_policy(policy)
+    if inventory is not None:
+        from kadmin.operations.reading.preview import preview_snapshot
+
+        preview = preview_snapshot(plan, inventory, known, rules)
+    else:
+        from kadmin.cli.context import open_context, require_cluster
+        from kadmin.operations.reading.live import preview_live
+
+        with open_context(require_cluster(zookeeper), timeout_s=timeout) as context:
+            preview = preview_live(context, plan, known, rules, with_sizes=html is not None)
+    if html is not None:
+        from kadmin.report.pages.reports import plan_report
+
+        write_text(html, plan_report(str(file), preview))
+    found = preview.examination
+    if output is DiffFormat.MARKDOWN:
+        typer.echo(diff_markdown(str(file), plan, found), nl=False)
+    else:
+        answer(OutputFormat(output.value), lambda: diff_text(plan, found), lambda: diff_answer(found))
+    return 2 if detailed_exitcode and found.work is not None else 0

@@ -1,0 +1,64 @@
+"""Shows a plan, asks, and executes it: what apply, rollback and recreate have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from kadmin.cli.confirm import ask, require_terminal
+from kadmin.cli.options import OutputFormat
+from kadmin.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kadmin.cluster.model import TopicPartition
+    from kadmin.operations.context import Context
+    from kadmin.operations.execute.apply import Outcome
+    from kadmin.plan.model import Plan, Policy
+
+
+def execute(
+    context: Context,
+    plan: Plan,
+    sizes: Mapping[TopicPartition, int],
+    lock_timeout: float,
+    output: OutputFormat,
+    *,
+    policy: Policy | None = None,
+    dry_run: bool = False,
+    yes: bool,
+) -> Outcome:
+    """Show what the plan would do, ask, and execute it."""
+    from kadmin.operations.execute.apply import apply, prepare
+    from kadmin.report.plans.text import diff_text
+
+    preview = prepare(context, plan, sizes, policy)
+    if output is OutputFormat.HUMAN:
+        typer.echo(diff_text(plan, preview.examination), err=True)
+    outcome = preview.settled(dry_run=dry_run)
+    if outcome is None:
+        _confirm(plan, yes=yes)
+        outcome = apply(context, plan, sizes, lock_timeout, policy)
+    return outcome
+
+
+def answer_outcome(output: OutputFormat, outcome: Outcome) -> None:
+    """Answer with the outcome of an operation."""
+    from kadmin.cli.output import answer
+    from kadmin.report.operations.outcome import outcome_answer, outcome_text
+
+    answer(output, lambda: outcome_text(outcome), lambda: outcome_answer(outcome))
+
+
+def _confirm(plan: Plan, *, yes: bool) -> None:
+    from kadmin.plan.model import DeletionPlan
+
+    if not isinstance(plan, DeletionPlan) or yes:
+        ask("Apply this plan?", yes=yes)
+        return
+    require_terminal()
+    wanted = ",".join(plan.topics)
+    if typer.prompt(f"This destroys data. Type the topics to delete them ({wanted})", err=True) != wanted:
+        raise UsageError("Not confirmed; nothing was deleted.")

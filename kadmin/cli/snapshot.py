@@ -1,0 +1,54 @@
+"""`kadmin snapshot`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kadmin.cli.options import (
+    READ_TIMEOUT_S,
+    OutputFormat,
+    OutputOption,
+    ReadTimeoutOption,
+    SizesOption,
+    ZooKeeperOption,
+)
+
+
+class FileFormat(StrEnum):
+    """The format of an inventory's two tables."""
+
+    PARQUET = "parquet"
+    CSV = "csv"
+    JSONL = "jsonl"
+
+
+def snapshot(
+    zookeeper: ZooKeeperOption,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The inventory folder to write.")],
+    *,
+    sizes: SizesOption = None,
+    timeout: ReadTimeoutOption = READ_TIMEOUT_S,
+    table: Annotated[FileFormat, typer.Option("--table", help="Format of the two tables.")] = FileFormat.PARQUET,
+    output: OutputOption = OutputFormat.HUMAN,
+) -> None:
+    """Write the inventory of a live cluster: its brokers and partitions.
+
+    The planner and every command with --inventory read it. Bytes per partition are asked of the brokers (Kafka 1.1
+    and later) unless --sizes gives them.
+    """
+    from kadmin.cli.context import open_context
+    from kadmin.cli.inputs import read_sizes
+    from kadmin.cli.output import answer
+    from kadmin.inventory import write_inventory
+    from kadmin.operations.reading.snapshot import take_snapshot
+    from kadmin.report.cluster.snapshot import snapshot_answer, snapshot_text
+
+    known = read_sizes(sizes) if sizes is not None else None
+    with open_context(zookeeper, timeout_s=timeout) as context:
+        taken = take_snapshot(context, known)
+    write_inventory(taken.inventory, out, table.value)
+    answer(output, lambda: snapshot_text(taken, out), lambda: snapshot_answer(taken, out))

@@ -1,0 +1,76 @@
+"""Gives diagnostics of a document their places: what leads to a value in the text, found by its path."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from kadmin.diagnostics import NOWHERE, Location
+from kadmin.documents.events import locate
+from kadmin.documents.explain import hint_of
+from kadmin.documents.text import Mark, lines_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from kadmin.diagnostics import Diagnostic, Field
+    from kadmin.documents.events import Event, Place
+    from kadmin.schema import SchemaViolation
+
+
+class Unplaced(NamedTuple):
+    """A diagnostic and how to place it: by its location where that is known, else by its field.
+
+    `first` is the field that it repeats. `at_key`: the place is the field's key, not its value. `schema` is the
+    violation whose hint depends on the text.
+    """
+
+    diagnostic: Diagnostic
+    first: Field | None = None
+    at_key: bool = False
+    schema: SchemaViolation | None = None
+
+
+def place(found: Sequence[Unplaced], source: str, text: str, events: Iterable[Event]) -> tuple[Diagnostic, ...]:
+    """Return the diagnostics with their locations, by line and column; `events` are those of the text, read again."""
+    if not found:
+        return ()
+    wanted = {each.diagnostic.field for each in found if each.diagnostic.location == NOWHERE}
+    wanted |= {each.first for each in found if each.first is not None}
+    places = locate(events, wanted) if wanted else {}
+    lines = lines_of(text)
+    return in_order_of_place(_placed(each, source, places, lines) for each in found)
+
+
+def in_order_of_place(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Return the diagnostics of one file by line, column, code and message."""
+    return tuple(
+        sorted(diagnostics, key=lambda each: (each.location.line, each.location.column, each.code, each.message))
+    )
+
+
+def _placed(each: Unplaced, source: str, places: Mapping[Field, Place], lines: Sequence[str]) -> Diagnostic:
+    diagnostic, known = each.diagnostic, each.diagnostic.location
+    mark = Mark(known.line, known.column)
+    if known == NOWHERE:
+        mark = _mark(diagnostic.field, places, at_key=each.at_key)
+    mark = _within(mark, lines)
+    first_line = None if each.first is None else _mark(each.first, places, at_key=True).line
+    hint = diagnostic.hint if each.schema is None else hint_of(each.schema, lines[mark.line - 1], mark.column)
+    message = diagnostic.message if first_line is None else f"{diagnostic.message}; the first is on line {first_line}"
+    return replace(diagnostic, message=message, hint=hint, location=Location(source, *mark, first_line))
+
+
+def _mark(field: Field, places: Mapping[Field, Place], *, at_key: bool) -> Mark:
+    """Return the place of a field, or of the nearest container that is in the text."""
+    known = next((field[:length] for length in range(len(field), -1, -1) if field[:length] in places), None)
+    if known is None:
+        return Mark(1, 1)
+    return places[known].key if at_key else places[known].value
+
+
+def _within(mark: Mark, lines: Sequence[str]) -> Mark:
+    """Return the mark, or the end of the text where a parser means what is missing behind it."""
+    if mark.line > len(lines):
+        return Mark(len(lines), len(lines[-1]) + 1)
+    return Mark(mark.line, min(mark.column, len(lines[mark.line - 1]) + 1))

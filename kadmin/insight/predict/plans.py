@@ -1,0 +1,102 @@
+"""Predicts partitions after a plan. `effect_of` is the only function that depends on the kind of plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.model import NO_LEADER
+from kadmin.errors import StalePlanError, name_some
+from kadmin.plan import codes
+from kadmin.plan.election import electable, scope_of
+from kadmin.plan.model import DeletionPlan, Elect, ElectionPlan, ReassignmentPlan, RecreationPlan
+from kadmin.plan.rules import World, check
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
+    from kadmin.insight.predict.whatif import PlacedPartition
+    from kadmin.plan.model import PartitionTarget, Plan
+
+_NAMES = frozenset(
+    {codes.OTHER_CLUSTER, codes.UNKNOWN_TOPIC, codes.UNKNOWN_PARTITION, codes.UNKNOWN_BROKER, codes.DEAD_BROKER}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanEffect:
+    """What a plan changes: targets of partitions, partitions that get their preferred leader, deleted topics.
+
+    `elects`: the preferred replica of each target is elected, too. `leaders_only`: replicas stay where they are.
+    """
+
+    targets: Mapping[TopicPartition, PartitionTarget] = field(default_factory=dict)
+    elects: bool = False
+    elected: Collection[TopicPartition] = ()
+    deleted: Collection[str] = ()
+    leaders_only: bool = False
+
+    @property
+    def sizes(self) -> dict[TopicPartition, int]:
+        """The sizes of partitions that the plan itself holds, in bytes of one replica."""
+        return {each: found.size_bytes for each, found in self.targets.items() if found.size_bytes is not None}
+
+    def replicas(self, partition: TopicPartition, current: Replicas) -> Replicas:
+        """Return a partition's replicas when the plan is done; a deleted one has none."""
+        if partition.topic in self.deleted:
+            return ()
+        return self.targets[partition].replicas if partition in self.targets else current
+
+
+def effect_of(plan: Plan, state: ClusterState) -> PlanEffect:
+    """Return what a plan changes on a cluster; topics that it creates are not part of the state."""
+    match plan:
+        case ReassignmentPlan():
+            targets = {target.partition: target for target in plan.reassignments}
+            return PlanEffect(targets, elects=plan.elect is not Elect.NONE)
+        case ElectionPlan():
+            return PlanEffect(elected=frozenset(electable(scope_of(plan, state), state)), leaders_only=True)
+        case DeletionPlan():
+            return PlanEffect(deleted=frozenset(plan.topics))
+        case RecreationPlan():
+            return PlanEffect()
+
+
+def planned(plan: Plan, placements: Iterable[PlacedPartition], state: ClusterState) -> tuple[PlacedPartition, ...]:
+    """Return the partitions as they are when a plan is done; deleted ones are kept, without replicas.
+
+    A partition without a leader is not reassigned: there is no replica to copy from.
+    """
+    effect = effect_of(plan, state)
+    return tuple(_planned(each, effect, state.brokers) for each in placements)
+
+
+def require_fitting(plan: Plan, state: ClusterState) -> None:
+    """Raise StalePlanError for a plan of another cluster, or one that names what this one does not have."""
+    wrong = [each for each in check(plan, World(state)) if each.code in _NAMES]
+    if wrong:
+        raise StalePlanError(
+            f"The plan does not fit this cluster: {name_some(each.message for each in wrong)}.", cause=wrong[0].hint
+        )
+
+
+def _planned(placement: PlacedPartition, effect: PlanEffect, alive: Collection[int]) -> PlacedPartition:
+    partition = placement.partition
+    if partition.topic in effect.deleted:
+        return replace(placement, replicas=(), leader=NO_LEADER, isr=())
+    if partition in effect.targets:
+        return _reassigned(placement, effect.targets[partition], alive, elects=effect.elects)
+    return replace(placement, leader=placement.replicas[0]) if partition in effect.elected else placement
+
+
+def _reassigned(
+    placement: PlacedPartition, target: PartitionTarget, alive: Collection[int], *, elects: bool
+) -> PlacedPartition:
+    if placement.leader == NO_LEADER:
+        return placement
+    # Nothing is copied where the replicas stay the same: out-of-sync replicas stay out of sync.
+    in_sync = placement.isr if set(placement.replicas) == set(target.replicas) else target.replicas
+    copied = replace(placement, replicas=target.replicas, isr=tuple(broker for broker in in_sync if broker in alive))
+    stays = placement.leader in target.replicas and not (elects and target.replicas[0] in copied.isr)
+    return copied if stays else replace(copied, leader=next((b for b in target.replicas if b in copied.isr), NO_LEADER))

@@ -1,0 +1,114 @@
+"""Validates files: each alone, side by side, and against a policy and an inventory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kadmin.diagnostics import Diagnostic
+from kadmin.documents import check_together, in_order, read, switched, unread
+from kadmin.errors import InvalidInputError, name_some
+from kadmin.inventory.reading import read_inventory
+from kadmin.inventory.worlds import worlds_of
+from kadmin.plan import codes
+from kadmin.plan.model import Policy, RebalanceRequest
+from kadmin.plan.rules import check, missing_everywhere
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from kadmin.documents import Checked
+    from kadmin.inventory.model import Inventory
+    from kadmin.plan.model import Document
+    from kadmin.plan.rules import World
+    from kadmin.schema import SchemaSet
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """The files as they were read, an inventory that cannot be read among them, and every diagnostic in order."""
+
+    files: tuple[Checked, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def validate_files(
+    files: Iterable[tuple[str, bytes | InvalidInputError]],
+    policy: Policy,
+    directory: Path | None = None,
+    schemas: SchemaSet | None = None,
+) -> Validation:
+    """Validate files by their names and bytes, or the error of one that cannot be read.
+
+    `directory` is an inventory; where that cannot be read, it is one more file with a problem. The policy switches
+    diagnostics, except those that keep documents from being compared with the inventory.
+    """
+    read_files = [_read(name, data, schemas) for name, data in files]
+    inventory, broken = _read_inventory(directory)
+    fits = _Fits(inventory, policy)
+    found: list[Diagnostic] = []
+    unchecked = [problem for each in broken for problem in each.problems]
+    for each in read_files:
+        found.extend(each.problems)
+        if each.document is not None:
+            fit, nameless = fits.check(each.document)
+            found.extend(each.place(fit))
+            unchecked.extend(each.place(nameless))
+    found.extend(check_together(read_files))
+    everything = (*read_files, *broken)
+    ordered = in_order([*switched(found, policy), *unchecked], [each.source for each in everything])
+    return Validation(everything, tuple(ordered))
+
+
+def _read(name: str, data: bytes | InvalidInputError, schemas: SchemaSet | None) -> Checked:
+    if isinstance(data, InvalidInputError):
+        return unread(name, data.cause or data.message)
+    return read(data, name, schemas)
+
+
+def _read_inventory(directory: Path | None) -> tuple[Inventory | None, tuple[Checked, ...]]:
+    if directory is None:
+        return None, ()
+    try:
+        return read_inventory(directory), ()
+    except InvalidInputError as error:
+        cause = " ".join(filter(None, (error.message, error.cause)))
+        return None, (unread(str(directory), cause, error.next_command),)
+
+
+class _Fits:
+    """Checks documents by the rules on the clusters of an inventory that they are about."""
+
+    def __init__(self, inventory: Inventory | None, policy: Policy) -> None:
+        self._policy = policy
+        self._fleet = inventory is not None and inventory.fleet
+        self._worlds = {} if inventory is None else worlds_of(inventory)
+
+    def check(self, document: Document) -> tuple[tuple[Diagnostic, ...], tuple[Diagnostic, ...]]:
+        """Return what is wrong, and what keeps a document of a fleet from being about one of its clusters."""
+        if not self._worlds or isinstance(document, Policy):
+            return check(document, None, self._policy), ()
+        if isinstance(document, RebalanceRequest):
+            return self._on_every_cluster(document), ()
+        wanted = document.header.cluster_id
+        named = {
+            name: world
+            for name, world in self._worlds.items()
+            if not self._fleet or (wanted is not None and world.state.cluster_id == wanted)
+        }
+        if len(named) != 1:
+            return check(document, None, self._policy), (_of_no_cluster(wanted, named, self._worlds),)
+        (world,) = named.values()
+        return check(document, world, self._policy), ()
+
+    def _on_every_cluster(self, request: RebalanceRequest) -> tuple[Diagnostic, ...]:
+        return missing_everywhere([check(request, world, self._policy) for world in self._worlds.values()])
+
+
+def _of_no_cluster(wanted: str | None, named: Mapping[str, World], worlds: Mapping[str, World]) -> Diagnostic:
+    who = f"{name_some(named)} have" if named else "no cluster of it has"
+    what = "the document has no cluster_id" if wanted is None else f"{who} cluster_id {wanted}"
+    known = name_some(f"{world.state.cluster_id or 'no id'} ({name})" for name, world in worlds.items())
+    message, hint = f"the inventory holds a fleet, and {what}", f"name one of its clusters: {known}"
+    return Diagnostic(codes.OTHER_CLUSTER, message, hint, field=("metadata", "cluster_id"))

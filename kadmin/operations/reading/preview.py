@@ -1,0 +1,60 @@
+"""Examines a plan on a snapshot, or on one cluster of an inventory, without a connection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from kadmin.inventory import facts_of, read_inventory, state_of
+from kadmin.operations.decide.examine import examine
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.inventory import ClusterInventory
+    from kadmin.operations.decide.examine import Examination
+    from kadmin.plan.facts import ClusterFacts
+    from kadmin.plan.model import Plan, Policy
+
+
+@dataclass(frozen=True, slots=True)
+class PlanPreview:
+    """A plan examined on a cluster's state. `read_from` names where the state came from, and when."""
+
+    plan: Plan
+    read_from: str
+    state: ClusterState
+    facts: ClusterFacts
+    examination: Examination
+
+
+@dataclass(frozen=True, slots=True)
+class SizedState:
+    """A cluster's state with the bytes of each partition; `unavailable` says why the brokers gave none, else None."""
+
+    state: ClusterState
+    sizes: Mapping[TopicPartition, int]
+    unavailable: str | None = None
+
+
+def preview_snapshot(plan: Plan, folder: Path, sizes: Mapping[TopicPartition, int], policy: Policy) -> PlanPreview:
+    """Examine a plan on the snapshot of one cluster; `sizes` come before those of the snapshot."""
+    found = read_inventory(folder)
+    return preview_cluster(plan, found.single(), f"snapshot {folder}, taken at {found.taken_at}", sizes, policy)
+
+
+def preview_cluster(
+    plan: Plan, cluster: ClusterInventory, read_from: str, sizes: Mapping[TopicPartition, int], policy: Policy
+) -> PlanPreview:
+    """Examine a plan on one cluster of an inventory; `sizes` come before those of the inventory."""
+    state, facts = state_of(cluster), facts_of(cluster)
+    facts = replace(facts, sizes={**facts.sizes, **sizes})
+    return PlanPreview(plan, read_from, state, facts, examine(plan, state, facts, policy))
+
+
+def read_snapshot(folder: Path, sizes: Mapping[TopicPartition, int]) -> SizedState:
+    """Read the snapshot of one cluster; `sizes` come before those of the snapshot."""
+    cluster = read_inventory(folder).single()
+    return SizedState(state_of(cluster), {**facts_of(cluster).sizes, **sizes})

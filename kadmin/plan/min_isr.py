@@ -1,0 +1,20 @@
+"""How many replicas a topic wants in sync."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kadmin.cluster.model import ClusterState
+
+MIN_INSYNC_REPLICAS = "min.insync.replicas"
+
+
+def min_insync_replicas(topic: str, state: ClusterState, brokers_own: int = 1) -> int:
+    """Return how many replicas must be in sync for acks=all: the topic's own, else the cluster-wide dynamic default.
+
+    Else `brokers_own`, for a broker's properties file is not readable from outside. 1 for a value that is no number.
+    """
+    default = state.broker_defaults.get(MIN_INSYNC_REPLICAS, str(brokers_own))
+    wanted = state.topic_configs.get(topic, {}).get(MIN_INSYNC_REPLICAS, default)
+    return int(wanted) if wanted.isascii() and wanted.isdigit() else 1

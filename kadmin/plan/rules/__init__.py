@@ -1,0 +1,21 @@
+"""What may be wrong with a document, alone or against a cluster: a module per kind, and one way in, `check`."""
+
+from kadmin.plan.rules.check import check, check_side_by_side
+from kadmin.plan.rules.names import other_cluster
+from kadmin.plan.rules.refusals import refusal, refusals_of, refuses, require
+from kadmin.plan.rules.request import RequestScope, check_scope, missing_everywhere
+from kadmin.plan.rules.world import World
+
+__all__ = [
+    "RequestScope",
+    "World",
+    "check",
+    "check_scope",
+    "check_side_by_side",
+    "missing_everywhere",
+    "other_cluster",
+    "refusal",
+    "refusals_of",
+    "refuses",
+    "require",
+]

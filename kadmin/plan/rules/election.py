@@ -1,0 +1,60 @@
+"""Rules on a PreferredReplicaElection."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kadmin.diagnostics import Diagnostic
+from kadmin.plan import codes
+from kadmin.plan.election import obstacle, off_preferred, scope_of
+from kadmin.plan.rules.kind import Touched
+from kadmin.plan.rules.names import Directory, other_cluster, repeated_partitions, repeated_topics
+from kadmin.plan.rules.pending import election_running
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from kadmin.cluster.model import TopicPartition
+    from kadmin.plan.model import ElectionPlan, Policy
+    from kadmin.plan.rules.world import World
+
+
+def check_election(plan: ElectionPlan, world: World | None, _policy: Policy | None) -> Iterator[Diagnostic]:
+    """Yield what is wrong with the election: names, another election, and warnings of what cannot be elected."""
+    if world is not None:
+        directory = Directory(world.state.assignment)
+        yield from other_cluster(plan, world.state.cluster_id)
+        yield from directory.missing_partitions(plan.partitions)
+        yield from directory.missing_topics(plan.topics)
+        yield from election_running(world)
+    yield from repeated_partitions(plan.partitions)
+    yield from repeated_topics(plan.topics)
+    if world is not None:
+        yield from _not_electable(plan, world)
+
+
+def touched_by_election(plan: ElectionPlan) -> Touched:
+    """Return what the plan touches."""
+    topics, named = frozenset(plan.topics), frozenset(plan.partitions)
+
+    def elects(partitions: Iterable[TopicPartition]) -> tuple[TopicPartition, ...]:
+        return tuple(each for each in partitions if plan.all_partitions or each.topic in topics or each in named)
+
+    return Touched(used=(*plan.topics, *(partition.topic for partition in plan.partitions)), elects=elects)
+
+
+def _not_electable(plan: ElectionPlan, world: World) -> Iterator[Diagnostic]:
+    state = world.state
+    known = tuple(topic for topic in plan.topics if topic in state.topics)
+    for partition in scope_of(replace(plan, topics=known), state):
+        if partition in world.in_flight:
+            message, hint = f"{partition} is being reassigned", "elect when the reassignment is done"
+            yield _warning(codes.ELECTED_WHILE_REASSIGNED, message, hint, partition)
+        elif state.replicas(partition) and off_preferred([partition], state) and (why := obstacle(partition, state)):
+            message = f"{partition} cannot be elected: {why}"
+            yield _warning(codes.NOT_ELECTABLE, message, "start the broker, or wait for it", partition)
+
+
+def _warning(code: str, message: str, hint: str, partition: TopicPartition) -> Diagnostic:
+    return Diagnostic(code, message, hint, partition=partition, topic=partition.topic, severity="warning")

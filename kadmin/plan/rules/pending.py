@@ -1,0 +1,38 @@
+"""Rules on requests that are pending on a live cluster: a snapshot does not show them, or may be too old."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.diagnostics import Diagnostic
+from kadmin.errors import name_some
+from kadmin.plan import codes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kadmin.plan.rules.world import World
+
+_SEE_DOCTOR = "kadmin doctor, which says what it is; apply again when it is gone"
+
+
+def reassignment_running(world: World) -> Iterator[Diagnostic]:
+    """Refuse to work beside another reassignment."""
+    if not world.live:
+        return
+    pending = world.state.requests.reassignment
+    if pending is not None:
+        message = f"another reassignment is pending in {pending.place}; it was not changed"
+        yield Diagnostic(codes.REASSIGNMENT_RUNNING, message, _SEE_DOCTOR)
+    elif moving := sorted(world.in_flight):
+        are = "1 partition is" if len(moving) == 1 else f"{len(moving)} partitions are"
+        message = f"{are} being reassigned through the brokers' API: {name_some(moving)}"
+        yield Diagnostic(codes.REASSIGNMENT_RUNNING, message, "apply again when the reassignment is done")
+
+
+def election_running(world: World) -> Iterator[Diagnostic]:
+    """Refuse to work beside another election."""
+    pending = world.state.requests.election
+    if world.live and pending is not None:
+        message = f"another preferred leader election is pending in {pending.place}; it was not changed"
+        yield Diagnostic(codes.ELECTION_RUNNING, message, _SEE_DOCTOR)

@@ -1,0 +1,47 @@
+"""Rules on a Policy, and on globs over topic names in any document: each must be able to match a name."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+import string
+from typing import TYPE_CHECKING
+
+from kadmin.diagnostics import Diagnostic
+from kadmin.plan import codes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from kadmin.diagnostics import Field
+    from kadmin.plan.model import Policy
+    from kadmin.plan.rules.world import World
+
+_PIECE = re.compile(r"\[!?\]?[^\]]*\]|.")
+_IN_NAMES = string.ascii_letters + string.digits + "._-"
+
+
+def check_policy(policy: Policy, _world: World | None, _policy: Policy | None) -> Iterator[Diagnostic]:
+    """Yield patterns of a policy that match nothing: a guard that guards nothing is a mistake."""
+    deletion = ("spec", "deletion")
+    yield from futile((*listed((*deletion, "deny"), policy.deny), *listed((*deletion, "allow"), policy.allow)))
+
+
+def listed(field: Field, patterns: Iterable[str]) -> Iterator[tuple[Field, str]]:
+    """Pair each pattern of a list with its field."""
+    return (((*field, index), each) for index, each in enumerate(patterns))
+
+
+def futile(written: Iterable[tuple[Field, str]]) -> Iterator[Diagnostic]:
+    """Yield patterns that match no name that a topic can have."""
+    for field, pattern in written:
+        piece = next((each for each in _PIECE.findall(pattern) if not _matches_something(each)), None)
+        if piece is not None:
+            message = f"{pattern} matches no topic: no character of a name matches {piece}"
+            hint = "close the bracket, with characters in it: [ab], [0-9], [!x]"
+            yield Diagnostic(codes.MALFORMED, message, hint, field=field)
+
+
+def _matches_something(piece: str) -> bool:
+    """Whether `*`, a character or a bracket matches a character; fnmatch takes `[` literally where it is not closed."""
+    return any(fnmatch.fnmatchcase(char, piece) for char in _IN_NAMES)

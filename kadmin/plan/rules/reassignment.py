@@ -1,0 +1,290 @@
+"""Rules on a PartitionReassignment."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kadmin.diagnostics import Diagnostic
+from kadmin.errors import name_some
+from kadmin.plan import codes
+from kadmin.plan.min_isr import min_insync_replicas
+from kadmin.plan.model import Elect, ThrottleBy
+from kadmin.plan.rules.kind import Touched
+from kadmin.plan.rules.names import Directory, name_collisions, other_cluster, repeated_partitions
+from kadmin.plan.rules.pending import election_running, reassignment_running
+from kadmin.plan.units import format_size
+from kadmin.plan.waves import added, bytes_alone, moved_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kadmin.cluster.model import Assignment, Replicas, TopicPartition
+    from kadmin.diagnostics import Field, Severity
+    from kadmin.plan.facts import ClusterFacts
+    from kadmin.plan.model import PartitionTarget, Policy, ReassignmentPlan
+    from kadmin.plan.rules.world import World
+
+MOST_LEADERS = 2
+"""Warn of a broker that leads more than this many times its even share."""
+
+_ADD_SIZES = "add size_bytes, or give the sizes with --sizes FILE"
+
+
+def check_reassignment(plan: ReassignmentPlan, world: World | None, _policy: Policy | None) -> Iterator[Diagnostic]:
+    """Yield what is wrong with the plan: names, what is busy, not allowed or stale, and what it leaves."""
+    if world is not None:
+        yield from other_cluster(plan, world.state.cluster_id)
+        yield from Directory(world.state.assignment).missing_partitions(_partitions(plan))
+        yield from _unknown_brokers(plan, world)
+        yield from _running(plan, world)
+    yield from repeated_partitions(_partitions(plan))
+    yield from _no_ops(plan)
+    yield from _replication_factors(plan, {} if world is None else world.state.assignment)
+    completed = _completed(plan, world)
+    severity_of_sizes: Severity = "error" if world is not None and world.live else "warning"
+    for found in (*_wave_limits(completed), *_throttle_sizes(completed)):
+        yield replace(found, severity=severity_of_sizes) if found.code == codes.SIZE_UNKNOWN else found
+    if world is not None:
+        yield from _fewer_racks(plan, world)
+        yield from _stale(plan, world)
+        yield from _being_deleted(plan, world)
+        yield from _dead_targets(plan, world)
+        yield from _outlook(plan, world)
+    yield from name_collisions(partition.topic for partition in _partitions(plan))
+
+
+def touched_by_reassignment(plan: ReassignmentPlan) -> Touched:
+    """Return what the plan touches."""
+    partitions = tuple(_partitions(plan))
+    return Touched(reassigned=partitions, used=tuple(partition.topic for partition in partitions))
+
+
+def _partitions(plan: ReassignmentPlan) -> Iterator[TopicPartition]:
+    return (target.partition for target in plan.reassignments)
+
+
+def _replicas_field(index: int) -> Field:
+    return ("spec", "partitions", index, "replicas")
+
+
+def _no_ops(plan: ReassignmentPlan) -> Iterator[Diagnostic]:
+    for index, target in enumerate(plan.reassignments):
+        if target.current == target.replicas:
+            message = f"{target.partition}: target and current are both {list(target.replicas)}; it is skipped"
+            yield Diagnostic(
+                codes.NO_OP, message, partition=target.partition, field=_replicas_field(index), severity="warning"
+            )
+
+
+def _replication_factors(plan: ReassignmentPlan, assignment: Assignment) -> Iterator[Diagnostic]:
+    """Compare with `current`; `assignment` serves where that is not given."""
+    if plan.allow_replication_factor_change:
+        return
+    for index, target in enumerate(plan.reassignments):
+        base = _base(target, assignment)
+        if base is not None and len(base) != len(target.replicas):
+            message = f"{target.partition}: replication factor {len(base)} becomes {len(target.replicas)}"
+            hint = "set spec.allow.replication_factor_change: true if this is meant"
+            field = _replicas_field(index)
+            yield Diagnostic(codes.REPLICATION_FACTOR, message, hint, partition=target.partition, field=field)
+
+
+def _completed(plan: ReassignmentPlan, world: World | None) -> ReassignmentPlan:
+    """Return the plan with the cluster's replicas and sizes where it gives none; targets that are reached have none."""
+    if world is None or (plan.limits.max_bytes is None and plan.throttle is None):
+        return plan
+    return replace(plan, reassignments=tuple(_complete(target, world) for target in plan.reassignments))
+
+
+def _complete(target: PartitionTarget, world: World) -> PartitionTarget:
+    now = world.state.replicas(target.partition)
+    reached = now == target.replicas and target.partition not in world.in_flight
+    current = now if target.current is None or reached else target.current
+    size = world.facts.sizes.get(target.partition) if target.size_bytes is None else target.size_bytes
+    return replace(target, current=current, size_bytes=size)
+
+
+def _wave_limits(plan: ReassignmentPlan) -> Iterator[Diagnostic]:
+    for target in plan.reassignments:
+        partition, limits = target.partition, plan.limits
+        if (alone := bytes_alone(target)) > limits.max_payload:
+            message = (
+                f"{partition}: its payload alone has {alone} bytes, more than waves.max_payload {limits.max_payload}"
+            )
+            yield Diagnostic(codes.TOO_BIG_FOR_A_WAVE, message, "raise spec.waves.max_payload", partition=partition)
+        elif limits.max_bytes is not None and target.current is not None and added(target):
+            yield from _moved_bytes(target, limits.max_bytes)
+
+
+def _moved_bytes(target: PartitionTarget, most: int) -> Iterator[Diagnostic]:
+    moved, partition = moved_bytes(target), target.partition
+    if moved is None:
+        message = f"{partition}: waves.max_bytes is given, but not the size_bytes of this partition"
+        yield Diagnostic(codes.SIZE_UNKNOWN, message, _ADD_SIZES, partition=partition)
+    elif moved > most:
+        message = f"{partition}: it moves {format_size(moved)}, more than waves.max_bytes {format_size(most)}"
+        yield Diagnostic(codes.TOO_BIG_FOR_A_WAVE, message, "raise spec.waves.max_bytes", partition=partition)
+
+
+def _throttle_sizes(plan: ReassignmentPlan) -> Iterator[Diagnostic]:
+    if plan.throttle is None or plan.throttle.by is not ThrottleBy.FINISH_IN:
+        return
+    moving = [target for target in plan.reassignments if target.current is not None and added(target)]
+    if unknown := [target.partition for target in moving if target.size_bytes is None]:
+        message = f"throttle.finish_in is given, but not the size_bytes of {name_some(unknown)}"
+        yield Diagnostic(codes.SIZE_UNKNOWN, message, _ADD_SIZES, field=("spec", "throttle", "finish_in"))
+
+
+def _unknown_brokers(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]:
+    known = world.racks
+    for target in plan.reassignments:
+        for broker in target.replicas:
+            if broker not in known:
+                message = f"{target.partition}: the cluster has no broker {broker}"
+                hint = f"its brokers are {name_some(sorted(known), most=10)}" if known else "none is registered"
+                yield Diagnostic(codes.UNKNOWN_BROKER, message, hint, partition=target.partition, broker=broker)
+
+
+def _running(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]:
+    yield from reassignment_running(world)
+    if plan.elect is not Elect.NONE:
+        yield from election_running(world)
+
+
+def _fewer_racks(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]:
+    """Compare racks before and after; a partition with a broker of unknown rack passes."""
+    if plan.allow_fewer_racks:
+        return
+    for target in plan.reassignments:
+        now = _rack_count(_base(target, world.state.assignment) or (), world.racks)
+        then = _rack_count(target.replicas, world.racks)
+        if now is not None and then is not None and then < now:
+            message = f"{target.partition}: replicas on {_racks(now)} would be on {then}"
+            hint = "choose brokers of other racks, or set spec.allow.fewer_racks: true"
+            yield Diagnostic(codes.FEWER_RACKS, message, hint, partition=target.partition)
+
+
+def _stale(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]:
+    """Compare `current` with the cluster, except in mid-move, where the list has old and new replicas."""
+    for target in plan.reassignments:
+        now = world.state.replicas(target.partition)
+        if target.current is None or now in {None, target.current, target.replicas}:
+            continue
+        if target.partition not in world.in_flight:
+            message = (
+                f"{target.partition}: the plan was made on {list(target.current)}, the cluster has {list(now or ())}"
+            )
+            yield Diagnostic(
+                codes.STALE_CURRENT, message, "make the plan again from a new snapshot", partition=target.partition
+            )
+
+
+def _being_deleted(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]:
+    """Report topics that are being deleted and have targets to publish."""
+    if not world.live:
+        return
+    moving = (each for each in plan.reassignments if world.state.replicas(each.partition) != each.replicas)
+    for topic in dict.fromkeys(target.partition.topic for target in moving):
+        if topic in world.state.requests.deletions:
+            hint = "take the topic out of the plan, or wait until the deletion is done"
+            yield Diagnostic(codes.BEING_DELETED, f"{topic} is being deleted", hint, topic=topic)
+
+
+def _dead_targets(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]:
+    for target in plan.reassignments:
+        for broker in target.replicas:
+            if broker in world.racks and broker not in world.state.brokers:
+                message = f"{target.partition}: broker {broker} is not alive; the controller would wait for it forever"
+                hint = "start it, or choose another broker"
+                yield Diagnostic(codes.DEAD_BROKER, message, hint, partition=target.partition, broker=broker)
+
+
+def _outlook(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]:
+    """Compare the cluster before and after the plan."""
+    before = world.state.assignment
+    after = {target.partition: target.replicas for target in plan.reassignments if target.partition in before}
+    yield from _over_capacity(plan, before, after, world.facts)
+    yield from _crowded_leaders(plan, world, after)
+    yield from _under_min_isr(plan, world)
+
+
+def _over_capacity(
+    plan: ReassignmentPlan, before: Assignment, after: Assignment, facts: ClusterFacts
+) -> Iterator[Diagnostic]:
+    """`after` holds what the plan changes. A broker that holds less than before is not reported."""
+    if not facts.capacities:
+        return
+    held = _bytes(before, facts)
+    will_hold = held.copy()
+    will_hold.subtract(_bytes({partition: before[partition] for partition in after}, facts))
+    will_hold.update(_bytes(after, facts))
+    full = {broker for broker, capacity in facts.capacities.items() if will_hold[broker] > max(capacity, held[broker])}
+    for broker in sorted(full):
+        target = next((each for each in plan.reassignments if broker in added(each)), None)
+        if target is not None:
+            message = (
+                f"broker {broker} would hold {format_size(will_hold[broker])}, and its capacity is "
+                f"{format_size(facts.capacities[broker])}"
+            )
+            hint = "choose brokers with room, or free some first"
+            yield Diagnostic(codes.OVER_CAPACITY, message, hint, partition=target.partition, broker=broker)
+
+
+def _bytes(assignment: Assignment, facts: ClusterFacts) -> Counter[int]:
+    found: Counter[int] = Counter()
+    for partition, replicas in assignment.items():
+        for broker in replicas:
+            found[broker] += facts.sizes.get(partition, 0)
+    return found
+
+
+def _crowded_leaders(plan: ReassignmentPlan, world: World, after: Assignment) -> Iterator[Diagnostic]:
+    before, brokers = world.state.assignment, world.state.brokers
+    if not brokers:
+        return
+    led, will_lead = _leaders(before), _leaders({**before, **after})
+    share = len(before) / len(brokers)
+    limit = max(MOST_LEADERS * share, MOST_LEADERS)
+    for broker in sorted(broker for broker in brokers if will_lead[broker] > max(led[broker], limit)):
+        target = next((each for each in plan.reassignments if broker in each.replicas[:1]), None)
+        if target is not None:
+            message = (
+                f"broker {broker} would be the preferred leader of {will_lead[broker]} of {len(before)} partitions, "
+                f"before {led[broker]}; an even share is {share:.0f}"
+            )
+            hint = "put other brokers first in some of the lists"
+            found = Diagnostic(codes.LEADERS_CONCENTRATED, message, hint, partition=target.partition, broker=broker)
+            yield replace(found, severity="warning")
+
+
+def _leaders(assignment: Assignment) -> Counter[int]:
+    return Counter(replicas[0] for replicas in assignment.values() if replicas)
+
+
+def _under_min_isr(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]:
+    for index, target in enumerate(plan.reassignments):
+        wanted = min_insync_replicas(target.partition.topic, world.state)
+        alive = [broker for broker in target.replicas if broker in world.state.brokers]
+        if len(alive) < wanted:
+            message = (
+                f"{target.partition}: live replicas would be {len(alive)}, and its min.insync.replicas is {wanted}"
+            )
+            hint = "producers with acks=all would be refused; give it more replicas"
+            field = _replicas_field(index)
+            yield Diagnostic(codes.UNDER_MIN_ISR, message, hint, partition=target.partition, field=field)
+
+
+def _rack_count(replicas: Replicas, racks: Mapping[int, str | None]) -> int | None:
+    """Count distinct racks; None where there are no replicas, or the rack of one broker is unknown."""
+    names = {racks.get(broker) for broker in replicas}
+    return None if not names or None in names else len(names)
+
+
+def _racks(count: int) -> str:
+    return "1 rack" if count == 1 else f"{count} racks"
+
+
+def _base(target: PartitionTarget, assignment: Assignment) -> Replicas | None:
+    return target.current if target.current is not None else assignment.get(target.partition)

@@ -1,0 +1,269 @@
+"""Rules on a RebalanceRequest.
+
+Here is what the request and the inventory alone decide: contradictions, names, sizes, substitutes, pins and racks. The
+planner refuses by these rules before it plans. What only planning finds is InfeasibleError with codes.INFEASIBLE, and
+`validate` does not report it: too few brokers or racks for a replication factor, capacities, bytes that cannot be
+freed, and brokers to be emptied whose partitions must stay.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from kadmin.diagnostics import Diagnostic
+from kadmin.errors import name_some
+from kadmin.plan import codes
+from kadmin.plan.model import Racks
+from kadmin.plan.rules.names import other_cluster
+from kadmin.plan.rules.policy import futile, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+
+    from kadmin.cluster.model import Replicas, TopicPartition
+    from kadmin.diagnostics import Field
+    from kadmin.plan.model import Pin, Policy, RebalanceRequest
+    from kadmin.plan.rules.world import World
+
+_BROKERS = ("spec", "brokers")
+
+
+@dataclass(frozen=True, slots=True)
+class RequestScope:
+    """What these rules ask of a cluster; the planner, which holds a cluster as arrays, answers it, too.
+
+    `racks` covers every broker that is known, `alive` those that may receive replicas. `partitions` and `reassigning`
+    answer for pinned partitions at least. `unsized` counts the partitions whose size is unknown.
+    """
+
+    racks: Mapping[int, str | None]
+    alive: Collection[int]
+    topics: Sequence[str]
+    partitions: Container[TopicPartition]
+    reassigning: Container[TopicPartition]
+    unsized: int
+
+
+def check_request(request: RebalanceRequest, world: World | None, _policy: Policy | None) -> Iterator[Diagnostic]:
+    """Yield what is wrong with the request: contradictions, and against an inventory what `check_scope` finds."""
+    if world is not None:
+        yield from other_cluster(request, world.state.cluster_id)
+    yield from _patterns(request)
+    yield from _repeated_pins(request)
+    yield from _substitutes(request)
+    yield from _moves_nothing(request)
+    if world is not None:
+        yield from check_scope(request, _scope_of(world))
+
+
+def check_scope(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diagnostic]:
+    """Yield what is wrong with the request on a cluster."""
+    yield from unknown_names(request, scope)
+    yield from _unsized(request, scope)
+    yield from _ambiguous("replication_factor", request.replication_factor, scope.topics)
+    yield from _ambiguous("broker_sets", request.broker_sets, scope.topics)
+    yield from _racks(request, scope)
+    yield from _dead_substitutes(request, scope)
+    yield from _pins(request, scope)
+
+
+def unknown_names(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diagnostic]:
+    """Yield every broker and pinned partition of the request that the inventory does not have."""
+    hint = f"its brokers are {name_some(sorted(scope.racks), most=10)}" if scope.racks else "it has no brokers"
+    for field, broker in _named_brokers(request):
+        if broker not in scope.racks:
+            message = f"the inventory has no broker {broker}"
+            yield Diagnostic(codes.UNKNOWN_BROKER, message, hint, broker=broker, field=field)
+    for index, pin in enumerate(request.pins):
+        if pin.partition not in scope.partitions:
+            message, field = f"the inventory has no partition {pin.partition}", _pin(index, "topic")
+            yield Diagnostic(codes.UNKNOWN_PARTITION, message, partition=pin.partition, field=field)
+
+
+def _scope_of(world: World) -> RequestScope:
+    state = world.state
+    return RequestScope(
+        racks=world.racks,
+        alive=state.brokers,
+        topics=tuple(state.topics),
+        partitions=state.assignment,
+        reassigning=world.in_flight,
+        unsized=sum(partition not in world.facts.sizes for partition in state.assignment),
+    )
+
+
+def _named_brokers(request: RebalanceRequest) -> Iterator[tuple[Field, int]]:
+    for name, ids in (("drain", request.drain), ("no_receive", request.no_receive), ("never_lead", request.never_lead)):
+        yield from (((*_BROKERS, name, index), broker) for index, broker in enumerate(ids))
+    for old, new in request.substitute.items():
+        yield _substitute(old), old
+        yield _substitute(old), new
+    yield from (((*_BROKERS, "weights", str(broker)), broker) for broker in request.weights)
+    for pattern, ids in request.broker_sets.items():
+        yield from ((("spec", "broker_sets", pattern, index), broker) for index, broker in enumerate(ids))
+    for number, pin in enumerate(request.pins):
+        yield from ((_pin(number, "replicas", index), broker) for index, broker in enumerate(pin.replicas))
+    if request.free is not None:
+        yield ("spec", "free", "broker"), request.free.broker_id
+
+
+def _patterns(request: RebalanceRequest) -> Iterator[Diagnostic]:
+    topics = ("spec", "topics")
+    return futile(
+        (
+            *listed((*topics, "include"), request.include_topics),
+            *listed((*topics, "exclude"), request.exclude_topics),
+            *((("spec", "replication_factor", each), each) for each in request.replication_factor),
+            *((("spec", "broker_sets", each), each) for each in request.broker_sets),
+        )
+    )
+
+
+def _repeated_pins(request: RebalanceRequest) -> Iterator[Diagnostic]:
+    times = Counter(pin.partition for pin in request.pins)
+    seen = set()
+    for number, pin in enumerate(request.pins):
+        if pin.partition in seen:
+            message = f"{pin.partition} is pinned {times[pin.partition]} times"
+            yield Diagnostic(codes.DUPLICATE_PARTITION, message, "keep one of them", field=_pin(number))
+        seen.add(pin.partition)
+        for index, broker in enumerate(pin.replicas):
+            if broker in request.drain:
+                message = f"{pin.partition} is pinned to broker {broker}, which is to be drained"
+                yield Diagnostic(codes.CONTRADICTION, message, field=_pin(number, "replicas", index))
+
+
+def _substitutes(request: RebalanceRequest) -> Iterator[Diagnostic]:
+    for old, new in request.substitute.items():
+        if old == new:
+            yield Diagnostic(codes.CONTRADICTION, f"broker {old} cannot take its own place", field=_substitute(old))
+        elif new in request.drain or new in request.substitute:
+            message = f"broker {new} is to take the place of broker {old}, and is to be emptied itself"
+            yield Diagnostic(codes.CONTRADICTION, message, field=_substitute(old))
+
+
+def _moves_nothing(request: RebalanceRequest) -> Iterator[Diagnostic]:
+    """Report fields beside `leaders_only` and `free` that ask for more than these do."""
+    moving: dict[str, object] = {
+        "brokers.drain": request.drain,
+        "brokers.substitute": request.substitute,
+        "brokers.weights": request.weights,
+        "replication_factor": request.replication_factor,
+        "broker_sets": request.broker_sets,
+        "pins": request.pins,
+    }
+    given = {
+        "spec.leaders_only moves no data": (request.leaders_only, {**moving, "free": request.free}),
+        "spec.free moves replicas of one broker": (request.free is not None, moving),
+    }
+    for does, (asked, others) in given.items():
+        for other in (name for name, value in others.items() if asked and value):
+            message, field = f"{does}, and spec.{other} asks for more", ("spec", *other.split("."))
+            yield Diagnostic(codes.CONTRADICTION, message, "leave one of the two out", field=field)
+
+
+def _unsized(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diagnostic]:
+    limits = request.limits
+    by_limits = limits.max_bytes is not None or limits.max_bytes_in_per_broker is not None
+    if scope.unsized and (request.free is not None or by_limits):
+        name = "limits" if request.free is None else "free"
+        have = "1 partition has" if scope.unsized == 1 else f"{scope.unsized} partitions have"
+        hint = "kadmin snapshot -z ZK --out DIR --sizes log-dirs.json"
+        message = f"spec.{name} counts bytes, but {have} no size_bytes in the inventory"
+        yield Diagnostic(codes.SIZE_UNKNOWN, message, hint, field=("spec", name))
+
+
+def _ambiguous(name: str, values: Mapping[str, object], topics: Sequence[str]) -> Iterator[Diagnostic]:
+    """Report patterns with different values that match one topic; the first topic of two patterns is named."""
+    chosen: dict[str, str] = {}
+    met: set[tuple[str, str]] = set()
+    for pattern, value in values.items():
+        matches = re.compile(fnmatch.translate(pattern)).match
+        for topic in filter(matches, topics):
+            other = chosen.setdefault(topic, pattern)
+            if values[other] != value and (other, pattern) not in met:
+                met.add((other, pattern))
+                message = f"spec.{name}: topic {topic} matches both {other} and {pattern}"
+                hint = f"{name_some([values[other], value])} cannot both hold"
+                yield Diagnostic(codes.CONTRADICTION, message, hint, field=("spec", name, pattern))
+
+
+def _racks(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diagnostic]:
+    usable = _usable(request, scope)
+    without = sorted(broker for broker in usable if scope.racks[broker] is None)
+    if request.racks is Racks.STRICT and without and len(without) < len(usable):
+        message = f"racks: strict, but no rack is known of brokers {name_some(without)}"
+        hint = "set broker.rack on them, or spec.racks: relaxed"
+        yield Diagnostic(codes.RACK_UNKNOWN, message, hint, field=("spec", "racks"))
+
+
+def _usable(request: RebalanceRequest, scope: RequestScope) -> set[int]:
+    """Return the brokers that may hold replicas."""
+    return set(scope.alive) - set(request.drain) - set(request.substitute)
+
+
+def _dead_substitutes(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diagnostic]:
+    may_receive = _usable(request, scope) - set(request.no_receive)
+    for old, new in request.substitute.items():
+        if old in scope.racks and new in scope.racks and new not in may_receive:
+            message = f"broker {new} cannot take the place of {old}: it is dead, drained or may not receive"
+            yield Diagnostic(codes.CANNOT_SUBSTITUTE, message, broker=new, field=_substitute(old))
+
+
+def _pins(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diagnostic]:
+    for number, pin in enumerate(request.pins):
+        known = pin.partition in scope.partitions and all(broker in scope.racks for broker in pin.replicas)
+        if known and (why := _why_not_pinned(pin, request, scope)):
+            message = f"the pin of {pin.partition} {why}"
+            yield Diagnostic(codes.CANNOT_PIN, message, partition=pin.partition, field=_pin(number, "replicas"))
+
+
+def _why_not_pinned(pin: Pin, request: RebalanceRequest, scope: RequestScope) -> str | None:
+    if not set(pin.replicas) <= _usable(request, scope):
+        return "names a broker that is dead or to be emptied"
+    if pin.replicas[0] in request.never_lead:
+        return "puts a broker first that is never to lead"
+    if request.racks is Racks.STRICT and _shares_a_rack(pin.replicas, request, scope):
+        return "has two replicas on one rack, and racks are strict"
+    if pin.partition in scope.reassigning:
+        return "cannot be kept: the partition is being reassigned"
+    return None
+
+
+def _shares_a_rack(replicas: Replicas, request: RebalanceRequest, scope: RequestScope) -> bool:
+    """Whether two of these share a rack; racks do not count where the usable brokers have none, or all have one."""
+    if all(scope.racks[broker] is None for broker in _usable(request, scope)):
+        return False
+    places = {broker: rack if rack is not None else broker for broker, rack in scope.racks.items()}
+    return len(set(places.values())) > 1 and len({places[broker] for broker in replicas}) < len(replicas)
+
+
+def _pin(number: int, *rest: str | int) -> Field:
+    return ("spec", "pins", number, *rest)
+
+
+def _substitute(old: int) -> Field:
+    return (*_BROKERS, "substitute", str(old))
+
+
+def missing_everywhere(found: Sequence[Sequence[Diagnostic]]) -> tuple[Diagnostic, ...]:
+    """Join what was found on each cluster of a fleet; a name is unknown only where no cluster has it."""
+    if len(found) == 1:
+        return tuple(found[0])
+    unknown = {codes.UNKNOWN_BROKER, codes.UNKNOWN_PARTITION}
+    nowhere = set.intersection(*({_name(each) for each in one if each.code in unknown} for one in found))
+    joined: dict[object, Diagnostic] = {}
+    for each in (each for one in found for each in one):
+        if each.code not in unknown:
+            joined[each] = each
+        elif _name(each) in nowhere:
+            joined[_name(each)] = replace(each, hint=None)
+    return tuple(joined.values())
+
+
+def _name(diagnostic: Diagnostic) -> tuple[str, Field]:
+    return diagnostic.code, (*diagnostic.field, diagnostic.broker or 0)

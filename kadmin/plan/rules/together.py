@@ -1,0 +1,79 @@
+"""Rules on several documents: what each may do, but not both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kadmin.diagnostics import Diagnostic
+from kadmin.plan import codes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kadmin.cluster.model import TopicPartition
+    from kadmin.plan.rules.kind import Touched
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A document by the name of its file: what it touches, of which cluster (None: it does not say)."""
+
+    file: str
+    cluster_id: str | None
+    touched: Touched
+
+
+def check_beside(document: Named, earlier: Sequence[Named]) -> Iterator[Diagnostic]:
+    """Yield what one document must not do beside earlier ones; of two plans that meet the later one is reported.
+
+    Plans of different clusters (by their `cluster_id`) do not meet.
+    """
+    others = [each for each in earlier if _one_cluster(document, each)]
+    partitions: dict[TopicPartition, str] = {}
+    deleted: dict[str, str] = {}
+    used: dict[str, str] = {}
+    for other in reversed(others):
+        partitions.update(dict.fromkeys(other.touched.reassigned, other.file))
+        deleted.update(dict.fromkeys(other.touched.deleted, other.file))
+        used.update(dict.fromkeys(other.touched.used, other.file))
+    for partition in dict.fromkeys(document.touched.reassigned):
+        if partition in partitions:
+            message = f"{partition} is reassigned by {partitions[partition]} too"
+            yield Diagnostic(codes.PARTITION_IN_TWO_PLANS, message, "keep one of the two", partition=partition)
+    yield from _elections(document, others)
+    for topic in dict.fromkeys(document.touched.used):
+        if topic in deleted:
+            yield _conflict(f"{topic} is deleted by {deleted[topic]}", topic)
+    for topic in dict.fromkeys(document.touched.deleted):
+        if topic in used:
+            yield _conflict(f"{topic} is used by {used[topic]}", topic)
+
+
+def _elections(document: Named, others: Sequence[Named]) -> Iterator[Diagnostic]:
+    """Warn where of two plans one reassigns what the other elects."""
+    for other in others:
+        for elector, mover in ((document, other), (other, document)):
+            if met := elector.touched.elects(mover.touched.reassigned):
+                yield _meeting(met, other.file)
+
+
+def _meeting(met: Sequence[TopicPartition], file: str) -> Diagnostic:
+    first, rest = met[0], f" and {len(met) - 1} more" if met[1:] else ""
+    return Diagnostic(
+        codes.ELECTED_WHILE_REASSIGNED,
+        f"{file} and this plan meet: one reassigns {first}{rest}, one elects its leader",
+        "let the reassignment elect: spec.elect: at_end",
+        partition=first,
+        topic=first.topic,
+        severity="warning",
+    )
+
+
+def _conflict(message: str, topic: str) -> Diagnostic:
+    hint = "a deletion during a reassignment of its topic leaves a request that blocks every other reassignment"
+    return Diagnostic(codes.DELETED_AND_USED, message, hint, topic=topic)
+
+
+def _one_cluster(one: Named, other: Named) -> bool:
+    return len({one.cluster_id, other.cluster_id} - {None}) <= 1

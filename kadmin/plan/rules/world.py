@@ -1,0 +1,42 @@
+"""What rules compare a document with: a cluster as a snapshot or a live reading shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from kadmin.plan.facts import ClusterFacts
+from kadmin.plan.progress import in_flight
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kadmin.cluster.model import ClusterState, TopicPartition
+
+
+@dataclass(frozen=True)
+class World:
+    """One cluster. Every topic was read.
+
+    `dead_brokers` are brokers that an inventory lists as not alive, with their racks. `live` is True where a command is
+    about to act: requests that are pending then count, and sizes that are missing will not be given later.
+    """
+
+    state: ClusterState
+    facts: ClusterFacts = field(default_factory=ClusterFacts)
+    dead_brokers: Mapping[int, str | None] = field(default_factory=dict)
+    live: bool = False
+
+    @cached_property
+    def racks(self) -> Mapping[int, str | None]:
+        """The rack of every broker that is known: alive, listed as dead, or holding a replica."""
+        held = chain.from_iterable(self.state.assignment.values())
+        alive = {broker.broker_id: broker.rack for broker in self.state.brokers.values()}
+        return {**dict.fromkeys(held), **self.dead_brokers, **alive}
+
+    @cached_property
+    def in_flight(self) -> frozenset[TopicPartition]:
+        """The partitions that are being reassigned."""
+        return frozenset(in_flight(self.state))

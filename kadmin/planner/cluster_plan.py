@@ -1,0 +1,182 @@
+"""Plans one cluster: its inventory tables in, one Arrow table of plan entries out. Both engines run this.
+
+The result's rows are the plan's entries in order (`ordinal` from 0). A row with ordinal -1 comes first; its `report` is
+JSON with the figures or the error. Errors are not raised here, because Spark retries a failed task and reports its
+error as a stack trace.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from kadmin.diagnostics import Diagnostic
+from kadmin.errors import KadminError, name_some
+from kadmin.plan import codes
+from kadmin.plan.model import ProposalLimits
+from kadmin.plan.rules import refusal
+from kadmin.planner.assessment import assess
+from kadmin.planner.cluster_arrays import UNKNOWN, cluster_arrays, tables_valid
+from kadmin.planner.compiled_request import compile_request
+from kadmin.planner.kernel.entry_order import plan_order, within_limits
+from kadmin.planner.kernel.entry_reasons import entry_reasons
+from kadmin.planner.kernel.free_bytes import free_bytes
+from kadmin.planner.kernel.placement_problem import NONE, NoPlanError
+from kadmin.planner.kernel.solve import solve
+from kadmin.planner.kernel.verifier import broken_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Self
+
+    from kadmin.cluster.model import TopicPartition
+    from kadmin.inventory.header import Header
+    from kadmin.plan.model import RebalanceRequest
+    from kadmin.planner.cluster_arrays import ArrowTable, ClusterArrays
+    from kadmin.planner.compiled_request import CompiledRequest
+    from kadmin.planner.kernel.entry_reasons import Reason
+    from kadmin.planner.kernel.placement_problem import Ints, PlacementProblem, Solution
+
+RESULT_SCHEMA = pa.schema(
+    [
+        ("cluster", pa.string()),
+        ("ordinal", pa.int64()),
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("current", pa.list_(pa.int32())),
+        ("target", pa.list_(pa.int32())),
+        ("size_bytes", pa.int64()),
+        ("reason", pa.string()),
+        ("report", pa.string()),
+    ]
+)
+REPORT = -1
+"""The ordinal of the row that carries the report."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanningTask:
+    """The request, and for each cluster by name the partitions that are being reassigned already."""
+
+    request: RebalanceRequest
+    reassigning: Mapping[str, tuple[TopicPartition, ...]]
+
+    @classmethod
+    def on(cls, request: RebalanceRequest, header: Header) -> Self:
+        """Return the task for an inventory with that header."""
+        return cls(request, {name: facts.reassigning for name, facts in header.facts.items()})
+
+
+def plan_cluster(name: str, task: PlanningTask, brokers: ArrowTable, partitions: ArrowTable) -> ArrowTable:
+    """Return the plan of one cluster as a table with RESULT_SCHEMA.
+
+    Its report has one of these keys: `figures` (then also `unknown_names` and `fewer_racks`), `error`, or
+    `invalid_rows`; in the last case kadmin.inventory.read_inventory raises an error that names the rows.
+    """
+    if not tables_valid(brokers, partitions):
+        return _report_row(name, {"invalid_rows": True})
+    try:
+        return _plan_cluster(name, task, cluster_arrays(brokers, partitions))
+    except KadminError as error:
+        failure = {"kind": type(error).__name__, "message": error.message, "cause": error.cause}
+        return _report_row(name, {"error": {**failure, "next_command": error.next_command}})
+
+
+def _plan_cluster(name: str, task: PlanningTask, cluster: ClusterArrays) -> ArrowTable:
+    request = task.request
+    compiled = compile_request(cluster, request, task.reassigning.get(name, ()))
+    try:
+        compiled, solution = _solved(compiled, request)
+        problem = compiled.problem
+        ordered = plan_order(problem, solution.target)
+    except NoPlanError as error:
+        message = _with_names(error.reason, error.partitions, error.brokers, cluster)
+        raise refusal([Diagnostic(codes.INFEASIBLE, message, error.remedy)]) from error
+    _require_no_broken_rule(problem, solution.target, cluster)
+    unlimited = request.limits == ProposalLimits()
+    entries = ordered if unlimited else within_limits(problem, solution.target, ordered, request.limits)
+    report = {
+        "figures": assess(cluster, compiled, solution, entries, left_out=len(ordered) - len(entries)),
+        "unknown_names": sorted(compiled.unknown_names),
+        "fewer_racks": _fewer_racks(cluster, problem.current[entries], solution.target[entries]),
+    }
+    reasons = entry_reasons(problem, solution, compiled.freed_broker)
+    rows = _entry_rows(name, (problem.current, solution.target), entries, [reasons[each] for each in entries], cluster)
+    return pa.concat_tables([_report_row(name, report), rows])
+
+
+def _solved(compiled: CompiledRequest, request: RebalanceRequest) -> tuple[CompiledRequest, Solution]:
+    if request.free is None:
+        return compiled, solve(compiled.problem)
+    wanted = 0 if compiled.freed_broker == NONE else request.free.size_bytes
+    problem, solution = free_bytes(compiled.problem, compiled.freed_broker, wanted)
+    return replace(compiled, problem=problem), solution
+
+
+def _require_no_broken_rule(problem: PlacementProblem, target: Ints, cluster: ClusterArrays) -> None:
+    if broken := broken_rules(problem, target):
+        cause = "; ".join(_with_names(each.rule, each.partitions, each.brokers, cluster) for each in broken)
+        raise KadminError("The planner made a plan that breaks its own rules; the plan is not written.", cause=cause)
+
+
+def _with_names(reason: str, partitions: Ints, brokers: Ints, cluster: ClusterArrays) -> str:
+    topics = [cluster.topics[each] for each in np.unique(cluster.topic[partitions])]
+    ids = cluster.broker_ids[brokers].tolist()
+    places = [f"topics {name_some(topics)}"] if topics else []
+    places += [f"brokers {name_some(ids)}"] if ids else []
+    return ": ".join([reason, *places])
+
+
+def _fewer_racks(cluster: ClusterArrays, current: Ints, target: Ints) -> bool:
+    """Whether any target list uses fewer racks than the current one; lists with an unknown rack do not count."""
+    names = sorted({name for name in cluster.racks if name is not None})
+    number = {name: at for at, name in enumerate(names)}
+    unknown = len(names)
+    rack = np.array([unknown if name is None else number[name] for name in cluster.racks] + [NONE], np.int64)
+    known = ~((rack[current] == unknown) | (rack[target] == unknown)).any(axis=1)
+    now, then = (_distinct(rack[lists[known]]) for lists in (current, target))
+    return bool((then < now).any())
+
+
+def _distinct(rows: Ints) -> Ints:
+    """Count the distinct values of each row [N, W] without NONE, [N]."""
+    ascending = np.sort(rows, axis=1)
+    fresh = ascending != NONE
+    fresh[:, 1:] &= ascending[:, 1:] != ascending[:, :-1]
+    return np.asarray(fresh.sum(axis=1))
+
+
+def _report_row(name: str, report: dict[str, Any]) -> ArrowTable:
+    row = {"cluster": name, "ordinal": REPORT, "report": json.dumps(report)}
+    return pa.Table.from_pylist([row], schema=RESULT_SCHEMA)
+
+
+def _entry_rows(
+    name: str, lists: tuple[Ints, Ints], entries: Ints, reasons: list[Reason], cluster: ClusterArrays
+) -> ArrowTable:
+    size = cluster.size[entries]
+    return pa.Table.from_arrays(
+        [
+            pa.array([name] * len(entries), pa.string()),
+            pa.array(np.arange(len(entries)), pa.int64()),
+            pa.array([cluster.topics[each] for each in cluster.topic[entries]], pa.string()),
+            pa.array(cluster.partition[entries], pa.int32()),
+            _lists(cluster, lists[0][entries]),
+            _lists(cluster, lists[1][entries]),
+            pa.array(size, pa.int64(), mask=size == UNKNOWN),
+            pa.array(reasons, pa.string()),
+            pa.nulls(len(entries), pa.string()),
+        ],
+        schema=RESULT_SCHEMA,
+    )
+
+
+def _lists(cluster: ClusterArrays, rows: Ints) -> Any:  # noqa: ANN401 - pyarrow ships no type information
+    filled = rows != NONE
+    offsets = np.concatenate([[0], np.cumsum(filled.sum(axis=1))])
+    ids = cluster.broker_ids[rows[filled]]
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(ids, pa.int32()))

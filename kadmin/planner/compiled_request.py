@@ -1,0 +1,294 @@
+"""Compiles a request for one cluster into the kernel's problem: which broker may hold, receive and lead what.
+
+A broker without a row, or with `alive` false, is dead. It receives nothing, and partitions with a replica on it do not
+change (the controller would wait for the dead broker without limit) until the request drains or substitutes it.
+Partitions that are being reassigned do not change either, because their lists mix old and new replicas.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kadmin.diagnostics import Diagnostic
+from kadmin.errors import name_some
+from kadmin.plan import codes
+from kadmin.plan.model import Racks
+from kadmin.plan.rules import RequestScope, check_scope, refusal, require
+from kadmin.planner.cluster_arrays import UNKNOWN
+from kadmin.planner.kernel.placement_problem import NO_LIMIT, NONE, Brokers, PlacementProblem, contains
+from kadmin.planner.topic_globs import matching, value_by_name
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from kadmin.cluster.model import TopicPartition
+    from kadmin.plan.model import RebalanceRequest
+    from kadmin.planner.cluster_arrays import ClusterArrays
+    from kadmin.planner.kernel.placement_problem import Bools, Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CompiledRequest:
+    """The problem, and the names in the request that this cluster does not have.
+
+    `unknown_names` are broker ids and pinned partitions as an error prints them; `notes` name partitions that the plan
+    leaves out. `freed_broker` is the index of the broker of spec.free, or NONE.
+    """
+
+    problem: PlacementProblem
+    freed_broker: int
+    unknown_names: frozenset[str]
+    notes: tuple[str, ...]
+
+
+def compile_request(
+    cluster: ClusterArrays, request: RebalanceRequest, reassigning: Collection[TopicPartition] = ()
+) -> CompiledRequest:
+    """Compile a request for a cluster; `reassigning` are partitions that are being reassigned already.
+
+    Raises InvalidInputError and InfeasibleError with the names concerned: those of kadmin.plan.rules.request, and
+    those of what only the planner finds.
+    """
+    compiler = _Compiler(cluster, request, reassigning)
+    unknown = compiler.refuse_by_rules()
+    brokers = compiler.brokers()
+    rf, group, allowed = compiler.replication_factors(), *compiler.groups()
+    start, pinned = compiler.start(rf)
+    rf[pinned] = (start[pinned] != NONE).sum(axis=1)
+    movable = compiler.movable() & ~pinned
+    rf[~movable] = (start[~movable] != NONE).sum(axis=1)
+    problem = PlacementProblem(
+        brokers=brokers,
+        topic=cluster.topic,
+        partition=cluster.partition,
+        current=compiler.current(start.shape[1]),
+        start=start,
+        size=np.maximum(cluster.size, 0),
+        rf=rf,
+        movable=movable,
+        group=group,
+        allowed=allowed,
+        rack_cap=compiler.rack_caps(brokers, rf, group, allowed),
+        tolerance=request.bytes_tolerance,
+        leaders_only=request.leaders_only,
+    )
+    compiler.refuse_what_stays(problem)
+    return CompiledRequest(problem, compiler.freed_broker(), unknown, tuple(compiler.notes))
+
+
+class _Compiler:
+    """Compiles one request for one cluster; leaves out brokers and pins that the cluster does not have."""
+
+    def __init__(
+        self, cluster: ClusterArrays, request: RebalanceRequest, reassigning: Collection[TopicPartition]
+    ) -> None:
+        self._cluster = cluster
+        self._request = request
+        self._index = {broker: at for at, broker in enumerate(cluster.broker_ids.tolist())}
+        self.notes: list[str] = []
+        self._leaving = self._mask([*request.drain, *request.substitute])
+        self._frozen = self._on(~cluster.alive & ~self._leaving)
+        self._excluded = ~self._included()
+        self._in_flight = self._in_flight_among(reassigning)
+
+    def refuse_by_rules(self) -> frozenset[str]:
+        """Raise the first refusal of the rules; return the unknown names, for another cluster may have them."""
+        cluster = self._cluster
+        ids = cluster.broker_ids.tolist()
+        pinned = {pin.partition: self._position(pin.partition) for pin in self._request.pins}
+        scope = RequestScope(
+            racks=dict(zip(ids, cluster.racks, strict=True)),
+            alive={broker for broker, alive in zip(ids, cluster.alive.tolist(), strict=True) if alive},
+            topics=cluster.topics,
+            partitions={partition for partition, at in pinned.items() if at != NONE},
+            reassigning={partition for partition, at in pinned.items() if at != NONE and self._in_flight[at]},
+            unsized=int((cluster.size == UNKNOWN).sum()),
+        )
+        found = list(check_scope(self._request, scope))
+        unknown = [each for each in found if each.code in (codes.UNKNOWN_BROKER, codes.UNKNOWN_PARTITION)]
+        require(each for each in found if each not in unknown)
+        return frozenset(
+            f"partition {each.partition}" if each.broker is None else f"broker {each.broker}" for each in unknown
+        )
+
+    def brokers(self) -> Brokers:
+        """Return what each broker may hold, receive and lead."""
+        cluster, request = self._cluster, self._request
+        may_hold = cluster.alive & ~self._leaving
+        weight = np.ones(len(may_hold))
+        for broker, value in sorted(request.weights.items()):
+            if self._known(broker):
+                weight[self._index[broker]] = value
+        rack, racks = self._racks(may_hold)
+        return Brokers(
+            ids=cluster.broker_ids,
+            rack=rack,
+            racks=racks,
+            may_hold=may_hold,
+            may_receive=may_hold & ~self._mask(request.no_receive),
+            may_lead=may_hold & ~self._mask(request.never_lead),
+            weight=weight,
+            capacity=np.where(cluster.capacity == UNKNOWN, NO_LIMIT, cluster.capacity),
+        )
+
+    def freed_broker(self) -> int:
+        """Return the index of the broker of spec.free, NONE where there is none."""
+        free = self._request.free
+        return self._index[free.broker_id] if free is not None and self._known(free.broker_id) else NONE
+
+    def current(self, width: int) -> Ints:
+        """Return the current lists padded to `width`, [P, width]."""
+        padding = np.full((len(self._cluster.topic), width - self._cluster.replicas.shape[1]), NONE, np.int64)
+        return np.hstack([self._cluster.replicas, padding])
+
+    def replication_factors(self) -> Ints:
+        """Return the requested replication factor of each partition, [P]."""
+        factors = value_by_name(self._cluster.topics, self._request.replication_factor, "replication_factor")
+        by_topic = np.array([value or 0 for value in factors], np.int64)[self._cluster.topic]
+        return np.where(by_topic > 0, by_topic, (self._cluster.replicas != NONE).sum(axis=1))
+
+    def groups(self) -> tuple[Ints, Bools]:
+        """Return the group of each partition, [P], and the brokers that each group may use, [G, B]."""
+        sets = value_by_name(self._cluster.topics, self._request.broker_sets, "broker_sets")
+        distinct = sorted({tuple(sorted(ids)) for ids in sets if ids is not None})
+        every_broker = np.ones(len(self._index), np.bool_)
+        allowed = np.stack([every_broker, *(self._mask(ids) for ids in distinct)])
+        number = {ids: at for at, ids in enumerate(distinct, start=1)}
+        by_topic = np.array([0 if ids is None else number[tuple(sorted(ids))] for ids in sets], np.int64)
+        return by_topic[self._cluster.topic], allowed
+
+    def movable(self) -> Bools:
+        """Whether each partition may change, pins aside, [P]; adds notes on those that may not."""
+        dead = [self._cluster.broker_ids[broker] for broker in np.flatnonzero(~self._cluster.alive & ~self._leaving)]
+        if (stays := int((self._frozen & ~self._excluded).sum())) and dead:
+            self.notes.append(
+                f"{stays} partitions with a replica on dead brokers ({name_some(dead)}) stay as they are; "
+                "drain or substitute those brokers to replace them"
+            )
+        if in_flight := int(self._in_flight.sum()):
+            topics = self._topics(self._in_flight)
+            self.notes.append(
+                f"{in_flight} partitions are being reassigned (topics {topics}) and stay as the inventory has them; "
+                "take another snapshot when they are done"
+            )
+        return ~self._frozen & ~self._excluded & ~self._in_flight
+
+    def start(self, rf: Ints) -> tuple[Ints, Bools]:
+        """Return the current lists with substitutions and pins applied, [P, W], and which are pinned, [P]."""
+        pins = self._pins()
+        width = max(self._cluster.replicas.shape[1], int(rf.max(initial=1)), *(len(row) for row in pins.values()), 1)
+        start = self.current(width)
+        for source, substitute in sorted(self._request.substitute.items()):
+            if self._known(source):
+                self._substitute(start, self._index[source], self._substitute_for(source, substitute))
+        pinned = np.zeros(len(start), np.bool_)
+        for partition, row in pins.items():
+            start[partition] = NONE
+            start[partition, : len(row)] = row
+            pinned[partition] = True
+        return start, pinned
+
+    def rack_caps(self, brokers: Brokers, rf: Ints, group: Ints, allowed: Bools) -> Ints:
+        """Return the most replicas of each partition on one rack, [P]."""
+        if brokers.racks == 1:
+            return np.full(len(rf), max(len(brokers), 1), np.int64)
+        if self._request.racks is Racks.STRICT:
+            return np.ones(len(rf), np.int64)
+        caps = np.ones(len(rf), np.int64)
+        for number, usable in enumerate(allowed & brokers.may_hold):
+            on_rack = np.bincount(brokers.rack[usable], minlength=brokers.racks)
+            for factor in np.unique(rf[group == number]):
+                caps[(group == number) & (rf == factor)] = _least_cap(on_rack, int(factor))
+        return caps
+
+    def refuse_what_stays(self, problem: PlacementProblem) -> None:
+        """Raise InfeasibleError for immovable partitions with replicas on brokers that must be emptied."""
+        filled = problem.start != NONE
+        stuck = ~problem.movable & (filled & self._leaving[problem.start]).any(axis=1)
+        if stuck.any():
+            topics, why = self._topics(stuck), self._why_stuck(stuck)
+            message = f"brokers to be emptied hold partitions that must stay: topics {topics} ({why})"
+            raise refusal([Diagnostic(codes.INFEASIBLE, message)])
+
+    def _why_stuck(self, stuck: Bools) -> str:
+        if (stuck & self._excluded).any():
+            return "spec.topics excludes them"
+        if (stuck & self._in_flight).any():
+            return "they are being reassigned already; take another snapshot when they are done"
+        return "another of their brokers is dead"
+
+    def _in_flight_among(self, reassigning: Collection[TopicPartition]) -> Bools:
+        mask = np.zeros(len(self._cluster.topic), np.bool_)
+        mask[[at for each in reassigning if (at := self._position(each)) != NONE]] = True
+        return mask
+
+    def _position(self, partition: TopicPartition) -> int:
+        """Return the index of a partition, NONE where the cluster does not have it."""
+        cluster, number = self._cluster, partition.partition
+        topic = bisect_left(cluster.topics, partition.topic)
+        if topic == len(cluster.topics) or cluster.topics[topic] != partition.topic:
+            return NONE
+        first, last = np.searchsorted(cluster.topic, [topic, topic + 1])
+        at = int(first + np.searchsorted(cluster.partition[first:last], number))
+        return at if at < last and cluster.partition[at] == number else NONE
+
+    def _included(self) -> Bools:
+        names, request = self._cluster.topics, self._request
+        include = np.array(matching(names, request.include_topics), np.bool_)
+        exclude = np.array(matching(names, request.exclude_topics), np.bool_)
+        return (include & ~exclude)[self._cluster.topic]
+
+    def _on(self, brokers: Bools) -> Bools:
+        filled = self._cluster.replicas != NONE
+        return np.asarray((filled & brokers[self._cluster.replicas]).any(axis=1))
+
+    def _known(self, broker: int) -> bool:
+        return broker in self._index
+
+    def _mask(self, ids: Iterable[int]) -> Bools:
+        mask = np.zeros(len(self._index), np.bool_)
+        mask[[self._index[broker] for broker in ids if self._known(broker)]] = True
+        return mask
+
+    def _topics(self, partitions: Bools) -> str:
+        return name_some(self._cluster.topics[each] for each in np.unique(self._cluster.topic[partitions]))
+
+    def _racks(self, may_hold: Bools) -> tuple[Ints, int]:
+        """Return the rack index of each broker, [B], and the number of racks: 1 where racks do not count."""
+        names = self._cluster.racks
+        usable = [names[broker] for broker in np.flatnonzero(may_hold)]
+        if self._request.racks is Racks.IGNORE or not any(name is not None for name in usable):
+            return np.zeros(len(names), np.int64), 1
+        places = [("rack", name) if name is not None else ("broker", str(at)) for at, name in enumerate(names)]
+        number = {place: at for at, place in enumerate(sorted(set(places)))}
+        return np.array([number[place] for place in places], np.int64), len(number)
+
+    def _substitute_for(self, source: int, substitute: int) -> int:
+        if not self._known(substitute):  # in a fleet it may be another cluster's
+            message = f"broker {substitute} cannot take the place of {source}: it is not in this cluster"
+            raise refusal([Diagnostic(codes.CANNOT_SUBSTITUTE, message)])
+        return self._index[substitute]
+
+    def _substitute(self, start: Ints, source: int, substitute: int) -> None:
+        has = contains(start, np.full(len(start), substitute))
+        taken_over = ~has & ~self._frozen & ~self._excluded & ~self._in_flight
+        start[(start == source) & taken_over[:, None]] = substitute
+
+    def _pins(self) -> dict[int, list[int]]:
+        return {
+            at: [self._index[broker] for broker in pin.replicas]
+            for pin in self._request.pins
+            if (at := self._position(pin.partition)) != NONE and all(map(self._known, pin.replicas))
+        }
+
+
+def _least_cap(on_rack: Ints, factor: int) -> int:
+    """Return the smallest cap at which racks with `on_rack` brokers hold `factor` replicas together."""
+    cap = 1
+    while np.minimum(on_rack, cap).sum() < min(factor, on_rack.sum()):
+        cap += 1
+    return cap

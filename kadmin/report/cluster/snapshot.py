@@ -1,0 +1,38 @@
+"""What a snapshot holds, as text and JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kadmin.errors import name_some
+from kadmin.report.text import count
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kadmin.operations.reading.snapshot import Snapshot
+
+
+def snapshot_text(taken: Snapshot, folder: Path) -> str:
+    """Show what was written, and what could not be read."""
+    counts = (count(taken.brokers, "broker"), count(taken.topics, "topic"), count(taken.partitions, "partition"))
+    lines = [f"{folder}: {', '.join(counts)}"]
+    if taken.no_sizes is not None:
+        lines.append(f"without sizes: {taken.no_sizes}")
+    lines += taken.unavailable
+    if taken.unsettled:
+        lines.append(f"changed while they were read: {name_some(taken.unsettled)}")
+    return "\n".join(lines)
+
+
+def snapshot_answer(taken: Snapshot, folder: Path) -> dict[str, Any]:
+    """Answer `snapshot`."""
+    return {
+        "inventory": str(folder),
+        "brokers": taken.brokers,
+        "topics": taken.topics,
+        "partitions": taken.partitions,
+        "unsettled": list(taken.unsettled),
+        "no_sizes": taken.no_sizes,
+        "unavailable": list(taken.unavailable),
+    }

@@ -1,0 +1,83 @@
+"""The tables of `inspect` as text, CSV and JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING, Any
+
+from kadmin.cluster.names import escaped
+from kadmin.insight.tables.table import text_of
+from kadmin.report.text import NOTHING, count, table, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kadmin.cluster.zookeeper.model import Unreadable
+    from kadmin.insight.tables.table import Cell, Table
+
+_SHOWN_PROBLEMS = 20
+
+
+def table_text(found: Table, unreadable: Sequence[Unreadable]) -> str:
+    """Show the rows as aligned columns, an upright table as a list; then the unreadable znodes."""
+    if found.upright:
+        shown = "\n".join(_upright(found)) or f"no {found.name}"
+    else:
+        shown = table(found.columns, [[_human(cell) for cell in row] for row in found.rows])
+    return "\n".join([shown, *unreadable_lines(unreadable)])
+
+
+def table_csv(found: Table) -> str:
+    """Return the rows as CSV with a header; lists are separated by semicolons, as in inventories."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(found.columns)
+    writer.writerows([text_of(cell, ";") for cell in row] for row in found.rows)
+    return out.getvalue().removesuffix("\n")
+
+
+def table_answer(
+    found: Table, unreadable: Iterable[Unreadable], unavailable: Sequence[str] | None = None
+) -> dict[str, Any]:
+    """Answer `inspect`: the rows under the table's name, each an object of its columns.
+
+    `unavailable` says which answers of brokers are missing; None leaves it out, for tables without brokers' answers.
+    """
+    return {
+        found.name.replace("-", "_"): [
+            dict(zip(found.columns, (_json(cell) for cell in row), strict=True)) for row in found.rows
+        ],
+        "unreadable": [
+            {"path": escaped(each.path), "reason": escaped(each.reason), "denied": each.denied} for each in unreadable
+        ],
+        **({} if unavailable is None else {"unavailable": [escaped(each) for each in unavailable]}),
+    }
+
+
+def unreadable_lines(unreadable: Sequence[Unreadable]) -> list[str]:
+    """Return a line for each unreadable znode with the reason."""
+    lines = [
+        line
+        for each in unreadable[:_SHOWN_PROBLEMS]
+        for line in wrapped(f"not readable: {each.path}: {each.reason}", "  ")
+    ]
+    rest = len(unreadable) - _SHOWN_PROBLEMS
+    return [*lines, f"and {count(rest, 'more unreadable znode')}"] if rest > 0 else lines
+
+
+def _upright(found: Table) -> Iterable[str]:
+    width = max(len(column) for column in found.columns)
+    for row in found.rows:
+        for column, cell in zip(found.columns, row, strict=True):
+            yield from wrapped(f"{column.ljust(width)}  {_human(cell)}", " " * (width + 2))
+
+
+def _human(cell: Cell) -> int | str:
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    return cell if isinstance(cell, int) else text_of(cell) or NOTHING
+
+
+def _json(cell: Cell) -> Any:  # noqa: ANN401 - a value of JSON
+    return list(cell) if isinstance(cell, tuple) else cell

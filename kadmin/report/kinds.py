@@ -1,0 +1,85 @@
+"""The words that differ by kind of operation and by kind of step: one row for each kind.
+
+All renderers show the parts that a result has (a change, targets, lost bytes) whatever its kind is, and look up the
+words here. A new kind of plan adds its row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kadmin.operations.decide.kinds import kind_of
+from kadmin.operations.record.record import OperationKind, StepKind
+from kadmin.report.text import count
+
+if TYPE_CHECKING:
+    from kadmin.plan.model import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class KindWords:
+    """How an operation is described: `subject` in the singular, `action` as in "3 topics to delete".
+
+    `next_commands` finish an unfinished operation, with `{}` for its id. `no_progress` says why its progress cannot be
+    counted.
+    """
+
+    kind: OperationKind
+    subject: str
+    action: str
+    next_commands: tuple[str, ...] = ("kadmin resume {}", "kadmin cancel {}")
+    no_progress: str = "its record is incomplete, nothing was published"
+
+    @property
+    def title(self) -> str:
+        """`Topics to delete`."""
+        return f"{self.subject}s {self.action}".capitalize()
+
+    def targets(self, number: int) -> str:
+        """Return `3 topics to delete`."""
+        return f"{count(number, self.subject)} {self.action}"
+
+    def commands(self, operation_id: str) -> tuple[str, ...]:
+        """Return the commands that finish this operation, the most likely one first."""
+        return tuple(command.format(operation_id) for command in self.next_commands)
+
+
+@dataclass(frozen=True, slots=True)
+class StepWords:
+    """How a step is described: `published` names what was written, `done` says what the step did."""
+
+    kind: StepKind
+    subject: str
+    published: str
+    done: str
+
+
+KINDS = (
+    KindWords(OperationKind.REASSIGNMENT, "partition", "to reassign"),
+    KindWords(OperationKind.ELECTION, "partition", "to elect"),
+    KindWords(OperationKind.DELETION, "topic", "to delete"),
+    KindWords(OperationKind.RECREATION, "topic", "to recreate"),
+    KindWords(OperationKind.HEAL, "step", "to repair", ("kadmin heal",), "repaired step by step"),
+)
+STEPS = (
+    StepWords(StepKind.PROBE, "partition", "probe", "probed whether the controller listens"),
+    StepWords(StepKind.WAVE, "partition", "reassignment", "published wave {wave} of {waves}"),
+    StepWords(StepKind.ELECTION, "partition", "election", "elected preferred leaders"),
+    StepWords(StepKind.DELETION, "topic", "deletion", "deleted topics"),
+    StepWords(StepKind.CREATION, "topic", "creation", "recreated topics"),
+    StepWords(StepKind.CANCEL, "partition", "return to the original replicas", "cancelled running reassignments"),
+    StepWords(StepKind.REPAIR, "partition", "repair", "repaired one finding"),
+)
+_BY_KIND = {words.kind: words for words in KINDS}
+_BY_STEP = {words.kind: words for words in STEPS}
+
+
+def words_of(operation: OperationKind | Plan) -> KindWords:
+    """Return the words for a kind of operation, or for a plan."""
+    return _BY_KIND[operation if isinstance(operation, OperationKind) else kind_of(operation).kind]
+
+
+def step_words(kind: StepKind) -> StepWords:
+    """Return the words for a kind of step."""
+    return _BY_STEP[kind]

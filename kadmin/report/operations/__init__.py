@@ -1,0 +1,1 @@
+"""What operations did and how far they are, as text and JSON."""

@@ -1,0 +1,49 @@
+"""How an operation ended, and what verification found, as text and JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from kadmin.plan.progress import Progress
+from kadmin.report.text import SHOWN_ROWS, shortened, table
+
+if TYPE_CHECKING:
+    from kadmin.operations.decide.actions import Verdict
+    from kadmin.operations.execute.apply import Outcome
+    from kadmin.operations.reading.verify import Verification
+
+
+def outcome_text(outcome: Outcome) -> str:
+    """Show the result of an apply or resume."""
+    return outcome.message if outcome.operation_id is None else f"{outcome.message} (operation {outcome.operation_id})"
+
+
+def outcome_answer(outcome: Outcome) -> dict[str, Any]:
+    """Answer `apply` and `resume`."""
+    return asdict(outcome)
+
+
+def verification_text(verification: Verification) -> str:
+    """Show what is not done yet, and the counts."""
+    open_rows = [verdict for verdict in verification.verdicts if verdict.progress is not Progress.DONE]
+    counts = Counter(verdict.progress for verdict in verification.verdicts)
+    summary = ", ".join(f"{counts[progress]} {progress.value}" for progress in Progress if counts[progress])
+    if not open_rows:
+        return summary or "nothing to verify"
+    rows = [[_subject(v), v.progress.value, v.detail] for v in open_rows[:SHOWN_ROWS]]
+    return shortened(table(["not done", "status", "seen"], rows), len(open_rows)) + f"\n{summary}"
+
+
+def verification_answer(verification: Verification) -> dict[str, Any]:
+    """Answer `verify`: one row per partition (of a deletion: per topic, `partition` null)."""
+    rows = [
+        {"topic": v.topic, "partition": v.partition, "status": v.progress.value, "detail": v.detail}
+        for v in verification.verdicts
+    ]
+    return {"done": verification.done, "partitions": rows}
+
+
+def _subject(verdict: Verdict) -> str:
+    return verdict.topic if verdict.partition is None else f"{verdict.topic}-{verdict.partition}"

@@ -1,0 +1,47 @@
+"""The HTML of a report: of a plan, of the planner's proposals, of an operation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kadmin.insight.predict.forecast import forecast, retrospect
+from kadmin.inventory import read_inventory
+from kadmin.operations.reading.preview import preview_cluster
+from kadmin.operations.record.timeline import progress_of
+from kadmin.plan.model import Policy
+from kadmin.report.pages.html import render
+from kadmin.report.pages.operation_page import operation_page
+from kadmin.report.pages.plan_page import PlanFacts, plan_page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from kadmin.operations.reading.live import OperationReview
+    from kadmin.operations.reading.preview import PlanPreview
+    from kadmin.planner.proposal import Proposal
+
+
+def plan_report(source: str, preview: PlanPreview, figures: Mapping[str, Any] | None = None) -> str:
+    """Return the page of a plan from the file `source`; `figures` are one cluster's of answers/figures."""
+    plan, state, known = preview.plan, preview.state, preview.facts
+    facts = PlanFacts(plan, source, preview.read_from, state.cluster_id, figures)
+    return render(plan_page(facts, preview.examination, forecast(plan, state, known.sizes, known.capacities)))
+
+
+def proposal_reports(
+    proposals: Mapping[str, Proposal], folder: Path, sources: Mapping[str, Path]
+) -> Iterator[tuple[str, str]]:
+    """Yield each cluster's name with the page of its plan, on the inventory that it was proposed for."""
+    inventory = read_inventory(folder)
+    read_from = f"snapshot {folder}, taken at {inventory.taken_at}"
+    for name, proposal in proposals.items():
+        preview = preview_cluster(proposal.plan, inventory.clusters[name], read_from, {}, Policy())
+        yield name, plan_report(str(sources[name]), preview, proposal.figures)
+
+
+def operation_report(review: OperationReview) -> str:
+    """Return the page of an operation."""
+    found, state = review.timeline, review.cluster.state
+    past = retrospect(found.record.origin, state, review.cluster.sizes, {})
+    return render(operation_page(found, past, progress_of(found, state), review.read_at))

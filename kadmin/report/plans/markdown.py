@@ -1,0 +1,64 @@
+"""What a plan would do, in Markdown: for a comment on the pull request that brings it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.plan.units import format_size
+from kadmin.report.kinds import words_of
+from kadmin.report.markdown import MOST_ROWS, cell, code, folded, more, table
+from kadmin.report.plans.rows import BROKER_COLUMNS, broker_rows
+from kadmin.report.text import count, replicas, size_text
+
+if TYPE_CHECKING:
+    from kadmin.operations.decide.examine import Examination
+    from kadmin.plan.diff import PlanDiff
+    from kadmin.plan.model import Plan
+
+
+def diff_markdown(name: str, plan: Plan, examination: Examination) -> str:
+    """Return a comment: the verdict first, then what stops the plan, the warnings, and the change in numbers."""
+    blocks = [f"### kadmin: {code(name)}", _verdict(plan, examination)]
+    if examination.refusals:
+        rows = [[e.exit_code, cell(e.message), cell(e.next_command or "")] for e in examination.refusals]
+        blocks.append(table(["exit code", "what stops it", "next"], rows))
+    if examination.warnings:
+        warnings = [f"- **warning**: {cell(warning)}" for warning in examination.warnings[:MOST_ROWS]]
+        blocks.append("\n".join(warnings) + more(examination.warnings))
+    if examination.change is not None and examination.change.pending:
+        blocks += _change(examination.change)
+    elif targets := examination.targets:
+        blocks.append(folded(words_of(plan).targets(len(targets)), ["name"], [[code(each)] for each in targets]))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _verdict(plan: Plan, examination: Examination) -> str:
+    if examination.refusals:
+        return "`kadmin apply` would be **refused**."
+    if examination.work is None:
+        return "Nothing to do."
+    if examination.change is not None:
+        found = examination.change
+        size = "bytes unknown" if found.moved_bytes is None else format_size(found.moved_bytes)
+        return (
+            f"**{count(len(found.pending), 'partition')}** to reassign in {count(len(found.waves), 'wave')}, "
+            f"{count(found.replicas_added, 'replica')} to copy, {size}."
+        )
+    lost = "" if examination.lost_bytes is None else f", {format_size(examination.lost_bytes)} would be destroyed"
+    return f"{words_of(plan).targets(len(examination.targets))}{lost}."
+
+
+def _change(found: PlanDiff) -> list[str]:
+    waves = [
+        [wave.index + 1, len(wave.reassignments), len(wave.payload), size_text(wave.moved_bytes)]
+        for wave in found.waves
+    ]
+    partitions = [
+        [code(str(target.partition)), replicas(target.current), replicas(target.replicas), size_text(target.size_bytes)]
+        for target in found.pending
+    ]
+    return [
+        table(BROKER_COLUMNS, broker_rows(found, changed_only=True)),
+        folded(count(len(waves), "wave"), ["wave", "partitions", "payload bytes", "bytes"], waves),
+        folded(count(len(partitions), "partition"), ["partition", "current", "target", "bytes"], partitions),
+    ]

@@ -1,0 +1,43 @@
+"""What a reassignment changes, as figures that several formats show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.report.text import NOTHING, change, size_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kadmin.plan.copying import Throttle
+    from kadmin.plan.diff import PlanDiff
+
+BROKER_COLUMNS = ("broker", "replicas", "preferred leaders", "bytes")
+
+
+def broker_rows(found: PlanDiff, *, changed_only: bool = False) -> list[list[object]]:
+    """Return what each broker holds before and after, below BROKER_COLUMNS."""
+    return [
+        [
+            broker,
+            change(load.replicas, found.after[broker].replicas),
+            change(load.leaders, found.after[broker].leaders),
+            change(size_text(load.size_bytes), size_text(found.after[broker].size_bytes)),
+        ]
+        for broker, load in sorted(found.before.items())
+        if not changed_only or load != found.after[broker]
+    ]
+
+
+def busiest(moves: Mapping[int, int]) -> str:
+    """Return the most moves of one broker and its id, `12 (broker 3)`."""
+    if not moves:
+        return NOTHING
+    most = max(moves.values())
+    return f"{most:,} (broker {min(broker for broker, number in moves.items() if number == most)})"
+
+
+def least_seconds(throttle: Throttle) -> float | None:
+    """Return how long all waves take at least; None where one of them is unknown."""
+    known = [seconds for seconds in throttle.wave_seconds if seconds is not None]
+    return sum(known) if len(known) == len(throttle.wave_seconds) else None

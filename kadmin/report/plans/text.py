@@ -1,0 +1,87 @@
+"""What a plan would do, as text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.plan.units import format_rate
+from kadmin.report.kinds import words_of
+from kadmin.report.plans.rows import BROKER_COLUMNS, broker_rows, busiest, least_seconds
+from kadmin.report.text import SHOWN_ROWS, count, duration, replicas, shortened, size_text, table
+
+if TYPE_CHECKING:
+    from kadmin.operations.decide.examine import Examination
+    from kadmin.plan.copying import Throttle
+    from kadmin.plan.diff import PlanDiff
+    from kadmin.plan.model import Plan
+
+
+def diff_text(plan: Plan, examination: Examination) -> str:
+    """Show what a plan would do and what would stop it."""
+    blocks = []
+    if examination.change is not None:
+        blocks.append(_change(examination.change, examination.throttle))
+    if examination.throttle is not None:
+        blocks.append(_throttle(examination.throttle))
+    if targets := examination.targets:
+        rows = [[name] for name in targets[:SHOWN_ROWS]]
+        blocks.append(shortened(table([words_of(plan).targets(len(targets))], rows), len(targets)))
+    if examination.lost_bytes is not None:
+        blocks.append(f"{size_text(examination.lost_bytes)} would be destroyed, all replicas counted")
+    if examination.warnings:
+        shown = "\n\n".join(f"warning: {warning}" for warning in examination.warnings[:SHOWN_ROWS])
+        blocks.append(shortened(shown, len(examination.warnings)))
+    if examination.work is None and not examination.refusals:
+        blocks.append("nothing to do")
+    blocks += [f"apply would stop with exit code {e.exit_code}: {e.message}" for e in examination.refusals]
+    return "\n\n".join(blocks)
+
+
+def _change(found: PlanDiff, throttle: Throttle | None) -> str:
+    head = (
+        f"{count(len(found.pending), 'partition')} to reassign, {count(len(found.settled), 'partition')} at the target "
+        f"already, {count(found.replicas_added, 'replica')} to copy, {size_text(found.moved_bytes)}"
+    )
+    if not found.pending:
+        return head
+    partitions = [
+        [str(target.partition), replicas(target.current), replicas(target.replicas), size_text(target.size_bytes)]
+        for target in found.pending[:SHOWN_ROWS]
+    ]
+    return "\n\n".join(
+        [
+            head,
+            shortened(table(["partition", "current", "target", "bytes"], partitions), len(found.pending)),
+            _waves(found, throttle),
+            table(BROKER_COLUMNS, broker_rows(found)),
+        ]
+    )
+
+
+def _waves(found: PlanDiff, throttle: Throttle | None) -> str:
+    headers = ["wave", "partitions", "payload bytes", "bytes", "most in", "most out"]
+    rows: list[list[object]] = [
+        [
+            wave.index + 1,
+            len(wave.reassignments),
+            len(wave.payload),
+            size_text(wave.moved_bytes),
+            busiest(wave.moves_in),
+            busiest(wave.moves_out),
+        ]
+        for wave in found.waves
+    ]
+    if throttle is not None:
+        headers.append("takes at least")
+        for row, seconds in zip(rows, throttle.wave_seconds, strict=True):
+            row.append("?" if seconds is None else duration(seconds))
+    return table(headers, rows)
+
+
+def _throttle(throttle: Throttle) -> str:
+    topics = sum(entity.startswith("topics/") for entity in throttle.values)
+    extent = f"{count(len(throttle.values) - topics, 'broker')} and {count(topics, 'topic')}"
+    seconds = least_seconds(throttle)
+    least = "" if seconds is None else f", {duration(seconds)} at least"
+    lines = [f"throttle: {format_rate(throttle.rate)} on {extent}{least}"]
+    return "\n".join([*lines, *(f"warning: {warning}" for warning in throttle.warnings)])

@@ -1,0 +1,228 @@
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from support.cluster.states import cluster
+
+from kadmin.cluster.model import TopicPartition
+from kadmin.errors import InvalidInputError
+from kadmin.plan import codes
+from kadmin.plan.model import (
+    DeletionPlan,
+    ElectionPlan,
+    FreeBytes,
+    PartitionTarget,
+    Pin,
+    PlanHeader,
+    ReassignmentPlan,
+    RebalanceRequest,
+    ThrottleBy,
+    ThrottleSpec,
+    WaveLimits,
+)
+from kadmin.plan.rules import World, check
+from kadmin.plan.waves import bytes_alone, schedule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kadmin.diagnostics import Diagnostic
+    from kadmin.plan.model import Plan
+
+A0, A1, B0 = TopicPartition("aaa", 0), TopicPartition("aaa", 1), TopicPartition("bbb", 0)
+ASSIGNMENT = {"aaa-0": (1, 2), "aaa-1": (2, 3), "bbb-0": (3, 1)}
+RACKS = {1: "r1", 2: "r2", 3: "r2", 4: None}
+WORLD = World(cluster(ASSIGNMENT, brokers=RACKS))
+
+
+def _plan(*targets: PartitionTarget) -> ReassignmentPlan:
+    return ReassignmentPlan(PlanHeader(), targets)
+
+
+def deletes(*topics: str) -> DeletionPlan:
+    return DeletionPlan(PlanHeader(), topics)
+
+
+def _codes(violations: object) -> list[str]:
+    assert isinstance(violations, tuple)
+    return [violation.code for violation in violations]
+
+
+def found_of(plan: Plan, world: World | None, *wanted: str) -> tuple[Diagnostic, ...]:
+    return tuple(each for each in check(plan, world) if each.code in wanted)
+
+
+def unknown_names(plan: Plan, brokers: Iterable[int]) -> tuple[Diagnostic, ...]:
+    names = (codes.UNKNOWN_TOPIC, codes.UNKNOWN_PARTITION, codes.UNKNOWN_BROKER)
+    held = {} if not set(brokers) else ASSIGNMENT
+    return found_of(plan, World(cluster(held, brokers=dict.fromkeys(brokers))), *names)
+
+
+def stale(plan: ReassignmentPlan) -> tuple[Diagnostic, ...]:
+    return found_of(plan, WORLD, codes.STALE_CURRENT)
+
+
+def fewer_racks(plan: ReassignmentPlan, racks: dict[int, str | None] = RACKS) -> tuple[Diagnostic, ...]:
+    return found_of(plan, World(cluster(ASSIGNMENT, brokers=racks)), codes.FEWER_RACKS)
+
+
+def test_a_good_plan_has_no_violations() -> None:
+    plan = _plan(PartitionTarget(A0, (1, 3), (1, 2)), PartitionTarget(B0, (1, 3)))
+    assert check(plan) == ()
+    assert unknown_names(plan, RACKS) == ()
+    assert stale(plan) == ()
+    assert fewer_racks(plan) == ()
+
+
+def test_every_unknown_name_is_listed() -> None:
+    plan = _plan(
+        PartitionTarget(TopicPartition("aab", 0), (1, 2)),
+        PartitionTarget(TopicPartition("aaa", 9), (1, 2)),
+        PartitionTarget(A0, (1, 8, 9)),
+    )
+    found = unknown_names(plan, [1, 2, 3])
+    assert _codes(found) == [codes.UNKNOWN_TOPIC, codes.UNKNOWN_PARTITION, codes.UNKNOWN_BROKER, codes.UNKNOWN_BROKER]
+    assert found[0].hint == "did you mean aaa?"
+    assert (found[0].message, found[0].partition) == ("aab-0: the cluster has no topic aab", TopicPartition("aab", 0))
+    assert found[1].message == "aaa-9: topic aaa has 2 partitions, counted from 0"
+    assert [violation.broker for violation in found[2:]] == [8, 9]
+    assert found[2].hint == "its brokers are 1, 2, 3"
+
+
+def test_ten_brokers_are_named_of_many() -> None:
+    (found,) = unknown_names(_plan(PartitionTarget(A0, (99,))), range(12))
+    assert found.hint == "its brokers are 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"
+    found = unknown_names(_plan(PartitionTarget(A0, (99,))), ())[-1]
+    assert found.hint == "none is registered"
+
+
+def test_unknown_names_of_elections_and_deletions() -> None:
+    election = ElectionPlan(PlanHeader(), partitions=(A0, TopicPartition("zzz", 0)))
+    assert _codes(unknown_names(election, RACKS)) == [codes.UNKNOWN_TOPIC]
+    deletion = DeletionPlan(PlanHeader(), ("aaa", "zzz"))
+    (violation,) = unknown_names(deletion, RACKS)
+    assert (violation.topic, violation.hint) == ("zzz", None)
+
+
+def test_a_wholly_foreign_plan_gets_few_guesses() -> None:
+    topics = tuple(f"aaa{number}" for number in range(300))
+    found = unknown_names(DeletionPlan(PlanHeader(), topics), RACKS)
+    assert len(found) == 300
+    assert sum(violation.hint is not None for violation in found) <= 100
+
+
+def test_stale_means_neither_current_nor_target() -> None:
+    at_current, at_target, moved_on = (
+        PartitionTarget(A0, (1, 3), (1, 2)),
+        PartitionTarget(A1, (2, 3), (3, 4)),
+        PartitionTarget(B0, (1, 2), (2, 3)),
+    )
+    found = stale(_plan(at_current, at_target, moved_on))
+    assert [violation.partition for violation in found] == [B0]
+    assert found[0].message == "bbb-0: the plan was made on [2, 3], the cluster has [3, 1]"
+    assert stale(_plan(PartitionTarget(TopicPartition("new", 0), (1,), (2,)))) == ()
+
+
+def test_the_order_of_replicas_counts() -> None:
+    assert stale(_plan(PartitionTarget(A0, (1, 3), (2, 1))))
+
+
+def test_replication_factor_by_current_or_assignment() -> None:
+    plan = _plan(PartitionTarget(A0, (1, 2, 3), (1, 2)), PartitionTarget(A1, (1,)), PartitionTarget(B0, (1, 2)))
+    assert [violation.partition for violation in found_of(plan, None, codes.REPLICATION_FACTOR)] == [A0]
+    assert [violation.partition for violation in found_of(plan, WORLD, codes.REPLICATION_FACTOR)] == [A0, A1]
+    assert found_of(replace(plan, allow_replication_factor_change=True), WORLD, codes.REPLICATION_FACTOR) == ()
+
+
+def test_fewer_racks() -> None:
+    plan = _plan(PartitionTarget(A0, (2, 3)), PartitionTarget(A1, (3, 2)), PartitionTarget(B0, (3, 4)))
+    found = fewer_racks(plan)
+    assert [violation.partition for violation in found] == [A0]  # B0 has a broker of unknown rack
+    assert found[0].message == "aaa-0: replicas on 2 racks would be on 1"
+    assert fewer_racks(plan, {**RACKS, 1: None}) == (), "where a rack is unknown nothing is claimed"
+    assert fewer_racks(replace(plan, allow_fewer_racks=True)) == ()
+    assert fewer_racks(_plan(PartitionTarget(TopicPartition("new", 0), (1,)))) == ()
+
+
+def test_no_ops_are_warnings() -> None:
+    (violation,) = check(_plan(PartitionTarget(A0, (1, 2), (1, 2)), PartitionTarget(A1, (2, 3), (3, 2))))
+    assert (violation.partition, violation.severity) == (A0, "warning")
+
+
+def test_collisions_are_warnings() -> None:
+    (violation,) = found_of(deletes("a.b", "a_b", "a.b", "a-b", "c"), None, codes.NAME_COLLISION)
+    assert (violation.topic, violation.severity) == ("a_b", "warning")
+    assert found_of(deletes("a.b", "a.b"), None, codes.NAME_COLLISION) == ()
+
+
+def test_duplicates_within_one_plan() -> None:
+    plan = _plan(PartitionTarget(A0, (1, 2)), PartitionTarget(A0, (2, 1)))
+    assert _codes(check(plan)) == [codes.DUPLICATE_PARTITION]
+    assert _codes(check(ElectionPlan(PlanHeader(), partitions=(A0, A0)))) == [codes.DUPLICATE_PARTITION]
+    assert _codes(check(ElectionPlan(PlanHeader(), topics=("a", "a")))) == [codes.DUPLICATE_ENTRY]
+    assert _codes(check(DeletionPlan(PlanHeader(), ("a", "a")))) == [codes.DUPLICATE_ENTRY]
+
+
+def test_wave_limits() -> None:
+    moving = PartitionTarget(A0, (1, 3), (1, 2))
+    limited = replace(_plan(moving), limits=WaveLimits(max_bytes=100))
+    assert _codes(check(limited)) == [codes.SIZE_UNKNOWN]
+    sized = replace(limited, reassignments=(replace(moving, size_bytes=101),))
+    assert _codes(check(sized)) == [codes.TOO_BIG_FOR_A_WAVE]
+    fitting = replace(limited, reassignments=(replace(moving, size_bytes=100),))
+    assert check(fitting) == ()
+    reordering = replace(limited, reassignments=(PartitionTarget(A0, (2, 1), (1, 2)),))
+    assert check(reordering) == ()
+    for size, told in ((bytes_alone(moving) - 1, [codes.TOO_BIG_FOR_A_WAVE]), (bytes_alone(moving), [])):
+        tight = replace(_plan(moving), limits=WaveLimits(max_payload=size))
+        assert _codes(check(tight)) == told
+        with nullcontext() if not told else pytest.raises(InvalidInputError):
+            schedule(tight.reassignments, tight.limits)  # what passes here can be applied
+    unknown = replace(limited, reassignments=(PartitionTarget(A0, (1, 3)),))
+    assert check(unknown) == (), "only the cluster knows what moves"
+
+
+def test_a_time_to_finish_in_needs_the_size_of_what_moves() -> None:
+    sized, unsized = (PartitionTarget(A0, (1, 3), (1, 2), size) for size in (5, None))
+    timely = replace(_plan(sized), throttle=ThrottleSpec(ThrottleBy.FINISH_IN, 60))
+    assert check(timely) == ()
+    (found,) = check(replace(timely, reassignments=(unsized, replace(unsized, partition=B0))))
+    assert found.message == "throttle.finish_in is given, but not the size_bytes of aaa-0, bbb-0"
+    reordering, unknown = PartitionTarget(A0, (2, 1), (1, 2)), PartitionTarget(B0, (1, 3))
+    assert check(replace(timely, reassignments=(reordering, unknown))) == ()
+    rated = replace(timely, reassignments=(unsized,), throttle=ThrottleSpec(ThrottleBy.RATE, 60))
+    assert check(rated) == ()
+
+
+def test_deletion_guards() -> None:
+    plan = DeletionPlan(PlanHeader(), ("a", "b", "__consumer_offsets"), allow_more_than=2)
+    assert _codes(check(plan)) == [codes.TOO_MANY_TOPICS, codes.INTERNAL_TOPIC]
+    assert check(replace(plan, allow_more_than=3, allow_internal=True)) == ()
+
+
+def test_a_plan_for_a_cluster_fits_no_other_and_none_without_an_id() -> None:
+    plan = replace(_plan(), header=PlanHeader(cluster_id="one"))
+    for cluster_id, said in ((None, "this cluster has no id"), ("two", "this is cluster two")):
+        world = World(replace(WORLD.state, cluster_id=cluster_id))
+        (found,) = check(plan, world)
+        assert (found.code, found.message) == (codes.OTHER_CLUSTER, f"the document is for cluster one, {said}")
+        assert check(_plan(), world) == ()
+    assert check(plan, World(replace(WORLD.state, cluster_id="one"))) == ()
+
+
+def test_contradictions_of_a_request() -> None:
+    request = RebalanceRequest(
+        PlanHeader(),
+        drain=(1,),
+        substitute={3: 1, 4: 4, 5: 6},
+        pins=(Pin(A0, (1, 2)), Pin(A0, (2, 3))),
+        leaders_only=True,
+        free=FreeBytes(1, 10),
+    )
+    found = check(request)
+    assert _codes(found) == [codes.CONTRADICTION, codes.DUPLICATE_PARTITION, *[codes.CONTRADICTION] * 9]
+    assert found[0].field == ("spec", "pins", 0, "replicas", 0)
+    assert check(RebalanceRequest(PlanHeader(), drain=(1,), substitute={3: 2})) == ()

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from support.cluster.states import cluster, tp
+
+from kadmin.plan import codes
+from kadmin.plan.model import FreeBytes, Pin, PlanHeader, RebalanceRequest
+from kadmin.plan.rules import World, check
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kadmin.diagnostics import Diagnostic
+
+REQUEST = RebalanceRequest(
+    PlanHeader(),
+    drain=(1, 21),
+    no_receive=(22,),
+    never_lead=(1, 1, 23),
+    substitute={24: 1, 2: 25},
+    weights={26: 1.0, 1: 2.0},
+    broker_sets={"pay-*": (1, 27)},
+    pins=(Pin(tp("a-0"), (1, 28)), Pin(tp("a-7"), (1,))),
+    free=FreeBytes(29, 5),
+)
+
+
+def on(assignment: dict[str, tuple[int, ...]], brokers: Iterable[int]) -> World:
+    return World(cluster(assignment, brokers={broker: f"r{broker}" for broker in brokers}))
+
+
+def named(request: RebalanceRequest, world: World) -> list[Diagnostic]:
+    return [each for each in check(request, world) if each.code in (codes.UNKNOWN_BROKER, codes.UNKNOWN_PARTITION)]
+
+
+def test_every_place_that_names_a_broker_is_looked_at() -> None:
+    brokers, spec = ("spec", "brokers"), "spec"
+    found = named(REQUEST, on({"a-0": (1, 2)}, [1, 2]))
+    assert [(each.broker, each.field) for each in found if each.code == codes.UNKNOWN_BROKER] == [
+        (21, (*brokers, "drain", 1)),
+        (22, (*brokers, "no_receive", 0)),
+        (23, (*brokers, "never_lead", 2)),
+        (24, (*brokers, "substitute", "24")),
+        (25, (*brokers, "substitute", "2")),
+        (26, (*brokers, "weights", "26")),
+        (27, (spec, "broker_sets", "pay-*", 1)),
+        (28, (spec, "pins", 0, "replicas", 1)),
+        (29, (spec, "free", "broker")),
+    ]
+    assert {each.hint for each in found if each.broker} == {"its brokers are 1, 2"}
+    assert found[0].message == "the inventory has no broker 21"
+
+
+def test_a_pin_of_a_partition_that_is_not_there() -> None:
+    found = named(REQUEST, on({"a-0": (1, 2)}, range(30)))
+    assert [(each.code, each.message, each.field) for each in found] == [
+        (codes.UNKNOWN_PARTITION, "the inventory has no partition a-7", ("spec", "pins", 1, "topic"))
+    ]
+
+
+def test_a_request_that_fits_has_nothing_to_say() -> None:
+    assert check(RebalanceRequest(PlanHeader(), drain=(1,)), on({}, [1])) == ()
+
+
+def test_ten_brokers_are_named_of_many() -> None:
+    (found,) = check(RebalanceRequest(PlanHeader(), drain=(99,)), on({}, range(12)))
+    assert found.hint == "its brokers are 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"
+
+
+def test_what_leaders_only_cannot_do_is_told_field_by_field() -> None:
+    request = RebalanceRequest(
+        PlanHeader(),
+        leaders_only=True,
+        drain=(1,),
+        substitute={2: 3},
+        replication_factor={"*": 2},
+        free=FreeBytes(4, 5),
+    )
+    names = ("brokers.drain", "brokers.substitute", "replication_factor", "free")
+    found = check(request)
+    assert {each.code for each in found} == {codes.CONTRADICTION}
+    fields = [("spec", *name.split(".")) for name in names]
+    assert [(each.message, each.field) for each in found[:4]] == [
+        (f"spec.leaders_only moves no data, and spec.{name} asks for more", field)
+        for name, field in zip(names, fields, strict=True)
+    ]
+    assert [(each.message, each.field) for each in found[4:]] == [
+        (f"spec.free moves replicas of one broker, and spec.{name} asks for more", field)
+        for name, field in zip(names[:3], fields[:3], strict=True)
+    ]
