@@ -7,7 +7,7 @@ version of a request is negotiated with the broker; a field that an older broker
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import copy
 from typing import TYPE_CHECKING, Any, Self
 
@@ -34,6 +34,7 @@ CLIENT_SETTINGS: dict[str, Any] = {"request_timeout_ms": int(REQUEST_S * 1000), 
 """Settings of every client of kafka-python."""
 
 _PAUSE_S = 0.05
+_BOOTSTRAPS = 3
 _MOST_BYTES = 100_000_000
 _NOT_CONTROLLER = 41
 _LOST = (errors.KafkaConnectionError, errors.KafkaTimeoutError, errors.RequestTimedOutError, errors.Cancelled)
@@ -55,7 +56,7 @@ class Connection:
         self._net.start()
         try:
             with translated(self.bootstrap, "list the brokers"):
-                self._manager.bootstrap((BOOTSTRAP_S if bootstrap_s is None else bootstrap_s) * 1000)
+                self._bootstrap(BOOTSTRAP_S if bootstrap_s is None else bootstrap_s)
         except BaseException:
             self.close()
             raise
@@ -76,7 +77,10 @@ class Connection:
         """Return kafka-python's admin client on these connections; it ends with them."""
         client = KafkaNetClient(net=self._net, manager=self._manager)
         return kafka.KafkaAdminClient(
-            bootstrap_servers=list(self.bootstrap), kafka_client=lambda **_: client, **CLIENT_SETTINGS
+            bootstrap_servers=list(self.bootstrap),
+            bootstrap_timeout_ms=int(BOOTSTRAP_S * 1000),
+            kafka_client=lambda **_: client,
+            **CLIENT_SETTINGS,
         )
 
     def ask(self, what: str, request: Any, *, broker_id: int | None = None, timeout_s: float = REQUEST_S) -> Any:  # noqa: ANN401 - as admin
@@ -91,12 +95,20 @@ class Connection:
     def ask_controller(self, what: str, request: Any) -> Any:  # noqa: ANN401 - as admin
         """Send a request that only the controller answers, and return the answer; raises as `ask` does.
 
-        In KRaft mode Metadata names any broker as the controller, and that broker forwards the request.
+        In KRaft mode Metadata names any broker as the controller, and that broker forwards the request. A broker that
+        died or lost the controllership a moment ago may still be named: then the next one is asked.
         """
-        answer = self.ask(what, request, broker_id=self._controller_id(what))
-        if answer.error_code == _NOT_CONTROLLER:
-            answer = self.ask(what, request, broker_id=self._controller_id(what))
-        return answer
+        deadline = time.monotonic() + REQUEST_S
+        while True:
+            try:
+                answer = self.ask(what, request, broker_id=self._controller_id(what), timeout_s=ATTEMPT_S)
+            except UnreachableError:
+                if time.monotonic() >= deadline:
+                    raise
+            else:
+                if answer.error_code != _NOT_CONTROLLER or time.monotonic() >= deadline:
+                    return answer
+            time.sleep(_PAUSE_S)
 
     def change(self, what: str, request: Any, *, timeout_s: float) -> Any:  # noqa: ANN401 - as admin
         """Send a request that changes the cluster, once, to any broker, and return the answer.
@@ -112,6 +124,15 @@ class Connection:
                     f"The broker that was asked to {what} did not answer in time; the change may still be applied.",
                     cause=_reason(error.__cause__),
                 ) from error
+
+    def _bootstrap(self, patience_s: float) -> None:
+        """Learn the brokers' addresses, in a few attempts: kafka-python spends one attempt on one frozen broker."""
+        attempts = min(_BOOTSTRAPS, len(self.bootstrap))
+        for _ in range(attempts - 1):
+            with suppress(errors.KafkaTimeoutError):
+                self._manager.bootstrap(patience_s / attempts * 1000)
+                return
+        self._manager.bootstrap(patience_s / attempts * 1000)
 
     def _controller_id(self, what: str) -> int:
         found: int = self.ask(what, MetadataRequest(topics=[], allow_auto_topic_creation=False)).controller_id
@@ -146,13 +167,16 @@ class Connection:
             limit = _attempt(broker_id, deadline)
             node_id = self._manager.least_loaded_node() if broker_id is None else broker_id
             try:
-                return await self._manager.get_connection(node_id, timeout_ms=_milliseconds_until(limit))
+                connection = self._manager.get_connection(node_id, timeout_ms=_milliseconds_until(limit))
+                await self._manager.wait_for(connection.init_future, _milliseconds_until(limit))
             except errors.NodeNotReadyError:
                 if time.monotonic() >= deadline:
                     raise
             except _LOST:
                 if broker_id is not None or time.monotonic() >= deadline:
                     raise
+            else:
+                return connection
             await self._net.sleep(_PAUSE_S)
 
 
