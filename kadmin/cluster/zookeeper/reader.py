@@ -176,13 +176,7 @@ def _told(store: Store) -> Iterator[None]:
 def _read(source: ZnodeReader, topics: Iterable[str] | None, *, with_configs: bool, settle: bool) -> ClusterState:
     store = source.store
     controller_node, epoch_node, id_node, reassignment, election = source.get_many(
-        [
-            CONTROLLER,
-            CONTROLLER_EPOCH,
-            CLUSTER_ID,
-            REASSIGN_PARTITIONS,
-            PREFERRED_REPLICA_ELECTION,
-        ]
+        [CONTROLLER, CONTROLLER_EPOCH, CLUSTER_ID, REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION]
     )
     deletions = source.children(DELETE_TOPICS)
     listed = set(topics) if topics is not None else source.children(TOPICS)

@@ -76,10 +76,7 @@ class _Times:
 
 
 def forecast(
-    plan: Plan,
-    state: ClusterState,
-    sizes: Mapping[TopicPartition, int],
-    capacities: Mapping[int, int],
+    plan: Plan, state: ClusterState, sizes: Mapping[TopicPartition, int], capacities: Mapping[int, int]
 ) -> Forecast:
     """Compare a cluster with its prediction for when the plan is done."""
     effect = effect_of(plan, state)
@@ -94,10 +91,7 @@ def forecast(
 
 
 def retrospect(
-    origin: Assignment,
-    state: ClusterState,
-    sizes: Mapping[TopicPartition, int],
-    capacities: Mapping[int, int],
+    origin: Assignment, state: ClusterState, sizes: Mapping[TopicPartition, int], capacities: Mapping[int, int]
 ) -> Forecast:
     """Compare a cluster before an operation with the cluster now; `origin` holds the replicas that it changed.
 

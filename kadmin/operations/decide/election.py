@@ -48,12 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kadmin.cluster.model import ClusterState, TopicPartition
-    from kadmin.operations.decide.actions import (
-        Action,
-        Memory,
-        Observed,
-        Published,
-    )
+    from kadmin.operations.decide.actions import Action, Memory, Observed, Published
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,22 +52,13 @@ class Examination:
 
 
 _NO_CHANGE = frozenset(
-    {
-        codes.OTHER_CLUSTER,
-        codes.UNKNOWN_TOPIC,
-        codes.UNKNOWN_PARTITION,
-        codes.SIZE_UNKNOWN,
-        codes.TOO_BIG_FOR_A_WAVE,
-    }
+    {codes.OTHER_CLUSTER, codes.UNKNOWN_TOPIC, codes.UNKNOWN_PARTITION, codes.SIZE_UNKNOWN, codes.TOO_BIG_FOR_A_WAVE}
 )
 """Refusals with which no work can be made: of names that do not exist, or of what fits in no wave."""
 
 
 def examine(
-    plan: Plan,
-    state: ClusterState,
-    facts: ClusterFacts | None = None,
-    policy: Policy | None = None,
+    plan: Plan, state: ClusterState, facts: ClusterFacts | None = None, policy: Policy | None = None
 ) -> Examination:
     """Examine a plan on the state that it is to be applied to; `facts` are what is known beside the state."""
     world = World(state, facts or ClusterFacts(), live=True)

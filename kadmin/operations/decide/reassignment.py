@@ -60,12 +60,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kadmin.cluster.model import ClusterState, PendingRequest
-    from kadmin.operations.decide.actions import (
-        Action,
-        Memory,
-        Observed,
-        Published,
-    )
+    from kadmin.operations.decide.actions import Action, Memory, Observed, Published
     from kadmin.operations.record.record import OperationRecord
     from kadmin.plan.model import PartitionTarget
 

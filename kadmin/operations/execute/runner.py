@@ -40,13 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kadmin.operations.context import Context
-    from kadmin.operations.decide.actions import (
-        Action,
-        Finish,
-        Publish,
-        Wait,
-        Work,
-    )
+    from kadmin.operations.decide.actions import Action, Finish, Publish, Wait, Work
     from kadmin.operations.record.holder import Holder, Lease
     from kadmin.operations.record.record import OperationRecord
     from kadmin.operations.record.stop_request import StopRequest

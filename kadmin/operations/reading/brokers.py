@@ -121,8 +121,7 @@ class _Questions:
 
     def ask_groups(self, state: ClusterState) -> Groups | None:
         groups = self.ask(
-            lambda: describe_groups(_plain_listeners(state)),
-            "groups that keep their offsets in Kafka were not seen",
+            lambda: describe_groups(_plain_listeners(state)), "groups that keep their offsets in Kafka were not seen"
         )
         if groups is not None and groups.unseen:
             self.unavailable.append(f"what these groups subscribe to was not seen: {name_some(groups.unseen)}")

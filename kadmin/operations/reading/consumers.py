@@ -6,11 +6,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import NO_LEADER, TopicPartition
 from kadmin.errors import StalePlanError
-from kadmin.insight.predict.consumers import (
-    COORDINATORS,
-    OFFSETS,
-    coordinating_partition,
-)
+from kadmin.insight.predict.consumers import COORDINATORS, OFFSETS, coordinating_partition
 from kadmin.insight.predict.disturbance import Group, OffsetsIn, changed, disturbed
 from kadmin.insight.predict.plans import planned, require_fitting
 from kadmin.insight.predict.whatif import placements_of

@@ -45,9 +45,7 @@ def _reversed(plan: ReassignmentPlan, record: OperationRecord, state: ClusterSta
         if state.replicas(target.partition) != record.origin[target.partition]
     )
     header = PlanHeader(
-        name=f"rollback-{record.operation_id}",
-        cluster_id=record.cluster_id,
-        labels={ROLLS_BACK: record.operation_id},
+        name=f"rollback-{record.operation_id}", cluster_id=record.cluster_id, labels={ROLLS_BACK: record.operation_id}
     )
     return ReassignmentPlan(
         header,

@@ -155,10 +155,7 @@ class Throttling:
             return StoppedError(
                 f"Stopped by signal {number} amid {what}.", signal_number=number, next_command=next_command
             )
-        return NotCompletedError(
-            f"The deadline comes before the last of {what}.",
-            next_command=next_command,
-        )
+        return NotCompletedError(f"The deadline comes before the last of {what}.", next_command=next_command)
 
     def _stays(self, why: str, next_command: str) -> None:
         if self._record.throttle is not None and not self._told:

@@ -69,12 +69,7 @@ class ConfigWriter:
         self._clock = clock
         self._sent: deque[tuple[float, int]] = deque()
 
-    def change(
-        self,
-        entities: Iterable[str],
-        edit: EditConfigs,
-        lease: Lease,
-    ) -> bool:
+    def change(self, entities: Iterable[str], edit: EditConfigs, lease: Lease) -> bool:
         """Apply the edits that `edit` derives from the values found; entities without one are not written.
 
         Returns False where a signal came first, or where the next minute lies past the command's end. Raises
@@ -84,12 +79,7 @@ class ConfigWriter:
         groups = (names[start : start + BATCH] for start in range(0, len(names), BATCH))
         return all(self._bring(group, edit, lease) for group in groups)
 
-    def _bring(
-        self,
-        entities: Sequence[str],
-        edit: EditConfigs,
-        lease: Lease,
-    ) -> bool:
+    def _bring(self, entities: Sequence[str], edit: EditConfigs, lease: Lease) -> bool:
         refused = 0
         while True:
             found = read_configs(self._store, entities)

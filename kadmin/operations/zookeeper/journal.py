@@ -30,11 +30,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.zookeeper.model import MultiResult, Op, Znode
     from kadmin.cluster.zookeeper.store import Store
     from kadmin.operations.record.holder import Lease
-    from kadmin.operations.record.record import (
-        Listing,
-        OperationRecord,
-        Step,
-    )
+    from kadmin.operations.record.record import Listing, OperationRecord, Step
     from kadmin.operations.record.stop_request import StopRequest
     from kadmin.operations.zookeeper.paths import Paths
 

@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.zookeeper.reader import registrations
 from kadmin.errors import StalePlanError, name_some
-from kadmin.insight.predict.consumers import (
-    changed_hands,
-    idle,
-    preview_table,
-    resized,
-    shares,
-    threads_of,
-)
+from kadmin.insight.predict.consumers import changed_hands, idle, preview_table, resized, shares, threads_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

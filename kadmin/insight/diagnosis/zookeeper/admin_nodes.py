@@ -132,10 +132,7 @@ def _partitions(path: str, value: object) -> tuple[list[object], tuple[Finding, 
     if listed is None:
         return [], (*findings, Finding(Flaw.NO_PARTITIONS, path, "the key partitions is missing"))
     if not isinstance(listed, list):
-        return [], (
-            *findings,
-            Finding(Flaw.NOT_A_LIST, path, f"partitions is a {type(listed).__name__}, not a list"),
-        )
+        return [], (*findings, Finding(Flaw.NOT_A_LIST, path, f"partitions is a {type(listed).__name__}, not a list"))
     if not listed:
         return [], (*findings, Finding(Flaw.NO_ENTRIES, path, "the list of partitions is empty"))
     return listed, findings

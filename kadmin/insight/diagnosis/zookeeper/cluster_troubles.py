@@ -95,11 +95,7 @@ def _partitions(evidence: Evidence) -> Iterator[Finding]:
     known, health = state.states, health_of(state)
     for trouble, found, what in (
         (Trouble.OFFLINE_PARTITIONS, health.offline, "without a leader"),
-        (
-            Trouble.UNDER_MIN_ISR,
-            health.under_min_isr,
-            f"with fewer in-sync replicas than {MIN_INSYNC_REPLICAS}",
-        ),
+        (Trouble.UNDER_MIN_ISR, health.under_min_isr, f"with fewer in-sync replicas than {MIN_INSYNC_REPLICAS}"),
     ):
         partitions = sorted(partition for partition in found if partition.topic not in state.requests.deletions)
         if partitions:

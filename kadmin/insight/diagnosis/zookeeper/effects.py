@@ -90,11 +90,7 @@ _REASSIGNMENT: EffectTable = {
 _ELECTION: EffectTable = {
     **_COMMON,
     Flaw.JSON_NULL: _always(Effect.POISON),
-    Flaw.EMPTY_DATA: (
-        (OLDEST, Effect.POISON),
-        (_ASYNCHRONOUS, Effect.DROPPED),
-        (_TOLERANT_ELECTIONS, Effect.POISON),
-    ),
+    Flaw.EMPTY_DATA: ((OLDEST, Effect.POISON), (_ASYNCHRONOUS, Effect.DROPPED), (_TOLERANT_ELECTIONS, Effect.POISON)),
     Flaw.NOT_JSON: _changed(Effect.POISON, _ASYNCHRONOUS, Effect.DROPPED),
     Flaw.NOT_AN_OBJECT: _always(Effect.POISON),
     Flaw.NO_PARTITIONS: _always(Effect.POISON),

@@ -124,12 +124,7 @@ def controller_table(state: ClusterState) -> Table:
             who: tuple[Cell, ...] = (False, None, None, None, None)
         else:
             who = (True, now.broker_id, f"{now.session_id:#x}", now.kraft_epoch, moment(now.since_ms))
-        return (
-            epoch,
-            *who,
-            len(times),
-            *(moment(each) for each in (min(times, default=0), max(times, default=0))),
-        )
+        return (epoch, *who, len(times), *(moment(each) for each in (min(times, default=0), max(times, default=0))))
 
     return Table.of("controller", CONTROLLER, (row(epoch) for epoch in sorted(epochs, reverse=True)))
 
