@@ -16,7 +16,7 @@ from support.zookeeper.fault_proxy import MULTI, Action, Fault, FaultProxy, Side
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.operations.record.record import Channel, OperationKind, OperationState, StepKind
-from kadmin.operations.zookeeper.probe import probe_payload
+from kadmin.operations.zookeeper.publish import probe_payload
 from kadmin.sandbox import Sandbox, SandboxSpec
 
 if TYPE_CHECKING:

@@ -1,9 +1,11 @@
-"""Findings: what is wrong with a cluster or an admin node, where, and the command that repairs it."""
+"""What `doctor` reports: troubles of a cluster, and flaws of its admin nodes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+
+from kadmin.diagnostics import Diagnostic
 
 
 class Trouble(StrEnum):
@@ -64,21 +66,20 @@ class Flaw(StrEnum):
     NOT_ELECTABLE = "not-electable"
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One problem in one place.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding(Diagnostic):
+    """A trouble of a cluster; `apply` refuses to start on an error, not on a warning.
 
-    `path` is the znode concerned, `version` its zkVersion where a repair would replace it. `topic` and `partitions`
-    name what is broken in a topic znode. `remedy` is a command or an instruction, `stops_apply` whether `apply` refuses
-    to start; flaws of admin nodes have neither.
+    `znode` is the path concerned, `version` its zkVersion where a repair would replace it. `partitions` are those of
+    `topic` that are broken in a topic znode. `hint` is a command or an instruction.
     """
 
-    code: Trouble | Flaw
-    path: str
-    message: str
+    znode: str
     evidence: tuple[str, ...] = ()
-    remedy: str = ""
-    stops_apply: bool = False
-    topic: str | None = None
     partitions: tuple[int, ...] = ()
     version: int | None = None
+
+    @property
+    def stops_apply(self) -> bool:
+        """Whether `apply` refuses to start."""
+        return self.severity == "error"

@@ -14,7 +14,7 @@ from kadmin.cluster.zookeeper.znodes.topics import TOPICS
 from kadmin.operations.backend import PublishOutcome
 from kadmin.operations.context import Context
 from kadmin.operations.zookeeper.configs import ConfigWriter, config_backlog
-from kadmin.operations.zookeeper.failover import Failover, await_successor
+from kadmin.operations.zookeeper.controller_move import ControllerMover, await_successor
 from kadmin.operations.zookeeper.journal import Journal
 from kadmin.operations.zookeeper.listening import look
 from kadmin.operations.zookeeper.lock import Lock
@@ -67,7 +67,7 @@ class ZooKeeperBackend:
         self._clock = clock
         self._publisher = Publisher(store, paths)
         self._configs = ConfigWriter(store, paths, clock)
-        self._failover = Failover(store, clock)
+        self._mover = ControllerMover(store, clock)
 
     def check(self) -> None:
         """Raise NotZooKeeperModeError unless a ZooKeeper-mode cluster lives here; reads after it are up to date."""
@@ -98,7 +98,7 @@ class ZooKeeperBackend:
 
     def take_back(self, step: Step, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishOutcome | str:
         """Write the original lists into the admin node and move the controller, whose successor begins with them."""
-        move = self._failover.ask()
+        move = self._mover.ask()
         if isinstance(move, str):
             return move
         outcome = self._publisher.take_back(step, action, seen.requests.reassignment, move, lease)

@@ -31,8 +31,8 @@ from kadmin.operations.record.record import (
     Step,
     StepKind,
 )
+from kadmin.operations.zookeeper.controller_move import ControllerMover, await_successor
 from kadmin.operations.zookeeper.doctor import gather
-from kadmin.operations.zookeeper.failover import Failover, await_successor
 from kadmin.operations.zookeeper.lock import lease_checks
 from kadmin.operations.zookeeper.publish import Publisher
 from kadmin.operations.zookeeper.repair_steps import Diagnosis, Write, healable, next_step, unhealed
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from kadmin.insight.diagnosis.finding import Finding
     from kadmin.operations.record.holder import Holder, Lease
     from kadmin.operations.zookeeper.backend import ZooKeeperContext
-    from kadmin.operations.zookeeper.failover import ControllerMove
+    from kadmin.operations.zookeeper.controller_move import ControllerMove
     from kadmin.operations.zookeeper.repair_steps import RepairStep
 
     Confirm: TypeAlias = Callable[[str, str], None]
@@ -89,7 +89,7 @@ def examine(context: ZooKeeperContext) -> Diagnosis:
     """Look once, with the znodes that the findings name."""
     evidence = gather(context)
     findings = diagnose(evidence)
-    paths = sorted({finding.path for finding in findings if healable(finding)})
+    paths = sorted({finding.znode for finding in findings if healable(finding)})
     nodes = context.store.get_many(paths)
     return Diagnosis(findings, evidence.state, {node.path: node for node in nodes if node is not None})
 
@@ -120,7 +120,7 @@ class _Healing:
         self._lease = lease
         self._consent = consent
         self._publisher = Publisher(context.store, context.paths)
-        self._failover = Failover(context.store, context.clock)
+        self._mover = ControllerMover(context.store, context.clock)
         self._tried: set[tuple[str, str]] = set()
         self._steps = 0
         self._last_step_at = context.clock.now()
@@ -157,7 +157,7 @@ class _Healing:
         self._consent.to(repair)
         move: ControllerMove | None = None
         if repair.move:
-            answer = self._failover.ask(() if repair.node is None else (repair.node.path,))
+            answer = self._mover.ask(() if repair.node is None else (repair.node.path,))
             if isinstance(answer, str):
                 return answer
             move = answer
@@ -170,7 +170,7 @@ class _Healing:
             return None
         self._context.tell(events.Noted(f"step {step.number}: {repair.words}"))
         repaired = diagnosis.findings if repair.move else (repair.finding,)
-        self._tried |= {(finding.code, finding.path) for finding in repaired}
+        self._tried |= {(finding.code, finding.znode) for finding in repaired}
         self._steps += 1
         if repair.write is Write.STAND_IN:
             self._step_down()
@@ -212,8 +212,7 @@ class _Healing:
 
 def _open(context: ZooKeeperContext, holder: Holder, diagnosis: Diagnosis, lease: Lease) -> None:
     findings = [
-        {"trouble": finding.code.value, "path": finding.path, "message": finding.message}
-        for finding in diagnosis.findings
+        {"trouble": finding.code, "path": finding.znode, "message": finding.message} for finding in diagnosis.findings
     ]
     text = json.dumps({"kind": "Heal", "findings": findings}, sort_keys=True)
     record = OperationRecord(
@@ -272,8 +271,8 @@ def _verdict(findings: Sequence[Finding], steps: int) -> Finish:
     )
 
 
-def _onward(finding: Finding) -> str:
+def _onward(finding: Finding) -> str | None:
     if finding.code is Trouble.EMPTY_REPLICAS:
         return f"delete the topic {finding.topic} and create it again: its data was destroyed with the empty list"
-    mendable = healable(finding) and finding.remedy.startswith("kadmin heal")
-    return "kadmin doctor" if mendable else finding.remedy
+    mendable = healable(finding) and (finding.hint or "").startswith("kadmin heal")
+    return "kadmin doctor" if mendable else finding.hint

@@ -14,6 +14,7 @@ from kadmin.cluster.zookeeper.model import Check, Create, SetData, details_of
 from kadmin.cluster.zookeeper.znodes.admin import (
     DELETE_TOPICS,
     PREFERRED_REPLICA_ELECTION,
+    PROBE_PARTITION,
     REASSIGN_PARTITIONS,
     deletion_path,
     encode_deletion_document,
@@ -28,7 +29,6 @@ from kadmin.operations.decide.actions import Probe, PublishDeletion, PublishElec
 from kadmin.operations.record.codec import encode_step
 from kadmin.operations.record.record import Channel
 from kadmin.operations.zookeeper.lock import lease_checks
-from kadmin.operations.zookeeper.probe import probe_payload
 from kadmin.operations.zookeeper.transaction import write
 from kadmin.plan.model import DeletionLayout
 from kadmin.schema import require_valid_payload
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from kadmin.operations.decide.actions import Publish, TakeBack
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import Step
-    from kadmin.operations.zookeeper.failover import ControllerMove
+    from kadmin.operations.zookeeper.controller_move import ControllerMove
     from kadmin.operations.zookeeper.paths import Paths
 
 ADMIN_NODES = {Channel.REASSIGNMENT: REASSIGN_PARTITIONS, Channel.ELECTION: PREFERRED_REPLICA_ELECTION}
@@ -156,6 +156,16 @@ class Publisher:
     def _acl(self) -> tuple[Acl, ...]:
         # The brokers' own: a node that the controller cannot write would block everybody.
         return self._store.acl("/admin")
+
+
+def probe_payload(channel: Channel, broker_id: int) -> bytes:
+    """Return a harmless request, which a listening controller removes within milliseconds; any live broker will do.
+
+    A reassignment of a topic that cannot exist touches no partition; `{"partitions":[]}` would stay in ZooKeeper.
+    """
+    if channel is Channel.REASSIGNMENT:
+        return encode_reassignment({PROBE_PARTITION: (broker_id,)})
+    return encode_election(())
 
 
 def _broker_checks(brokers: Iterable[int]) -> list[Op]:

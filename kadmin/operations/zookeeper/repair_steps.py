@@ -80,9 +80,9 @@ class Diagnosis:
 
 def next_step(diagnosis: Diagnosis, tried: Collection[tuple[str, str]]) -> RepairStep | None:
     """Return the next step, None when nothing more can be done; what was tried once is not tried again."""
-    fresh = [finding for finding in diagnosis.findings if (finding.code, finding.path) not in tried]
+    fresh = [finding for finding in diagnosis.findings if (finding.code, finding.znode) not in tried]
     looping = any(finding.code is Trouble.ELECTION_LOOP for finding in diagnosis.findings)
-    mending = {finding.path: finding for finding in reversed(fresh) if _can_mend(finding, diagnosis)}
+    mending = {finding.znode: finding for finding in reversed(fresh) if _can_mend(finding, diagnosis)}
     first = next((finding for finding in fresh if finding in mending.values()), None)
     if first is not None:
         move = len(mending) == 1 and not looping and diagnosis.state.controller is not None
@@ -99,7 +99,7 @@ def next_step(diagnosis: Diagnosis, tried: Collection[tuple[str, str]]) -> Repai
 
 def healable(finding: Finding) -> bool:
     """Whether heal is for this trouble at this place."""
-    return finding.code in _HEALED and (finding.code is not Trouble.WRONG_ACL or finding.path in _ADMIN_NODES)
+    return finding.code in _HEALED and (finding.code is not Trouble.WRONG_ACL or finding.znode in _ADMIN_NODES)
 
 
 def unhealed(findings: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -108,25 +108,25 @@ def unhealed(findings: Sequence[Finding]) -> tuple[Finding, ...]:
 
 
 def _can_mend(finding: Finding, diagnosis: Diagnosis) -> bool:
-    node = diagnosis.nodes.get(finding.path)
+    node = diagnosis.nodes.get(finding.znode)
     if node is None or not healable(finding):
         return False
     if finding.code in _TOPICS:
         return repair_topic(node) is not None
     # Its moves run although the controller cannot shrink the node: they come first.
-    waits = finding.code is Trouble.WRONG_ACL and _names_moves(finding.path, diagnosis.state)
+    waits = finding.code is Trouble.WRONG_ACL and _names_moves(finding.znode, diagnosis.state)
     return finding.code in _NODES and not waits
 
 
 def _mend(finding: Finding, diagnosis: Diagnosis, *, move: bool, looping: bool) -> RepairStep:
-    node = diagnosis.nodes[finding.path]
+    node = diagnosis.nodes[finding.znode]
     then = " and move the controller" if move else ""
     if finding.code in _TOPICS:
-        words = f"write the original replica ids back to {finding.path}{then}"
+        words = f"write the original replica ids back to {finding.znode}{then}"
         return RepairStep(finding, Write.OVERWRITE, words, move, not looping, node, repair_topic(node) or b"")
-    if finding.code is Trouble.ZOMBIE_NODE and move and _names_moves(finding.path, diagnosis.state):
+    if finding.code is Trouble.ZOMBIE_NODE and move and _names_moves(finding.znode, diagnosis.state):
         return _move(finding, diagnosis)
-    return RepairStep(finding, Write.DELETE, f"delete {finding.path}{then}", move, not looping, node)
+    return RepairStep(finding, Write.DELETE, f"delete {finding.znode}{then}", move, not looping, node)
 
 
 def _move(finding: Finding, diagnosis: Diagnosis) -> RepairStep:

@@ -10,14 +10,14 @@ from kadmin.cluster.zookeeper.model import details_of
 from kadmin.cluster.zookeeper.znodes.admin import DELETE_TOPICS, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 from kadmin.insight.diagnosis.zookeeper.admin_nodes import deletion_findings, read_node
 from kadmin.insight.diagnosis.zookeeper.admin_troubles import worst_effect
-from kadmin.insight.diagnosis.zookeeper.effects import Effect
+from kadmin.insight.diagnosis.zookeeper.flaw_effects import Effect
 from kadmin.report.text import SHOWN_ROWS, count, replicas, wrapped
 from kadmin.report.zookeeper.doctor import versions_answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kadmin.insight.diagnosis.finding import Finding
+    from kadmin.diagnostics import Diagnostic
     from kadmin.insight.diagnosis.zookeeper.admin_nodes import Entry, NodeReading
     from kadmin.operations.zookeeper.doctor import AdminSurvey
 
@@ -152,5 +152,5 @@ def _entry_answer(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _flaws(findings: Iterable[Finding]) -> list[dict[str, str]]:
-    return [{"flaw": found.code.value, "message": found.message} for found in findings]
+def _flaws(findings: Iterable[Diagnostic]) -> list[dict[str, str]]:
+    return [{"flaw": found.code, "message": found.message} for found in findings]

@@ -43,12 +43,12 @@ def versions_answer(versions: KafkaVersions) -> dict[str, str]:
 
 def _answer(found: Finding) -> dict[str, Any]:
     return {
-        "trouble": found.code.value,
+        "trouble": found.code,
         "stops_apply": found.stops_apply,
-        "path": escaped(found.path),
+        "path": escaped(found.znode),
         "message": escaped(found.message, _MOST),
         "evidence": [escaped(seen, _MOST) for seen in found.evidence],
-        "remedy": found.remedy,
+        "remedy": found.hint,
         "topic": found.topic,
         "partitions": list(found.partitions),
         "version": found.version,
@@ -61,4 +61,4 @@ def _finding(number: int, found: Finding) -> str:
     for seen in found.evidence:
         lines += wrapped(f"   - {seen}", indent="     ")
     # The command stays on one line, so that it can be copied.
-    return "\n".join([*lines, f"   next: {found.remedy}"])
+    return "\n".join([*lines, f"   next: {found.hint}"])

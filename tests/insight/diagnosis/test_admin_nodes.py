@@ -109,7 +109,7 @@ def test_a_foreign_node_waits_for_a_dead_broker() -> None:
     found = only(stayed(encode_reassignment({tp("foo-0"): (99, 1)}), version=1))
     assert found.code is Trouble.FOREIGN_NODE
     assert "foo-0: brokers that are not alive: 99" in found.evidence
-    assert found.remedy.startswith("start the brokers")
+    assert (found.hint or "").startswith("start the brokers")
 
 
 def test_up_to_2_3_a_union_that_waits_is_no_zombie() -> None:
@@ -135,12 +135,12 @@ def test_a_node_of_our_own_operation_is_not_foreign() -> None:
 def test_lock_and_unfinished_operations() -> None:
     ours = OpenOperation("op-1", "reassignment", "running since then")
     held, unfinished = diagnose(evidence(operations=(ours,), lock=LockHeld("op-1", "me@here (pid 7)")))
-    assert (held.code, held.path, held.stops_apply) == (Trouble.LOCK_HELD, "/kadmin/lock", True)
+    assert (held.code, held.znode, held.stops_apply) == (Trouble.LOCK_HELD, "/kadmin/lock", True)
     assert held.evidence == ("by me@here (pid 7)",)
-    assert (unfinished.code, unfinished.path) == (Trouble.UNFINISHED_OPERATION, "/kadmin/operations/op-1")
-    assert unfinished.remedy == "kadmin status -z zk:2181"
+    assert (unfinished.code, unfinished.znode) == (Trouble.UNFINISHED_OPERATION, "/kadmin/operations/op-1")
+    assert unfinished.hint == "kadmin status -z zk:2181"
     orphan = only(evidence(operations=(replace(ours, whole=False),)))
-    assert orphan.remedy == "kadmin resume op-1 -z zk:2181"
+    assert orphan.hint == "kadmin resume op-1 -z zk:2181"
     assert "incomplete" in orphan.evidence[1]
 
 
@@ -163,7 +163,7 @@ def test_deletions_that_do_not_end() -> None:
     found = [
         each
         for each in diagnose(evidence(state, first=queued, last=queued, stayed_s=5.0))
-        if each.path != "/brokers/ids"
+        if each.znode != "/brokers/ids"
     ]
     assert [(each.code, each.topic, each.stops_apply) for each in found] == [
         (Trouble.STUCK_DELETION, "bar", False),
@@ -171,7 +171,7 @@ def test_deletions_that_do_not_end() -> None:
         (Trouble.STUCK_DELETION, None, False),
     ]
     assert "not alive: 9;" in found[1].evidence[1]
-    assert found[2].path.isprintable()
+    assert found[2].znode.isprintable()
     assert Trouble.STUCK_DELETION not in troubles(evidence(state, last=queued))
 
 

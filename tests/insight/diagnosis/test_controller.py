@@ -32,8 +32,8 @@ def test_what_could_not_be_seen_is_said() -> None:
 
 def test_f35_a_deaf_controller() -> None:
     found = only(evidence(deaf=frozenset({REASSIGN_PARTITIONS}), listening=frozenset({PREFERRED_REPLICA_ELECTION})))
-    assert (found.code, found.path, found.stops_apply) == (Trouble.DEAF_CONTROLLER, REASSIGN_PARTITIONS, True)
-    assert found.remedy == "kadmin heal -z zk:2181"
+    assert (found.code, found.znode, found.stops_apply) == (Trouble.DEAF_CONTROLLER, REASSIGN_PARTITIONS, True)
+    assert found.hint == "kadmin heal -z zk:2181"
 
 
 def test_a_node_that_was_there_a_moment_ago_says_nothing_of_the_watch() -> None:
@@ -69,7 +69,7 @@ def test_f36_no_controller() -> None:
     absent = tuple(ControllerSample(5, None) for _ in range(4))
     state = replace(STATE, controller=None)
     found = only(evidence(state, samples=absent, listening=frozenset()))
-    assert (found.code, found.path, found.stops_apply) == (Trouble.NO_CONTROLLER, "/controller", True)
+    assert (found.code, found.znode, found.stops_apply) == (Trouble.NO_CONTROLLER, "/controller", True)
     assert "1, 2, 3, 4" in found.evidence[1]
     elected = (*absent[:2], ControllerSample(5, ControllerNode(2, session_id=8)))
     assert diagnose(evidence(samples=elected)) == ()

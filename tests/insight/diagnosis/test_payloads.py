@@ -17,7 +17,7 @@ from kadmin.cluster.zookeeper.znodes.admin import PREFERRED_REPLICA_ELECTION, RE
 from kadmin.insight.diagnosis.finding import Flaw
 from kadmin.insight.diagnosis.zookeeper.admin_nodes import Motion, read_node
 from kadmin.insight.diagnosis.zookeeper.admin_troubles import worst_effect
-from kadmin.insight.diagnosis.zookeeper.effects import Effect, effects
+from kadmin.insight.diagnosis.zookeeper.flaw_effects import Effect, effects
 from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
 
 O, I, P = Effect.OBEYED, Effect.IGNORED, Effect.POISON  # noqa: E741 - columns of a table

@@ -66,7 +66,7 @@ def test_f36_string_ids(name: str) -> None:
 @pytest.mark.parametrize(("path", "stops"), [("/brokers/ids/3", True), ("/config/topics/foo", False)])
 def test_other_znodes_that_cannot_be_read(path: str, stops: bool) -> None:  # noqa: FBT001 - a column
     found = only(evidence(without(Unreadable(path, "why", b"x", 1))))
-    assert (found.code, found.path, found.stops_apply) == (Trouble.UNREADABLE_ZNODE, path, stops)
+    assert (found.code, found.znode, found.stops_apply) == (Trouble.UNREADABLE_ZNODE, path, stops)
 
 
 EMPTIED = {
@@ -115,7 +115,7 @@ def test_throttles_are_leftover_when_nothing_moves() -> None:
         "brokers/1: leader.replication.throttled.rate",
         "topics/foo: follower.replication.throttled.replicas",
     )
-    assert found.remedy == "kadmin throttle audit -z zk:2181"
+    assert found.hint == "kadmin throttle audit -z zk:2181"
     in_use = moving(state, "foo-0", adding=(3,))
     assert Trouble.LEFTOVER_THROTTLE not in troubles(evidence(in_use, broker_configs=configs))
 

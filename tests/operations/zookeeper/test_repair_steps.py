@@ -26,7 +26,7 @@ LOST = b'{"version":1,"partitions":{"0":[]}}'
 
 
 def found(trouble: Trouble, path: str = NODE) -> Finding:
-    return Finding(trouble, path, f"{trouble} at {path}", (), "kadmin doctor", stops_apply=True)
+    return Finding(trouble, f"{trouble} at {path}", "kadmin doctor", znode=path)
 
 
 def decide(
@@ -36,7 +36,7 @@ def decide(
     topic: bytes = STRINGS,
 ) -> RepairStep | None:
     data = {NODE: b"{}", ELECTION: b"", TOPIC: topic}
-    nodes = {path: Znode(path, data[path], 7) for path in {each.path for each in findings} & set(data)}
+    nodes = {path: Znode(path, data[path], 7) for path in {each.znode for each in findings} & set(data)}
     return next_step(Diagnosis(findings, state, nodes), tried)
 
 
@@ -119,10 +119,10 @@ def test_a_leftover_probe_is_never_deleted() -> None:
 
 def test_nothing_is_tried_twice() -> None:
     deaf = found(Trouble.DEAF_CONTROLLER)
-    assert decide(deaf, tried={(deaf.code, deaf.path)}) is None
-    other = decide(deaf, found(Trouble.DEAF_CONTROLLER, ELECTION), tried={(deaf.code, deaf.path)})
+    assert decide(deaf, tried={(deaf.code, deaf.znode)}) is None
+    other = decide(deaf, found(Trouble.DEAF_CONTROLLER, ELECTION), tried={(deaf.code, deaf.znode)})
     assert other is not None
-    assert other.finding.path == ELECTION
+    assert other.finding.znode == ELECTION
 
 
 def test_what_others_are_at_work_on_is_left_alone() -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import escaped
 from kadmin.cluster.zookeeper.model import details_of
-from kadmin.cluster.zookeeper.znodes.admin import DELETE_TOPICS, PROBE_TOPIC, REASSIGN_PARTITIONS
+from kadmin.cluster.zookeeper.znodes.admin import PROBE_TOPIC, REASSIGN_PARTITIONS
 from kadmin.cluster.zookeeper.znodes.values import (
     MAX_INT32,
     MalformedZnodeError,
@@ -24,7 +24,8 @@ from kadmin.cluster.zookeeper.znodes.values import (
     integers,
     leading_json,
 )
-from kadmin.insight.diagnosis.finding import Finding, Flaw
+from kadmin.diagnostics import Diagnostic
+from kadmin.insight.diagnosis.finding import Flaw
 from kadmin.plan.election import obstacle
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class Entry:
     topic: str | None
     partition: int | None
     replicas: Replicas | None
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Diagnostic, ...] = ()
     motion: Motion | None = None
 
     @property
@@ -75,11 +76,11 @@ class NodeReading:
     path: str
     data: bytes | None
     version: int
-    findings: tuple[Finding, ...]
+    findings: tuple[Diagnostic, ...]
     entries: tuple[Entry, ...]
 
     @property
-    def every_finding(self) -> tuple[Finding, ...]:
+    def every_finding(self) -> tuple[Diagnostic, ...]:
         """Findings on the node and on each entry."""
         return (*self.findings, *(finding for entry in self.entries for finding in entry.findings))
 
@@ -97,20 +98,20 @@ def read_node(node: Znode, state: ClusterState) -> NodeReading:
     return NodeReading(node.path, node.data, node.version, findings, entries)
 
 
-def deletion_findings(topic: str, state: ClusterState) -> tuple[Finding, ...]:
+def deletion_findings(topic: str, state: ClusterState) -> tuple[Diagnostic, ...]:
     """Return the flaws of a request to delete a topic."""
-    path, found = f"{DELETE_TOPICS}/{topic}", state.topics.get(topic)
+    found = state.topics.get(topic)
     if found is None:
-        return tuple(_in_cluster(path, Entry(topic, None, None), state))
+        return tuple(_in_cluster(Entry(topic, None, None), state))
     held = {broker for replicas in found.replicas.values() for broker in replicas}
-    return tuple(_dead(path, sorted(held), state))
+    return tuple(_dead(sorted(held), state))
 
 
-def _parse(node: Znode) -> tuple[object, tuple[Finding, ...]]:
+def _parse(node: Znode) -> tuple[object, tuple[Diagnostic, ...]]:
     if node.data is None:
-        return None, (Finding(Flaw.NULL_DATA, node.path, "the node has no data"),)
+        return None, (Diagnostic(Flaw.NULL_DATA, "the node has no data"),)
     if not node.data:
-        return None, (Finding(Flaw.EMPTY_DATA, node.path, "the data is empty"),)
+        return None, (Diagnostic(Flaw.EMPTY_DATA, "the data is empty"),)
     try:
         return decode_json(node.path, node.data), ()
     except MalformedZnodeError as error:
@@ -118,51 +119,51 @@ def _parse(node: Znode) -> tuple[object, tuple[Finding, ...]]:
     try:
         value = leading_json(node.path, node.data)
     except MalformedZnodeError:
-        return None, (Finding(Flaw.NOT_JSON, node.path, reason),)
-    return value, (Finding(Flaw.TRAILING_TEXT, node.path, "text follows the end of the JSON"),)
+        return None, (Diagnostic(Flaw.NOT_JSON, reason),)
+    return value, (Diagnostic(Flaw.TRAILING_TEXT, "text follows the end of the JSON"),)
 
 
-def _partitions(path: str, value: object) -> tuple[list[object], tuple[Finding, ...]]:
+def _partitions(path: str, value: object) -> tuple[list[object], tuple[Diagnostic, ...]]:
     if value is None:
-        return [], (Finding(Flaw.JSON_NULL, path, "the JSON is null"),)
+        return [], (Diagnostic(Flaw.JSON_NULL, "the JSON is null"),)
     if not isinstance(value, dict):
-        return [], (Finding(Flaw.NOT_AN_OBJECT, path, f"the JSON is a {type(value).__name__}, not an object"),)
+        return [], (Diagnostic(Flaw.NOT_AN_OBJECT, f"the JSON is a {type(value).__name__}, not an object"),)
     findings = tuple(_unknown_keys(path, value, {"version", "partitions"}))
     listed = value.get("partitions")
     if listed is None:
-        return [], (*findings, Finding(Flaw.NO_PARTITIONS, path, "the key partitions is missing"))
+        return [], (*findings, Diagnostic(Flaw.NO_PARTITIONS, "the key partitions is missing"))
     if not isinstance(listed, list):
-        return [], (*findings, Finding(Flaw.NOT_A_LIST, path, f"partitions is a {type(listed).__name__}, not a list"))
+        return [], (*findings, Diagnostic(Flaw.NOT_A_LIST, f"partitions is a {type(listed).__name__}, not a list"))
     if not listed:
-        return [], (*findings, Finding(Flaw.NO_ENTRIES, path, "the list of partitions is empty"))
+        return [], (*findings, Diagnostic(Flaw.NO_ENTRIES, "the list of partitions is empty"))
     return listed, findings
 
 
-def _unknown_keys(path: str, value: Mapping[str, object], known: set[str]) -> Iterator[Finding]:
+def _unknown_keys(path: str, value: Mapping[str, object], known: set[str]) -> Iterator[Diagnostic]:
     # The election decoder ignores unknown keys.
     unknown = sorted(set(value) - known) if path == REASSIGN_PARTITIONS else []
     if unknown:
-        yield Finding(Flaw.UNKNOWN_KEY, path, f"unknown key {_named(unknown)}")
+        yield Diagnostic(Flaw.UNKNOWN_KEY, f"unknown key {_named(unknown)}")
 
 
 def _entry(path: str, value: object) -> Entry:
     if not isinstance(value, dict):
-        return Entry(None, None, None, (Finding(Flaw.NOT_AN_ENTRY, path, f"not an entry: {_named(value)}"),))
+        return Entry(None, None, None, (Diagnostic(Flaw.NOT_AN_ENTRY, f"not an entry: {_named(value)}"),))
     reassigns = path == REASSIGN_PARTITIONS
-    topic, of_topic = _topic(path, value.get("topic"))
-    partition, of_partition = _partition(path, value.get("partition"))
+    topic, of_topic = _topic(value.get("topic"))
+    partition, of_partition = _partition(value.get("partition"))
     replicas, of_replicas = _replicas(path, value) if reassigns else (None, ())
     unknown = _unknown_keys(path, value, {"topic", "partition", "replicas"})
     return Entry(topic, partition, replicas, (*unknown, *of_topic, *of_partition, *of_replicas))
 
 
-def _topic(path: str, value: object) -> tuple[str | None, tuple[Finding, ...]]:
+def _topic(value: object) -> tuple[str | None, tuple[Diagnostic, ...]]:
     if isinstance(value, str):
         return value, ()
-    return None, (Finding(Flaw.NO_TOPIC, path, "no topic" if value is None else f"topic is not text: {_named(value)}"),)
+    return None, (Diagnostic(Flaw.NO_TOPIC, "no topic" if value is None else f"topic is not text: {_named(value)}"),)
 
 
-def _partition(path: str, value: object) -> tuple[int | None, tuple[Finding, ...]]:
+def _partition(value: object) -> tuple[int | None, tuple[Diagnostic, ...]]:
     try:
         return integer("", value, "partition"), ()
     except MalformedZnodeError:
@@ -175,71 +176,71 @@ def _partition(path: str, value: object) -> tuple[int | None, tuple[Finding, ...
         taken = int(value)
     flaw = Flaw.BAD_PARTITION if taken is None else Flaw.ODD_PARTITION
     said = "no partition" if value is None else f"partition is not an integer: {_named(value)}"
-    return taken, (Finding(flaw, path, said),)
+    return taken, (Diagnostic(flaw, said),)
 
 
-def _replicas(path: str, value: Mapping[str, Any]) -> tuple[Replicas | None, tuple[Finding, ...]]:
+def _replicas(path: str, value: Mapping[str, Any]) -> tuple[Replicas | None, tuple[Diagnostic, ...]]:
     given = value.get("replicas")
     if given is None:
-        return None, (Finding(Flaw.NO_REPLICAS, path, "no replicas"),)
+        return None, (Diagnostic(Flaw.NO_REPLICAS, "no replicas"),)
     if not isinstance(given, list):
-        return None, (Finding(Flaw.BAD_REPLICAS, path, f"replicas is not a list: {_named(given)}"),)
+        return None, (Diagnostic(Flaw.BAD_REPLICAS, f"replicas is not a list: {_named(given)}"),)
     if not given:
-        return (), (Finding(Flaw.EMPTY_REPLICAS, path, "the list of replicas is empty"),)
+        return (), (Diagnostic(Flaw.EMPTY_REPLICAS, "the list of replicas is empty"),)
     try:
         found = integers(path, given, "replicas")
     except MalformedZnodeError:
-        return None, (Finding(Flaw.BAD_BROKER_ID, path, f"broker ids are not integers: {_named(given)}"),)
+        return None, (Diagnostic(Flaw.BAD_BROKER_ID, f"broker ids are not integers: {_named(given)}"),)
     twice = sorted(broker for broker, times in Counter(found).items() if times > 1)
     if twice:
-        return found, (Finding(Flaw.DUPLICATE_BROKER, path, f"broker {twice[0]} is named twice in {list(found)}"),)
+        return found, (Diagnostic(Flaw.DUPLICATE_BROKER, f"broker {twice[0]} is named twice in {list(found)}"),)
     return found, ()
 
 
 def _against(path: str, entry: Entry, state: ClusterState, times: int) -> Entry:
     if entry.topic == PROBE_TOPIC and path == REASSIGN_PARTITIONS:
-        return replace(entry, findings=(*entry.findings, Finding(Flaw.PROBE, path, "kadmin's probe")))
+        return replace(entry, findings=(*entry.findings, Diagnostic(Flaw.PROBE, "kadmin's probe")))
     motion = _motion(entry, state) if path == REASSIGN_PARTITIONS else None
     findings = [*entry.findings]
     if times > 1 and entry.subject is not None:
-        findings.append(Finding(Flaw.NAMED_TWICE, path, f"{entry} is named {times} times"))
-    findings += _in_cluster(path, entry, state)
+        findings.append(Diagnostic(Flaw.NAMED_TWICE, f"{entry} is named {times} times"))
+    findings += _in_cluster(entry, state)
     if path == REASSIGN_PARTITIONS:
-        findings += _of_brokers(path, entry, motion, state)
+        findings += _of_brokers(entry, motion, state)
     elif entry.subject is not None and state.replicas(entry.subject):
-        findings += _of_election(path, entry.subject, state)
+        findings += _of_election(entry.subject, state)
     return replace(entry, findings=tuple(findings), motion=motion)
 
 
-def _in_cluster(path: str, entry: Entry, state: ClusterState) -> Iterator[Finding]:
+def _in_cluster(entry: Entry, state: ClusterState) -> Iterator[Diagnostic]:
     if entry.topic is None or f"/brokers/topics/{entry.topic}" in {each.path for each in details_of(state).unreadable}:
         return
     if entry.topic not in state.topics:
-        yield Finding(Flaw.UNKNOWN_TOPIC, path, f"topic {escaped(entry.topic, _SHOWN_NAME)} does not exist")
+        yield Diagnostic(Flaw.UNKNOWN_TOPIC, f"topic {escaped(entry.topic, _SHOWN_NAME)} does not exist")
     elif entry.subject is not None and state.replicas(entry.subject) is None:
-        yield Finding(Flaw.UNKNOWN_PARTITION, path, f"partition {entry} does not exist")
+        yield Diagnostic(Flaw.UNKNOWN_PARTITION, f"partition {entry} does not exist")
     elif entry.topic in state.requests.deletions:
-        yield Finding(Flaw.BEING_DELETED, path, f"topic {entry.topic} is being deleted")
+        yield Diagnostic(Flaw.BEING_DELETED, f"topic {entry.topic} is being deleted")
 
 
-def _of_brokers(path: str, entry: Entry, motion: Motion | None, state: ClusterState) -> Iterator[Finding]:
-    yield from _dead(path, dict.fromkeys(entry.replicas or ()), state)
+def _of_brokers(entry: Entry, motion: Motion | None, state: ClusterState) -> Iterator[Diagnostic]:
+    yield from _dead(dict.fromkeys(entry.replicas or ()), state)
     if motion is Motion.AT_TARGET:
-        yield Finding(Flaw.NO_OP, path, f"{entry} already has these replicas")
+        yield Diagnostic(Flaw.NO_OP, f"{entry} already has these replicas")
 
 
-def _dead(path: str, brokers: Iterable[int], state: ClusterState) -> Iterator[Finding]:
+def _dead(brokers: Iterable[int], state: ClusterState) -> Iterator[Diagnostic]:
     dead = [str(broker) for broker in brokers if broker not in state.brokers]
     if dead:
-        yield Finding(Flaw.DEAD_BROKER, path, f"brokers that are not alive: {', '.join(dead)}")
+        yield Diagnostic(Flaw.DEAD_BROKER, f"brokers that are not alive: {', '.join(dead)}")
 
 
-def _of_election(path: str, partition: TopicPartition, state: ClusterState) -> Iterator[Finding]:
+def _of_election(partition: TopicPartition, state: ClusterState) -> Iterator[Diagnostic]:
     found, reason = state.states.get(partition), obstacle(partition, state)
     if found is not None and found.leader == (state.replicas(partition) or (None,))[0]:
-        yield Finding(Flaw.NO_OP, path, f"the preferred replica of {partition} already leads")
+        yield Diagnostic(Flaw.NO_OP, f"the preferred replica of {partition} already leads")
     elif reason is not None:
-        yield Finding(Flaw.NOT_ELECTABLE, path, reason)
+        yield Diagnostic(Flaw.NOT_ELECTABLE, reason)
 
 
 def _motion(entry: Entry, state: ClusterState) -> Motion | None:

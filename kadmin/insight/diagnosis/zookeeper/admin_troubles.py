@@ -14,8 +14,8 @@ from kadmin.cluster.zookeeper.znodes.admin import ADMIN, PREFERRED_REPLICA_ELECT
 from kadmin.errors import name_some
 from kadmin.insight.diagnosis.finding import Finding, Flaw, Trouble
 from kadmin.insight.diagnosis.zookeeper.admin_nodes import Motion, read_node
-from kadmin.insight.diagnosis.zookeeper.effects import Effect, effects
 from kadmin.insight.diagnosis.zookeeper.evidence import STAYS_S
+from kadmin.insight.diagnosis.zookeeper.flaw_effects import Effect, effects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -141,11 +141,10 @@ def _asked_for(operation: OpenOperation, reading: NodeReading) -> bool:
 def _deaf(evidence: Evidence, path: str, *seen: str) -> Finding:
     return Finding(
         Trouble.DEAF_CONTROLLER,
-        path,
         f"The controller does not watch {path}: it does not notice what is written there.",
-        (*_controller(evidence), *seen),
         evidence.heal_command,
-        stops_apply=True,
+        znode=path,
+        evidence=(*_controller(evidence), *seen),
     )
 
 
@@ -159,11 +158,10 @@ def _finding(
 ) -> Finding:
     return Finding(
         trouble,
-        reading.path,
         message,
-        _seen(evidence, reading),
         remedy or evidence.heal_command,
-        stops_apply=True,
+        znode=reading.path,
+        evidence=_seen(evidence, reading),
         version=reading.version,
     )
 
@@ -199,11 +197,10 @@ def _foreign_acl(evidence: Evidence, node: Znode) -> Iterator[Finding]:
         return
     yield Finding(
         Trouble.WRONG_ACL,
-        node.path,
         f"{node.path} does not grant what {ADMIN} grants: the controller may be unable to read or shrink it.",
-        (f"its ACL: {_granted(found)}", f"that of {ADMIN}: {_granted(wanted)}"),
         evidence.heal_command,
-        stops_apply=True,
+        znode=node.path,
+        evidence=(f"its ACL: {_granted(found)}", f"that of {ADMIN}: {_granted(wanted)}"),
         version=node.version,
     )
 

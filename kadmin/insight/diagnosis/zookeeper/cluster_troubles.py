@@ -42,11 +42,10 @@ def _brokers(evidence: Evidence) -> Iterator[Finding]:
     if not state.brokers:
         yield Finding(
             Trouble.MISSING_BROKERS,
-            BROKER_IDS,
             "No broker is registered.",
-            (f"{BROKER_IDS} has no children that can be read",),
             "start the brokers",
-            stops_apply=True,
+            znode=BROKER_IDS,
+            evidence=(f"{BROKER_IDS} has no children that can be read",),
         )
         return
     hosted: dict[int, int] = {}
@@ -57,11 +56,13 @@ def _brokers(evidence: Evidence) -> Iterator[Finding]:
     if hosted:
         yield Finding(
             Trouble.MISSING_BROKERS,
-            BROKER_IDS,
             f"Brokers that hold replicas are not alive: {name_some(sorted(hosted))}. Plans that name them are refused.",
-            tuple(f"broker {broker}: assigned replicas: {count}" for broker, count in sorted(hosted.items())[:10]),
             f"start them, or find a substitute: kadmin snapshot -z {evidence.zookeeper} --out DIR",
-            stops_apply=False,
+            severity="warning",
+            znode=BROKER_IDS,
+            evidence=tuple(
+                f"broker {broker}: assigned replicas: {count}" for broker, count in sorted(hosted.items())[:10]
+            ),
         )
 
 
@@ -79,14 +80,14 @@ def _deletions(evidence: Evidence) -> Iterator[Finding]:
         )
         yield Finding(
             Trouble.STUCK_DELETION,
-            f"{DELETE_TOPICS}/{escaped(name)}",
             f"The deletion of topic {escaped(name)} does not end.",
-            (f"queued for more than {evidence.stayed_s:.0f} s", why),
             "start those brokers; never remove the request by hand: the topic would come back empty"
             if dead
             else "kadmin doctor, again in a minute; never remove the request by hand",
-            stops_apply=False,
+            severity="warning",
             topic=None if topic is None else name,
+            znode=f"{DELETE_TOPICS}/{escaped(name)}",
+            evidence=(f"queued for more than {evidence.stayed_s:.0f} s", why),
         )
 
 
@@ -105,11 +106,11 @@ def _partitions(evidence: Evidence) -> Iterator[Finding]:
             )
             yield Finding(
                 trouble,
-                TOPICS,
                 f"Partitions {what}: {name_some(partitions)}.",
-                tuple(seen),
                 "start the brokers of their ISR; the log of a running broker says why it does not follow",
-                stops_apply=False,
+                severity="warning",
+                znode=TOPICS,
+                evidence=tuple(seen),
             )
 
 
@@ -125,11 +126,11 @@ def _throttles(evidence: Evidence) -> Iterator[Finding]:
     if entities:
         yield Finding(
             Trouble.LEFTOVER_THROTTLE,
-            CONFIG,
             f"Replication throttles are set although nothing is being reassigned: {name_some(map(escaped, entities))}.",
-            tuple(f"{escaped(name)}: {', '.join(left[name])}" for name in entities[:5]),
             f"kadmin throttle audit -z {evidence.zookeeper}",
-            stops_apply=False,
+            severity="warning",
+            znode=CONFIG,
+            evidence=tuple(f"{escaped(name)}: {', '.join(left[name])}" for name in entities[:5]),
         )
 
 
@@ -139,13 +140,13 @@ def _messages(evidence: Evidence) -> Iterator[Finding]:
         if count > (MANY_CONFIG_CHANGES if config else MANY_MESSAGES):
             yield Finding(
                 Trouble.MANY_NOTIFICATIONS,
-                path,
                 f"{path} holds {count:,} notifications.",
-                (
+                "kadmin doctor, again in 15 minutes" if config else "read the controller's log",
+                severity="warning",
+                znode=path,
+                evidence=(
                     "brokers purge them after 15 minutes; no throttle is set until then"
                     if config
                     else "a working controller removes them at once",
                 ),
-                "kadmin doctor, again in 15 minutes" if config else "read the controller's log",
-                stops_apply=False,
             )

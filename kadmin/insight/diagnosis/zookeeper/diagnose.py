@@ -64,31 +64,29 @@ def unchecked(evidence: Evidence) -> tuple[str, ...]:
 def _controller(evidence: Evidence, others: tuple[Finding, ...], *, looping: bool) -> Iterator[Finding]:
     first, last = evidence.samples[0], evidence.samples[-1]
     if looping:
-        causes = [f"likely cause: {found.code} at {found.path}" for found in others if found.code in _CAUSES]
+        causes = [f"likely cause: {found.code} at {found.znode}" for found in others if found.code in _CAUSES]
         exhausted = not causes and evidence.versions.newest <= LAST_TO_FAIL_AGAIN
         unexplained = _FAILS_AGAIN if exhausted else "no cause was found in ZooKeeper: read the controllers' logs"
         yield Finding(
             Trouble.ELECTION_LOOP,
-            CONTROLLER_EPOCH,
             "Controllers are elected and resign without end: nothing is reassigned, elected, created or deleted.",
-            (
+            "restart the brokers, one after the other" if exhausted else evidence.heal_command,
+            znode=CONTROLLER_EPOCH,
+            evidence=(
                 f"the epoch went from {first.epoch} to {last.epoch} in {len(evidence.samples)} looks a second apart",
                 *(causes or (unexplained,)),
             ),
-            "restart the brokers, one after the other" if exhausted else evidence.heal_command,
-            stops_apply=True,
         )
     elif evidence.state.brokers and all(sample.controller is None for sample in evidence.samples):
         yield Finding(
             Trouble.NO_CONTROLLER,
-            CONTROLLER,
             "The cluster has no controller, and none is being elected.",
-            (
+            evidence.heal_command,
+            znode=CONTROLLER,
+            evidence=(
                 f"{CONTROLLER} was absent in {len(evidence.samples)} looks a second apart; an election takes less",
                 f"live brokers: {', '.join(str(broker) for broker in sorted(evidence.state.brokers))}",
             ),
-            evidence.heal_command,
-            stops_apply=True,
         )
 
 
@@ -96,21 +94,22 @@ def _operations(evidence: Evidence) -> Iterator[Finding]:
     if evidence.lock is not None:
         yield Finding(
             Trouble.LOCK_HELD,
-            f"{evidence.root}/lock",
             f"The lock is held for operation {evidence.lock.operation_id}.",
-            (f"by {evidence.lock.holder}",),
             f"kadmin status -z {evidence.zookeeper}",
-            stops_apply=True,
+            znode=f"{evidence.root}/lock",
+            evidence=(f"by {evidence.lock.holder}",),
         )
     for operation in evidence.operations:
         at_work = evidence.lock is not None and evidence.lock.operation_id == operation.operation_id
         yield Finding(
             Trouble.UNFINISHED_OPERATION,
-            f"{evidence.root}/{OPERATIONS}/{operation.operation_id}",
             f"Operation {operation.operation_id} ({operation.kind}) is not finished.",
-            (operation.words, *(() if operation.whole else ("its record is incomplete: nothing was published",))),
             f"kadmin status -z {evidence.zookeeper}"
             if at_work
             else f"kadmin resume {operation.operation_id} -z {evidence.zookeeper}",
-            stops_apply=True,
+            znode=f"{evidence.root}/{OPERATIONS}/{operation.operation_id}",
+            evidence=(
+                operation.words,
+                *(() if operation.whole else ("its record is incomplete: nothing was published",)),
+            ),
         )

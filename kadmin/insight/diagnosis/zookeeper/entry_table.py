@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kadmin.cluster.model import ClusterState
-    from kadmin.insight.diagnosis.finding import Finding
+    from kadmin.diagnostics import Diagnostic
     from kadmin.insight.diagnosis.zookeeper.admin_nodes import NodeReading
     from kadmin.insight.tables.table import Cell
 
@@ -34,5 +34,5 @@ def entry_table(readings: Iterable[NodeReading], deletions: Iterable[str], state
     return Table.of("admin-entries", ENTRIES, rows)
 
 
-def _flaws(findings: Iterable[Finding]) -> tuple[str, ...]:
-    return tuple(finding.code.value for finding in findings)
+def _flaws(findings: Iterable[Diagnostic]) -> tuple[str, ...]:
+    return tuple(str(finding.code) for finding in findings)

@@ -79,23 +79,21 @@ def _unreadable(evidence: Evidence, znode: Unreadable) -> Finding:
     if topic is not None and numbers:
         return Finding(
             Trouble.STRING_IDS,
-            znode.path,
             f"Topic {topic[1]} holds broker ids as text: every controller of 2.0 or later that is elected fails on it.",
-            seen,
             evidence.heal_command,
-            stops_apply=True,
             topic=topic[1],
+            znode=znode.path,
+            evidence=seen,
             partitions=numbers,
             version=znode.version,
         )
     return Finding(
         Trouble.UNREADABLE_ZNODE,
-        znode.path,
         f"{escaped(znode.path)} does not have the format that Kafka writes.",
-        seen,
         "read it with zookeeper-shell; kadmin writes nothing to a cluster that it cannot read",
-        # Configs are read for deletions only.
-        stops_apply=not znode.path.startswith(CONFIG),
+        severity="error" if not znode.path.startswith(CONFIG) else "warning",
+        znode=znode.path,
+        evidence=seen,
         version=znode.version,
     )
 
@@ -106,11 +104,11 @@ def _denied(evidence: Evidence) -> Iterator[Finding]:
         paths = name_some((escaped(each.path, 80) for each in denied), most=10)
         yield Finding(
             Trouble.WRONG_ACL,
-            denied[0].path,
             "ZooKeeper denies this identity some znodes that doctor reads.",
-            (f"denied: {paths}", *sorted({each.reason for each in denied})[:3]),
             "authenticate as the brokers' principal: secured clusters grant writes only to it",
-            stops_apply=any(not each.path.startswith(CONFIG) for each in denied),
+            severity="error" if any(not each.path.startswith(CONFIG) for each in denied) else "warning",
+            znode=denied[0].path,
+            evidence=(f"denied: {paths}", *sorted({each.reason for each in denied})[:3]),
         )
 
 
@@ -131,12 +129,12 @@ def _emptied(evidence: Evidence, topic: Topic) -> Iterator[Finding]:
     )
     yield Finding(
         Trouble.EMPTY_REPLICAS,
-        topic_path(topic.name),
         message,
-        seen,
         evidence.heal_command,
-        stops_apply=len(lost) < len(numbers),
+        severity="error" if len(lost) < len(numbers) else "warning",
         topic=topic.name,
+        znode=topic_path(topic.name),
+        evidence=seen,
         partitions=numbers,
         version=topic.fingerprint,
     )
@@ -158,12 +156,11 @@ def _api_reassignments(evidence: Evidence) -> Iterator[Finding]:
         waits = f"waiting for brokers that are not alive: {', '.join(map(str, sorted(dead)))}"
         yield Finding(
             Trouble.API_REASSIGNMENT,
-            topic_path(moving[0].topic) if len({each.topic for each in moving}) == 1 else TOPICS,
             "Partitions are being reassigned without an admin node: through the brokers' API, or from a removed node.",
-            (
+            "wait until they are done, or cancel them: kafka-reassign-partitions --bootstrap-server ... --cancel",
+            znode=topic_path(moving[0].topic) if len({each.topic for each in moving}) == 1 else TOPICS,
+            evidence=(
                 f"adding or removing replicas ({len(moving)}): {name_some(sorted(moving), most=10)}",
                 *((waits,) if dead else ()),
             ),
-            "wait until they are done, or cancel them: kafka-reassign-partitions --bootstrap-server ... --cancel",
-            stops_apply=True,
         )

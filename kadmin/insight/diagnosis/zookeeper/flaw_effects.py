@@ -18,7 +18,6 @@ from kadmin.insight.diagnosis.zookeeper.versions import NEWEST, OLDEST
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kadmin.insight.diagnosis.finding import Trouble
     from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions, Version
 
 
@@ -39,7 +38,7 @@ class Effect(IntEnum):
     """The event fails; after the next failover each new controller fails on the node and resigns."""
 
 
-EffectTable: TypeAlias = "Mapping[Flaw | Trouble, tuple[tuple[Version, Effect], ...]]"
+EffectTable: TypeAlias = "Mapping[str, tuple[tuple[Version, Effect], ...]]"
 """For each flaw its effects, each with the first version that has it."""
 
 
@@ -107,7 +106,7 @@ _ELECTION: EffectTable = {
 }
 
 
-def effects(path: str, flaw: Flaw | Trouble, versions: KafkaVersions) -> frozenset[Effect]:
+def effects(path: str, flaw: str, versions: KafkaVersions) -> frozenset[Effect]:
     """Return the effects of a flaw of the node at `path` on controllers of these versions; never empty."""
     rows = (_REASSIGNMENT if path == REASSIGN_PARTITIONS else _ELECTION).get(flaw, _always(Effect.OBEYED))
     # A row is valid up to the version before the next row's.

@@ -10,9 +10,18 @@ from kadmin.cluster.zookeeper.model import Create, Delete, SetData, Znode
 from kadmin.errors import NotCompletedError, StoppedError
 from kadmin.operations.context import Clock
 from kadmin.operations.zookeeper.backend import zookeeper_context
-from kadmin.operations.zookeeper.failover import PATIENCE_S, ControllerMove, Failover, await_successor, look
+from kadmin.operations.zookeeper.controller_move import (
+    PATIENCE_S,
+    STILL_S,
+    ControllerLook,
+    ControllerMove,
+    ControllerMover,
+    await_successor,
+    look,
+    not_yet,
+    poisoned,
+)
 from kadmin.operations.zookeeper.paths import Paths
-from kadmin.operations.zookeeper.succession import STILL_S, Succession, not_yet, poisoned
 
 if TYPE_CHECKING:
     from kadmin.cluster.zookeeper.store import Store
@@ -37,8 +46,8 @@ class Watch(Clock):
         self.time += seconds
 
 
-def seen(*watching: int, complete: bool = True, controller: int | None = 0) -> Succession:
-    return Succession(controller, 5, SESSIONS, frozenset(watching), complete)
+def seen(*watching: int, complete: bool = True, controller: int | None = 0) -> ControllerLook:
+    return ControllerLook(controller, 5, SESSIONS, frozenset(watching), complete)
 
 
 @pytest.mark.parametrize(
@@ -50,10 +59,10 @@ def seen(*watching: int, complete: bool = True, controller: int | None = 0) -> S
         (seen(1, complete=False), STILL_S - 1, False),
         (seen(complete=False), STILL_S, True),
         (seen(1, 2, controller=None), 1000, False),
-        (Succession(0, 5, {}, frozenset(), complete=True), 1000, False),
+        (ControllerLook(0, 5, {}, frozenset(), complete=True), 1000, False),
     ],
 )
-def test_once_when_all_watch_or_all_stood_still(look_: Succession, still_s: float, *, allowed: bool) -> None:
+def test_once_when_all_watch_or_all_stood_still(look_: ControllerLook, still_s: float, *, allowed: bool) -> None:
     assert (not_yet(look_, still_s) is None) is allowed
 
 
@@ -89,7 +98,7 @@ def context(store: Store) -> ZooKeeperContext:
 
 @pytest.mark.zookeeper
 def test_a_broker_that_does_not_watch_is_waited_for_and_named(context: ZooKeeperContext) -> None:
-    failover = Failover(context.store, context.clock)
+    failover = ControllerMover(context.store, context.clock)
     assert look(context.store).brokers == {1: context.store.session_id}
     assert "1" in str(failover.ask())
     context.clock.wait(PATIENCE_S + 1)
@@ -102,7 +111,7 @@ def test_where_zookeeper_does_not_tell_everything_must_stand_still(
     context: ZooKeeperContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(type(context.store), "four_letter_words", lambda *_: {"server": None})
-    failover = Failover(context.store, context.clock)
+    failover = ControllerMover(context.store, context.clock)
     assert isinstance(failover.ask(), str)
     context.clock.wait(STILL_S - 1)
     context.store.multi([SetData("/controller_epoch", b"2", -1)])
@@ -117,7 +126,7 @@ def test_never_over_a_node_that_the_next_one_could_not_read_unless_it_goes_with_
 ) -> None:
     monkeypatch.setattr(type(context.store), "four_letter_words", lambda *_: {"server": None})
     context.store.multi([Create(NODE, b'{"version":1}'), Create("/brokers/topics/a", b'{"partitions":{"0":["1"]}}')])
-    failover = Failover(context.store, context.clock)
+    failover = ControllerMover(context.store, context.clock)
     failover.ask()
     context.clock.wait(STILL_S)
     with pytest.raises(NotCompletedError, match="could not read"):
@@ -136,7 +145,7 @@ def test_a_move_holds_only_for_the_controller_that_was_seen(context: ZooKeeperCo
 @pytest.mark.zookeeper
 def test_a_successor_is_waited_for(context: ZooKeeperContext) -> None:
     context.store.multi([Delete("/controller", -1)])
-    with pytest.raises(NotCompletedError, match="no broker has become"):
+    with pytest.raises(NotCompletedError, match="no broker has taken over"):
         await_successor(context.store, context.clock, 0)
     assert context.clock.now() >= 30
     context.store.multi([SetData("/controller_epoch", b"2", -1), Create("/controller", b"{}", ephemeral=True)])
