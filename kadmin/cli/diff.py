@@ -40,9 +40,7 @@ def diff(
     detailed_exitcode: Annotated[
         bool, typer.Option("--detailed-exitcode", help="Exit with 2 when the plan would change something.")
     ] = False,
-    output: Annotated[
-        DiffFormat, typer.Option("-o", "--output", help="Format of the diff on stdout.")
-    ] = DiffFormat.HUMAN,
+    output: Annotated[DiffFormat, typer.Option("-o", "--output", help="Format of the answer.")] = DiffFormat.HUMAN,
 ) -> int:
     """Show what a plan would change, without changing anything.
 

@@ -147,7 +147,7 @@ def _first(fault: Diagnostic) -> Field | None:
 
 
 def _schema_problems(value: object, blind: set[Field], schemas: SchemaSet | None) -> list[Unplaced]:
-    """Return what the schema of the value's kind forbids, less what concerns stand-ins for unreadable values."""
+    """Return what the schema of the value's kind forbids, except what concerns stand-ins for unreadable values."""
     if not isinstance(value, dict):
         return [Unplaced(Diagnostic(codes.WRONG_TYPE, "a document is a mapping", "begin with kind and spec"))]
     if "kind" not in value:

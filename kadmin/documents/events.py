@@ -48,7 +48,7 @@ read, and the schema must not judge it. A STOP ends the stream.
 
 
 class Place(NamedTuple):
-    """Where a path stands in the text: its key (for list items: the item itself) and its value."""
+    """The place of a path in the text: its key (for list items: the item itself) and its value."""
 
     key: Mark
     value: Mark

@@ -1,4 +1,4 @@
-"""From what a schema says to what a person reads: codes, and hints that know the text."""
+"""Gives violations of a schema their codes, and hints that quote the text."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def amount_problem(violation: SchemaViolation) -> tuple[str, str] | None:
 
 
 def hint_of(violation: SchemaViolation, line: str, column: int) -> str | None:
-    """Return the hint; where it says to quote a value, with the value as it stands in the line."""
+    """Return the hint; where it says to quote a value, with the value from the line."""
     if violation.hint != QUOTE_IT:
         return violation.hint
     token = _TOKEN.match(line, column - 1)

@@ -49,7 +49,7 @@ def plain_value(text: str) -> tuple[bool, Any]:
 
 
 def _most_events(text: str) -> int:
-    """Return at least as many events as the text has: of separators, some may stand in strings."""
+    """Return at least as many events as the text has: some separators may be inside strings."""
     return text.count(",") + text.count(":") + 2 * (text.count("{") + text.count("[")) + 1
 
 
@@ -120,7 +120,7 @@ def _syntax_error(text: str) -> json.JSONDecodeError | None:
 
 
 def _scalar(word: str) -> tuple[Any, Diagnostic | None]:
-    """Return the value of a well-formed scalar, or a stand-in with what is wrong with it."""
+    """Return the value of a well-formed scalar, or a stand-in and the fault that it stands for."""
     if word.startswith('"'):
         value = json.loads(word)
         if _SURROGATE.search(value):

@@ -1,4 +1,4 @@
-"""The JSON files of Kafka's own tools, to plans and back: nothing is lost silently, and nothing is guessed.
+"""The JSON files of Kafka's own tools, to plans and back. Whatever cannot be converted is refused.
 
 ::
 
@@ -68,7 +68,7 @@ _ELECTION_SCHEMA = ("PreferredReplicaElection", "preferred-replica-election")
 
 
 class _Section(NamedTuple):
-    """One JSON document of a file: the file's text with all the rest blanked, so that places stay true."""
+    """One JSON document of a file: the file's text with all the rest blanked, so that lines and columns stay right."""
 
     text: str
     source: str
@@ -159,7 +159,7 @@ def _nothing_named() -> InvalidInputError:
 
 
 def _generated(text: str, headings: list[re.Match[str]], source: str) -> ReassignmentPlan:
-    """Read the two reassignments that --generate prints: what is, then what shall be."""
+    """Read the two reassignments that --generate prints: the current one, then the proposed one."""
     whole = [heading[0].rstrip() for heading in headings] == [_CURRENT, _PROPOSED]
     if not whole or _BEFORE_HEADINGS.fullmatch(text[: headings[0].start()]) is None:
         mark = LineIndex(text).mark(headings[0].start())
@@ -264,7 +264,7 @@ def _election(section: _Section, value: Mapping[str, Any]) -> ElectionPlan:
 
 
 def _topics_to_move(section: _Section, value: Mapping[str, Any]) -> RebalanceRequest:
-    """Read topics to move; an election of whole topics has the same rules for names, and lends its schema."""
+    """Read topics to move; an election of whole topics has the same rules for names, so its schema is used."""
     entries = value["topics"]
     notes = [*root_notes(value, "topics"), *topic_notes(entries)]
     if notes:
@@ -289,7 +289,7 @@ def _by_schema(kind: str, name: str, spec: Mapping[str, Any]) -> list[Unplaced]:
 
 
 def _require_sound(section: _Section, plan: ReassignmentPlan | ElectionPlan) -> None:
-    """Refuse what `validate` calls an error in the plan, at the place in Kafka's file."""
+    """Refuse a plan that breaks a rule, with the places in Kafka's file."""
     finder = PlaceFinder(plan)
     found = []
     for each in check(plan):

@@ -83,10 +83,14 @@ INFEASIBLE: Final = "KA065"
 
 
 class Code(NamedTuple):
-    """What a code says, and the error that commands refuse with where they find it; None: they go on, and warn."""
+    """What a code says, and the error that commands refuse with where they find it; None: they go on, and warn.
+
+    `of_request` is the error where it differs for a request: that was not made from the cluster, and cannot be stale.
+    """
 
     meaning: str
     refusal: type[KadminError] | None = InvalidInputError
+    of_request: type[KadminError] | None = None
 
 
 TABLE: Final = {
@@ -125,8 +129,8 @@ TABLE: Final = {
         "An election names a partition that is being reassigned, or that another plan reassigns.", None
     ),
     UNKNOWN_TOPIC: Code("The cluster has no such topic.", StalePlanError),
-    UNKNOWN_PARTITION: Code("The topic has no such partition.", StalePlanError),
-    UNKNOWN_BROKER: Code("The cluster has no such broker.", StalePlanError),
+    UNKNOWN_PARTITION: Code("The topic has no such partition.", StalePlanError, InvalidInputError),
+    UNKNOWN_BROKER: Code("The cluster has no such broker.", StalePlanError, InvalidInputError),
     STALE_CURRENT: Code("The replicas of a partition are neither its current nor its target.", StalePlanError),
     FEWER_RACKS: Code("A reassignment puts a partition on fewer racks without the waiver."),
     OTHER_CLUSTER: Code(

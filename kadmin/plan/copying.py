@@ -1,6 +1,6 @@
 """How much a reassignment copies through each broker, at which rate, and how long that takes.
 
-A throttle counts what a broker sends and what it receives apart, so the busier of the two ways of the busiest broker
+A throttle counts what a broker sends and what it receives separately, so the busier direction of the busiest broker
 decides. Waves follow each other: their times add up. Once in sync, a throttled partition's ordinary replication is no
 longer held back, but still counted, which is why a rate below it never lets the copies catch up.
 """
@@ -31,7 +31,7 @@ LEAST_SHARE = 10
 
 @dataclass(frozen=True, slots=True)
 class Throttle:
-    """The throttle of a plan: `rate` in bytes per second, `values` to bring beside what is there.
+    """The throttle of a plan: `rate` in bytes per second, `values` to add to the existing configs.
 
     `wave_seconds` says how long each wave takes at least at that rate, None where a size is unknown.
     """
@@ -48,7 +48,7 @@ def throttle_of(
     state: ClusterState,
     inbound: Mapping[TopicPartition, float],
 ) -> Throttle | None:
-    """Return the throttle that a plan targets for, None where its waves copy nothing.
+    """Return the throttle of a plan, None where its waves copy nothing.
 
     `inbound` is what producers write to each partition, in bytes per second, as far as that was observed. Raises
     InvalidInputError for a `finish_in` without the sizes that it needs.
@@ -108,7 +108,7 @@ def _spoken_for(brokers: Iterable[int], state: ClusterState, inbound: Mapping[To
 def _warnings(
     moving: Sequence[PartitionTarget], rate: int, state: ClusterState, inbound: Mapping[TopicPartition, float]
 ) -> tuple[str, ...]:
-    """Name the brokers whose throttled partitions, at today's inbound rate, take all that the throttle lets by."""
+    """Name the brokers whose throttled partitions, at today's inbound rate, use up the whole throttle."""
     received, _ = _flow((_leader(target, state), added(target), inbound.get(target.partition, 0)) for target in moving)
     _, sent = _flow(
         (_leader(target, state), _followers(target, state), inbound.get(target.partition, 0)) for target in moving

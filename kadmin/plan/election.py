@@ -26,7 +26,7 @@ def off_preferred(scope: Iterable[TopicPartition], state: ClusterState) -> tuple
 
 
 def electable(scope: Iterable[TopicPartition], state: ClusterState) -> tuple[TopicPartition, ...]:
-    """Return the partitions that are off and whose preferred replica is alive and in the ISR.
+    """Return the partitions with another leader whose preferred replica is alive and in the ISR.
 
     Kafka: PreferredReplicaPartitionLeaderElectionStrategy elects nothing else, and a failure is not tried again.
     """
@@ -57,7 +57,7 @@ def _led_as_preferred(partition: TopicPartition, state: ClusterState) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ElectionProposal:
-    """An election of all that can be elected, and what is off but cannot, with the reason."""
+    """An election of all partitions that can be elected, and the others with another leader, each with the reason."""
 
     plan: ElectionPlan
     impossible: tuple[tuple[TopicPartition, str], ...]

@@ -1,4 +1,4 @@
-"""What is known of a cluster beside its assignment; a fact that nobody could tell is None, or empty."""
+"""Facts of a cluster beside its state; an unknown fact is None or empty."""
 
 from __future__ import annotations
 

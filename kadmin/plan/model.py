@@ -1,4 +1,4 @@
-"""Plan values, one per document kind. Frozen, already valid in type and schema; meaning is checked elsewhere.
+"""Plan values, one per document kind. Frozen, already valid by their schema; kadmin.plan.rules checks the rest.
 
 Units: bytes and bytes per second. Plan order is priority: the biggest win comes first.
 """
@@ -127,7 +127,7 @@ class DeletionPlan:
 
 @dataclass(frozen=True, slots=True)
 class TopicRecipe:
-    """What makes a deleted topic again: its ordered replicas by partition number, and its configs."""
+    """Recreates a deleted topic: its ordered replicas by partition number, and its configs."""
 
     topic: str
     replicas: Mapping[int, Replicas]
@@ -136,7 +136,7 @@ class TopicRecipe:
 
 @dataclass(frozen=True, slots=True)
 class RecreationPlan:
-    """Kind `TopicRecipe`: topics to make again, each as its recipe says."""
+    """Kind `TopicRecipe`: topics to create again, each by its recipe."""
 
     header: PlanHeader
     recipes: tuple[TopicRecipe, ...]
@@ -148,7 +148,7 @@ class RecreationPlan:
 
 
 class Switch(StrEnum):
-    """What a policy makes of a code: how grave its problems are, or that they are not told."""
+    """The severity that a policy gives to a code, or that it is not reported."""
 
     OFF = "off"
     WARNING = "warning"
@@ -156,12 +156,12 @@ class Switch(StrEnum):
 
 
 STANDARD_DENY = ("_*",)
-"""Topics that are guarded where no policy says which."""
+"""The topics that are guarded without a policy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Kind `Policy`: what an organisation wants of every plan. Patterns are globs, matched against whole names.
+    """Kind `Policy`: rules of an organisation for every plan. Patterns are globs, matched against whole names.
 
     A topic may be deleted without a waiver when `allow` matches its name and `deny` does not: deny wins. `max_topics`
     bounds every deletion, whatever its plan allows itself.
@@ -202,7 +202,7 @@ class FreeBytes:
 
 @dataclass(frozen=True, slots=True)
 class RebalanceRequest:
-    """Kind `RebalanceRequest`: what the planner is asked for. Patterns are globs, matched against whole names."""
+    """Kind `RebalanceRequest`: what the planner works on. Patterns are globs, matched against whole names."""
 
     header: PlanHeader
     drain: tuple[int, ...] = ()

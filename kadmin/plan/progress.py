@@ -1,6 +1,6 @@
-"""How far one partition of a reassignment plan has come, judged from the cluster alone.
+"""How far one partition of a reassignment plan is, judged from the cluster alone.
 
-The admin node alone proves nothing: controllers drop entries without a word, and the topic znode reaches the target
+The admin node alone proves nothing: controllers drop entries silently, and the topic znode reaches the target
 before the node disappears. So the assignment, the partition state and the node are read together. The order of the
 tests is part of the meaning: the first that fits, counts.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Progress(StrEnum):
-    """Where a partition stands between its current and its target replicas."""
+    """How far a partition is between its current and its target replicas."""
 
     RUNNING = "running"
     """The controller is at work on our target, or has our target in its node."""
@@ -36,7 +36,7 @@ def judge(target: PartitionTarget, state: ClusterState, *, published: bool) -> P
     """Judge one partition; `published` says whether a step of ours that names it is on record.
 
     `published` matters up to Kafka 2.3 only, where a topic znode in mid-move holds the bare union of both lists and
-    nothing else tells it from a finished increase of the replication factor.
+    is otherwise the same as a finished increase of the replication factor.
     """
     topic = state.topics.get(target.partition.topic)
     replicas = state.replicas(target.partition)

@@ -1,11 +1,11 @@
-"""Replication throttles as config values: put on beside what is there, and taken off without harm to anybody's own.
+"""Replication throttles as config values: added to existing values, and removed without changing foreign ones.
 
 Goals: a throttle has two halves (KIP-73): rates on the brokers that send or receive, and lists of replicas on the
-topics, `partition:broker,...` or `*`. A topic's lists may hold entries that somebody else put there: ours are added.
-Constraints: what is changed between setting and taking off is somebody's decision and is kept.
+topics, `partition:broker,...` or `*`. A topic's lists may hold foreign entries: ours are added to them.
+Constraints: values that others change between setting and removal are kept.
 Algorithm: three-way: `previous` and `ours` are on record, `found` is on the cluster. Entries of a list are ours when
-they stand in `ours` and not in `previous`.
-Example: found `0:1`, wanted `0:1,0:2` gives ours `0:1,0:2`; later found `0:1,0:2,9:9` comes back to `0:1,9:9`.
+they are in `ours` and not in `previous`.
+Example: found `0:1`, wanted `0:1,0:2` gives ours `0:1,0:2`; later found `0:1,0:2,9:9` becomes `0:1,9:9`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ ConfigChanges: TypeAlias = Mapping[str, Mapping[str, ConfigChange]]
 
 @dataclass(frozen=True, slots=True)
 class ForeignValue:
-    """A value that somebody else set or took away (None) since ours was planned or set."""
+    """A value that another tool set or removed (None) after ours was planned or set."""
 
     entity: str
     key: str
@@ -70,7 +70,7 @@ class Edits:
 def throttled(targets: Iterable[PartitionTarget], rate: int) -> dict[str, dict[str, str]]:
     """Return what throttles these reassignments; those that copy nothing need none.
 
-    Of each partition the current replicas are throttled as senders, since any of them may come to lead, the added ones
+    Of each partition the current replicas are throttled as senders, since any of them may become leader, the added ones
     as receivers; both rates on every broker among them.
     """
     senders: dict[str, list[str]] = {}
@@ -162,7 +162,7 @@ def _joined(previous: str | None, wanted: str) -> str:
 
 
 def _same(key: str, value: str | None, other: str | None) -> bool:
-    # Brokers read a list as a set; an absent key and an empty list are told apart, to come back as they were.
+    # Brokers read a list as a set; an absent key and an empty list are different, and are restored as they were.
     if value is None or other is None or key not in LISTS:
         return value == other
     return set(_entries(value)) == set(_entries(other))

@@ -4,7 +4,7 @@ Goals: the plan's order is its priority, so waves are packed in that order; a wa
 writes the whole remainder of the admin node once per finished partition (O(n^2) bytes in ZooKeeper's log).
 Constraints: entries, payload bytes, moves per broker in and out, bytes moved, each as the plan's `waves` says.
 Algorithm: first fit over at most LOOK_AHEAD entries, so that one blocked broker does not leave a wave half empty and
-a plan of any length is cut in linear time. Every partition stands in exactly one wave.
+a plan of any length is cut in linear time. Every partition is in exactly one wave.
 Example: limits {max_partitions: 2} over a, b, c gives [a, b], [c].
 """
 

@@ -269,8 +269,8 @@ class _Compiler:
 
     def _substitute_for(self, source: int, substitute: int) -> int:
         if not self._known(substitute):  # in a fleet it may be another cluster's
-            message = f"broker {substitute} cannot take the place of {source}: it is not in this cluster"
-            raise refusal([Diagnostic(codes.CANNOT_SUBSTITUTE, message)])
+            message = f"spec.brokers.substitute: {source} by {substitute}, which is not in this cluster"
+            raise refusal([Diagnostic(codes.UNKNOWN_BROKER, message)], of_request=True)
         return self._index[substitute]
 
     def _substitute(self, start: Ints, source: int, substitute: int) -> None:

@@ -11,11 +11,12 @@ import pyarrow.compute as pc
 
 from kadmin import errors
 from kadmin.cluster.model import TopicPartition
-from kadmin.errors import InvalidInputError, KadminError, name_some
+from kadmin.diagnostics import Diagnostic
+from kadmin.errors import KadminError, name_some
 from kadmin.inventory import SINGLE_CLUSTER, read_inventory
 from kadmin.plan import codes
 from kadmin.plan.model import Elect, PartitionTarget, PlanHeader, ReassignmentPlan
-from kadmin.plan.rules import other_cluster, require
+from kadmin.plan.rules import other_cluster, refusal, require
 from kadmin.planner.cluster_plan import REPORT
 
 if TYPE_CHECKING:
@@ -127,11 +128,9 @@ def _error(name: str, report: Mapping[str, Any]) -> KadminError:
 def _refuse_unknown_names(by_cluster: Iterable[set[str]]) -> None:
     if unknown := sorted(set.intersection(*by_cluster)):
         code = codes.UNKNOWN_BROKER if unknown[0].startswith("broker") else codes.UNKNOWN_PARTITION
-        raise InvalidInputError(
-            f"The request names what the inventory does not have: {name_some(unknown)}.",
-            cause=f"{code}: {codes.TABLE[code].meaning}",
-            next_command="correct the request, or: kadmin snapshot -z ZK --out DIR",
-        )
+        message = f"the request names what the inventory does not have: {name_some(unknown)}"
+        hint = "correct the request, or: kadmin snapshot -z ZK --out DIR"
+        raise refusal([Diagnostic(code, message, hint)], of_request=True)
 
 
 def _plan(

@@ -22,7 +22,7 @@ _IN_NAMES = string.ascii_letters + string.digits + "._-"
 
 
 def check_policy(policy: Policy, _world: World | None, _policy: Policy | None) -> Iterator[Diagnostic]:
-    """Yield patterns of a policy that match nothing: a guard that guards nothing is a mistake."""
+    """Yield patterns of a policy that match nothing: such a guard is a mistake."""
     deletion = ("spec", "deletion")
     yield from futile((*listed((*deletion, "deny"), policy.deny), *listed((*deletion, "allow"), policy.allow)))
 

@@ -193,11 +193,12 @@ def _being_deleted(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]
 
 
 def _dead_targets(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]:
+    alive = world.state.brokers
+    hint = f"start it, or choose another broker; alive are {name_some(sorted(alive), most=10) or 'none'}"
     for target in plan.reassignments:
         for broker in target.replicas:
-            if broker in world.racks and broker not in world.state.brokers:
+            if broker in world.racks and broker not in alive:
                 message = f"{target.partition}: broker {broker} is not alive; the controller would wait for it forever"
-                hint = "start it, or choose another broker"
                 yield Diagnostic(codes.DEAD_BROKER, message, hint, partition=target.partition, broker=broker)
 
 

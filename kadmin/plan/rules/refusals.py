@@ -31,13 +31,14 @@ def refuses(diagnostic: Diagnostic) -> bool:
     return diagnostic.severity == "error" and codes.TABLE[diagnostic.code].refusal is not None
 
 
-def refusal(found: Sequence[Diagnostic]) -> KadminError:
-    """Return the error for diagnostics of one code."""
+def refusal(found: Sequence[Diagnostic], *, of_request: bool = False) -> KadminError:
+    """Return the error for diagnostics of one code; `of_request` where the table has another one for requests."""
     code = codes.TABLE[found[0].code]
+    kind = (code.of_request if of_request else None) or code.refusal or InvalidInputError
     text = "; ".join(each.message for each in found[:_MOST_NAMED])
     rest = len(found) - _MOST_NAMED
     hint = next((each.hint for each in found if each.hint), None)
-    return (code.refusal or InvalidInputError)(
+    return kind(
         f"{text}; and {rest} more." if rest > 0 else f"{text}.",
         cause=f"{found[0].code}: {code.meaning}",
         next_command=hint,

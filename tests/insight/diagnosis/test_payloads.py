@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.cluster.evidence import STATE
+from support.cluster.evidence import DETAILS, STATE
 from support.cluster.states import cluster, moving, tp
 
 from kadmin.cluster.payloads import encode_reassignment
@@ -164,7 +165,7 @@ def test_elections_say_why_they_change_nothing() -> None:
         {"foo-0": (1, 2), "foo-1": (9, 2), "foo-2": (3, 1)}, states={"foo-1": (2, (2,)), "foo-2": (1, (1,))}
     )
     data = entries(*({"topic": "foo", "partition": number} for number in range(3)))
-    found = read_node(Znode(PREFERRED_REPLICA_ELECTION, data, 0), state)
+    found = read_node(Znode(PREFERRED_REPLICA_ELECTION, data, 0), replace(state, details=DETAILS))
     assert [each.findings[0].message for each in found.entries] == [
         "the preferred replica of foo-0 already leads",
         "preferred broker 9 is not alive",

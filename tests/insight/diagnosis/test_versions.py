@@ -28,9 +28,11 @@ EXPECTED = {
 @pytest.mark.parametrize("version", CLUSTERS)
 def test_recorded_clusters(version: str) -> None:
     nodes = recorded(version)
+    controller = decode_controller(nodes[CONTROLLER])
     state = replace(
         STATE,
-        controller=decode_controller(nodes[CONTROLLER]),
+        controller=controller,
+        details=ZooKeeperDetails(controller, 1),
         brokers={broker: decode_broker(broker, nodes[broker_path(broker)]) for broker in range(3)},
         topics={"alpha": decode_topic("alpha", nodes[topic_path("alpha")])},
     )

@@ -106,7 +106,7 @@ def test_a_topic_that_is_there_is_left_alone(cluster: SimpleController, deleted:
     before = cluster.fingerprint()
     refused = recreate(cluster, deleted, "--yes")
     assert refused.status == 5, refused.err
-    assert "orders is there" in refused.err
+    assert "orders exists" in refused.err
     assert cluster.fingerprint() == before
 
 

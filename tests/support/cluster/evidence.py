@@ -31,7 +31,7 @@ def evidence(state: ClusterState = STATE, **changes: Any) -> Evidence:  # noqa: 
     healthy = Evidence(
         zookeeper="zk:2181",
         versions=KafkaVersions((2, 8), (3, 3)),
-        state=state,
+        state=state if state.details else replace(state, details=DETAILS),
         samples=STEADY,
         first=AdminLook(),
         last=AdminLook(),

@@ -120,6 +120,7 @@ def main(arguments: Sequence[str]) -> int:
             if verdict.disagreement:
                 disagreements += 1
                 sys.stdout.write(f"case {number}: {verdict.disagreement}\n  {case}\n")
+                sys.stdout.flush()
     for code in expected_codes():
         sys.stdout.write(f"{code} {met[code]:>7}\n")
     rare = [code for code in expected_codes() if met[code] < LEAST]
