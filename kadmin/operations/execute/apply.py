@@ -124,7 +124,7 @@ def _study(
         if not set(plan.topics) & set(state.topics) and _deleted_by_us(context, plan.topics):
             return state, Examination((), None)
         facts = usage_of(context.backend, state, plan.topics, sizes or None)
-    return state, examine(plan, state, facts, policy)
+    return state, examine(plan, state, facts, policy, context.backend.limits)
 
 
 def _deleted_by_us(context: Context, topics: tuple[str, ...]) -> bool:
