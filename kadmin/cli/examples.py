@@ -119,11 +119,15 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
         "kadmin propose election --inventory inventory --out elect.yaml",
     ),
     "sandbox": ("kadmin sandbox up", "kadmin sandbox seed", "kadmin sandbox down"),
-    "sandbox up": ("kadmin sandbox up", "kadmin sandbox up --version 3.9.2 --brokers 4 --chroot /kafka"),
+    "sandbox up": ("kadmin sandbox up --version 3.9.2 --brokers 4 --chroot /kafka", "kadmin sandbox up --kraft"),
     "sandbox seed": ("kadmin sandbox seed",),
     "sandbox status": ("kadmin sandbox status -o json",),
     "sandbox stop-broker": ("kadmin sandbox stop-broker 2",),
     "sandbox start-broker": ("kadmin sandbox start-broker 2",),
+    "sandbox stop-controller": ("kadmin sandbox stop-controller 101",),
+    "sandbox start-controller": ("kadmin sandbox start-controller 101",),
+    "sandbox freeze": ("kadmin sandbox freeze 2",),
+    "sandbox thaw": ("kadmin sandbox thaw 2",),
     "sandbox down": ("kadmin sandbox down",),
 }
 """By the command as it is typed, without `kadmin`."""

@@ -82,7 +82,7 @@ def test_f08_when_another_took_the_lock_meanwhile_it_is_named(
         def lose() -> None:
             proxy.expire()
             holder = Holder(Author("ann", "host-a", 7), "op-of-ann", "now", 10.0)
-            Lock(other, Paths()).take(holder, Clock(), 10)
+            Lock(other, Paths(), Clock()).take(holder, 10)
 
         proxy.faults = [Fault(Action.CUT_BEFORE, PUBLISH, then=lose)]
         applied = command("apply", plan, "--yes", "-z", broken, "--timeout", "60")
