@@ -1,1 +1,1 @@
-"""The cluster as ZooKeeper holds it: frozen values, znode codecs, and the two edges that talk to servers."""
+"""Reads and changes clusters: frozen values, and one folder each for ZooKeeper and for brokers."""

@@ -1,7 +1,7 @@
-"""Frozen values of a cluster as it was read, whichever way it keeps its metadata.
+"""Frozen values of a cluster as read, from ZooKeeper or from brokers.
 
-Ids are ints; lists of replicas are ordered (the first is the preferred leader). A `fingerprint` differs between two
-reads when the thing was written in between; it has no other meaning.
+Lists of replicas are ordered (the first is the preferred leader). A `fingerprint` differs between two reads where the
+value was written in between; it has no other meaning.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Controller:
 
 
 class Listening(StrEnum):
-    """Whether the controller would see a request."""
+    """Whether the controller would notice a request."""
 
     LISTENING = "listening"
     DEAF = "deaf"
@@ -99,11 +99,11 @@ class Listening(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PendingRequest:
-    """A request that the controller has not finished: in ZooKeeper an admin znode, through the brokers' API none.
+    """A request that the controller has not finished: an admin znode in ZooKeeper.
 
-    `place` names it in messages. `entries` is None where it cannot be read; an election's entries map each partition
-    to an empty tuple. `touched`: the controller has begun with it. `probe`: it is kadmin's probe and nothing else.
-    `not_begun` are the entries of a reassignment that no controller works on yet, as far as their topics were read.
+    `place` names it in messages. `entries` is None where it cannot be decoded; an election's entries map each partition
+    to an empty tuple. `touched`: the controller has started it. `probe`: it is only kadmin's probe. `not_begun` are the
+    entries of a reassignment that are not in flight, as far as their topics were read.
     """
 
     place: str
@@ -116,7 +116,7 @@ class PendingRequest:
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """What the controller was asked for: absent is None (reassignment, election) or an empty tuple (deletions)."""
+    """The pending requests: None or an empty tuple where there is none."""
 
     reassignment: PendingRequest | None = None
     election: PendingRequest | None = None
@@ -125,13 +125,12 @@ class Requests:
 
 @dataclass(frozen=True)
 class ClusterState:
-    """What one reading of the cluster found, for all topics or for those that were asked for.
+    """A cluster as read, with all topics or those named.
 
-    A topic that was asked for and does not exist is not in `topics`. A partition without a state is not in `states`.
-    `brokers` are those alive. `controller_epoch` counts elections of the controller. `topic_configs` and
-    `broker_defaults` (the dynamic cluster-wide default) are empty unless they were asked for. `unsettled` names topics
-    that kept changing while they were read. `details` holds what only one kind of cluster has; the back-end that read
-    the state alone looks into it.
+    Topics that do not exist are not in `topics`, partitions without a state not in `states`. `brokers` are those alive.
+    `controller_epoch` counts elections of the controller. `topic_configs` and `broker_defaults` (the dynamic
+    cluster-wide default) are empty unless they were read. `unsettled` names topics that kept changing while they were
+    read. `details` is for the back-end that read the state.
     """
 
     cluster_id: str | None

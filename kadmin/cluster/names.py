@@ -1,4 +1,4 @@
-"""Names that others chose: which of them Kafka accepts as topics, and how any text is shown on one safe line."""
+"""Validates topic names, and escapes text for terminals."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ def is_legal_topic_name(name: str) -> bool:
 
 
 def escaped(value: str | bytes | None, most: int = _MOST_SHOWN) -> str:
-    """Return what lies in ZooKeeper as one line that is safe on any terminal: escaped, and cut after `most` signs."""
+    """Return text as one line that is safe on any terminal: escaped, and cut after `most` characters."""
     if value is None:
         return "null"
     text = value.decode("utf-8", errors="backslashreplace") if isinstance(value, bytes) else value
-    cut = "" if len(text) <= most else f"... ({len(value):,} {'bytes' if isinstance(value, bytes) else 'signs'})"
+    cut = "" if len(text) <= most else f"... ({len(value):,} {'bytes' if isinstance(value, bytes) else 'characters'})"
     return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text[:most]) + cut
 
 
 def one_line(text: str) -> str:
-    """Return foreign text whole, with what is not printable escaped: names may hold anything."""
+    """Return text with what is not printable escaped."""
     # Most text needs nothing, and a large cluster has much of it.
     return text if text.isprintable() else escaped(text, len(text))

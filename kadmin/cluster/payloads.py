@@ -19,10 +19,10 @@ MAX_INT32 = 2**31 - 1
 def encode_reassignment(entries: Assignment) -> bytes:
     """Encode target replicas per partition, in the mapping's order.
 
-    Raises ValueError for no entries at all, an empty or repeating list, and anything but non-negative int32.
+    Raises ValueError without entries, for an empty or repeating list, and for ids that are no non-negative int32.
     """
     if not entries:
-        raise ValueError("a reassignment without entries would stay in ZooKeeper for ever")
+        raise ValueError("a reassignment without entries would stay in ZooKeeper")
     partitions = [
         {**partition_entry(partition), "replicas": require_replicas(str(partition), replicas)}
         for partition, replicas in entries.items()
@@ -43,7 +43,7 @@ def require_replicas(what: str, replicas: Replicas) -> list[int]:
         raise ValueError(f"{what}: an empty replica list destroys data or loops controller elections")
     listed = [require_id(broker) for broker in replicas]
     if len(set(listed)) != len(listed):
-        raise ValueError(f"{what}: a broker stands twice in {listed}")
+        raise ValueError(f"{what}: a broker is named twice in {listed}")
     return listed
 
 

@@ -1,1 +1,1 @@
-"""How a plan reaches the cluster: decide (pure), the loop, records, lock and fence."""
+"""Executes plans: decide (pure), the loop, records, lock and fence."""

@@ -60,7 +60,9 @@ class Clock:
         self.stop_signal = signal_number
         self._interrupted.set()
         if not self.careful:
-            raise StoppedError(f"Stopped by signal {signal_number}; nothing was changed.", signal_number=signal_number)
+            raise StoppedError(
+                f"Interrupted (signal {signal_number}); nothing was changed.", signal_number=signal_number
+            )
 
     @property
     def over(self) -> bool:
@@ -71,7 +73,7 @@ class Clock:
         """Raise StoppedError once a signal has come; `kept` says what is left on the cluster."""
         if self.stop_signal is not None:
             raise StoppedError(
-                f"Stopped by signal {self.stop_signal}; {kept}.",
+                f"Interrupted (signal {self.stop_signal}); {kept}.",
                 signal_number=self.stop_signal,
                 next_command=next_command,
             )

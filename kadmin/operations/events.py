@@ -1,4 +1,4 @@
-"""What the loop tells while it works. Values only; the command line renders them."""
+"""Events of a running operation; the command line renders them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The operation is on record: from here any machine can take it over."""
+    """The operation is on record; any machine can take it over."""
 
     operation_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class StepPublished:
-    """An admin node was created: `what` says which, `count` how many partitions or topics it holds."""
+    """A request was published: `what` says which kind, `count` how many partitions or topics it names."""
 
     what: str
     count: int
@@ -25,7 +25,7 @@ class StepPublished:
 
 @dataclass(frozen=True, slots=True)
 class Progressed:
-    """How far the whole operation is. Bytes are None where sizes are unknown; `elapsed_s` since this run began."""
+    """Progress of the whole operation. Bytes are None where sizes are unknown; `elapsed_s` counts this run."""
 
     done: int
     total: int
@@ -37,7 +37,7 @@ class Progressed:
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """Something worth a line: a probe, a lock taken again, a refused publish."""
+    """A note: a probe, a lock taken again, a refused publish."""
 
     text: str
 

@@ -129,7 +129,7 @@ def test_f10_a_quorum_that_is_lost_and_comes_back_is_waited_for(
     meanwhile = during(lose)
     outcome = run(cluster, plan, lambda event: told.append(getattr(event, "text", "")), time.monotonic() + 120)
     meanwhile.join()
-    assert outcome.message == "1 partitions at their target"
+    assert outcome.message == "1 partition at their target"
     assert len(cluster.steps("wave")) == 1
 
 
@@ -208,7 +208,7 @@ def test_a_stale_read_is_caught_by_the_version_and_looked_at_again(
         applied = command("apply", plan, "--yes", "-z", proxy.connect_string + chroot)
         published = [frame for frame in proxy.requests(MULTI) if PUBLISH(frame)]
         assert applied.status == status, applied.err
-        assert "looking again" in applied.err
+        assert "reading it again" in applied.err
         assert len(published) == (2 if status == 0 else 1)
         assert cluster.replicas("orders")[0] == ([2, 3] if status == 0 else [1, 4])
     leader.stop()

@@ -44,7 +44,7 @@ def test_a_throttle_is_on_during_the_copies_and_gone_at_the_end(cluster: Cluster
     applied = cluster.kadmin("apply", plan, "--yes")
     assert applied.status == 0, applied.err
     assert "throttled at 37MB/s: brokers: 3, topics: 1" in applied.err
-    assert "the throttle is off: brokers: 3, topics: 1" in applied.err
+    assert "the throttle is removed: brokers: 3, topics: 1" in applied.err
     assert cluster.throttles(topic) == {}
 
 
@@ -57,7 +57,7 @@ def test_f39_a_deadline_leaves_it_while_copies_run_and_resume_takes_it_off(clust
     late = cluster.kadmin("apply", plan, "--yes", "--timeout", "10")
     assert late.status == 8, late.err
     operation = cluster.history()[-1].operation_id
-    assert f"the throttle stays: {topic}-0 still in flight; kadmin resume {operation} takes it off later" in late.err
+    assert f"the throttle remains: {topic}-0 in flight; remove it later with kadmin resume {operation}" in late.err
     during = cluster.throttles(topic)
     assert during[f"topics/{topic}"] == {LEADERS: "0:1,0:2", FOLLOWERS: "0:4"}
     assert all(during[f"brokers/{broker}"] == dict.fromkeys(RATES, "1") for broker in (1, 2, 4))

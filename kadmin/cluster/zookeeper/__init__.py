@@ -1,1 +1,1 @@
-"""The cluster as ZooKeeper holds it: znode codecs, the session, and what is read through it."""
+"""Reads and writes a cluster in ZooKeeper: znode codecs, the session, the reader."""

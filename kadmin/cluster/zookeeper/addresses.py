@@ -35,16 +35,16 @@ def server_name(server: tuple[str, int]) -> str:
 
 
 def parse_connect_string(given: str) -> ConnectString:
-    """Parse a connect string; raises InvalidInputError that quotes it and says what is wrong."""
+    """Parse a connect string; raises InvalidInputError."""
     if not given:
         raise _invalid(given, "it is empty")
     if any(character.isspace() for character in given):
-        raise _invalid(given, "it holds a blank or a line break")
+        raise _invalid(given, "it contains a blank or a line break")
     if "://" in given:
-        raise _invalid(given, "it is no URL")
+        raise _invalid(given, "it is a URL")
     listed, slash, chroot = given.partition("/")
     if "," in chroot:
-        raise _invalid(given, "the chroot stands once, after the last server")
+        raise _invalid(given, "the chroot comes once, after the last server")
     servers = tuple(_server(given, each) for each in listed.split(","))
     return ConnectString(servers, _chroot(given, slash + chroot))
 
@@ -60,7 +60,7 @@ def _server_problem(each: str) -> str:
     if not each:
         return "a server is missing: between two commas, at an end, or before the chroot"
     if each.count(":") > 1 and not each.startswith("["):
-        return "an IPv6 address stands in brackets, as in [::1]:2181"
+        return "an IPv6 address needs brackets, as in [::1]:2181"
     host, colon, port = each.rpartition(":")
     if not colon or each.endswith("]"):
         return f"{each!r} has no port; ZooKeeper's usual one is {each}:2181"

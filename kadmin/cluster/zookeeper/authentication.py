@@ -1,4 +1,4 @@
-"""How kadmin proves to ZooKeeper who it is. Secrets never show in a repr."""
+"""Credentials for ZooKeeper. Secrets are not part of any repr."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Sasl:
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """ZooKeeper's own digest scheme; useful as its super user, the emergency path."""
+    """ZooKeeper's digest scheme, mainly for its super user."""
 
     username: str
     password: str = field(repr=False)
@@ -36,9 +36,9 @@ class Tls:
     key_password: str | None = field(default=None, repr=False)
 
     def context(self) -> ssl.SSLContext:
-        """Build the client's context: server certificate and host name are always checked.
+        """Build the client's context; server certificate and host name are verified.
 
-        Raises InvalidInputError when a file cannot be read or is not what it should be.
+        Raises InvalidInputError for a file that cannot be used.
         """
         try:
             context = ssl.create_default_context(cafile=self.ca)
@@ -51,14 +51,14 @@ class Tls:
 
 @dataclass(frozen=True, slots=True)
 class Authentication:
-    """Any of the three together; none of them is an anonymous, plain connection."""
+    """Any combination; none of them is an anonymous, plain connection."""
 
     sasl: Sasl | None = None
     digest: Digest | None = None
     tls: Tls | None = None
 
     def tls_context(self) -> ssl.SSLContext | None:
-        """Return the TLS context, None for plain connections; raises InvalidInputError for what cannot work."""
+        """Return the TLS context, None for plain connections; raises InvalidInputError."""
         if self.sasl is not None and find_spec("puresasl") is None:
             raise InvalidInputError("SASL needs the package pure-sasl.", next_command="pip install pure-sasl")
         return None if self.tls is None else self.tls.context()

@@ -1,4 +1,4 @@
-"""The client of kazoo's that the store works with: how it connects, waits for its sockets, and keeps silent."""
+"""Builds the KazooClient: TLS, SASL, retries, no logging."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from kadmin.cluster.zookeeper.connection import Connection
 
 
-def client_of(way: Connection) -> Any:  # noqa: ANN401 - kazoo ships no types
-    """Return a client of kazoo's that is not started yet."""
-    identity = way.authentication
+def client_of(connection: Connection) -> Any:  # noqa: ANN401 - kazoo ships no types
+    """Return a KazooClient that is not started."""
+    identity = connection.authentication
     options: dict[str, Any] = {}
     if identity.tls is not None:
         options = {
@@ -37,10 +37,10 @@ def client_of(way: Connection) -> Any:  # noqa: ANN401 - kazoo ships no types
     if identity.digest is not None:
         options["auth_data"] = {("digest", f"{identity.digest.username}:{identity.digest.password}")}
     return KazooClient(
-        hosts=way.connect.hosts,
-        timeout=way.session_timeout_s,
+        hosts=connection.connect.hosts,
+        timeout=connection.session_timeout_s,
         handler=_PollingHandler(),
-        # A quorum that comes back is found within a second, not within kazoo's default of a minute.
+        # Reconnects within a second after an outage; kazoo's default is up to a minute.
         connection_retry={"max_tries": -1, "delay": 0.1, "backoff": 2, "max_delay": 1.0},
         logger=_silent_logger(),
         **options,
@@ -48,7 +48,7 @@ def client_of(way: Connection) -> Any:  # noqa: ANN401 - kazoo ships no types
 
 
 def _silent_logger() -> logging.Logger:
-    # What matters is raised; at its lower levels kazoo writes credentials and session passwords.
+    # Errors are raised; at its lower levels kazoo logs credentials and session passwords.
     for name in ("kazoo", "kadmin.kazoo"):
         logger = logging.getLogger(name)
         logger.setLevel(logging.CRITICAL + 1)
@@ -57,7 +57,7 @@ def _silent_logger() -> logging.Logger:
 
 
 class _PollingHandler(SequentialThreadingHandler):  # type: ignore[misc] # kazoo ships no types
-    """kazoo's threads, with poll in place of an epoll object made and closed per call: bulk reads take half as long."""
+    """Uses poll where kazoo creates and closes an epoll object per call; bulk reads take half as long."""
 
     def select(
         self, readers: Sequence[Any], writers: Sequence[Any], _others: Sequence[Any], timeout: float | None = None

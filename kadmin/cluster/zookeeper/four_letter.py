@@ -1,4 +1,4 @@
-"""ZooKeeper's four-letter words, asked of one server over a socket of its own (no session is made)."""
+"""Sends ZooKeeper's four-letter words, each over a socket without a session."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def ask_all(servers: Sequence[Server], word: str, tls: ssl.SSLContext | None = N
 
 
 def complaints(servers: Sequence[Server], tls: ssl.SSLContext | None, most_s: float) -> str:
-    """Say what stands in the way of a connection to each of the servers, as far as `most_s` seconds show it."""
+    """Return why each server gives no session, as found within `most_s` seconds."""
     complain = partial(_complaint, tls=tls, deadline_s=min(most_s, _COMPLAINT_S))
     return "; ".join(f"{name}: {reason}" for name, reason in _of_all(servers, complain).items())
 
@@ -67,8 +67,8 @@ def _state(answer: str) -> str:
     if "Mode: read-only" in answer:
         return "the server is in read-only mode: no quorum"
     if not answer or "Zookeeper version" in answer or _NOT_ALLOWED in answer:
-        return "the server is there but gave no session in time"
-    return "what answers there is not ZooKeeper"
+        return "the server answers but gave no session in time"
+    return "this is not a ZooKeeper server"
 
 
 def _exchange(server: Server, word: str, tls: ssl.SSLContext | None, deadline_s: float) -> str:

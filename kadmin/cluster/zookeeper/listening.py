@@ -1,8 +1,8 @@
-"""Whether the controller watches a path, from the four-letter words of every server.
+"""Checks whether the controller watches a path, by the four-letter words of every server.
 
-`wchp` lists data watches by full path, `cons` the sessions, each per server: only what is connected there. So all are
-asked and joined. Absent node and watched: the next create will be seen. In nobody's list although every server answered
-and the session is connected somewhere: deaf. Anything else: unknown.
+Each server lists only its own connections: `wchp` the data watches by full path, `cons` the sessions. The controller is
+deaf where every server answered, its session is connected, and no server lists its watch; without an answer from every
+server that is unknown.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ _MASK = 0xFFFF_FFFF_FFFF_FFFF
 
 @dataclass(frozen=True, slots=True)
 class Watchers:
-    """The sessions, in hex, that watch a path; not `complete` when some server did not tell."""
+    """The sessions, in hex, that watch a path; `complete`: every server answered."""
 
     sessions: frozenset[str]
     complete: bool
 
 
 def who_watches(store: Store, path: str) -> Watchers:
-    """Join what every server of the ensemble lists under the path."""
+    """Return the sessions that any server lists under the path."""
     answers = store.four_letter_words("wchp").values()
-    told = [watchers(answer, store.chroot + path) for answer in answers if answer is not None]
-    return Watchers(frozenset().union(*told), len(told) == len(answers))
+    found = [watchers(answer, store.chroot + path) for answer in answers if answer is not None]
+    return Watchers(frozenset().union(*found), len(found) == len(answers))
 
 
 def in_hex(session_id: int) -> str:
@@ -44,7 +44,7 @@ def in_hex(session_id: int) -> str:
 
 
 def controller_listens(store: Store, path: str, controller: ControllerNode) -> Listening:
-    """Look once; call it deaf only after a second look, seconds later."""
+    """Check once; only a second DEAF, seconds later, proves it."""
     watches = store.four_letter_words("wchp")
     if all(answer is None for answer in watches.values()):
         return Listening.UNKNOWN
@@ -55,7 +55,7 @@ def controller_listens(store: Store, path: str, controller: ControllerNode) -> L
 def judge_listening(
     watches: Mapping[str, str | None], connections: Mapping[str, str | None], full_path: str, session_id: int
 ) -> Listening:
-    """Join the answers of all servers (None: no answer) on a path with its chroot."""
+    """Judge the answers of all servers (None: no answer); `full_path` includes the chroot."""
     session = in_hex(session_id)
     if any(session in watchers(answer, full_path) for answer in watches.values() if answer is not None):
         return Listening.LISTENING

@@ -1,7 +1,4 @@
-"""Frozen values of ZooKeeper: znodes as read, what they decode to beyond `kadmin.cluster.model`, and writes.
-
-`version` is always the znode's zkVersion, the number that a compare-and-set or a check names.
-"""
+"""Frozen values of ZooKeeper: znodes, what they decode to, and writes. `version` is always the zkVersion."""
 
 from __future__ import annotations
 
@@ -49,7 +46,7 @@ class ControllerNode(Controller):
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A znode that is there and could not be used: not decoded, or (`denied`) not even allowed to be read."""
+    """A znode that could not be decoded, or (`denied`) not be read."""
 
     path: str
     reason: str
@@ -60,7 +57,7 @@ class Unreadable:
 
 @dataclass(frozen=True, slots=True)
 class ZooKeeperDetails:
-    """What ZooKeeper alone holds of a cluster; `unreadable` is what a tolerant reading had to leave out."""
+    """State that only ZooKeeper has; `unreadable` are the znodes that a tolerant reading left out."""
 
     controller: ControllerNode | None
     controller_epoch_version: int
@@ -68,7 +65,7 @@ class ZooKeeperDetails:
 
 
 def details_of(state: ClusterState) -> ZooKeeperDetails:
-    """Return what ZooKeeper alone holds; raises TypeError for a state that was not read from ZooKeeper."""
+    """Return the details of a state; raises TypeError where it was not read from ZooKeeper."""
     if not isinstance(state.details, ZooKeeperDetails):
         raise TypeError("this state was not read from ZooKeeper")
     return state.details
@@ -76,9 +73,9 @@ def details_of(state: ClusterState) -> ZooKeeperDetails:
 
 @dataclass(frozen=True, slots=True)
 class Znode:
-    """Bytes and facts of one znode as read. `data` is None where ZooKeeper holds null. Session id 0: not ephemeral.
+    """One znode as read. `data` is None where ZooKeeper has null; `ephemeral_owner` is 0 unless ephemeral.
 
-    `created_ms` and `modified_ms` are by the servers' clocks; 0 where nobody told.
+    `created_ms` and `modified_ms` are of the servers' clocks; 0: unknown.
     """
 
     path: str
@@ -94,7 +91,7 @@ class Znode:
 
 @dataclass(frozen=True, slots=True)
 class EntityConfig:
-    """The dynamic configs of a topic or broker, and the znode that holds them; without one, there are none."""
+    """The dynamic configs of a topic or broker, and their znode; None: no configs."""
 
     znode: Znode | None
     values: Mapping[str, str]
@@ -102,7 +99,7 @@ class EntityConfig:
 
 @dataclass(frozen=True, slots=True)
 class Acl:
-    """One access control entry: permission bits and `scheme:credential`, as ZooKeeper keeps them."""
+    """One access control entry of ZooKeeper: permission bits and `scheme:credential`."""
 
     permissions: int
     scheme: str
@@ -150,10 +147,10 @@ Op: TypeAlias = Create | Check | SetData | Delete
 
 @dataclass(frozen=True, slots=True)
 class MultiResult:
-    """The fate of one ZooKeeper multi, which is all or nothing.
+    """The outcome of one multi.
 
-    `committed`: every op applied. Otherwise `failed` is the op that ZooKeeper refused and `reason` its error name:
-    `NodeExists`, `NoNode`, `BadVersion`, `NotEmpty`, `NoAuth` or another of ZooKeeper's names.
+    Where it is not `committed`, `failed` is the op that ZooKeeper refused and `reason` the name of the error, such as
+    `NodeExists`, `NoNode`, `BadVersion`, `NotEmpty` or `NoAuth`.
     """
 
     committed: bool

@@ -1,7 +1,6 @@
-"""Reads a cluster's state through the store, in an order that lets the reader draw conclusions.
+"""Reads a cluster's state.
 
-The admin nodes are read before the topics: when one is seen absent, what the topics then show is the controller's last
-word on it.
+The admin nodes are read before the topics: where one is absent, the topics show the final result of it.
 """
 
 from __future__ import annotations
@@ -55,16 +54,15 @@ if TYPE_CHECKING:
 
 SETTLE_ATTEMPTS = 3
 ADDING_AND_REMOVING_SINCE = 2
-"""The topic znode's own version from which it says what is being added and removed (Kafka 2.4)."""
+"""The format version of topic znodes that has adding and removing replicas (Kafka 2.4)."""
 _Key = TypeVar("_Key")
 
 
 def require_kafka_cluster(store: Store, *, tolerant: bool = False) -> None:
-    """Refuse an address where no ZooKeeper-mode cluster lives; nothing is written.
+    """Raise NotZooKeeperModeError unless the address is that of a cluster in ZooKeeper mode.
 
-    Raises NotZooKeeperModeError for a chroot that does not exist (mistyped), an empty ZooKeeper, and a cluster that is
-    in KRaft mode or on its way there. Where that cannot be decoded, `tolerant` lets it pass, for those who only look;
-    for others it is a NotCompletedError.
+    It is raised for a chroot that does not exist, an empty ZooKeeper, and a cluster in KRaft mode or migrating. Where
+    the migration cannot be decoded, `tolerant` ignores it; else NotCompletedError is raised.
     """
     where = "check --zookeeper; the chroot is the brokers' zookeeper.connect after the last port"
     if store.exists("/") is None:
@@ -82,7 +80,7 @@ def require_kafka_cluster(store: Store, *, tolerant: bool = False) -> None:
         )
     if _is_in_kraft(ZnodeReader(store, tolerant=tolerant)):
         raise NotZooKeeperModeError(
-            f"The cluster at {store.connect_string} is migrating to KRaft, or did.",
+            f"The cluster at {store.connect_string} is migrating to KRaft, or has migrated.",
             cause="its controller is a KRaft controller, which reads none of the admin znodes",
             next_command="use Kafka's own tools with --bootstrap-server",
         )
@@ -91,28 +89,28 @@ def require_kafka_cluster(store: Store, *, tolerant: bool = False) -> None:
 def read_cluster(
     store: Store, topics: Iterable[str] | None = None, *, with_configs: bool = False, settle: bool = False
 ) -> ClusterState:
-    """Read all topics, or those asked for; the rest of the state always.
+    """Read all topics, or those named, and the rest of the state.
 
     With `settle`, topics that changed while they were read are read again, SETTLE_ATTEMPTS times at most; those that
-    still change are in `unsettled`. Raises NotCompletedError where a znode cannot be decoded.
+    still change are in `unsettled`. Raises NotCompletedError for a znode that cannot be decoded.
     """
-    with _told(store):
+    with _reading(store):
         return _read(ZnodeReader(store), topics, with_configs=with_configs, settle=settle)
 
 
 def read_tolerantly(source: ZnodeReader) -> ClusterState:
-    """Read all topics and their configs; what the (tolerant) source could not use is left out and in `unreadable`."""
+    """Read all topics and their configs; what cannot be read is left out, and in the details' `unreadable`."""
     return _read(source, None, with_configs=True, settle=False)
 
 
 def read_configs(store: Store, entities: Iterable[str]) -> dict[str, EntityConfig]:
     """Return the configs of entities such as `topics/orders` or `brokers/1`.
 
-    Raises NotCompletedError where a znode cannot be decoded: what cannot be read must not be written over.
+    Raises NotCompletedError for a znode that cannot be decoded: it must not be overwritten.
     """
     asked = list(entities)
     nodes = store.get_many([f"{CONFIG}/{entity}" for entity in asked])
-    with _told(store):
+    with _reading(store):
         return {
             entity: EntityConfig(node, {} if node is None else decode_config(node))
             for entity, node in zip(asked, nodes, strict=True)
@@ -140,7 +138,7 @@ def consumer_groups(store: Store, topics: Iterable[str]) -> dict[str, tuple[str,
 
 def _is_in_kraft(source: ZnodeReader) -> bool:
     nodes = source.get_many([CONTROLLER, MIGRATION])
-    with _told(source.store):
+    with _reading(source.store):
         controller, migration = source.decode(decode_controller, nodes[0]), source.decode(decode_migration, nodes[1])
     kraft_epoch = None if controller is None else controller.kraft_epoch
     kraft_controller = -1 if migration is None else migration.kraft_controller_id
@@ -148,7 +146,7 @@ def _is_in_kraft(source: ZnodeReader) -> bool:
 
 
 def _elsewhere(store: Store) -> str:
-    """Name the chroots, at the top of this ensemble, where a Kafka cluster seems to live."""
+    """Name the top-level chroots of this ensemble that have live brokers."""
     try:
         roots = ("", *(f"/{name}" for name in store.children_outside_chroot("/") or ()))
         alive = [root or "no chroot" for root in roots if "ids" in _below(store, f"{root}/brokers")]
@@ -162,7 +160,7 @@ def _below(store: Store, path: str) -> tuple[str, ...]:
 
 
 @contextmanager
-def _told(store: Store) -> Iterator[None]:
+def _reading(store: Store) -> Iterator[None]:
     try:
         yield
     except MalformedZnodeError as error:
@@ -184,7 +182,7 @@ def _read(source: ZnodeReader, topics: Iterable[str] | None, *, with_configs: bo
     before = store.last_zxid
     found, states = _topics(source, names)
     unsettled: frozenset[str] = frozenset()
-    # Without a transaction anywhere in the ensemble since the first of these reads they are one snapshot.
+    # Without a transaction in the ensemble since the first of these reads, they are one snapshot.
     if settle and epoch_node is not None and store.last_zxid != before:
         unsettled = _settle(source, found, states, epoch_node)
     requests = Requests(
@@ -228,7 +226,7 @@ def _request(
 
 
 def not_begun(entries: Assignment, topics: Mapping[str, Topic]) -> tuple[TopicPartition, ...]:
-    """Return the entries of a reassignment that no controller works on yet, and that a new controller would start."""
+    """Return the entries of a reassignment that are not in flight and that a new controller would start."""
     return tuple(partition for partition, replicas in entries.items() if _would_start(partition, replicas, topics))
 
 
@@ -263,8 +261,8 @@ def _topics(source: ZnodeReader, names: list[str]) -> tuple[dict[str, Topic], di
 def _settle(
     source: ZnodeReader, found: dict[str, Topic], states: dict[TopicPartition, PartitionState], epoch: Znode
 ) -> frozenset[str]:
-    # Reads again, in place, what changed since it was read; what was seen to stand still once is settled. A new
-    # controller rewrites what it likes, so after its election everything counts as changed.
+    # Reads again, in place, what changed since it was read. A new controller may rewrite anything, so after its
+    # election everything counts as changed.
     store, doubtful = source.store, frozenset(found)
     for attempt in range(SETTLE_ATTEMPTS):
         now = store.exists(CONTROLLER_EPOCH)
@@ -320,7 +318,7 @@ def registrations(store: Store, groups: Sequence[str]) -> dict[str, list[Consume
     nodes = store.get_many([f"{ids_path(group)}/{name}" for group, name in members])
     found: dict[str, list[ConsumerRegistration]] = {group: [] for group in groups}
     for (group, name), node in zip(members, nodes, strict=True):
-        # What others register oddly says nothing; their owners and offsets still count.
+        # A registration that cannot be decoded is ignored; owners and offsets still count.
         with suppress(MalformedZnodeError):
             if node is not None:
                 found[group].append(decode_registration(name, node))

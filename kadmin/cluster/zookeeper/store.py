@@ -1,12 +1,11 @@
-"""ZooKeeper, reached with kazoo; beside `client`, the only module that knows kazoo.
+"""Reads and writes ZooKeeper with kazoo; only this module and `client` import it.
 
-Goals: no call outlives its deadline; a read is repeated until then; a write is sent once, and when its fate cannot be
-seen that is said, never guessed. Every path is relative to the chroot of the connect string, which is never created.
+Goals: no call exceeds its deadline; reads are repeated until then; a write is sent once, and an unknown outcome is
+raised. Every path is relative to the chroot of the connect string, which is never created.
 
-kazoo's habits that shape this code: its synchronous calls block without limit while the connection is suspended, so
-only asynchronous ones are used, each with a timeout. `commit()` returns errors instead of raising them. A name that
-cannot be encoded ends its I/O thread, so paths are checked before. Its start with a chroot blocks, so the chroot is
-put in front of paths here.
+Constraints of kazoo: synchronous calls block without limit while the connection is suspended, so only asynchronous ones
+are used, each with a timeout. `commit()` returns errors instead of raising them. A name that cannot be encoded ends the
+I/O thread, so paths are checked first. Starting with a chroot blocks, so the chroot is prepended here.
 """
 
 from __future__ import annotations
@@ -58,19 +57,19 @@ _LOST = (
 )
 _FORBIDDEN = (zookeeper.NoAuthError, zookeeper.AuthFailedError, zookeeper.SessionClosedRequireSaslError)
 
-# In a multi that failed these stand for the ops before and after the one that was refused.
+# In a failed multi these are the results of the ops before and after the refused one.
 _BYSTANDERS = (zookeeper.RolledBackError, zookeeper.RuntimeInconsistency)
 
 
 class Store:
     """One session with an ensemble; a context manager, for one thread."""
 
-    def __init__(self, way: Connection) -> None:
-        """Prepare without connecting; `Store.connect` is the way in."""
-        self._connection = way
-        self._chroot = way.connect.chroot
-        self._client = client_of(way)
-        self._negotiated_s = way.session_timeout_s
+    def __init__(self, connection: Connection) -> None:
+        """Prepare without connecting; use `Store.connect`."""
+        self._connection = connection
+        self._chroot = connection.connect.chroot
+        self._client = client_of(connection)
+        self._negotiated_s = connection.session_timeout_s
         self._session_id = 0
         self._learn_negotiated_timeout()
 
@@ -84,10 +83,10 @@ class Store:
         authentication: Authentication | None = None,
         until: float = math.inf,
     ) -> Store:
-        """Connect and make one read, so that wrong credentials show here.
+        """Connect and read once, so that wrong credentials are reported here.
 
         `timeout_s` bounds the connection and then every call, `until` (monotonic) all of them. Raises InvalidInputError
-        for a wrong address, UnreachableError when nobody answers, NotAuthorizedError when the credentials are refused.
+        for a wrong address, UnreachableError without an answer, NotAuthorizedError for refused credentials.
         """
         identity = authentication or Authentication()
         address = parse_connect_string(connect)
@@ -107,9 +106,9 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """End the session, so that its ephemeral znodes go at once; gives up waiting after CLOSE_S seconds."""
-        # kazoo waits for its own I/O thread without a limit, which a server that hangs would make ours. Without a
-        # connection the session cannot be ended anyway.
+        """End the session, which deletes its ephemeral znodes; gives up waiting after CLOSE_S seconds."""
+        # kazoo waits for its own I/O thread without a limit, even where a server hangs. Without a
+        # connection the session cannot be ended anyconnection.
         patience_s = min(CLOSE_S, _left(self._connection.end())) if self.connected else 0.0
         closing = threading.Thread(target=self._stop, daemon=True)
         closing.start()
@@ -132,9 +131,9 @@ class Store:
 
     @property
     def session_id(self) -> int:
-        """The present session, as `ephemeral_owner` shows it; the last known one while disconnected.
+        """The current session, as in `ephemeral_owner`; the last known one while disconnected.
 
-        After an expiry kazoo makes a new session by itself: the number changes, and ephemeral znodes are gone.
+        After an expiry kazoo opens a new session: the id changes, and ephemeral znodes are gone.
         """
         present = self._client.client_id
         if present is not None and present[0]:
@@ -148,10 +147,7 @@ class Store:
 
     @property
     def last_zxid(self) -> int:
-        """The last transaction that the server had seen at its latest answer.
-
-        Equal before and after some reads: nothing in the whole ensemble changed between them.
-        """
+        """The last transaction in the latest answer; where it is equal, nothing in the ensemble changed between."""
         return int(self._client.last_zxid)
 
     def get(self, path: str) -> Znode | None:
@@ -165,11 +161,11 @@ class Store:
         return [None if each is None else _znode(path, *each) for path, each in zip(asked, found, strict=True)]
 
     def exists(self, path: str) -> Znode | None:
-        """Read a znode's facts without its data."""
+        """Read a znode without its data."""
         return self.exists_many([path])[0]
 
     def exists_many(self, paths: Iterable[str]) -> list[Znode | None]:
-        """Read the facts of many znodes, as `get_many`."""
+        """Read many znodes without their data, as `get_many`."""
         asked = list(paths)
         found = self._read(self._client.exists_async, asked)
         return [None if each is None else _znode(path, None, each) for path, each in zip(asked, found, strict=True)]
@@ -184,7 +180,7 @@ class Store:
         return [None if each is None else tuple(sorted(each)) for each in found]
 
     def children_outside_chroot(self, path: str) -> tuple[str, ...] | None:
-        """List children of an absolute path, the chroot not applied: to find out what a mistyped one should be."""
+        """List the children of a path outside the chroot, to suggest chroots."""
         found = self._pipeline(self._client.get_children_async, [require_path(path)])[0]
         return None if found is None else tuple(sorted(found))
 
@@ -192,7 +188,7 @@ class Store:
         """Read a znode's ACL, to copy it.
 
         Raises NotZooKeeperModeError where the znode does not exist, and NotAuthorizedError where ZooKeeper shows a
-        digest as `name:x` only: a copy of that would lock everybody out.
+        digest as `name:x` only: a copy of that would deny everyone.
         """
         found = self._read(self._client.get_acls_async, [path])[0]
         if found is None:
@@ -228,7 +224,7 @@ class Store:
             raise self._connection.unknown(_name(lost), size) from lost
         except zookeeper.KazooException as error:
             raise self._refused(error, "a write") from error
-        except Exception as odd:  # an answer that kazoo cannot read; the write is out all the same
+        except Exception as odd:  # an answer that kazoo cannot decode; the write was sent
             raise self._connection.unknown(_name(odd), size) from odd
         if len(results) != len(ops):
             raise self._connection.unknown("an answer for another number of ops", size)
@@ -252,8 +248,7 @@ class Store:
             while todo and len(in_flight) < WINDOW and (self.connected or not in_flight):
                 self._await_connection(deadline)
                 in_flight.append((todo[0], send(paths[todo.popleft()])))
-            # Answers come in order. Half of them are awaited with the last of that half: to be woken for each, by
-            # kazoo's thread that then wants to go on, takes a quarter more time.
+            # Answers come in order, so half of them are awaited together: waking for each takes a quarter more time.
             half = len(in_flight) // 2
             in_flight[half][1].wait(_left(deadline))
             for index, pending in [in_flight.popleft() for _ in range(half + 1)]:
@@ -302,7 +297,7 @@ class Store:
         self._client.close()
 
     def _learn_negotiated_timeout(self) -> None:
-        # kazoo tells what the server granted to nobody but its own connection, as two thirds of it.
+        # kazoo keeps the granted timeout in its connection only, as two thirds of it.
         connection = self._client._connection  # noqa: SLF001 - no public way exists
         connect = connection._connect  # noqa: SLF001 - as above
 

@@ -1,8 +1,4 @@
-"""Reading and decoding znodes, strictly or tolerantly.
-
-Strict reading is for those who will write: the first znode that cannot be used ends it. Tolerant reading is for those
-who want to know what is wrong: it goes on, and says what it had to leave out.
-"""
+"""Reads and decodes znodes: strictly, raising for the first that cannot be used, or tolerantly, leaving it out."""
 
 from __future__ import annotations
 
@@ -23,7 +19,7 @@ _Value = TypeVar("_Value")
 
 
 class ZnodeReader:
-    """A store whose znodes are decoded; a tolerant one names in `unreadable` what it could not use, once each."""
+    """Reads and decodes znodes; where `tolerant`, those that cannot be used are in `unreadable`, once each."""
 
     def __init__(self, store: Store, *, tolerant: bool = False) -> None:
         self.store = store
@@ -32,7 +28,7 @@ class ZnodeReader:
 
     @property
     def unreadable(self) -> tuple[Unreadable, ...]:
-        """What was left out so far, by path."""
+        """What was left out, by path."""
         return tuple(self._unreadable[path] for path in sorted(self._unreadable))
 
     def get(self, path: str) -> Znode | None:
@@ -68,12 +64,12 @@ class ZnodeReader:
             if len(paths) == 1:
                 self.leave_out(paths[0], error)
                 return [None]
-        # One path that may not be read refuses the whole pipeline: halves find it.
+        # One denied path fails the whole pipeline: bisection finds it.
         middle = len(paths) // 2
         return self._in_halves(read, paths[:middle]) + self._in_halves(read, paths[middle:])
 
     def acl(self, path: str) -> tuple[Acl, ...]:
-        """Read the ACL of a znode; one that does not exist (any more) has none."""
+        """Read the ACL of a znode; one that does not exist has none."""
         try:
             return self.store.acl(path)
         except NotZooKeeperModeError:
@@ -97,6 +93,6 @@ class ZnodeReader:
             return None
 
     def leave_out(self, path: str, error: KadminError) -> None:
-        """Note what somebody else could not read."""
+        """Note a znode that could not be read elsewhere."""
         denied = isinstance(error, NotAuthorizedError)
         self._unreadable[path] = Unreadable(path, error.cause or error.message, denied=denied)

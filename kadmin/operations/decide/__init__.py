@@ -1,6 +1,6 @@
 """The executor's rules, with no clock and no I/O: decide(work, observed, memory, now) -> action.
 
-One module for each kind of operation holds its work and its table of rules; `remember` folds one look into the memory.
+One module for each kind of operation holds its work and its table of rules; `remember` adds one reading to the memory.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ def decide(work: Work, observed: Observed, memory: Memory, now: float) -> Action
 
 
 def remember(memory: Memory, observed: Observed, now: float) -> Memory:
-    """Fold one look into the memory.
+    """Add one reading to the memory.
 
-    A new step starts the pickup clock, a new epoch ends every proof of listening, a change anywhere in the topics
-    read starts the clock of a stall.
+    A new step starts the pickup clock, a new epoch voids every proof of listening, a change in the
+    topics restarts the clock of a stall.
     """
     epoch = observed.state.controller_epoch
     if memory.epoch != epoch:

@@ -1,16 +1,19 @@
-"""What the loop observes, remembers and does. Values only; each kind of work maps the first two to the last."""
+"""What the loop observes, remembers and does: values only."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
+from kadmin.operations.record.record import OperationState
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from kadmin.cluster.model import Assignment, ClusterState, TopicPartition
     from kadmin.errors import KadminError
-    from kadmin.operations.record.record import Channel, OperationKind, OperationRecord, OperationState, Step
+    from kadmin.operations.record.record import Channel, OperationKind, OperationRecord, Step
     from kadmin.operations.record.stop_request import StopRequest
     from kadmin.plan.model import DeletionLayout, PartitionTarget, TopicRecipe
     from kadmin.plan.progress import Progress
@@ -29,9 +32,9 @@ HEALTH_POLL_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """One look at the cluster: pending requests were read before the topics, the steps after them.
+    """The cluster as read once: pending requests before the topics, steps after them.
 
-    A request seen absent therefore means that what the topics show is final. `unchanged_means_rejected` is the
+    Where a request is absent, what the topics show is therefore final. `unchanged_means_rejected` is the
     back-end's: whether a finished request that left a partition unchanged was rejected.
     """
 
@@ -43,7 +46,7 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class HealthSeen:
-    """What the health gate before `wave` saw at `at`: trouble that is new since the operation began."""
+    """The answer of the health gate before `wave`, at `at`: trouble that is new since the operation began."""
 
     wave: int
     at: float
@@ -142,14 +145,14 @@ class TakeBack:
 
 @dataclass(frozen=True, slots=True)
 class Advance:
-    """The wave is done, seen on the cluster; look at the next."""
+    """The wave is done; go on with the next."""
 
     wave: int
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Look again later. `pending` counts what is not done yet; `warning` is worth a line of its own."""
+    """Read again later. `pending` counts what is not done; `warning` is shown on its own line."""
 
     reason: str
     pending: int = 0
@@ -163,6 +166,16 @@ class Finish:
     state: OperationState
     message: str
     error: KadminError | None = None
+
+
+def failed(error: KadminError) -> Finish:
+    """Finish for good."""
+    return Finish(OperationState.FAILED, error.message, error)
+
+
+def unfinished(error: KadminError) -> Finish:
+    """Finish so that the operation can be resumed."""
+    return Finish(OperationState.RUNNING, error.message, error)
 
 
 Publish: TypeAlias = Probe | PublishWave | PublishElection | PublishDeletion | PublishTopic
@@ -198,9 +211,40 @@ class Work(Protocol):
         ...
 
 
+class ListedWork(Work):
+    """Work without waves, on a list of topics or of partitions."""
+
+    channel: Channel | None = None
+
+    @abstractmethod
+    def listed(self) -> Collection[str | TopicPartition]:
+        """Return the topics or partitions."""
+
+    @abstractmethod
+    def open(self, state: ClusterState) -> tuple[str, ...]:
+        """Name those that are not done."""
+
+    def topics(self, _wave: int | None = None) -> set[str]:
+        """Return every topic."""
+        return {each if isinstance(each, str) else each.topic for each in self.listed()}
+
+    def in_flight(self, observed: Observed, _memory: Memory) -> bool:
+        """Whether anything was published: it is not taken back."""
+        return bool(observed.steps)
+
+    def tally(self, observed: Observed, _memory: Memory) -> Tally:
+        """Count what is done."""
+        total = len(self.listed())
+        return Tally(total - len(self.open(observed.state)), total)
+
+    def left_to_do(self, observed: Observed, _memory: Memory) -> tuple[str, ...]:
+        """Name what is not done."""
+        return self.open(observed.state)
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One topic, or one of its partitions, and how far it is; `detail` says what was seen where it is not done."""
+    """One topic, or one of its partitions, and its progress; `detail` is what the cluster has where it is not done."""
 
     topic: str
     partition: int | None

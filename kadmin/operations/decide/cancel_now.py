@@ -5,17 +5,17 @@ Partitions that reached their target stay there; `rollback` returns those.
 ========================================================  =============================================
 seen                                                      action
 ========================================================  =============================================
-a pending request that cannot be read                     Finish: heal it first
+a pending request that cannot be read                     Finish: heal first
 in flight to our target, and not taken back yet           the checks below, then TakeBack
-taken back, and the old controller wrote over that        the same again
+taken back, then overwritten by the old controller        the same again
 taken back, and neither back nor on its way               Finish: with its name
 taken back, on its way, but waits for dead brokers        Finish: with their names
 taken back, on its way                                    Wait
 nothing of ours in flight                                 Finish: cancelled
 ========================================================  =============================================
 
-Before a TakeBack each partition must keep a live in-sync replica, and pending entries of others that the next
-controller would begin with are named and need a waiver.
+Before a TakeBack each partition must keep a live in-sync replica, and pending entries of other tools that the next
+controller would start need `--allow-foreign`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from kadmin.errors import BusyError, NotCompletedError, count, name_some
-from kadmin.operations.decide.actions import Finish, TakeBack, Wait
+from kadmin.operations.decide.actions import Finish, TakeBack, Wait, unfinished
 from kadmin.operations.record.record import OperationState, StepKind
 from kadmin.plan.progress import Progress, judge
 
@@ -37,15 +37,12 @@ if TYPE_CHECKING:
     from kadmin.operations.decide.reassignment import ReassignmentWork
     from kadmin.plan.model import PartitionTarget
 
-ADDING_AND_REMOVING_SINCE = 2
-"""The topic znode's own version from which it says what is being added and removed (Kafka 2.4)."""
-
 
 CancelAction: TypeAlias = TakeBack | Wait | Finish
 
 
 def decide_cancel(work: ReassignmentWork, observed: Observed, *, allow_foreign: bool) -> CancelAction:
-    """Decide the next action of `cancel --now`; `observed` holds every topic that work or pending request name."""
+    """Decide the next action; `observed` holds every topic that the work or the pending request names."""
     state, pending = observed.state, observed.state.requests.reassignment
     if pending is not None and pending.entries is None:
         return _unreadable(pending.place)
@@ -56,7 +53,7 @@ def decide_cancel(work: ReassignmentWork, observed: Observed, *, allow_foreign: 
     if todo:
         origin = {target.partition: target.current for target in todo if target.current is not None}
         error = _refusal(work, origin, state, allow_foreign=allow_foreign)
-        return TakeBack(origin) if error is None else Finish(OperationState.RUNNING, "not cancelled", error)
+        return TakeBack(origin) if error is None else unfinished(error)
     asked = {p for step in observed.steps if step.kind is StepKind.CANCEL for p in step.partitions}
     return _follow([target for target in targets if target.partition in asked], state)
 
@@ -79,7 +76,7 @@ def _refusal(
         return NotCompletedError(
             f"No original replica of {name_some(lost)} is alive and in sync; cancelling would lose data.",
             cause="nothing was changed",
-            next_command="kadmin resume, to let the reassignment end; or start the original brokers first",
+            next_command="kadmin resume, to complete the reassignment; or start the original brokers",
         )
     ours = {target.partition: {target.replicas, target.current} for target in work.targets}
     pending = state.requests.reassignment
@@ -93,7 +90,7 @@ def _refusal(
     ]
     if repeating and pending is not None:
         return NotCompletedError(
-            f"{pending.place} holds entries of others that no controller should read: {name_some(repeating)}.",
+            f"{pending.place} has invalid entries of other tools: {name_some(repeating)}.",
             cause="a list is empty or names a broker twice; nothing was changed",
             next_command="kadmin heal",
         )
@@ -101,7 +98,7 @@ def _refusal(
     if not begun or allow_foreign:
         return None
     return BusyError(
-        f"The next controller would begin with entries of other tools: {name_some(begun, most=20)}.",
+        f"The next controller would start entries of other tools: {name_some(begun, most=20)}.",
         cause="cancelling moves the controller, which starts every pending entry; nothing was changed",
         next_command="kadmin cancel --now --allow-foreign, if they may start",
     )
@@ -131,17 +128,17 @@ def _follow(targets: list[PartitionTarget], state: ClusterState) -> Wait | Finis
 
 def _unreadable(place: str) -> Finish:
     error = NotCompletedError(
-        f"{place} holds what no controller should read, so it cannot be replaced.",
-        cause="moving the controller now could loop elections; nothing was changed",
+        f"{place} cannot be decoded, so it is not replaced.",
+        cause="moving the controller now could start an election loop; nothing was changed",
         next_command="kadmin heal, then kadmin cancel --now",
     )
-    return Finish(OperationState.RUNNING, "not cancelled", error)
+    return unfinished(error)
 
 
 def _not_back(lost: list[TopicPartition]) -> Finish:
     error = NotCompletedError(
         f"Not at their original replicas, and not moving there: {name_some(lost)}.",
-        cause="the controller dropped them, or they were reassigned by others meanwhile",
+        cause="the controller dropped them, or another tool reassigned them",
         next_command="kadmin rollback",
     )
     return Finish(OperationState.CANCELLED, f"cancelled, but {count(len(lost), 'partition')} elsewhere", error)
@@ -150,8 +147,8 @@ def _not_back(lost: list[TopicPartition]) -> Finish:
 def _waits_for_brokers(dead: Mapping[TopicPartition, list[int]]) -> Finish:
     brokers = sorted({broker for each in dead.values() for broker in each})
     error = NotCompletedError(
-        f"{count(len(dead), 'partition')} will be at the original replicas when brokers {name_some(brokers)} live.",
-        cause=f"the controller waits for the original replicas of {name_some(dead)}",
-        next_command="start the brokers, then kadmin cancel --now again, to see it end",
+        f"The original replicas of {name_some(dead)} are on brokers that are not alive: {name_some(brokers)}.",
+        cause="the controller waits for these brokers",
+        next_command="start the brokers, then kadmin cancel --now again",
     )
-    return Finish(OperationState.RUNNING, "waits for brokers", error)
+    return unfinished(error)

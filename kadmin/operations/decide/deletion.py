@@ -1,14 +1,14 @@
 """Rules of a topic deletion: one pending request for each topic.
 
-Done is topic, config and request all gone. A request is never taken back: when it is stuck, the live copies are
-already destroyed, and removing it brings the topic back empty.
+Done is topic, config and request all gone. A request is never removed: once it is stuck, the live copies are
+deleted, and without the request the topic comes back empty.
 
 ========================================================  =============================================
 seen, per topic                                           meaning
 ========================================================  =============================================
 topic and request gone                                    done
 request pending                                           running
-request gone, topic still there, step on record           refused (deletion is disabled)
+request gone, topic exists, step on record                refused (deletion is disabled)
 no request, no step on record                             to be published
 ========================================================  =============================================
 """
@@ -19,7 +19,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError, count, name_some
-from kadmin.operations.decide.actions import PUBLISH_ATTEMPTS, Finish, PlanKind, PublishDeletion, Tally, Verdict, Wait
+from kadmin.operations.decide.actions import (
+    PUBLISH_ATTEMPTS,
+    Finish,
+    ListedWork,
+    PlanKind,
+    PublishDeletion,
+    Verdict,
+    Wait,
+    failed,
+    unfinished,
+)
 from kadmin.operations.decide.common import changing, overdue
 from kadmin.operations.record.record import OperationKind, OperationState, StepKind
 from kadmin.plan.model import DeletionLayout, DeletionPlan, TopicRecipe
@@ -30,39 +40,24 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.decide.actions import Action, Memory, Observed, Published
-    from kadmin.operations.record.record import Channel
 
 
 @dataclass(frozen=True, slots=True)
-class DeletionWork:
-    """A deletion as recorded."""
+class DeletionWork(ListedWork):
+    """A deletion as recorded. A request that is not picked up shows a deaf controller, so there is no channel."""
 
     plan: DeletionPlan
 
-    @property
-    def channel(self) -> Channel | None:
-        """Return None: a child that is not taken away within the deadline is the only evidence."""
-        return None
-
-    def topics(self, wave: int | None = None) -> set[str]:  # noqa: ARG002 - a deletion has no waves
+    def listed(self) -> tuple[str, ...]:
         """Return the plan's topics."""
-        return set(self.plan.topics)
+        return self.plan.topics
 
     def decide(self, observed: Observed, memory: Memory, now: float) -> Action:
         """Decide the next action."""
         return _decide(self, observed, memory, now)
 
-    def in_flight(self, observed: Observed, memory: Memory) -> bool:  # noqa: ARG002 - a deletion has no waves
-        """Whether anything was asked for: a deletion cannot be taken back."""
-        return bool(observed.steps)
-
-    def tally(self, observed: Observed, memory: Memory) -> Tally:
-        """Count topics that are gone."""
-        return Tally(len(self.plan.topics) - len(self.left_to_do(observed, memory)), len(self.plan.topics))
-
-    def left_to_do(self, observed: Observed, memory: Memory) -> tuple[str, ...]:  # noqa: ARG002 - no waves
+    def open(self, state: ClusterState) -> tuple[str, ...]:
         """Name the topics that exist or are queued for deletion."""
-        state = observed.state
         return tuple(each for each in self.plan.topics if each in state.topics or each in state.requests.deletions)
 
 
@@ -74,7 +69,7 @@ def _decide(work: DeletionWork, observed: Observed, memory: Memory, now: float) 
     unpublished = tuple(topic for topic in present if topic not in asked and topic not in queued)
     if unpublished:
         if state.controller is None:
-            return Wait("the cluster has no controller right now", len(unpublished))
+            return Wait("the cluster has no controller", len(unpublished))
         return changing() if memory.attempts >= PUBLISH_ATTEMPTS else PublishDeletion(unpublished, work.plan.layout)
     if not present and not queued:
         return Finish(OperationState.COMPLETED, f"{count(len(work.plan.topics), 'topic')} deleted")
@@ -111,51 +106,43 @@ def _dead_replicas(topic: str, state: ClusterState) -> tuple[int, ...]:
 
 
 def _refused(topics: Sequence[str]) -> Finish:
-    return Finish(
-        OperationState.FAILED,
-        f"refused by the controller: {name_some(topics)}",
+    return failed(
         NotCompletedError(
             f"The controller dropped the request and kept {count(len(topics), 'topic')}: {name_some(topics)}.",
             cause="deletion is disabled on the brokers (delete.topic.enable=false)",
             next_command="enable deletion on every broker, then apply again",
-        ),
+        )
     )
 
 
 def _not_consumed(topics: Sequence[str]) -> Finish:
-    return Finish(
-        OperationState.RUNNING,
-        f"the controller did not begin with {name_some(topics)}",
+    return unfinished(
         NotCompletedError(
-            f"The controller did not begin to delete {name_some(topics)} within the deadline.",
-            cause="the request stays pending; removing it could bring the topic back empty",
-            next_command="kadmin resume, to follow it on",
-        ),
+            f"The controller did not start to delete {name_some(topics)} within the deadline.",
+            cause="the request stays pending; without it the topic could come back empty",
+            next_command="kadmin resume",
+        )
     )
 
 
 def _not_read(topics: Sequence[str]) -> Finish:
-    return Finish(
-        OperationState.FAILED,
-        f"no controller reads the document: {name_some(topics)}",
+    return failed(
         NotCompletedError(
-            f"Nothing happened to {name_some(topics)}.",
+            f"These topics were not deleted: {name_some(topics)}.",
             cause="no Kafka controller reads a deletion in the document layout",
             next_command="use layout: children",
-        ),
+        )
     )
 
 
 def _held_up(held_up: dict[str, tuple[int, ...]]) -> Finish:
     waits = "; ".join(f"{topic} waits for {name_some(brokers)}" for topic, brokers in list(held_up.items())[:5])
-    return Finish(
-        OperationState.RUNNING,
-        f"waiting for dead brokers: {name_some(held_up)}",
+    return unfinished(
         NotCompletedError(
             f"Deletions wait for brokers that are not alive: {waits}.",
-            cause="live copies are destroyed already; the rest goes when those brokers are back",
+            cause="copies on live brokers are deleted; the others are deleted when those brokers return",
             next_command="start the brokers, then kadmin resume",
-        ),
+        )
     )
 
 

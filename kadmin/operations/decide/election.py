@@ -1,8 +1,8 @@
 """Rules of a preferred leader election.
 
-Controllers delete the node after one pass whatever came of it, and never try again: so only partitions that can
-succeed are asked for (preferred replica alive and in the ISR), in batches, and the outcome is read from each
-partition's state. When the node is gone, every state of the batch has been written.
+Controllers delete the node after one pass, successful or not. So only partitions that can succeed are requested
+(preferred replica alive and in the ISR), in batches, and the outcome is read from each partition's state, which is
+written before the node is deleted.
 
 ========================================================  =============================================
 seen                                                      action
@@ -10,8 +10,8 @@ seen                                                      action
 our node or probe, past the pickup deadline               Finish: not picked up (deaf), can be resumed
 our node or probe                                         Wait
 any other node                                            Finish: busy, can be resumed
-partitions that can be elected, asked for < 3 times       AskListening, then PublishElection
-nothing left to ask for                                   Finish with what is still not led as preferred
+partitions that can be elected, requested < 3 times       AskListening, then PublishElection
+nothing left to request                                   Finish with what is not led as preferred
 ========================================================  =============================================
 """
 
@@ -26,10 +26,11 @@ from kadmin.operations.decide.actions import (
     ELECTION_ATTEMPTS,
     ELECTION_BATCH,
     Finish,
+    ListedWork,
     PlanKind,
     PublishElection,
-    Tally,
     Verdict,
+    failed,
 )
 from kadmin.operations.decide.common import (
     awaiting_pickup,
@@ -52,42 +53,32 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class ElectionWork:
+class ElectionWork(ListedWork):
     """An election as recorded: every partition that the plan names."""
 
     targets: tuple[TopicPartition, ...]
+    channel = Channel.ELECTION
 
-    @property
-    def channel(self) -> Channel | None:
-        """Return the election channel."""
-        return Channel.ELECTION
-
-    def topics(self, wave: int | None = None) -> set[str]:  # noqa: ARG002 - an election has no waves
-        """Return the topics of all partitions."""
-        return {partition.topic for partition in self.targets}
+    def listed(self) -> tuple[TopicPartition, ...]:
+        """Return the partitions."""
+        return self.targets
 
     def decide(self, observed: Observed, memory: Memory, now: float) -> Action:
         """Decide the next action."""
-        action = elect_scope(self.targets, observed, memory, now)
-        return action or election_result(
-            self.targets, observed, f"{count(len(self.targets), 'partition')} led as preferred"
-        )
+        success = f"{count(len(self.targets), 'partition')} led as preferred"
+        return elect_scope(self.targets, observed, memory, now) or election_result(self.targets, observed, success)
 
-    def in_flight(self, observed: Observed, memory: Memory) -> bool:  # noqa: ARG002 - an election has no waves
+    def in_flight(self, observed: Observed, _memory: Memory) -> bool:
         """Whether a request is pending."""
         return observed.state.requests.election is not None
 
-    def tally(self, observed: Observed, memory: Memory) -> Tally:
-        """Count partitions led by their preferred replica."""
-        return Tally(len(self.targets) - len(self.left_to_do(observed, memory)), len(self.targets))
-
-    def left_to_do(self, observed: Observed, memory: Memory) -> tuple[str, ...]:  # noqa: ARG002 - no waves
+    def open(self, state: ClusterState) -> tuple[str, ...]:
         """Name the partitions that are not led by their preferred replica."""
-        return tuple(map(str, off_preferred(self.targets, observed.state)))
+        return tuple(map(str, off_preferred(self.targets, state)))
 
 
 def elect_scope(scope: Sequence[TopicPartition], observed: Observed, memory: Memory, now: float) -> Action | None:
-    """Return what the election of these partitions needs next, None where nothing more can be asked for."""
+    """Return the next action of the election of these partitions, None where nothing more can be requested."""
     pending = observed.state.requests.election
     last = observed.steps[-1] if observed.steps else None
     if pending is not None:
@@ -105,7 +96,7 @@ def elect_scope(scope: Sequence[TopicPartition], observed: Observed, memory: Mem
         reason = "the controller has not answered the probe yet" if probing else "electing"
         return awaiting_pickup(reason, len(pending.entries or ()), memory, now)
     asked = Counter(p for step in observed.steps if step.kind is StepKind.ELECTION for p in step.partitions)
-    # A preferred replica that died between question and answer may be back: asked again, after all others.
+    # A preferred replica that died meanwhile may be back: it is requested again, after all others.
     wanted = [partition for partition in electable(scope, observed.state) if asked[partition] < ELECTION_ATTEMPTS]
     wanted.sort(key=asked.__getitem__)
     if not wanted:
@@ -120,14 +111,12 @@ def election_result(scope: Sequence[TopicPartition], observed: Observed, success
     if not off:
         return Finish(OperationState.COMPLETED, success)
     reasons = "; ".join(f"{partition}: {obstacle(partition, observed.state)}" for partition in off[:5])
-    return Finish(
-        OperationState.FAILED,
-        f"{len(off)} partitions are not led by their preferred replica",
+    return failed(
         NotCompletedError(
-            f"{len(off)} of {len(scope)} partitions are not led by their preferred replica: {name_some(off)}.",
+            f"Not led by their preferred replica: {name_some(off)} ({len(off)} of {count(len(scope), 'partition')}).",
             cause=reasons,
             next_command="kadmin propose election, when the preferred replicas are alive and in sync",
-        ),
+        )
     )
 
 
@@ -139,7 +128,7 @@ def _verdicts(plan: ElectionPlan, state: ClusterState, _: Published) -> Iterator
     off = set(off_preferred(targets, state))
     for partition in targets:
         if partition in off:
-            reason = obstacle(partition, state) or "its preferred replica can lead, and does not"
+            reason = obstacle(partition, state) or "its preferred replica can lead, but does not"
             yield Verdict(partition.topic, partition.partition, Progress.WAITING, reason)
         else:
             yield Verdict(partition.topic, partition.partition, Progress.DONE)

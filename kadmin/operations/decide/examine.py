@@ -1,7 +1,7 @@
-"""What would stop a plan now, and the work that it would be: a plan against one state of the cluster, pure.
+"""Examines a plan on a state of the cluster: what refuses it, and the work that it would be.
 
-The rules and the order in which they are reported are those of kadmin.plan.rules. Refusals are errors that are
-returned, not raised: `diff` shows all of them, `apply` raises the first.
+Rules and their order are those of kadmin.plan.rules. Refusals are returned, not raised: `diff` shows all of them,
+`apply` raises the first.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """A plan against a state: what stops it and what it would do; work None: nothing is to do.
+    """What refuses a plan on a state and what the plan would do; `work` None: nothing.
 
-    `targets` names what an election would elect, a deletion delete or a recreation make; `lost_bytes` is what a
-    deletion destroys, all copies counted, None where that is not known or not the question.
+    `targets` names what an election would elect, a deletion delete or a recreation create; `lost_bytes` counts all
+    copies that a deletion deletes, None where unknown and for other plans.
     """
 
     refusals: tuple[KadminError, ...]
@@ -56,7 +56,7 @@ class Examination:
 _NO_CHANGE = frozenset(
     {codes.OTHER_CLUSTER, codes.UNKNOWN_TOPIC, codes.UNKNOWN_PARTITION, codes.SIZE_UNKNOWN, codes.TOO_BIG_FOR_A_WAVE}
 )
-"""Refusals with which no work can be made: of names that do not exist, or of what fits in no wave."""
+"""Refusals without work: names that do not exist, and what fits in no wave."""
 
 
 def examine(
@@ -66,7 +66,7 @@ def examine(
     policy: Policy | None = None,
     publish: PublishLimits = ZOOKEEPER_LIMITS,
 ) -> Examination:
-    """Examine a plan on the state that it is to be applied to; `facts` are what is known beside the state."""
+    """Examine a plan on a state; `facts` are what is known beyond the state."""
     world = World(state, facts or ClusterFacts(), live=True, publish=publish)
     found = check(plan, world, policy or Policy())
     refusing = [each for each in found if refuses(each)]

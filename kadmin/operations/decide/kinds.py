@@ -35,16 +35,16 @@ def work_of(record: OperationRecord) -> Work:
     """
     if record.kind is OperationKind.HEAL:
         raise InvalidInputError(
-            f"Operation {record.operation_id} heals the cluster; it holds no plan.", next_command="kadmin heal"
+            f"Operation {record.operation_id} is a heal and has no plan.", next_command="kadmin heal"
         )
     plan = parse_document(record.plan_text.encode(), f"operation {record.operation_id}")
     if plan_digest(plan) != record.plan_digest:
         raise StalePlanError(
-            f"The plan of operation {record.operation_id} is not the one that was applied.",
+            f"The plan of operation {record.operation_id} is not the plan that was applied.",
             cause=f"its record was edited: {record.plan_digest} was written, {plan_digest(plan)} is there",
             next_command="kadmin history",
         )
     kind = _BY_PLAN.get(type(plan))
     if kind is None:
-        raise InvalidInputError(f"Operation {record.operation_id} holds no plan that can be executed.")
+        raise InvalidInputError(f"Operation {record.operation_id} has no plan that can be executed.")
     return kind.work_of(plan, record)

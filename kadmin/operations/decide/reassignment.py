@@ -1,9 +1,9 @@
-"""Rules of a reassignment. One wave is looked at at a time; the first row that fits, counts.
+"""Rules of a reassignment, for the current wave; the first row that matches counts.
 
 ========================================================  =============================================
 seen                                                      action
 ========================================================  =============================================
-every partition done                                      elect where asked, then Advance
+every partition done                                      elect where planned, then Advance
 our own probe still pending                               Wait, past the deadline Finish: deaf, resumable
 a request with entries that are not ours                  Finish: busy, can be resumed
 our request, nothing changed, past the pickup deadline    Finish: not picked up, can be resumed
@@ -20,7 +20,7 @@ only settled partitions left                              Wait for the ISR
 ========================================================  =============================================
 
 (1) Where the back-end says so; through the API the same targets are sent again after the pickup deadline.
-After the last wave every partition of the plan is looked at once more, then leaders are elected where asked.
+After the last wave every partition of the plan is checked again, then leaders are elected where the plan says so.
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ from kadmin.operations.decide.actions import (
     Tally,
     Verdict,
     Wait,
+    Work,
+    failed,
 )
 from kadmin.operations.decide.common import (
     awaiting_pickup,
@@ -68,7 +70,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class ReassignmentWork:
+class ReassignmentWork(Work):
     """A reassignment as recorded: waves of targets whose `current` is filled in, and when to elect."""
 
     waves: tuple[tuple[PartitionTarget, ...], ...]
@@ -90,7 +92,7 @@ class ReassignmentWork:
         return _decide(self, observed, memory, now)
 
     def in_flight(self, observed: Observed, memory: Memory) -> bool:
-        """Whether the present wave was published, or a request is pending."""
+        """Whether the current wave was published, or a request is pending."""
         requests = observed.state.requests
         pending = requests.reassignment is not None or requests.election is not None
         return pending or published(observed, memory)
@@ -113,7 +115,7 @@ class ReassignmentWork:
 
 
 def published(observed: Observed, memory: Memory) -> bool:
-    """Whether a step on record published the present wave."""
+    """Whether a step on record published the current wave."""
     return any(step.kind is StepKind.WAVE and step.wave == memory.wave for step in observed.steps)
 
 
@@ -195,7 +197,7 @@ def _publish(targets: Sequence[PartitionTarget], observed: Observed, memory: Mem
 
 
 def _health_gate(observed: Observed, memory: Memory, now: float, pending: int) -> Action | None:
-    # Before the first wave the record was written on the very state that it would be compared with.
+    # Before the first wave the record was made from the state that it would be compared with.
     if not any(step.kind is StepKind.WAVE for step in observed.steps):
         return None
     seen = memory.health
@@ -233,13 +235,14 @@ def _decide_end(work: ReassignmentWork, observed: Observed, memory: Memory, now:
     if len(found[Progress.DONE]) < len(work.targets):
         return _out_of_sync(found)
     partitions = [target.partition for target in work.targets]
+    success = f"{count(len(partitions), 'partition')} at their target"
     if work.elect is Elect.AT_END:
         action = elect_scope(partitions, observed, memory, now)
         if action is not None:
             return action
     if work.elect is not Elect.NONE:
-        return election_result(partitions, observed, f"{len(partitions)} partitions at their target")
-    return Finish(OperationState.COMPLETED, f"{len(partitions)} partitions at their target")
+        return election_result(partitions, observed, success)
+    return Finish(OperationState.COMPLETED, success)
 
 
 def _left_behind(target: PartitionTarget, observed: Observed) -> bool:
@@ -254,20 +257,18 @@ def _left_behind(target: PartitionTarget, observed: Observed) -> bool:
 def _stale(targets: Sequence[PartitionTarget], state: ClusterState) -> Finish:
     gone = [target.partition for target in targets if state.replicas(target.partition) is None]
     found = ", ".join(f"{w.partition} has {list(state.replicas(w.partition) or ())}" for w in targets[:3])
-    return Finish(
-        OperationState.FAILED,
-        f"stale: {name_some(target.partition for target in targets)}",
+    return failed(
         StalePlanError(
-            f"{len(targets)} partitions of the plan were changed by others: {name_some(w.partition for w in targets)}.",
-            cause=f"no longer there: {name_some(gone)}" if gone else found + _elsewhere(targets, state),
-            next_command="make the plan again from the cluster as it is now",
-        ),
+            f"Changed by others since the plan was made: {name_some(w.partition for w in targets)}.",
+            cause=f"deleted: {name_some(gone)}" if gone else found + _elsewhere(targets, state),
+            next_command="make a new plan from the current cluster",
+        )
     )
 
 
 def _elsewhere(targets: Sequence[PartitionTarget], state: ClusterState) -> str:
     moving = sorted({target.partition for target in targets} & set(in_flight(state)))
-    return f"; superseded by another reassignment that runs now: {name_some(moving)}" if moving else ""
+    return f"; being reassigned by another tool: {name_some(moving)}" if moving else ""
 
 
 def _refused(waiting: Sequence[PartitionTarget], observed: Observed, memory: Memory) -> Finish | None:
@@ -276,20 +277,18 @@ def _refused(waiting: Sequence[PartitionTarget], observed: Observed, memory: Mem
     if refused:
         return _rejected(refused, "; ".join(dict.fromkeys(reasons[target.partition] for target in refused)))
     if waiting and observed.unchanged_means_rejected and published(observed, memory):
-        return _rejected(waiting, "rejected by the controller (its log on the controller's broker says why)")
+        return _rejected(waiting, "rejected by the controller; see the log of the controller's broker")
     return None
 
 
 def _rejected(targets: Sequence[PartitionTarget], cause: str) -> Finish:
-    return Finish(
-        OperationState.FAILED,
-        f"rejected by the controller: {name_some(target.partition for target in targets)}",
+    return failed(
         NotCompletedError(
             f"The controller did not accept the reassignment of {count(len(targets), 'partition')}: "
             f"{name_some(target.partition for target in targets)}.",
             cause=cause,
-            next_command="kadmin verify FILE, then apply again",
-        ),
+            next_command="kadmin verify FILE, then kadmin apply FILE",
+        )
     )
 
 
@@ -301,14 +300,12 @@ def _dead_targets(targets: Iterable[PartitionTarget], state: ClusterState) -> li
 def _dead_target(dead: Sequence[int], targets: Sequence[PartitionTarget], state: ClusterState) -> Finish:
     used = {broker for target in targets for broker in target.replicas}
     substitute = min(set(state.brokers) - used, default=min(state.brokers, default=None))
-    return Finish(
-        OperationState.FAILED,
-        f"target brokers not alive: {name_some(dead)}",
+    return failed(
         StalePlanError(
-            f"Target brokers are not alive: {name_some(dead)}. The controller would wait for them for ever.",
+            f"Target brokers are not alive: {name_some(dead)}. The controller would wait for them without end.",
             cause=f"no registration below /brokers/ids; alive are {name_some(sorted(state.brokers), most=20)}",
             next_command=f"start broker {dead[0]}, or plan with broker {substitute} instead",
-        ),
+        )
     )
 
 

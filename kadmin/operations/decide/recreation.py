@@ -1,11 +1,11 @@
-"""Rules of creating topics again: config first, then the topic, both in one step; one topic per step.
+"""Rules of a recreation: config and topic in one step, one topic per step.
 
 ========================================================  =============================================
 seen, per topic                                           meaning
 ========================================================  =============================================
-there, every partition with a leader, step on record      done
-there, no step on record                                  created by others: Finish, busy
-there, step on record                                     Wait for leaders; past the deadline Finish
+exists, every partition with a leader, step on record     done
+exists, no step on record                                 created by others: Finish, busy
+exists, step on record                                    Wait for leaders; past the deadline Finish
 absent, step on record                                    deleted again: Finish
 absent, being deleted                                     Wait
 absent                                                    to be published, in the plan's order
@@ -18,7 +18,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.errors import BusyError, NotCompletedError, count, name_some
-from kadmin.operations.decide.actions import PUBLISH_ATTEMPTS, Finish, PlanKind, PublishTopic, Tally, Verdict, Wait
+from kadmin.operations.decide.actions import (
+    PUBLISH_ATTEMPTS,
+    Finish,
+    ListedWork,
+    PlanKind,
+    PublishTopic,
+    Verdict,
+    Wait,
+    failed,
+    unfinished,
+)
 from kadmin.operations.decide.common import changing, overdue
 from kadmin.operations.record.record import OperationKind, OperationState, StepKind
 from kadmin.plan.model import RecreationPlan
@@ -30,40 +40,26 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.decide.actions import Action, Memory, Observed, Published
-    from kadmin.operations.record.record import Channel
     from kadmin.plan.model import TopicRecipe
 
 
 @dataclass(frozen=True, slots=True)
-class RecreationWork:
-    """A recreation as recorded."""
+class RecreationWork(ListedWork):
+    """A recreation as recorded. Topics are created directly, without a channel."""
 
     plan: RecreationPlan
 
-    @property
-    def channel(self) -> Channel | None:
-        """Return None: topics are created directly."""
-        return None
-
-    def topics(self, wave: int | None = None) -> set[str]:  # noqa: ARG002 - a recreation has no waves
+    def listed(self) -> tuple[str, ...]:
         """Return the recipes' topics."""
-        return set(self.plan.topics)
+        return self.plan.topics
 
     def decide(self, observed: Observed, memory: Memory, now: float) -> Action:
         """Decide the next action."""
         return _decide(self, observed, memory, now)
 
-    def in_flight(self, observed: Observed, memory: Memory) -> bool:  # noqa: ARG002 - a recreation has no waves
-        """Whether any topic was created: it is not taken back."""
-        return bool(observed.steps)
-
-    def tally(self, observed: Observed, memory: Memory) -> Tally:
-        """Count topics whose partitions all have a leader."""
-        return Tally(len(self.plan.topics) - len(self.left_to_do(observed, memory)), len(self.plan.topics))
-
-    def left_to_do(self, observed: Observed, memory: Memory) -> tuple[str, ...]:  # noqa: ARG002 - no waves
-        """Name the topics that are not whole."""
-        return tuple(recipe.topic for recipe in self.plan.recipes if not is_whole(recipe, observed.state))
+    def open(self, state: ClusterState) -> tuple[str, ...]:
+        """Name the topics with a partition that is absent or has no leader."""
+        return tuple(recipe.topic for recipe in self.plan.recipes if not is_whole(recipe, state))
 
 
 def _decide(work: RecreationWork, observed: Observed, memory: Memory, now: float) -> Action:
@@ -88,42 +84,36 @@ def _make(wanted: Sequence[TopicRecipe], observed: Observed, memory: Memory) -> 
     if wanted[0].topic in observed.state.requests.deletions:
         return Wait(f"{wanted[0].topic} is still being deleted", len(wanted))
     if observed.state.controller is None:
-        return Wait("the cluster has no controller right now", len(wanted))
+        return Wait("the cluster has no controller", len(wanted))
     return changing() if memory.attempts >= PUBLISH_ATTEMPTS else PublishTopic(wanted[0])
 
 
 def _created_by_others(topics: Sequence[str]) -> Finish:
-    return Finish(
-        OperationState.FAILED,
-        f"created by others: {name_some(topics)}",
+    return failed(
         BusyError(
-            f"{name_some(topics)} was created meanwhile, not by this operation; it was left unchanged.",
-            cause="a producer or consumer asked for it and the brokers create topics, or another tool did",
+            f"{name_some(topics)} was created by another client; it was left unchanged.",
+            cause="brokers create topics automatically for producers and consumers, or another tool did",
             next_command="kafka-topics --alter, or delete it and run kadmin recreate again",
-        ),
+        )
     )
 
 
 def _deleted_again(topics: Sequence[str]) -> Finish:
-    return Finish(
-        OperationState.FAILED,
-        f"deleted again: {name_some(topics)}",
+    return failed(
         NotCompletedError(
-            f"{name_some(topics)} was created by this operation and deleted again by others.",
+            f"{name_some(topics)} was created by this operation, then deleted by another client.",
             next_command="kadmin history",
-        ),
+        )
     )
 
 
 def _leaderless(topics: Sequence[str]) -> Finish:
-    return Finish(
-        OperationState.RUNNING,
-        f"no leaders yet: {name_some(topics)}",
+    return unfinished(
         NotCompletedError(
             f"The controller has not chosen leaders for {name_some(topics)} within the deadline.",
-            cause="the topics exist; a controller that is alive chooses their leaders",
+            cause="the topics exist; a working controller chooses their leaders",
             next_command="kadmin doctor, then kadmin resume",
-        ),
+        )
     )
 
 

@@ -1,11 +1,11 @@
-"""Rules of a request to pause or cancel: nothing new is published, a running wave is followed to its end.
+"""Rules of a request to pause or cancel: no new wave is published, the running one is completed.
 
 ========================================================  =============================================
 next action without the request                           with it
 ========================================================  =============================================
-Finish, Advance, Wait for something of ours               the same
-a publish that repairs a wave already published           the same
-Wait while nothing of ours is in flight                   Finish: paused or cancelled
+Finish, Advance, Wait for this operation's own wave       the same
+a publish that repairs a published wave                   the same
+any other Wait                                            Finish: paused or cancelled
 any other publish, or a question that precedes one        Finish: paused or cancelled
 ========================================================  =============================================
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def apply_stop_request(request: StopRequest, action: Action, work: Work, observed: Observed, memory: Memory) -> Action:
-    """Return the action that a request leaves of the one decided without it."""
+    """Return the action under a request, given the one decided without it."""
     if isinstance(action, Finish | Advance):
         return action
     if isinstance(action, Wait) and work.in_flight(observed, memory):
@@ -36,8 +36,8 @@ def apply_stop_request(request: StopRequest, action: Action, work: Work, observe
     return stopped(request)
 
 
-def stopped(request: StopRequest, what: str = "nothing of it is in flight") -> Finish:
-    """Leave the loop because of a request; the runner exits with "not completed"."""
+def stopped(request: StopRequest, what: str = "nothing is in flight") -> Finish:
+    """Finish because of a request."""
     paused = request.stop is Stop.PAUSE
     state = OperationState.PAUSED if paused else OperationState.CANCELLED
     return Finish(
@@ -46,6 +46,8 @@ def stopped(request: StopRequest, what: str = "nothing of it is in flight") -> F
         StoppedByRequestError(
             f"The operation was {state.value}: {what}.",
             cause=str(request),
-            next_command="kadmin resume, or kadmin cancel" if paused else "kadmin rollback, to undo what was done",
+            next_command="kadmin resume, or kadmin cancel"
+            if paused
+            else "kadmin rollback, to undo the completed waves",
         ),
     )

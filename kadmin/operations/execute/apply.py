@@ -1,4 +1,4 @@
-"""Apply: from a plan to a runner, under the lock, with the record whole before any wave."""
+"""Applies a plan: takes the lock, writes the whole record, runs it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an apply or resume came to: the operation (None when nothing was to do) and a sentence."""
+    """The result of an apply or resume: the operation (None where there was nothing to do) and a sentence."""
 
     operation_id: str | None
     message: str
@@ -41,29 +41,29 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """A plan examined on the live cluster, in the state that was read, before anything is written."""
+    """A plan examined on the live cluster, before anything is written."""
 
     state: ClusterState
     examination: Examination
     listening: Listening | None
 
     def settled(self, *, dry_run: bool) -> Outcome | None:
-        """Return the outcome where there is nothing (more) to do, raise the first refusal, None: go on."""
+        """Return the outcome where there is nothing more to do, else None; raises the first refusal."""
         if self.examination.refusals:
             raise self.examination.refusals[0]
         if self.examination.work is None:
             return Outcome(None, "nothing to do")
         if not dry_run:
             return None
-        heard = "yes" if self.listening is Listening.LISTENING else "not checked"
-        return Outcome(None, f"dry run: nothing was changed; controller listening: {heard}")
+        listening = "yes" if self.listening is Listening.LISTENING else "not checked"
+        return Outcome(None, f"dry run: nothing was changed; controller listening: {listening}")
 
 
 def prepare(context: Context, plan: Plan, sizes: Mapping[TopicPartition, int], policy: Policy | None = None) -> Preview:
-    """Read the whole cluster, examine the plan on it, and see whether the controller listens; nothing is written."""
+    """Read the whole cluster, examine the plan, and check that the controller listens; nothing is written."""
     state, examination = _study(context, plan, sizes, policy)
-    if examination.throttle is not None and (many := context.backend.config_backlog()):
-        examination = replace(examination, refusals=(*examination.refusals, many))
+    if examination.throttle is not None and (backlog := context.backend.config_backlog()):
+        examination = replace(examination, refusals=(*examination.refusals, backlog))
     if unfinished := context.operations.unfinished():
         examination = replace(examination, refusals=(_unfinished(unfinished), *examination.refusals))
     channel = None if examination.work is None else examination.work.channel
@@ -83,7 +83,7 @@ def apply(
     lock_timeout_s: float,
     policy: Policy | None = None,
 ) -> Outcome:
-    """Execute a plan that `prepare` found fit: lock, look again, record, run, release."""
+    """Execute a plan: lock, read and examine again, record, run, release."""
     now = context.clock.timestamp()
     operation_id = new_operation_id(now)
     holder = context.new_holder(operation_id, now)
@@ -111,7 +111,7 @@ def apply(
 
 
 def _stop_if_asked(context: Context) -> None:
-    context.clock.stop_if_asked("nothing was recorded or published", "kadmin apply FILE, again")
+    context.clock.stop_if_asked("nothing was recorded or published", "kadmin apply FILE")
 
 
 def _study(
@@ -128,7 +128,7 @@ def _study(
 
 
 def _deleted_by_us(context: Context, topics: tuple[str, ...]) -> bool:
-    # A deletion that is applied a second time finds its topics gone; our own history says whether that was us.
+    # When a deletion is applied again its topics are gone; the history shows whether kadmin deleted them.
     ours: set[str] = set()
     for listing in context.operations.listings():
         if listing.kind is OperationKind.DELETION and listing.status.state is OperationState.COMPLETED:

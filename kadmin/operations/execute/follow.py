@@ -1,4 +1,4 @@
-"""The loop: observe, decide, act. Runner and heal run on it, and nothing else loops over a cluster."""
+"""The loop of the runner and of heal: observe, decide, act."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ Seen = TypeVar("Seen")
 Action = TypeVar("Action")
 
 OUTAGE_S = 60.0
-"""How long a cluster may be unreachable, counted from the first call that was not answered."""
+"""Seconds that a cluster may be unreachable, from the first failed call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loop(Generic[Seen, Action]):
-    """What a use case puts into the loop.
+    """The parts of a loop.
 
-    `act` carries out an action and returns why the next look has to wait, None to look again at once. `on_wait` is
-    called at every wait. `past_deadline` builds the error for the command's end. `kept` says what a signal leaves on
-    the cluster, `again` is the command that goes on.
+    `act` carries out an action and returns why the next reading must wait, None to read at once. `on_wait` is called
+    at every wait. `past_deadline` builds the error for the command's end. `kept` describes the state after a signal,
+    `again` is the command that continues.
     """
 
     observe: Callable[[], Seen]
@@ -42,10 +42,10 @@ class Loop(Generic[Seen, Action]):
 
 
 def follow(loop: Loop[Seen, Action], context: Context) -> tuple[Finish, Seen]:
-    """Look, decide and act until an action is Finish; returns it with the last look.
+    """Observe, decide and act until an action is Finish; returns it with the last observation.
 
-    While the cluster is unreachable the loop looks again, for OUTAGE_S. An action is never repeated without a look.
-    Raises StoppedError on a signal, and what `past_deadline` builds at the command's end.
+    While the cluster is unreachable the loop observes again, for OUTAGE_S. No action is repeated without observing.
+    Raises StoppedError on a signal, and the error of `past_deadline` at the command's end.
     """
     clock, warned, give_up = context.clock, "", None
     while True:
@@ -75,15 +75,15 @@ def _acted(reason: str | None) -> Wait | None:
 
 
 def _outlast(lost: UnreachableError, give_up: float | None, again: str, context: Context) -> float:
-    """Wait for a cluster that does not answer and return when to give up; refusals are raised at once."""
+    """Wait for an unreachable cluster and return when to give up; refusals are raised at once."""
     clock = context.clock
     if type(lost) is not UnreachableError or clock.stop_signal is not None:
         raise lost
     give_up = min(clock.now() + OUTAGE_S, clock.until) if give_up is None else give_up
     if clock.now() >= give_up:
         raise UnreachableError(
-            lost.message, cause=lost.cause, next_command=f"{again}, when the cluster answers again"
+            lost.message, cause=lost.cause, next_command=f"{again}, when the cluster is reachable"
         ) from lost
-    context.tell(events.Noted("the cluster does not answer; the operation is on record, waiting"))
+    context.tell(events.Noted("the cluster does not answer; waiting, the operation is on record"))
     clock.wait(POLL_S)
     return give_up

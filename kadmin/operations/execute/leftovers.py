@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 _REMOVAL_S = 5.0
 _ASKING_S = 20.0
-"""What asking the brokers for their disks may take at worst."""
+"""Longest time that asking the brokers for their disks takes."""
 
 
 def copies_left(context: Context, record: OperationRecord, observed: Observed) -> str:
-    """Name the added copies that brokers keep on disk, or why they could not be asked; empty where there are none.
+    """Name the added copies that are still on disk, or why that is unknown; empty where there are none.
 
     Kafka from 2.6 on, up to some 3.x, ignores its own request to remove a copy that had not caught up.
     """
@@ -33,7 +33,7 @@ def copies_left(context: Context, record: OperationRecord, observed: Observed) -
         try:
             held = log_dirs_of(observed.state)
         except KadminError as error:
-            return f"; the brokers did not say whether added copies are gone from disk: {error.message}"
+            return f"; unknown whether added copies are deleted from disk: {error.message}"
         left = [f"{p} on broker {b}" for b, sizes in held.items() for p in sizes if b not in origin.get(p, (b,))]
         if not left:
             return ""

@@ -66,14 +66,14 @@ class Runner:
 
     @property
     def lease(self) -> Lease:
-        """The lease as it is now: a session that expired brings a new one."""
+        """The current lease; after a session expired it is a new one."""
         return self._lease
 
     def run(self) -> str:
-        """Follow the operation to its end and return the success message; raises the error that ended it otherwise.
+        """Run the operation to its end and return the success message; raises the error that ended it.
 
-        At the command's end, or on a signal, the operation can be resumed. The throttle is set before the first wave,
-        and removed at every way out that finds nothing in flight.
+        At the command's end, or on a signal, the operation can be resumed. The throttle is set before the first wave
+        and removed at the end unless something is in flight.
         """
         operation_id = self._record.operation_id
         loop: Loop[Observed, Doing] = Loop(
@@ -82,7 +82,7 @@ class Runner:
             self._act,
             self._on_wait,
             self._past_deadline,
-            f"operation {operation_id} is on record and copies in progress continue",
+            "copies in progress continue",
             f"kadmin resume {operation_id}",
         )
         try:
@@ -120,7 +120,7 @@ class Runner:
             self._note(f"the controller is now broker {controller.broker_id}, epoch {self._memory.epoch}")
 
     def _answer(self, request: StopRequest | None) -> None:
-        # The requester waits for this answer: without it, it takes the operation over.
+        # The requester waits for this answer; without it, it takes the operation over.
         if request is None or request == self._answered:
             return
         self._answered = request
@@ -146,7 +146,7 @@ class Runner:
             case AskListening():
                 self._ask(action.channel, observed)
             case AskHealth():
-                self._look_at_health()
+                self._compare_health()
             case TakeBack():
                 return self._take_back(action, observed)
             case Probe() | PublishWave() | PublishElection() | PublishDeletion() | PublishTopic():
@@ -166,12 +166,12 @@ class Runner:
             self._note(f"probing whether the controller watches {backend.place(channel)}")
             self._publish(Probe(channel), observed)
 
-    def _look_at_health(self) -> None:
+    def _compare_health(self) -> None:
         before, now = self._record.health, health_of(self._context.backend.read(with_configs=True))
         trouble = () if before is None else new_trouble(before, now, self._record.origin)
         known = sorted(now.offline | now.under_min_isr)
         if known and not trouble:
-            self._note(f"in trouble before the operation, or part of it; no reason to stop: {name_some(known)}")
+            self._note(f"unhealthy before the operation, or part of it: {name_some(known)}")
         self._memory = replace(self._memory, health=HealthSeen(self._memory.wave, self._context.clock.now(), trouble))
 
     def _publish(self, action: Publish, observed: Observed) -> None:
@@ -183,7 +183,7 @@ class Runner:
             case PublishOutcome.PUBLISHED:
                 self._context.tell(events.StepPublished(step.kind, affected, step.number))
             case PublishOutcome.CHANGED:
-                self._note("the cluster changed since it was read; looking again")
+                self._note("the cluster changed since it was read; reading it again")
                 self._memory = replace(self._memory, attempts=self._memory.attempts + 1)
             case PublishOutcome.OCCUPIED:
                 channel = Channel.ELECTION if isinstance(action, PublishElection) else Channel.REASSIGNMENT
@@ -220,7 +220,7 @@ class Runner:
                 self._regain_lock()
                 return None
             case PublishOutcome.CHANGED | PublishOutcome.OCCUPIED:
-                return "the cluster changed since it was read; looking again"
+                return "the cluster changed since it was read; reading it again"
         return outcome
 
     def _regain_lock(self) -> None:

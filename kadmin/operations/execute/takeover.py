@@ -1,4 +1,4 @@
-"""Resume, pause and cancel: an operation on record, taken over by anybody from any machine."""
+"""Resumes, pauses and cancels an operation on record, from any machine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def find_unfinished(context: Context, operation_id: str | None) -> str | None:
-    """Return the unfinished operation that is meant, None when there is nothing to take over."""
+    """Return the unfinished operation, the only one for None; None where there is none."""
     context.backend.check()
     if operation_id is None:
         return _only_unfinished(context.operations.unfinished())
@@ -31,9 +31,9 @@ def find_unfinished(context: Context, operation_id: str | None) -> str | None:
 
 
 def resume(context: Context, operation_id: str | None, lock_timeout_s: float) -> Outcome:
-    """Bring an unfinished operation to its end; of a finished one only say so.
+    """Complete an unfinished operation; of a finished one return its state.
 
-    A pause that was asked for is over; a cancel that nobody was there to hear is carried out.
+    A pending pause is dropped; a pending cancel is carried out.
     """
     unfinished = find_unfinished(context, operation_id)
     if unfinished is None:
@@ -52,7 +52,7 @@ def resume(context: Context, operation_id: str | None, lock_timeout_s: float) ->
 def stop(
     context: Context, operation_id: str | None, kind: Stop, lock_timeout_s: float, *, allow_foreign: bool = False
 ) -> Outcome:
-    """Pause or cancel: ask the runner where there is one, else take the operation over and do it here."""
+    """Pause or cancel: ask the runner, or where there is none take the operation over and do it here."""
     unfinished = find_unfinished(context, operation_id)
     if unfinished is None:
         return _already_finished(context, operation_id)
@@ -65,8 +65,8 @@ def stop(
     if state is not OperationState.PREPARING:
         context.clock.careful = True
         request = context.operations.ask(unfinished, request)
-        if (heard := _ask(context, unfinished, request)) is not None:
-            return Outcome(unfinished, heard)
+        if (answer := _ask(context, unfinished, request)) is not None:
+            return Outcome(unfinished, answer)
     with _taken(context, unfinished, lock_timeout_s) as runner:
         if runner is None:
             return _already_finished(context, unfinished)
@@ -78,7 +78,7 @@ def stop(
 
 @contextmanager
 def _taken(context: Context, operation_id: str, wait_s: float) -> Iterator[Runner | None]:
-    """Hold the lock with a runner for the operation; None where it came to its end while we waited for the lock."""
+    """Hold the lock with a runner for the operation; None where it ended while we waited for the lock."""
     holder = context.new_holder(operation_id, context.clock.timestamp())
     lease = context.operations.take(holder, wait_s)
     runner: Runner | None = None
@@ -95,7 +95,7 @@ def _taken(context: Context, operation_id: str, wait_s: float) -> Iterator[Runne
 
 
 def _ask(context: Context, operation_id: str, request: StopRequest) -> str | None:
-    """Wait until the runner has heard the request, and say so; None where no runner is there (any more)."""
+    """Wait until the runner confirms the request; None where no runner holds the lock."""
     give_up: float | None = None
     while True:
         holder = context.operations.holder()
@@ -105,16 +105,14 @@ def _ask(context: Context, operation_id: str, request: StopRequest) -> str | Non
         if status.state is not OperationState.RUNNING:
             return f"{status.state}: {status.message}"
         if status.message == str(request):
-            return f"runner {holder} will stop when the running wave is done; see kadmin status"
-        context.clock.stop_if_asked(
-            "the request stays on record", f"kadmin status, to see what becomes of {operation_id}"
-        )
+            return f"runner {holder} stops when the running wave is done; see kadmin status"
+        context.clock.stop_if_asked("the request stays on record", f"kadmin status, for the state of {operation_id}")
         now = context.clock.now()
         give_up = now + _patience(holder) if give_up is None else give_up
         if now >= give_up:
             raise NotCompletedError(
                 f"Runner {holder} holds the lock and has not answered; the request stays on record.",
-                next_command=f"kadmin status; a runner that is stuck: kadmin lock release {operation_id}",
+                next_command=f"kadmin status; for a stuck runner: kadmin lock release {operation_id}",
             )
         context.clock.wait(POLL_S)
 
@@ -143,9 +141,9 @@ def _only_unfinished(unfinished: tuple[Listing, ...]) -> str | None:
 
 
 def _discard(context: Context, operation_id: str, lease: Lease) -> NotCompletedError:
-    status = OperationStatus(OperationState.DISCARDED, context.clock.timestamp(), "its record was never whole")
+    status = OperationStatus(OperationState.DISCARDED, context.clock.timestamp(), "its record was incomplete")
     context.operations.set_status(operation_id, status, lease)
     return NotCompletedError(
-        f"Operation {operation_id} died before its record was whole; nothing was published, it is discarded.",
-        next_command="kadmin apply FILE, again",
+        f"Operation {operation_id} has an incomplete record and is discarded; nothing was published.",
+        next_command="kadmin apply FILE",
     )

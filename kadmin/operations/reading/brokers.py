@@ -1,4 +1,4 @@
-"""What brokers are asked for: their disks, their settings, and the groups that keep their offsets in Kafka."""
+"""Asks brokers for their disks, their settings, and the groups that keep their offsets in Kafka."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CREATES_TOPICS = "auto.create.topics.enable"
 def log_dirs_of(state: ClusterState) -> Mapping[int, Mapping[TopicPartition, int]]:
     """Ask the live brokers for the bytes of every replica on their disks, by broker (DescribeLogDirs, 1.1 and later).
 
-    Raises NotCompletedError or UnreachableError where they cannot be asked, or where one cannot read a directory.
+    Raises NotCompletedError or UnreachableError where a broker does not answer or cannot read a directory.
     """
     found = describe_log_dirs(_plain_listeners(state), state.brokers)
     for error in found.failed.values():
@@ -38,26 +38,26 @@ def log_dirs_of(state: ClusterState) -> Mapping[int, Mapping[TopicPartition, int
 
 def sizes_of(state: ClusterState) -> dict[TopicPartition, int]:
     """Ask the live brokers for the bytes of every partition; raises as `log_dirs_of` does."""
-    # A follower may lag behind or hold more after a truncation: the largest replica is what a copy will cost.
+    # A follower may lag behind, or hold more after a truncation: a copy costs as much as the largest replica.
     return largest([replica for broker in log_dirs_of(state).values() for replica in broker.items()])
 
 
 def usage_of(
     backend: Backend, state: ClusterState, topics: Collection[str], sizes: Mapping[TopicPartition, int] | None
 ) -> ClusterFacts:
-    """Return which groups use topics, what they hold, and whether brokers delete topics and make them again.
+    """Return the groups of topics, their sizes, and whether brokers delete and auto-create topics.
 
-    `sizes` None asks the brokers for them. What brokers cannot be asked for is in `unavailable`; it raises nothing.
+    `sizes` None asks the brokers. What they do not answer is in `unavailable`; nothing is raised.
     """
     old, questions = backend.metadata_groups(topics), _Questions()
     wanted = (DELETES_TOPICS, CREATES_TOPICS)
     groups = questions.ask_groups(state)
     settings = questions.ask(
         lambda: describe_settings(_plain_listeners(state), state.brokers, wanted),
-        f"{DELETES_TOPICS} of the brokers is not known (before 1.0 it is off where nobody set it)",
+        f"{DELETES_TOPICS} of the brokers is not known (before 1.0 it is off by default)",
     )
     if sizes is None:
-        sizes = questions.ask(lambda: sizes_of(state), "how many bytes are lost is not known")
+        sizes = questions.ask(lambda: sizes_of(state), "the bytes that are lost are not known")
     return ClusterFacts(
         consumers=old if groups is None else {topic: _users(topic, old[topic], groups) for topic in topics},
         sizes=sizes or {},
@@ -68,14 +68,14 @@ def usage_of(
 
 
 def groups_of(state: ClusterState) -> tuple[Mapping[str, frozenset[str]], tuple[str, ...]]:
-    """Ask for the topics of each group that keeps its offsets in Kafka; none, and why, where brokers do not answer."""
+    """Return the topics of each group that keeps its offsets in Kafka, and what brokers did not answer."""
     questions = _Questions()
     groups = questions.ask_groups(state)
     return {} if groups is None else groups.topics, tuple(questions.unavailable)
 
 
 def held_by(state: ClusterState) -> tuple[Mapping[int, int], tuple[str, ...]]:
-    """Ask for the bytes that each live broker has on its disks, and say why where they are not known."""
+    """Return the bytes on the disks of each live broker, and why where they are not known."""
     questions = _Questions()
     found = questions.ask(
         lambda: describe_log_dirs(_plain_listeners(state), state.brokers), "bytes on disk are not known"
@@ -84,7 +84,7 @@ def held_by(state: ClusterState) -> tuple[Mapping[int, int], tuple[str, ...]]:
 
 
 def held_in(found: LogDirs) -> tuple[Mapping[int, int], tuple[str, ...]]:
-    """Add up what each broker has on its disks; of those that cannot say, why."""
+    """Sum the bytes of each broker; of those that failed, return why."""
     unavailable = [
         f"bytes on disk of broker {broker} are not known: {error.message}" for broker, error in found.failed.items()
     ]
@@ -92,18 +92,18 @@ def held_in(found: LogDirs) -> tuple[Mapping[int, int], tuple[str, ...]]:
 
 
 def switch(settings: Mapping[int, Mapping[str, str]], name: str, *, decisive: bool) -> bool | None:
-    """Return what a switch counts as: one broker with `decisive` is enough for it, the other value needs them all.
+    """Return a switch: one broker with `decisive` is enough for it, the other value needs all; None where unknown.
 
-    The controller alone deletes, and any broker may be the next; any broker creates what it is asked for.
+    The controller deletes topics, and any broker may become it; any broker creates topics.
     """
-    told = {each.get(name) for each in settings.values()}
-    if str(decisive).lower() in told:
+    found = {each.get(name) for each in settings.values()}
+    if str(decisive).lower() in found:
         return decisive
-    return None if not told or None in told else not decisive
+    return None if not found or None in found else not decisive
 
 
 class _Questions:
-    """Asks one thing after the other; brokers that did not answer once are not waited for again."""
+    """Asks one question after the other; after one without an answer, brokers are not asked again."""
 
     def __init__(self) -> None:
         self.unavailable: list[str] = []

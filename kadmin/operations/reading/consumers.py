@@ -23,11 +23,13 @@ if TYPE_CHECKING:
 
 
 def coordinators(context: Context, groups: Sequence[str]) -> Table:
-    """Return the broker that coordinates each group, existing or not; raises StalePlanError where there is none yet."""
+    """Return the coordinator of each group, existing or not; raises StalePlanError without an offsets topic."""
     state = _read(context, [OFFSETS])
     topic = state.topics.get(OFFSETS)
     if topic is None:
-        raise StalePlanError(f"There is no topic {OFFSETS}.", cause="brokers make it for the first group that commits")
+        raise StalePlanError(
+            f"There is no topic {OFFSETS}.", cause="brokers create it for the first group that commits"
+        )
     rows = []
     for group in groups:
         number = coordinating_partition(group, len(topic.replicas))
@@ -37,7 +39,7 @@ def coordinators(context: Context, groups: Sequence[str]) -> Table:
 
 
 def disturbances(context: Context, plan: Plan) -> Inspection:
-    """Return the groups that notice a plan, old ones and, where the brokers tell of them, those of Kafka's own.
+    """Return the groups that a plan disturbs: old ones, and where brokers answer, those with offsets in Kafka.
 
     Raises StalePlanError for a plan that does not fit the cluster.
     """

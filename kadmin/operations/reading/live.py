@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OperationReview:
-    """An operation in order, and the cluster as it is now; `read_at` says when that was read."""
+    """An operation and the current cluster, which was read at `read_at`."""
 
     timeline: Timeline
     cluster: SizedState
@@ -48,7 +48,7 @@ def read_live(context: Context, sizes: Mapping[TopicPartition, int] | None) -> S
 def review_operation(
     context: Context, operation_id: str | None, sizes: Mapping[TopicPartition, int]
 ) -> OperationReview:
-    """Read an operation, the last for None; of a reassignment the brokers are asked for bytes per partition.
+    """Read an operation, the last for None; for a reassignment the brokers are asked for bytes per partition.
 
     Raises InvalidInputError where there is none, NotCompletedError where it cannot be read.
     """
@@ -59,7 +59,7 @@ def review_operation(
 
 
 def _sized(state: ClusterState, sizes: Mapping[TopicPartition, int]) -> SizedState:
-    """Ask the live brokers for bytes per partition; `sizes` come before theirs."""
+    """Ask the live brokers for bytes per partition; `sizes` take precedence."""
     asked, unavailable = ask_sizes(state)
     return SizedState(state, {**(asked or {}), **sizes}, unavailable)
 

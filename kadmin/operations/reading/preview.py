@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlanPreview:
-    """A plan examined on a cluster's state. `read_from` names where the state came from, and when."""
+    """A plan examined on a cluster's state. `read_from` names the source of the state, and when it was read."""
 
     plan: Plan
     read_from: str
@@ -40,7 +40,7 @@ class SizedState:
 
 
 def preview_snapshot(plan: Plan, folder: Path, sizes: Mapping[TopicPartition, int], policy: Policy) -> PlanPreview:
-    """Examine a plan on the snapshot of one cluster; `sizes` come before those of the snapshot."""
+    """Examine a plan on the snapshot of one cluster; `sizes` take precedence."""
     found = read_inventory(folder)
     return preview_cluster(plan, found.single(), f"snapshot {folder}, taken at {found.taken_at}", sizes, policy)
 
@@ -48,13 +48,13 @@ def preview_snapshot(plan: Plan, folder: Path, sizes: Mapping[TopicPartition, in
 def preview_cluster(
     plan: Plan, cluster: ClusterInventory, read_from: str, sizes: Mapping[TopicPartition, int], policy: Policy
 ) -> PlanPreview:
-    """Examine a plan on one cluster of an inventory; `sizes` come before those of the inventory."""
+    """Examine a plan on one cluster of an inventory; `sizes` take precedence."""
     state, facts = state_of(cluster), facts_of(cluster)
     facts = replace(facts, sizes={**facts.sizes, **sizes})
     return PlanPreview(plan, read_from, state, facts, examine(plan, state, facts, policy))
 
 
 def read_snapshot(folder: Path, sizes: Mapping[TopicPartition, int]) -> SizedState:
-    """Read the snapshot of one cluster; `sizes` come before those of the snapshot."""
+    """Read the snapshot of one cluster; `sizes` take precedence."""
     cluster = read_inventory(folder).single()
     return SizedState(state_of(cluster), {**facts_of(cluster).sizes, **sizes})

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What was taken. `unsettled` names topics whose znodes kept changing while they were read.
+    """A snapshot. `unsettled` names topics that kept changing while they were read.
 
     `no_sizes` says why the byte column is empty, None where it is filled; `unavailable` what else
-    the brokers did not answer.
+    brokers did not answer.
     """
 
     inventory: Inventory
@@ -53,13 +53,13 @@ def take_snapshot(context: Context, sizes: Mapping[TopicPartition, int] | None) 
 
 
 def read_state(context: Context) -> ClusterState:
-    """Read the whole cluster with its configs, each topic until it stood still."""
+    """Read the whole cluster with its configs, topics until they stop changing."""
     context.backend.check()
     return context.backend.read(with_configs=True, settle=True)
 
 
 def ask_sizes(state: ClusterState) -> tuple[dict[TopicPartition, int] | None, str | None]:
-    """Ask the live brokers for the bytes of each partition; None, and why, where they cannot be asked."""
+    """Ask the live brokers for the bytes of each partition; None with the reason where they do not answer."""
     try:
         return sizes_of(state), None
     except KadminError as error:

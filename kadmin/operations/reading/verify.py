@@ -1,4 +1,4 @@
-"""Verify and status: how far a plan or an operation is, read from the cluster; nothing is written."""
+"""Reads the progress of a plan or an operation from the cluster."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """A plan against the cluster."""
+    """The progress of a plan."""
 
     verdicts: tuple[Verdict, ...]
 
@@ -36,7 +36,7 @@ class Verification:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The unfinished operations with their progress (None where there is none to tell), and who holds the lock."""
+    """The unfinished operations with their progress (None: unknown), and the holder of the lock."""
 
     operations: tuple[tuple[Listing, Tally | None], ...]
     holder: Holder | None
@@ -52,7 +52,7 @@ def verify(context: Context, plan: Plan) -> Verification:
 
 
 def status(context: Context) -> Status:
-    """Read every unfinished operation and how far the cluster is with it."""
+    """Read every unfinished operation and its progress."""
     context.backend.check()
     found = tuple((listing, _tally(context, listing)) for listing in context.operations.unfinished())
     return Status(found, context.operations.holder())

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import Assignment
 
 RECORD_VERSION = 2
-"""The layout that this kadmin writes and reads; `min_reader` in a record names the oldest layout that can read it."""
+"""The layout that is written and read; `min_reader` in a record is the oldest layout that can read it."""
 
 
 def encode_record(record: OperationRecord) -> bytes:
@@ -62,7 +62,7 @@ def encode_record(record: OperationRecord) -> bytes:
 
 
 def decode_record(packed: bytes, operation_id: str) -> OperationRecord:
-    """Decode a record; raises NotCompletedError where a newer kadmin wrote it in a way that this one cannot read."""
+    """Decode a record; raises NotCompletedError for a layout of a newer kadmin."""
     value = json.loads(zlib.decompress(packed))
     if value.pop("min_reader", RECORD_VERSION + 1) > RECORD_VERSION:
         raise NotCompletedError(
@@ -81,7 +81,7 @@ def decode_record(packed: bytes, operation_id: str) -> OperationRecord:
 
 
 def encode_status(status: OperationStatus, record: OperationRecord) -> bytes:
-    """Encode the state with what a listing shows, so that `history` reads one znode per operation."""
+    """Encode the state with the fields of a listing, so that `history` reads one znode per operation."""
     return _dump(
         {
             **asdict(status),
@@ -95,7 +95,7 @@ def encode_status(status: OperationStatus, record: OperationRecord) -> bytes:
 
 
 def restate(data: bytes, status: OperationStatus) -> bytes:
-    """Return an operation's znode with another status and all else as it was."""
+    """Return an operation's data with another status."""
     return _dump({**json.loads(data), **asdict(status)})
 
 

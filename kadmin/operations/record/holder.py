@@ -1,4 +1,4 @@
-"""The holder of the lock, and what it obtained with it."""
+"""The holder of the lock, and its lease."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 
 
 class LostLockError(BusyError):
-    """The lock is no longer ours: another process took it away, or our session expired."""
+    """The lock was lost: another process released it, or our session expired."""
 
 
 EXPIRY_GRACE_S = 5.0
-"""Seconds beyond its session timeout after which the lock of a dead holder is surely free."""
+"""Seconds beyond the session timeout after which the lock of a dead holder is free."""
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who holds the lock, for which operation, since when, and after how long the lock of a dead holder expires."""
+    """Who holds the lock, for which operation, since when; and when the lock of a dead holder expires."""
 
     author: Author
     operation_id: str
@@ -35,7 +35,7 @@ class Holder:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A lock that was taken: the fencing token obtained with it, its session, and the operation that it is for."""
+    """A held lock: its fencing token, its session, and its operation."""
 
     token: int
     session_id: int
@@ -43,9 +43,9 @@ class Lease:
 
 
 def lost_lock() -> LostLockError:
-    """Build the error of a runner that no longer holds the lock."""
+    """Build the error for a lost lock."""
     return LostLockError(
-        "The lock is no longer ours; nothing more was written.",
+        "The lock was lost; nothing more was written.",
         cause="its session expired, or it was released by hand",
         next_command="kadmin status, then kadmin resume",
     )

@@ -1,7 +1,6 @@
-"""The operation record: everything that another machine needs to go on.
+"""The operation record: everything that another machine needs to continue.
 
-The record is immutable: plan, digest, cluster, original replicas, waves. Order of trust: the cluster, the record, the
-plan file.
+The record is immutable. Order of trust: the cluster, the record, the plan file.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ class OperationState(StrEnum):
 
     @property
     def finished(self) -> bool:
-        """Whether nothing is left to do; an unfinished operation blocks every other."""
+        """Whether nothing is left to do; an unfinished operation blocks all others."""
         return self not in {OperationState.PREPARING, OperationState.RUNNING, OperationState.PAUSED}
 
 
@@ -91,7 +90,7 @@ class Author:
 
 @dataclass(frozen=True, slots=True)
 class ThrottleRecord:
-    """The throttle of an operation: `rate` in bytes per second, and every config value before and with it."""
+    """The throttle of an operation: `rate` in bytes per second, and each config value before and with it."""
 
     rate: int
     changes: ConfigChanges
@@ -102,7 +101,7 @@ class OperationRecord:
     """The immutable part. `plan_text` is the plan as canonical JSON; `origin` the ordered replicas before any write.
 
     `waves` hold positions in the plan's list; `targets` the partitions of an election; `recipes` the topics that a
-    deletion takes away or a recreation makes again; `health` is how the cluster was when the record was made.
+    deletion deletes or a recreation creates; `health` is that of the cluster when the record was made.
     """
 
     operation_id: str
@@ -122,7 +121,7 @@ class OperationRecord:
 
 @dataclass(frozen=True, slots=True)
 class OperationStatus:
-    """The part that changes: state, when it changed last, and a message."""
+    """The part that changes: state, time of the last change, and a message."""
 
     state: OperationState
     updated_at: str
@@ -130,7 +129,7 @@ class OperationStatus:
 
 
 class Channel(StrEnum):
-    """What the controller can be asked for."""
+    """A kind of request to the controller."""
 
     REASSIGNMENT = "reassignment"
     ELECTION = "election"
@@ -150,7 +149,7 @@ class StepKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """What a repair wrote over, saved in the same write: its place, its version and its data."""
+    """What a repair replaced, saved in the same write: path, version and data."""
 
     path: str
     version: int
@@ -161,9 +160,9 @@ class Replaced:
 class Step:
     """One publish. Its record is written together with the request or before it.
 
-    `wave` is the index of the published wave; `partitions` name what the step asked for (elections) or took back
-    (cancel), `topics` what a deletion took or a recreation made; `channel` what a probe was sent on; `replaced` what a
-    repair wrote over. `refused` are the partitions that the cluster refused in its answer, with its reason.
+    `wave` is the index of the published wave; `partitions` those elected or taken back, `topics` those deleted or
+    created; `channel` that of a probe; `replaced` what a repair replaced; `refused` the partitions that the cluster
+    refused, with its reason.
     """
 
     number: int

@@ -1,7 +1,6 @@
 """A request to pause or cancel an operation, written by another process without the lock.
 
-The runner reads it at every tick and obeys it at its next safe point. Its status then carries the request, which
-confirms to the requester that a runner has read it.
+The runner reads it in every round and obeys it when the running wave is done. It confirms the request in its status.
 """
 
 from __future__ import annotations
@@ -13,9 +12,9 @@ from kadmin.errors import NotCompletedError
 
 
 class Stop(IntEnum):
-    """What the runner is asked to do; a stronger request replaces a weaker one, never the reverse.
+    """How to stop; a stronger request replaces a weaker one, never the reverse.
 
-    PAUSE and CANCEL publish nothing more and follow the running wave to its end; CANCEL_NOW takes it back.
+    PAUSE and CANCEL complete the running wave and publish no other; CANCEL_NOW takes it back.
     """
 
     PAUSE = 1
@@ -29,7 +28,7 @@ class StoppedByRequestError(NotCompletedError):
 
 @dataclass(frozen=True, slots=True)
 class StopRequest:
-    """What is asked, by whom and when; `allow_foreign` lets CANCEL_NOW start entries of other tools."""
+    """A request, by whom and when; `allow_foreign` lets CANCEL_NOW start entries of other tools."""
 
     stop: Stop
     by: str

@@ -1,7 +1,7 @@
-"""What an operation did, and when: its record, its steps and its state, put in order. Pure, but for `read_timeline`.
+"""What an operation did, and when, from its record, steps and state. Pure, except for `read_timeline`.
 
-A step is on record from the moment of its publish. When it was done is known only from what came after it: the next
-step of its kind, or the end of the operation. So a span says "from ... to at most ...".
+A step records when it was published. When it was done is known only from the next step or the end of the operation,
+so a span ends at the latest possible time.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """One publish: when, and until when it was followed at most (both None: not known).
+    """One publish: its time, and the latest time at which it was done (None: unknown).
 
-    Times are seconds since the operation was recorded. `count` is of partitions, or of topics; None where a step does
-    not say. `moved_bytes` is what it copied: None where a size is unknown, 0 for what copies nothing.
+    Times are seconds since the operation was recorded. `count` is of partitions or topics, None where unknown.
+    `moved_bytes` are those copied, None where a size is unknown.
     """
 
     step: Step
@@ -45,9 +45,9 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """An operation with its spans in order. `targets` are what a reassignment was asked for, empty for other kinds.
+    """An operation with its spans in order. `targets` are those of a reassignment.
 
-    `took_s` is from the record to the last change of the state; None where a time cannot be read.
+    `took_s` is from the record to the last change of the state; None where a time cannot be parsed.
     """
 
     record: OperationRecord
@@ -74,7 +74,7 @@ def read_timeline(context: Context, operation_id: str | None) -> Timeline:
 
 
 def timeline(record: OperationRecord, status: OperationStatus, steps: Sequence[Step]) -> Timeline:
-    """Put an operation in order."""
+    """Return the timeline of an operation."""
     work = None if record.kind is OperationKind.HEAL else work_of(record)
     took = seconds_between(record.created_at, status.updated_at)
     starts = [seconds_between(record.created_at, step.at) for step in steps]
@@ -87,7 +87,7 @@ def timeline(record: OperationRecord, status: OperationStatus, steps: Sequence[S
 
 
 def progress_of(found: Timeline, state: ClusterState) -> dict[TopicPartition, Progress]:
-    """Judge the partitions of a reassignment by the cluster of now, what was published considered."""
+    """Judge the partitions of a reassignment on the current cluster, with what was published."""
     waves = {span.step.wave for span in found.spans if span.step.kind is StepKind.WAVE}
     published = {at for index, wave in enumerate(found.record.waves) if index in waves for at in wave}
     return {
@@ -96,7 +96,7 @@ def progress_of(found: Timeline, state: ClusterState) -> dict[TopicPartition, Pr
 
 
 def seconds_between(earlier: str, later: str) -> float | None:
-    """Return the seconds between two ISO 8601 times; None where one of them is no time, or they run backwards."""
+    """Return the seconds between two ISO 8601 times; None where one cannot be parsed, or they are in reverse order."""
     try:
         seconds = (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds()
     except (ValueError, TypeError):

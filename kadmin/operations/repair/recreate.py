@@ -1,4 +1,4 @@
-"""Recreate: the recipes that a deletion left behind, as a plan of its own."""
+"""Plans the recreation of deleted topics, from the recipes that the deletion recorded."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ RECREATES = "kadmin/recreates"
 def plan_recreation(context: Context, operation_id: str) -> RecreationPlan:
     """Return the recipes of the topics that an operation deleted; raises InvalidInputError for other operations."""
     context.backend.check()
-    context.operations.status(operation_id)  # says when there is no such operation
+    context.operations.status(operation_id)  # raises where there is no such operation
     record = context.operations.record(operation_id)
     if record.kind is not OperationKind.DELETION:
         raise InvalidInputError(
-            f"Operation {operation_id} is no deletion; only what was deleted can be made again.",
+            f"Operation {operation_id} is no deletion; only deleted topics can be created again.",
             next_command="kadmin history",
         )
     header = PlanHeader(name=f"recreate-{operation_id}", cluster_id=record.cluster_id, labels={RECREATES: operation_id})

@@ -1,4 +1,4 @@
-"""Rollback: a plan of its own whose target is what an operation found before it wrote anything."""
+"""Plans a rollback: back to the replicas from before an operation."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ ROLLS_BACK = "kadmin/rolls-back"
 def plan_rollback(context: Context, operation_id: str | None) -> ReassignmentPlan:
     """Return the plan that brings the partitions of an operation (None: the last) back to their original order.
 
-    A partition that is back already is left out; one that is neither where the operation put it nor back makes the
-    plan stale when it is examined, like any plan. Limits, rate of the throttle and elections are the operation's own.
+    A partition that is back already is left out. Limits, rate of the throttle and elections are the operation's.
     """
     context.backend.check()
     record = context.operations.record(operation_id) if operation_id is not None else _last(context)
@@ -59,7 +58,7 @@ def _reversed(plan: ReassignmentPlan, record: OperationRecord, state: ClusterSta
 
 
 def _last(context: Context) -> OperationRecord:
-    # The last that is no rollback itself: typed twice, the second finds nothing to do instead of undoing the first.
+    # The last that is no rollback: a second rollback finds nothing to do instead of undoing the first.
     for listing in reversed(context.operations.listings()):
         if listing.kind is not OperationKind.REASSIGNMENT or listing.status.state in {
             OperationState.DISCARDED,
@@ -69,4 +68,4 @@ def _last(context: Context) -> OperationRecord:
         record = context.operations.record(listing.operation_id)
         if ROLLS_BACK not in record.plan_text:
             return record
-    raise InvalidInputError("No reassignment is on record that could be rolled back.", next_command="kadmin history")
+    raise InvalidInputError("No reassignment on record can be rolled back.", next_command="kadmin history")

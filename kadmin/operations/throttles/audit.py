@@ -1,4 +1,4 @@
-"""Which throttles a cluster has, and whose they are: read from its configs and the operations on record."""
+"""Reads the throttles of a cluster, and finds the operation on record that set each of them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NEVER_WHOLE = {OperationState.PREPARING, OperationState.DISCARDED}
 
 @dataclass(frozen=True, slots=True)
 class ThrottledEntity:
-    """A topic or broker with a throttle; not `present`: the topic is gone, or the broker not registered."""
+    """A topic or broker with a throttle; `present`: the topic exists, or the broker is alive."""
 
     entity: str
     values: Mapping[str, str]
@@ -30,21 +30,21 @@ class ThrottledEntity:
 
 
 class Origin(StrEnum):
-    """Whose a throttle is."""
+    """Which operation set a throttle."""
 
     IN_USE = "in use"
     """Set by an operation that is not finished."""
     LEFT_OVER = "left over"
     """Set by an operation that is finished."""
     CHANGED = "changed"
-    """An operation that is not finished set another value; somebody changed it."""
+    """An operation that is not finished set another value."""
     NOT_ON_RECORD = "not on record"
-    """No operation on record set it: another tool, an operator, or an operation no longer kept."""
+    """No operation on record set it."""
 
 
 @dataclass(frozen=True, slots=True)
 class AuditedThrottle:
-    """One throttle value (None: gone though an operation set it), and the operation that it comes from."""
+    """One throttle value (None: removed though an operation set it), and the operation that set it."""
 
     entity: str
     key: str
@@ -54,7 +54,7 @@ class AuditedThrottle:
 
     @property
     def next_command(self) -> str | None:
-        """What takes it off; what is nobody's on record is not kadmin's to judge."""
+        """The command that removes it; None where no operation on record set it."""
         if self.origin is Origin.LEFT_OVER:
             return f"kadmin throttle clear --{self.entity.partition('/')[0][:-1]} {self.entity.partition('/')[2]}"
         return None if self.operation_id is None else f"kadmin resume {self.operation_id}"
@@ -67,7 +67,7 @@ def show(context: Context) -> tuple[ThrottledEntity, ...]:
 
 
 def audit(context: Context) -> tuple[AuditedThrottle, ...]:
-    """Read every throttle and say whose it is."""
+    """Read every throttle and the operation that set it."""
     found = show(context)
     return judge(found, recorded_throttles(context))
 
@@ -103,7 +103,7 @@ def source_of(
 def judge(
     found: Sequence[ThrottledEntity], recorded: Sequence[tuple[Listing, ThrottleRecord]]
 ) -> tuple[AuditedThrottle, ...]:
-    """Say whose each throttle is; `recorded` is ordered from the newest operation to the oldest."""
+    """Find the operation of each throttle; `recorded` is ordered from the newest operation to the oldest."""
     unfinished = [(listing, throttle) for listing, throttle in recorded if not listing.status.state.finished]
     findings = [_judge(each.entity, key, value, recorded) for each in found for key, value in each.values.items()]
     return (*findings, *_taken_away(found, unfinished))

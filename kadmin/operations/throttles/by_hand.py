@@ -1,4 +1,4 @@
-"""Throttles set and cleared by hand, outside any operation: planned, shown, then written under a lease of their own."""
+"""Sets and clears throttles outside any operation: plans the changes, then writes them under the lock."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from kadmin.plan.throttle import ConfigChanges, ConfigValues, ForeignValue
 
 HOLDER = "throttle"
-"""What the lock is held for, where an operation's id stands otherwise."""
+"""The purpose for which the lock is held, in place of an operation's id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The topics and brokers that a command names; none: all that it concerns."""
+    """The topics and brokers that a command names; none: all."""
 
     brokers: tuple[int, ...] = ()
     topics: tuple[str, ...] = ()
@@ -43,14 +43,14 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What was changed, with the values from before, and what somebody else changed at the same time."""
+    """The changes, and the values that another client changed at the same time."""
 
     changes: ConfigChanges
     kept: tuple[ForeignValue, ...]
 
 
 def plan_set(context: Context, scope: Scope, rate: int) -> ConfigChanges:
-    """Return what sets a throttle; nothing is written.
+    """Return the changes that set a throttle; nothing is written.
 
     Named topics are throttled whole, at the named brokers or all that hold them. Brokers alone get the rate and no
     list. Without names: the partitions in flight now, and their brokers. Raises StalePlanError for unknown names.
@@ -69,9 +69,9 @@ def plan_set(context: Context, scope: Scope, rate: int) -> ConfigChanges:
 
 
 def plan_clear(context: Context, scope: Scope, *, now: bool) -> ConfigChanges:
-    """Return what clears throttles; nothing is written.
+    """Return the changes that clear throttles; nothing is written.
 
-    What an operation on record set goes back to the value from before it, all else goes. Raises BusyError while
+    A value that an operation on record set returns to the previous one, others are deleted. Raises BusyError while
     anything is in flight, unless `now`.
     """
     state = _read(context)
@@ -79,8 +79,8 @@ def plan_clear(context: Context, scope: Scope, *, now: bool) -> ConfigChanges:
     if not now and (moving := _moving(context, state)):
         raise BusyError(
             f"Partitions are in flight: {name_some(moving)}.",
-            cause="without a throttle their copies may take all of the network",
-            next_command="kadmin throttle clear, when they are done; or all the same with --now",
+            cause="without a throttle their copies may use the whole network",
+            next_command="kadmin throttle clear, when they are done; or with --now",
         )
     changes: dict[str, dict[str, ConfigChange]] = {}
     for each in read_throttles(context.backend):
@@ -95,7 +95,7 @@ def plan_clear(context: Context, scope: Scope, *, now: bool) -> ConfigChanges:
 def write_planned(context: Context, plan: Callable[[], ConfigChanges], lock_timeout_s: float) -> Written:
     """Take the lock, plan again, write, and give the lock back.
 
-    Raises NotCompletedError where the deadline comes before the last change, and BusyError without the lock.
+    Raises NotCompletedError where the deadline passes before the last change, BusyError without the lock.
     """
     with context.leased(HOLDER, lock_timeout_s) as lease:
         return _write(context, plan(), lease)
@@ -110,7 +110,9 @@ def _write(context: Context, changes: ConfigChanges, lease: Lease) -> Written:
         return edits.values
 
     if not context.backend.change_configs(changes, edit, lease):
-        raise NotCompletedError("Not every throttle was written in this time.", next_command="kadmin throttle show")
+        raise NotCompletedError(
+            "The deadline passed before every throttle was written.", next_command="kadmin throttle show"
+        )
     return Written(changes, tuple(kept.values()))
 
 
@@ -130,7 +132,7 @@ def _require_known(scope: Scope, state: ClusterState) -> None:
 
 
 def _copy(partition: TopicPartition, state: ClusterState) -> PartitionTarget:
-    """Return a reassignment in flight as a target: its new replicas are those named or being added, and not in sync."""
+    """Return a reassignment in flight as a target: new replicas are those requested or being added, and not in sync."""
     topic, replicas = state.topics.get(partition.topic), state.replicas(partition)
     node, found = state.requests.reassignment, state.states.get(partition)
     if topic is None or replicas is None:

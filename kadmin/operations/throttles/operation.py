@@ -1,7 +1,7 @@
-"""The throttle of an operation: on before its first wave, off when nothing of it is in flight.
+"""The throttle of an operation: set before its first wave, removed when nothing of it is in flight.
 
-It is on record with the operation, so that any machine can take it off. Off means: nothing of the operation is being
-copied, as seen on the cluster, and lock and fence are ours; otherwise it stays, and that is said.
+It is on record with the operation, so that any machine can remove it. It is removed only under the lock, and only where
+the cluster shows no copy in progress; otherwise it remains, with a note.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ if TYPE_CHECKING:
 
 
 def record_throttle(backend: Backend, throttle: Throttle | None) -> ThrottleRecord | None:
-    """Return what goes on record before anything is set: the values that are there, and ours beside them."""
+    """Return the throttle to record: the current values and ours."""
     if throttle is None:
         return None
     return ThrottleRecord(throttle.rate, merge(throttle.values, backend.read_configs(throttle.values)))
 
 
 def in_flight_of(work: Work, state: ClusterState) -> tuple[TopicPartition, ...]:
-    """Return the partitions of an operation that the cluster is at work on, or whose new replicas still copy."""
+    """Return the partitions of an operation that are being reassigned, or whose new replicas still copy."""
     if not isinstance(work, ReassignmentWork):
         return ()
     moving = set(in_flight(state))
@@ -54,19 +54,19 @@ def in_flight_of(work: Work, state: ClusterState) -> tuple[TopicPartition, ...]:
 
 
 class Throttling:
-    """Sets and takes off the throttle of one recorded operation; one without a throttle needs nothing done."""
+    """Sets and removes the throttle of one recorded operation, if it has one."""
 
     def __init__(self, context: Context, record: OperationRecord, work: Work) -> None:
         self._context = context
         self._record = record
         self._work = work
-        self._told = False
+        self._reported = False
 
     def set_up(self, lease: Lease) -> None:
-        """Set what is not set yet, as long as something is still to be copied.
+        """Set what is not set yet, while something is left to copy.
 
-        Raises BusyError, before anything is written, where a value is neither ours nor the one on record and nothing
-        has been published yet. Once copies run, somebody's edit is a decision: it is told and kept.
+        Raises BusyError where a value changed since the record was made and nothing has been published. Once copies
+        run, a changed value is kept, with a note.
         """
         throttle = self._record.throttle
         if throttle is None:
@@ -78,7 +78,7 @@ class Throttling:
         foreign = to_set(changes, self._context.backend.read_configs(changes)).kept
         if foreign and not self._published():
             raise self._changed_before(foreign)
-        self._tell_kept(foreign)
+        self._note_kept(foreign)
 
         def edit(found: ConfigValues) -> Mapping[str, Mapping[str, str | None]]:
             return to_set({entity: changes[entity] for entity in found}, found).values
@@ -88,16 +88,13 @@ class Throttling:
         self._context.tell(events.Noted(f"throttled at {format_rate(throttle.rate)}: {_extent(changes)}"))
 
     def take_down(self, lease: Lease, next_command: str) -> None:
-        """Take the throttle off, unless something of the operation is in flight: then say that it stays.
-
-        `next_command` is what takes it off later.
-        """
+        """Remove the throttle, unless something of the operation is in flight; `next_command` removes it later."""
         throttle = self._record.throttle
-        if throttle is None or self._told:
+        if throttle is None or self._reported:
             return
         moving = in_flight_of(self._work, self._read())
         if moving:
-            self._stays(f"{name_some(moving)} still in flight", next_command)
+            self._remains(f"{name_some(moving)} in flight", next_command)
             return
         changes = throttle.changes
         foreign: dict[str, ForeignValue] = {}
@@ -111,21 +108,21 @@ class Throttling:
 
         if not self._context.backend.change_configs(changes, edit, lease):
             raise self._out_of_time()
-        self._told = True
-        self._tell_kept(tuple(foreign.values()))
+        self._reported = True
+        self._note_kept(tuple(foreign.values()))
         if undone:
-            self._context.tell(events.Noted(f"the throttle is off: {_extent(undone)}"))
+            self._context.tell(events.Noted(f"the throttle is removed: {_extent(undone)}"))
 
     def leave(self, error: KadminError, lease: Lease) -> None:
-        """Take the throttle off on the way out with an error, which matters more than what may go wrong here."""
+        """Remove the throttle after an error; a failure here does not replace that error."""
         next_command = f"kadmin resume {self._record.operation_id}"
         if isinstance(error, UnreachableError | UnknownOutcomeError | LostLockError):
-            self._stays("the cluster cannot be asked, or the lock is no longer ours", next_command)
+            self._remains("the cluster is unreachable, or the lock was lost", next_command)
             return
         try:
             self.take_down(lease, next_command)
         except KadminError as another:
-            self._stays(another.message, next_command)
+            self._remains(another.message, next_command)
 
     def _read(self) -> ClusterState:
         self._context.backend.check()
@@ -144,8 +141,8 @@ class Throttling:
     def _changed_before(self, foreign: tuple[ForeignValue, ...]) -> BusyError:
         return BusyError(
             f"A throttle was changed by others since the operation was recorded: {name_some(foreign)}.",
-            cause="it was left unchanged, and nothing was published",
-            next_command=f"put it back, then kadmin resume {self._record.operation_id}",
+            cause="it was left unchanged; nothing was published",
+            next_command=f"restore it, then kadmin resume {self._record.operation_id}",
         )
 
     def _out_of_time(self) -> KadminError:
@@ -153,18 +150,18 @@ class Throttling:
         number = self._context.clock.stop_signal
         if number is not None:
             return StoppedError(
-                f"Stopped by signal {number} amid {what}.", signal_number=number, next_command=next_command
+                f"Interrupted (signal {number}) during {what}.", signal_number=number, next_command=next_command
             )
-        return NotCompletedError(f"The deadline comes before the last of {what}.", next_command=next_command)
+        return NotCompletedError(f"The deadline passed before the last of {what}.", next_command=next_command)
 
-    def _stays(self, why: str, next_command: str) -> None:
-        if self._record.throttle is not None and not self._told:
-            self._told = True
-            self._context.tell(events.Noted(f"the throttle stays: {why}; {next_command} takes it off later"))
+    def _remains(self, why: str, next_command: str) -> None:
+        if self._record.throttle is not None and not self._reported:
+            self._reported = True
+            self._context.tell(events.Noted(f"the throttle remains: {why}; remove it later with {next_command}"))
 
-    def _tell_kept(self, foreign: tuple[ForeignValue, ...]) -> None:
+    def _note_kept(self, foreign: tuple[ForeignValue, ...]) -> None:
         if foreign:
-            self._context.tell(events.Noted(f"kept throttles that others changed meanwhile: {name_some(foreign)}"))
+            self._context.tell(events.Noted(f"kept throttles that another client changed: {name_some(foreign)}"))
 
 
 def _is_there(entity: str, state: ClusterState) -> bool:

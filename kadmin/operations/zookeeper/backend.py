@@ -40,14 +40,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ZooKeeperContext(Context):
-    """A context whose ZooKeeper session is open to what ZooKeeper alone has: `heal`, `doctor`, `inspect`."""
+    """A context with its ZooKeeper session, for `heal`, `doctor` and `inspect`."""
 
     store: Store
     paths: Paths
 
 
 def zookeeper_context(store: Store, paths: Paths, clock: Clock, tell: Tell) -> ZooKeeperContext:
-    """Return the context of a cluster whose metadata lives in ZooKeeper; `paths` say where operations are kept."""
+    """Return the context of a cluster in ZooKeeper mode; `paths` are those of its operations."""
     operations = ZooKeeperOperations(store, paths, clock)
     return ZooKeeperContext(ZooKeeperBackend(store, paths, clock), operations, clock, tell, store, paths)
 
@@ -57,7 +57,7 @@ class ZooKeeperOperations(Lock, Journal):
 
 
 class ZooKeeperBackend:
-    """A cluster whose controller obeys admin znodes."""
+    """A cluster in ZooKeeper mode; its controller executes admin znodes."""
 
     limits: PublishLimits = ZOOKEEPER_LIMITS
     unchanged_means_rejected = True
@@ -70,7 +70,7 @@ class ZooKeeperBackend:
         self._mover = ControllerMover(store, clock)
 
     def check(self) -> None:
-        """Raise NotZooKeeperModeError unless a ZooKeeper-mode cluster lives here; reads after it are up to date."""
+        """Raise NotZooKeeperModeError unless this is a cluster in ZooKeeper mode; later reads are up to date."""
         self._store.sync("/")
         require_kafka_cluster(self._store)
 
@@ -97,7 +97,7 @@ class ZooKeeperBackend:
         return self._publisher.publish(step, action, seen, lease)
 
     def take_back(self, step: Step, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishOutcome | str:
-        """Write the original lists into the admin node and move the controller, whose successor begins with them."""
+        """Write the original replicas into the admin node and move the controller; the next one starts them."""
         move = self._mover.ask()
         if isinstance(move, str):
             return move
@@ -107,7 +107,7 @@ class ZooKeeperBackend:
         return outcome
 
     def config_backlog(self) -> KadminError | None:
-        """Return an error where brokers have not read the config changes that were made already."""
+        """Return an error where too many config changes wait for brokers."""
         return config_backlog(self._store)
 
     def read_configs(self, entities: Iterable[str]) -> ConfigValues:

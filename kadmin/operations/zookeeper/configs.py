@@ -1,7 +1,7 @@
-"""Writes dynamic configs as Kafka's own tools do, and safer: compare-and-set and notification in one multi.
+"""Writes dynamic configs: compare-and-set and notification in one multi.
 
-Brokers act on the notification below `/config/changes` only, and read the entity again then. They purge notifications
-after 15 minutes, and each costs every broker a read, so no more than PER_MINUTE are made.
+Brokers read an entity again only on a notification below `/config/changes`, and delete notifications after 15 minutes.
+Each costs every broker a read, so at most PER_MINUTE are made.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from kadmin.operations.context import Clock
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.zookeeper.paths import Paths
-    from kadmin.plan.throttle import ConfigValues
 
 PER_MINUTE = 1_000
 MINUTE_S = 60.0
@@ -44,20 +43,15 @@ _ATTEMPTS = 5
 
 
 def config_backlog(store: Store) -> BusyError | None:
-    """Return why no more configs should be changed now: brokers have not read the changes that are there."""
+    """Return an error where too many config changes wait for brokers."""
     waiting = len(store.children(CONFIG_CHANGES) or ())
     if waiting <= MANY_CONFIG_CHANGES:
         return None
     return BusyError(
-        f"{CONFIG_CHANGES} holds {waiting} notifications, more than {MANY_CONFIG_CHANGES}; throttles stay as they are.",
-        cause="brokers purge them 15 minutes after they were made; another tool makes very many",
-        next_command="the same command again, in some minutes",
+        f"{CONFIG_CHANGES} holds {waiting} notifications, more than {MANY_CONFIG_CHANGES}; throttles were not changed.",
+        cause="brokers delete them after 15 minutes; another tool creates many",
+        next_command="run the same command again in 15 minutes",
     )
-
-
-def read_values(store: Store, entities: Iterable[str]) -> ConfigValues:
-    """Return the config values of entities such as `topics/orders` or `brokers/1`."""
-    return {entity: config.values for entity, config in read_configs(store, entities).items()}
 
 
 class ConfigWriter:
@@ -72,8 +66,8 @@ class ConfigWriter:
     def change(self, entities: Iterable[str], edit: EditConfigs, lease: Lease) -> bool:
         """Apply the edits that `edit` derives from the values found; entities without one are not written.
 
-        Returns False where a signal came first, or where the next minute lies past the command's end. Raises
-        LostLockError, and BusyError where notifications are too many or an entity keeps changing.
+        Returns False on a signal, or where the rate limit would pass the command's end. Raises LostLockError, and
+        BusyError where notifications are too many or an entity keeps changing.
         """
         names = sorted(entities)
         groups = (names[start : start + BATCH] for start in range(0, len(names), BATCH))
@@ -102,7 +96,7 @@ class ConfigWriter:
                 )
 
     def _send(self, group: Mapping[str, bytes], found: Mapping[str, EntityConfig], lease: Lease) -> bool:
-        """Write one group; False when an entity changed since it was read."""
+        """Write one group; returns False where an entity changed since it was read."""
         ops: list[Op] = [*lease_checks(lease, self._paths)]
         changes_acl = self._acl_of(CONFIG_CHANGES)
         for entity, data in group.items():
@@ -111,8 +105,8 @@ class ConfigWriter:
         first, data = next(iter(group.items()))
 
         def happened() -> bool:
-            # All or nothing: one entity stands for the group. An edit on top of ours reads as "not happened", and
-            # the repeat is then refused by the version that it names.
+            # The multi is atomic, so one entity shows it. Where another client wrote after us, the repeat is refused
+            # by its version.
             node = self._store.get(f"{CONFIG}/{first}")
             return node is not None and node.data == data
 
@@ -127,17 +121,17 @@ class ConfigWriter:
         if node is not None:
             return [SetData(f"{CONFIG}/{entity}", data, node.version)]
         kind, _, name = entity.partition("/")
-        # Configs of a topic that is gone would wait for the next one of that name.
+        # Configs of a deleted topic would apply to the next topic of that name.
         there = [Check(topic_path(name))] if kind == "topics" else []
         return [*there, Create(f"{CONFIG}/{entity}", data, self._acl_of(f"{CONFIG}/{kind}"))]
 
     def _acl_of(self, parent: str) -> tuple[Acl, ...]:
-        # Brokers' configs are not for everybody to read, and their parent's ACL says so. On 0.10.2 it may not be there.
+        # The parent's ACL restricts who reads brokers' configs. On 0.10.2 the parent may be absent.
         ensure(self._store, (parent,), self._store.acl(CONFIG))
         return self._store.acl(parent)
 
     def _admitted(self, count: int) -> bool:
-        """Wait until the last minute has room for so many more notifications."""
+        """Wait until the rate limit allows that many notifications; returns False where it cannot."""
         while True:
             now = self._clock.now()
             while self._sent and self._sent[0][0] <= now - MINUTE_S:

@@ -1,4 +1,4 @@
-"""Gathers what the doctor looks at: reads only, several looks seconds apart, whatever state the cluster is in."""
+"""Reads the evidence for `doctor`, several times seconds apart; nothing is written."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kadmin.cluster.zookeeper.znodes.controller import (
     decode_controller_epoch,
 )
 from kadmin.cluster.zookeeper.znodes.notifications import ISR_CHANGES, LOG_DIR_EVENTS
-from kadmin.errors import InvalidInputError, NotAuthorizedError, NotCompletedError, StoppedError
+from kadmin.errors import InvalidInputError, NotAuthorizedError, NotCompletedError
 from kadmin.insight.diagnosis.zookeeper.evidence import (
     STAYS_S,
     AdminLook,
@@ -51,9 +51,9 @@ _WATCHED = (REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION)
 
 @dataclass(frozen=True, slots=True)
 class AdminSurvey:
-    """One look at the admin nodes, and the cluster that they are judged against.
+    """The admin nodes, as read once, and the cluster.
 
-    `heard` says whether the controller watches each of the two that it watches; nothing where there is no controller.
+    `heard` says whether the controller watches the reassignment and the election node; empty without a controller.
     """
 
     look: AdminLook
@@ -63,16 +63,16 @@ class AdminSurvey:
 
 
 def gather(context: ZooKeeperContext) -> Evidence:
-    """Look at a cluster, whatever state it is in; nothing is written.
+    """Read the evidence, whatever state the cluster is in; nothing is written.
 
-    Takes two seconds on a healthy cluster, some more where something must be seen to stand still.
+    Takes two seconds on a healthy cluster, STAYS_S seconds where an admin node exists.
     """
     require_kafka_cluster(context.store)
     context.store.sync("/")
     source = ZnodeReader(context.store, tolerant=True)
     first, started = look_at_admin(source), context.clock.now()
     samples = [_sample(source)]
-    heard = _heard(context, samples[0].controller)
+    heard = _listening(context, samples[0].controller)
     while len(samples) <= (_MORE_SAMPLES + 1 if _unsteady(samples) else 1):
         _pause(context, BETWEEN_SAMPLES_S)
         samples.append(_sample(source))
@@ -104,12 +104,12 @@ def gather(context: ZooKeeperContext) -> Evidence:
 
 
 def survey_admin(context: ZooKeeperContext) -> AdminSurvey:
-    """Look at the admin nodes, at who watches them, and at the cluster; nothing is written."""
+    """Read the admin nodes, their watches and the cluster; nothing is written."""
     require_kafka_cluster(context.store)
     context.store.sync("/")
     source = ZnodeReader(context.store, tolerant=True)
     seen, state = look_at_admin(source), read_tolerantly(source)
-    return AdminSurvey(seen, state, versions_of(source, state), _heard(context, details_of(state).controller))
+    return AdminSurvey(seen, state, versions_of(source, state), _listening(context, details_of(state).controller))
 
 
 def look_at_admin(source: ZnodeReader) -> AdminLook:
@@ -132,7 +132,7 @@ def _unsteady(samples: list[ControllerSample]) -> bool:
     return len({sample.epoch for sample in samples}) > 1 or any(sample.controller is None for sample in samples)
 
 
-def _heard(context: ZooKeeperContext, controller: ControllerNode | None) -> dict[str, Listening]:
+def _listening(context: ZooKeeperContext, controller: ControllerNode | None) -> dict[str, Listening]:
     if controller is None:
         return {}
     heard = look(context.store, _WATCHED, controller, context.clock)
@@ -146,10 +146,8 @@ def _pause(context: ZooKeeperContext, seconds: float) -> None:
 
 
 def _stop_if_asked(context: ZooKeeperContext) -> None:
-    # Looks that were cut short are no longer seconds apart, and prove nothing.
-    number = context.clock.stop_signal
-    if number is not None:
-        raise StoppedError(f"Stopped by signal {number}; nothing was changed.", signal_number=number)
+    # Readings that were cut short are not seconds apart, and prove nothing.
+    context.clock.stop_if_asked("nothing was changed", "kadmin doctor")
 
 
 def _lock(context: ZooKeeperContext, source: ZnodeReader) -> LockHeld | None:
@@ -182,7 +180,7 @@ def _operation(context: ZooKeeperContext, listing: Listing) -> OpenOperation:
     record = context.operations.record(listing.operation_id)
     try:
         work = work_of(record)
-    except InvalidInputError:  # it heals, and has no plan
+    except InvalidInputError:  # a heal has no plan
         return found
     if isinstance(work, ReassignmentWork):
         lists = {target.partition: (target.replicas, record.origin[target.partition]) for target in work.targets}

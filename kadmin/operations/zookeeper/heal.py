@@ -1,7 +1,7 @@
-"""Heals a cluster: looks, offers one repair, does it, looks again, until nothing that it can repair is left.
+"""Heals a cluster: diagnoses, offers one repair, makes it, and diagnoses again, until no repair is left.
 
-A heal is an operation of its own, under lock and fence, beside whatever else is unfinished. Each step saves what it
-replaces in the same write, is judged by the next look, and is done once.
+A heal is an operation under lock and fence, beside any unfinished one. Each step saves what it replaces in the same
+write, and is made once.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.zookeeper.model import Check, Create, Delete, SetData, details_of
-from kadmin.cluster.zookeeper.znodes.controller import CONTROLLER, CONTROLLER_EPOCH, encode_stand_in
+from kadmin.cluster.zookeeper.znodes.controller import CONTROLLER, CONTROLLER_EPOCH, encode_placeholder
 from kadmin.errors import KadminError, NotCompletedError, UnknownOutcomeError, UnreachableError, UsageError, count
 from kadmin.insight.diagnosis.finding import Trouble
 from kadmin.insight.diagnosis.zookeeper.diagnose import diagnose
@@ -51,15 +51,15 @@ if TYPE_CHECKING:
 
     Confirm: TypeAlias = Callable[[str, str], None]
 
-STAND_IN_S = 1.0
+PLACEHOLDER_S = 1.0
 REACTION_S = PICKUP_DEADLINE_AFTER_EPOCH_CHANGE_S
-"""How long a repair may take to show; a new controller of a large cluster is busy with its start."""
+"""Seconds until a repair shows; a new controller of a large cluster needs time to start."""
 
 
 def heal(context: ZooKeeperContext, lock_timeout_s: float, confirm: Confirm) -> Outcome:
-    """Heal what can be healed; `confirm` is given finding and repair before each step, and raises to end it.
+    """Heal what can be healed; `confirm` gets finding and repair before each step, and raises to decline.
 
-    Raises NotCompletedError where something remains, with the command for it.
+    Raises NotCompletedError where something remains.
     """
     diagnosis, consent = examine(context), _Consent(confirm)
     first = next_step(diagnosis, ())
@@ -86,7 +86,7 @@ def heal(context: ZooKeeperContext, lock_timeout_s: float, confirm: Confirm) -> 
 
 
 def examine(context: ZooKeeperContext) -> Diagnosis:
-    """Look once, with the znodes that the findings name."""
+    """Diagnose, and read the znodes that the findings name."""
     evidence = gather(context)
     findings = diagnose(evidence)
     paths = sorted({finding.znode for finding in findings if healable(finding)})
@@ -95,7 +95,7 @@ def examine(context: ZooKeeperContext) -> Diagnosis:
 
 
 class _Consent:
-    """Asks once for each step; a step that is repeated because the cluster changed is not asked for again."""
+    """Asks once for each step, not again where a step is repeated because the cluster changed."""
 
     def __init__(self, confirm: Confirm) -> None:
         self._confirm = confirm
@@ -109,7 +109,7 @@ class _Consent:
         except UsageError as declined:
             if not self._agreed:
                 raise
-            raise UsageError("Not confirmed; the steps done before stay done.") from declined
+            raise UsageError("Not confirmed; the earlier steps remain done.") from declined
         self._agreed.add(step.words)
 
 
@@ -133,7 +133,7 @@ class _Healing:
             self._repair,
             self._on_wait,
             lambda reason, _: _past_deadline(reason),
-            "the steps done before stay done",
+            "the earlier steps remain done",
             "kadmin heal",
         )
         try:
@@ -166,13 +166,13 @@ class _Healing:
         if outcome is PublishOutcome.LOST_LOCK:
             raise lost_lock()
         if outcome is not PublishOutcome.PUBLISHED:
-            self._context.tell(events.Noted("the cluster changed since it was read; looking again"))
+            self._context.tell(events.Noted("the cluster changed since it was read; reading it again"))
             return None
         self._context.tell(events.Noted(f"step {step.number}: {repair.words}"))
         repaired = diagnosis.findings if repair.move else (repair.finding,)
         self._tried |= {(finding.code, finding.znode) for finding in repaired}
         self._steps += 1
-        if repair.write is Write.STAND_IN:
+        if repair.write is Write.PLACEHOLDER:
             self._step_down()
         if move is not None:
             await_successor(self._context.store, self._context.clock, move.epoch_version)
@@ -191,17 +191,17 @@ class _Healing:
         return Step(number, StepKind.REPAIR, self._context.clock.timestamp(), replaced=replaced)
 
     def _step_down(self) -> None:
-        # The checks of the lease prove that our session lives, and with it that the ephemeral node is ours and not
-        # that of a controller elected meanwhile.
+        # The checks of the lease prove that our session is alive: so the ephemeral node is ours, not that of a
+        # controller elected meanwhile.
         store = self._context.store
-        self._context.clock.wait(STAND_IN_S)
+        self._context.clock.wait(PLACEHOLDER_S)
         ops: list[Op] = [*lease_checks(self._lease, self._context.paths), Delete(CONTROLLER, 0)]
 
         def happened() -> bool:
             node = store.exists(CONTROLLER)
             return node is None or node.ephemeral_owner != store.session_id
 
-        result = write(store, ops, happened, "step down as stand-in controller")
+        result = write(store, ops, happened, "delete the temporary controller node")
         if result is not None and not result.committed and not happened():
             raise lost_lock()
 
@@ -231,11 +231,11 @@ def _open(context: ZooKeeperContext, holder: Holder, diagnosis: Diagnosis, lease
 
 
 def _past_deadline(reason: str | None) -> NotCompletedError:
-    return NotCompletedError(f"The deadline passed: {reason or 'not all is healed'}.", next_command="kadmin heal")
+    return NotCompletedError(f"The deadline passed: {reason or 'something is not healed'}.", next_command="kadmin heal")
 
 
 def _unfinished(context: ZooKeeperContext) -> tuple[str, ...]:
-    """Return the heals that were killed; one whose record was never whole has written nothing: `resume` discards it."""
+    """Return the heals that were killed; one with an incomplete record has written nothing: `resume` discards it."""
     found = (each for each in context.operations.unfinished() if each.kind is OperationKind.HEAL)
     return tuple(each.operation_id for each in found if each.status.state is OperationState.RUNNING)
 
@@ -243,8 +243,8 @@ def _unfinished(context: ZooKeeperContext) -> tuple[str, ...]:
 def _ops(
     repair: RepairStep, move: ControllerMove | None, diagnosis: Diagnosis, context: ZooKeeperContext
 ) -> tuple[Op, ...]:
-    if repair.write is Write.STAND_IN:
-        return (Create(CONTROLLER, encode_stand_in(), context.store.acl("/admin"), ephemeral=True),)
+    if repair.write is Write.PLACEHOLDER:
+        return (Create(CONTROLLER, encode_placeholder(), context.store.acl("/admin"), ephemeral=True),)
     check: Op = Check(CONTROLLER_EPOCH, details_of(diagnosis.state).controller_epoch_version)
     moving: tuple[Op, ...] = ()
     if move is not None:
@@ -258,7 +258,7 @@ def _ops(
 
 
 def _verdict(findings: Sequence[Finding], steps: int) -> Finish:
-    """Return the success; raises NotCompletedError where something still blocks others."""
+    """Return the success; raises NotCompletedError where something still blocks operations."""
     left = unhealed(findings)
     done = f"healed in {count(steps, 'step')}; nothing is left to heal" if steps else "nothing to heal"
     if not left:
@@ -273,6 +273,6 @@ def _verdict(findings: Sequence[Finding], steps: int) -> Finish:
 
 def _onward(finding: Finding) -> str | None:
     if finding.code is Trouble.EMPTY_REPLICAS:
-        return f"delete the topic {finding.topic} and create it again: its data was destroyed with the empty list"
+        return f"delete the topic {finding.topic} and create it again: its data was deleted with the empty list"
     mendable = healable(finding) and (finding.hint or "").startswith("kadmin heal")
     return "kadmin doctor" if mendable else finding.hint

@@ -1,4 +1,4 @@
-"""Reads what `inspect` shows: tolerantly, so that whatever can be read is shown and the rest is named."""
+"""Reads the tables of `inspect`; what cannot be read is left out and named."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ _MESSAGES = {
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """A table, what could not be read for it, and what brokers did not tell: None where they are not asked.
+    """A table, what could not be read for it, and what brokers did not answer (None: not asked).
 
-    `more` is what the answer in JSON holds beside the table.
+    `more` are further values of the JSON answer.
     """
 
     table: Table
@@ -72,22 +72,22 @@ class Inspection:
 
 
 def inspect(context: ZooKeeperContext, name: str) -> Inspection:
-    """Read one of TABLES; nothing is written. Of the brokers, those alive are asked for the bytes on their disks."""
+    """Read one of TABLES; for the table of brokers, live ones are asked for the bytes on their disks."""
     return _inspection(context, TABLES[name])
 
 
 def inspect_tree(context: ZooKeeperContext, path: str, depth: int) -> Inspection:
-    """Read a znode and what lies below it, `depth` levels deep; raises StalePlanError where it is not."""
-    return _inspection(context, partial(_told, lambda source: facts.tree_table(_tree(source, path, depth))))
+    """Read a znode and `depth` levels below it; raises StalePlanError where it does not exist."""
+    return _inspection(context, partial(_tabled, lambda source: facts.tree_table(_tree(source, path, depth))))
 
 
 def inspect_znode(context: ZooKeeperContext, path: str) -> Inspection:
-    """Read one znode whole; raises StalePlanError where it is not."""
-    return _inspection(context, partial(_told, lambda source: _znode(source, path)))
+    """Read one znode; raises StalePlanError where it does not exist."""
+    return _inspection(context, partial(_tabled, lambda source: _znode(source, path)))
 
 
 def versions_of(source: ZnodeReader, state: ClusterState) -> KafkaVersions:
-    """Say which versions of Kafka fit what the brokers keep in ZooKeeper."""
+    """Infer the versions of Kafka from the znodes of the brokers."""
     found = source.get_many(TELLING_PATHS)
     return infer_versions({node.path for node in found if node is not None}, state)
 
@@ -98,7 +98,7 @@ def _inspection(context: ZooKeeperContext, read: Callable[[ZnodeReader], Inspect
     return read(ZnodeReader(context.store, tolerant=True))
 
 
-def _told(read: Callable[[ZnodeReader], Table], source: ZnodeReader) -> Inspection:
+def _tabled(read: Callable[[ZnodeReader], Table], source: ZnodeReader) -> Inspection:
     table = read(source)
     return Inspection(table, source.unreadable)
 
@@ -115,7 +115,7 @@ def _cluster(source: ZnodeReader) -> Table:
 
 
 def _admin_entries(source: ZnodeReader) -> Table:
-    # The nodes first: what ends between the two reads is then shown at its target, and not as never begun.
+    # The nodes first: a reassignment that completes between the two reads is then shown at its target.
     nodes = source.get_many([REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION])
     deletions, state = source.children(DELETE_TOPICS), read_tolerantly(source)
     return entry_table([read_node(node, state) for node in nodes if node is not None], deletions, state)
@@ -254,6 +254,6 @@ _IN_ZOOKEEPER: Mapping[str, Callable[[ZnodeReader], Table]] = {
 }
 TABLES: Mapping[str, Callable[[ZnodeReader], Inspection]] = {
     "brokers": _brokers,
-    **{name: partial(_told, read) for name, read in _IN_ZOOKEEPER.items()},
+    **{name: partial(_tabled, read) for name, read in _IN_ZOOKEEPER.items()},
 }
-"""The tables of a whole cluster by their names on the command line."""
+"""The tables of a cluster, by their names on the command line."""

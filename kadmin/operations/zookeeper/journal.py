@@ -1,4 +1,4 @@
-"""Operations in ZooKeeper: written whole before the first wave, read by any machine, pruned when old."""
+"""Reads and writes operations in ZooKeeper."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _CHUNKS_PER_WRITE = 8
 class Journal:
     """Reads and writes the operations of one cluster. Every write carries the lease's checks.
 
-    Raises NotCompletedError with the path of a znode that something else has written.
+    Raises NotCompletedError with the path of a znode that cannot be decoded.
     """
 
     def __init__(self, store: Store, paths: Paths) -> None:
@@ -50,18 +50,18 @@ class Journal:
         self._paths = paths
 
     def listings(self) -> tuple[Listing, ...]:
-        """Return every operation, oldest first: by the transaction that created it, as ids tell only seconds."""
+        """Return every operation, oldest first: by the transaction that created it, as ids count in seconds."""
         names = self._store.children(self._paths.operations) or ()
         nodes = self._store.get_many([self._paths.operation(name) for name in names])
         found = [(node.czxid, name, node.data) for name, node in zip(names, nodes, strict=True) if node is not None]
         return tuple(self._listing(name, data) for _, name, data in sorted(found) if data)
 
     def unfinished(self) -> tuple[Listing, ...]:
-        """Return the operations that are not finished; there is at most one unless somebody edited by hand."""
+        """Return the operations that are not finished; at most one unless edited by hand."""
         return tuple(listing for listing in self.listings() if not listing.status.state.finished)
 
     def record(self, operation_id: str) -> OperationRecord:
-        """Return the immutable part; only an operation that was `preparing` when its runner died has none."""
+        """Return the immutable part; an operation whose runner died while `preparing` has none."""
         parent = self._paths.record(operation_id)
         names = self._store.children(parent) or ()
         chunks = self._store.get_many([f"{parent}/{name}" for name in names])
@@ -92,13 +92,13 @@ class Journal:
     def ask(self, operation_id: str, request: StopRequest) -> StopRequest:
         """Leave a request for the runner and return the one that holds now: this one, or a stronger one.
 
-        The one write that is made without the lock.
+        This is the only write without the lock.
         """
         path, data = self._paths.request(operation_id), encode_request(request)
         node = self._store.get(path)
-        standing = None if node is None else self._request(node)
-        if standing is not None and standing.stop >= request.stop:
-            return standing
+        pending = None if node is None else self._request(node)
+        if pending is not None and pending.stop >= request.stop:
+            return pending
         op = Create(path, data, self._store.acl("/admin")) if node is None else SetData(path, data, node.version)
 
         def happened() -> bool:
@@ -107,11 +107,11 @@ class Journal:
 
         result = write(self._store, [op], happened, _describe([op]))
         if result is not None and not result.committed:
-            raise BusyError("Another request reached the operation just now.", next_command="kadmin status")
+            raise BusyError("Another request was written at the same time.", next_command="kadmin status")
         return request
 
     def create(self, record: OperationRecord, lease: Lease, now: str) -> None:
-        """Write the whole record; only its last write makes the state running, and only then may it publish."""
+        """Write the whole record; the last write sets the state to running."""
         acl = self._store.acl("/admin")
         operation_id = record.operation_id
         preparing = encode_status(OperationStatus(OperationState.PREPARING, now), record)
@@ -136,7 +136,7 @@ class Journal:
         self._restate(operation_id, status, lease, ())
 
     def reopen(self, operation_id: str, status: OperationStatus, lease: Lease) -> None:
-        """Overwrite the state under the lease, and take back what was asked of the operation."""
+        """Overwrite the state under the lease, and delete the request."""
         request = self._store.get(self._paths.request(operation_id))
         self._restate(operation_id, status, lease, () if request is None else (Delete(request.path, request.version),))
 
@@ -200,14 +200,14 @@ def _reading(path: str) -> Iterator[None]:
         yield
     except (zlib.error, ValueError, KeyError, TypeError, AttributeError) as error:
         raise NotCompletedError(
-            f"{path} cannot be read; it is not as kadmin wrote it.",
+            f"{path} cannot be decoded; it was not written by kadmin.",
             cause=f"{type(error).__name__}: {error}",
-            next_command=f"look at {path}; when nobody needs it, delete it by hand with everything below it",
+            next_command=f"read {path}; if it is not needed, delete it with everything below it",
         ) from error
 
 
 def lost_lock_or(result: MultiResult, paths: Paths) -> BusyError:
-    """Name what refused a write of the holder; a failed check of lock or fence means that the lock is lost."""
+    """Build the error for a refused write; a failed check of lock or fence means that the lock is lost."""
     path = getattr(result.failed, "path", "")
     if path in {paths.lock, paths.fence}:
         return lost_lock()

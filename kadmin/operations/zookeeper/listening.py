@@ -1,7 +1,7 @@
-"""Whether the controller watches an admin node, asked before anything of value is written there.
+"""Checks whether the controller watches an admin node, before a plan is written there.
 
-From 1.1 on a node that was deleted or overwritten by hand leaves the controller deaf until it moves. `wchp` on every
-server shows it; where it is not answered, a probe does.
+From 1.1 on the controller stops watching a node that was deleted or overwritten by hand, until it moves. `wchp` on
+every server shows it; where `wchp` is not answered, a probe does.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from kadmin.operations.context import Clock
 
 SECOND_LOOK_S = 2.5
-"""After a node vanishes the controller watches again within 40 ms; one that reconnects is unknown, not deaf."""
+"""A controller sets its watch again within 40 ms after a node was deleted."""
 
 
 def look(store: Store, paths: Sequence[str], controller: ControllerNode, clock: Clock) -> dict[str, Listening]:
-    """Look twice, seconds apart, before calling a controller deaf; nothing is written."""
+    """Check twice, seconds apart, before reporting a controller as deaf; nothing is written."""
     found = {path: controller_listens(store, path, controller) for path in paths}
     doubtful = [path for path, answer in found.items() if answer is Listening.DEAF]
     if doubtful:

@@ -1,8 +1,8 @@
-"""Lock and fence in ZooKeeper: one runner at a time, and no write of a runner that lost the lock without knowing.
+"""Lock and fence in ZooKeeper: one runner at a time, and no write after the lock was lost.
 
-The lock is ephemeral; a node made again at the same path has the same version, so the lock alone proves nothing.
-Taking it is one multi with a write to the fence, whose version grows with every taker. Each later write of the holder
-checks that the lock exists and that the fence has the version obtained with it, so it fails once the lock is lost.
+The lock is ephemeral. One multi creates it and writes the fence, whose version grows with every holder. Each write of
+the holder checks that the lock exists and that the fence has its version, because a lock that was created again has
+the version of the old one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def lease_checks(lease: Lease, paths: Paths) -> tuple[Op, ...]:
-    """Return what every write of the holder carries: fence first, then lock."""
+    """Return the checks of every write of the holder: fence first, then lock."""
     return Check(paths.fence, lease.token), Check(paths.lock)
 
 
@@ -79,9 +79,8 @@ class Lock:
                 clock.wait(POLL_S)
 
     def retake(self, lease: Lease, holder: Holder) -> Lease:
-        """Take a lock again that expired with our session; raises LostLockError where it was taken from us."""
-        # kazoo makes a new session by itself after an expiry. With the same session as before, the lock was released
-        # by hand, and that is final.
+        """Take a lock again that expired with our session; raises LostLockError where it was released by hand."""
+        # kazoo opens a new session after an expiry. In the same session as before, the lock was released by hand.
         if lease.session_id == self._store.session_id:
             raise lost_lock()
         return self.take(holder, 0)
@@ -91,7 +90,7 @@ class Lock:
         self._store.multi([Check(self._paths.fence, lease.token), Delete(self._paths.lock, -1)])
 
     def release_by_hand(self, operation_id: str) -> Holder:
-        """Take the lock away from its holder, whose next write then fails on the fence; returns the holder."""
+        """Delete the lock, so that the next write of its holder fails on the fence; returns the holder."""
         store, paths = self._store, self._paths
         holder = self.holder()
         if holder is None:
@@ -103,7 +102,7 @@ class Lock:
         ops: list[Op] = [Delete(paths.lock, -1), SetData(paths.fence, b"released by hand", self._fence_version())]
         result = write(store, ops, lambda: store.exists(paths.lock) is None, "release the lock")
         if result is not None and not result.committed:
-            raise BusyError("Another process took or released the lock just now.", next_command="kadmin lock show")
+            raise BusyError("Another process changed the lock at the same time.", next_command="kadmin lock show")
         return holder
 
     def _try_take(self, holder: Holder) -> Lease | None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What is supposed to happen to a group: partitions more for each topic, a number of members, a member lost."""
+    """A change to a group: more partitions for each topic, a number of members, a lost member."""
 
     add_partitions: int = 0
     members: int | None = None
@@ -29,7 +29,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class SharesPreview:
-    """Who has what before and after; how many partitions change hands; the threads that get nothing then."""
+    """Partitions by thread before and after, how many change their owner, and threads without any afterwards."""
 
     table: Table
     changed: int
@@ -37,10 +37,9 @@ class SharesPreview:
 
 
 def preview(context: ZooKeeperContext, group: str, change: Change, strategy: Strategy) -> SharesPreview:
-    """Share a group's topics out among its live old consumers, before and after a change; nothing is written.
+    """Assign a group's partitions to its live old consumers, before and after a change; nothing is written.
 
-    Raises StalePlanError for a group without live members in ZooKeeper or without topics, and for a member that is
-    none.
+    Raises StalePlanError for a group without live members or topics, and for a member that does not exist.
     """
     context.backend.check()
     state = context.backend.read()

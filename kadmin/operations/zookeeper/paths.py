@@ -23,7 +23,7 @@ class Paths:
 
     @property
     def lock(self) -> str:
-        """The ephemeral node of whoever is at work."""
+        """The ephemeral node of the holder."""
         return f"{self.root}/lock"
 
     @property
@@ -53,5 +53,5 @@ class Paths:
         return f"{self.operation(operation_id)}/steps"
 
     def step(self, operation_id: str, number: int) -> str:
-        """Return one step record's path; a repeat of a publish that happened fails on this name."""
+        """Return one step record's path; repeating a publish that succeeded fails on it."""
         return f"{self.steps(operation_id)}/{number:06d}"

@@ -1,7 +1,7 @@
-"""One publish in ZooKeeper: a single multi that holds the step record, every check, and the admin node.
+"""Publishes a step in ZooKeeper: one multi with the step record, every check, and the admin node.
 
-Step record and admin node appear together or not at all. After a lost reply the step record answers exactly whether
-it happened, even when the controller has already consumed the admin node.
+After a lost reply the step record shows whether the multi was applied, even where the controller has already deleted
+the admin node.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Publisher:
             case PublishDeletion():
                 path, ops = DELETE_TOPICS, self._deletion(action, state)
             case PublishTopic():
-                # A topic that was created meanwhile is looked at like any other change: no path counts as occupied.
+                # A topic that was created meanwhile is a change like any other: no path counts as occupied.
                 path, ops = "", self._creation(action)
         return self.send(step, [check, *ops], lease, path)
 
@@ -101,7 +101,7 @@ class Publisher:
         return [*checks, *(Create(deletion_path(topic), b"", self._acl()) for topic in action.topics)]
 
     def _creation(self, action: PublishTopic) -> list[Op]:
-        # The config comes first: brokers read it when they make the first log.
+        # The config comes first: brokers read it when they create the first log.
         recipe = action.recipe
         config, data = config_path("topics", recipe.topic), encode_config(recipe.configs)
         left = self._store.exists(config)
@@ -117,11 +117,11 @@ class Publisher:
     def take_back(
         self, step: Step, action: TakeBack, pending: PendingRequest | None, move: ControllerMove, lease: Lease
     ) -> PublishOutcome:
-        """Replace what a live admin node asks for, or create it, and move the controller: the next one reads it.
+        """Write the original replicas into the admin node, and move the controller: the next one reads them.
 
-        All other entries stay as they are, in order and value: controllers up to 2.3 forget what is not in the node.
-        An absent node still needs the move: the controller of 0.10.2 watches it, but leaves out what it is still at
-        work on (PartitionsReassignedListener in KafkaController.scala); later ones do not watch it.
+        Other entries keep their order and value: controllers up to 2.3 forget what is not in the node. The move is
+        needed without a node, too: 0.10.2 ignores entries that are in flight (PartitionsReassignedListener in
+        KafkaController.scala), and later controllers do not watch the node.
         """
         listed = {} if pending is None or pending.entries is None else pending.entries
         payload = encode_reassignment({**listed, **action.origin})
@@ -133,7 +133,7 @@ class Publisher:
         return self.send(step, [check, write, delete], lease, REASSIGN_PARTITIONS)
 
     def send(self, step: Step, ops: Iterable[Op], lease: Lease, occupiable: str = "") -> PublishOutcome:
-        """Write the step and `ops` in one multi; a node that is at `occupiable` already, or below it, occupies it."""
+        """Write the step and `ops` in one multi; an existing node at or below `occupiable` makes it OCCUPIED."""
         step_path = self._paths.step(lease.operation_id, step.number)
         head = [Create(step_path, encode_step(step), self._acl()), *lease_checks(lease, self._paths)]
         result = write(
@@ -154,7 +154,7 @@ class Publisher:
         return PublishOutcome.CHANGED
 
     def _acl(self) -> tuple[Acl, ...]:
-        # The brokers' own: a node that the controller cannot write would block everybody.
+        # The brokers' own ACL: a node that the controller cannot delete would block every later request.
         return self._store.acl("/admin")
 
 

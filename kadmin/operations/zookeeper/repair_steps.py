@@ -1,18 +1,18 @@
-"""The steps that heal a cluster, one after the other; each is proved on live brokers of every version it is for.
+"""Decides the steps of a heal, one after the other; each is tested on live brokers of every version it is for.
 
 ========================================================  =============================================
 trouble                                                   repair
 ========================================================  =============================================
 poison, ignored or zombie node, or one with a wrong ACL   delete it and move the controller
-zombie node that names moves in flight                    move the controller; the node stays
+zombie node with entries in flight                        move the controller; the node stays
 string ids or no replicas in a topic znode                write the original ids back, move the controller
 the same in an election loop                              delete or write back only: it ends the loop
-no controller                                             stand in for a second, so that brokers elect one
-deaf controller, leftover probe                           move the controller; a good node stays and is seen
+no controller                                             create and delete /controller: brokers elect one
+deaf controller, leftover probe                           move the controller, which then reads the node
 ========================================================  =============================================
 
-The controller is moved only with the last thing that it could not read: a new one would resign over the others. One
-move heals whatever a move heals, so nothing is moved twice for what one look has shown.
+The controller is moved with the last node that it could not read: a new one would resign over the others. One move
+heals everything that a move heals, so there is one for each diagnosis.
 """
 
 from __future__ import annotations
@@ -44,20 +44,20 @@ _BEYOND = frozenset({Trouble.FOREIGN_NODE, Trouble.STUCK_DELETION, Trouble.UNREA
 
 
 class Write(Enum):
-    """What a repair writes beside moving the controller."""
+    """What a repair writes, except for moving the controller."""
 
     NOTHING = "nothing"
     DELETE = "delete"
     OVERWRITE = "overwrite"
-    STAND_IN = "stand in"
+    PLACEHOLDER = "placeholder"
 
 
 @dataclass(frozen=True, slots=True)
 class RepairStep:
-    """One step. `node` is what it replaces, saved with the step; `data` what is written instead.
+    """One step. `node` is what it replaces, saved with the step; `data` is written instead.
 
-    `move` says that the controller is moved in the same write; `checked` that the write checks its epoch, which only a
-    loop forbids. `words` tell a person what would be done.
+    `move`: the same write moves the controller. `checked`: the write checks its epoch, which is impossible in a loop.
+    `words` describe the step.
     """
 
     finding: Finding
@@ -71,7 +71,7 @@ class RepairStep:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """One look: the findings, the state, and the znodes that the findings name, by path."""
+    """The findings, the state, and the znodes that the findings name, by path."""
 
     findings: Sequence[Finding]
     state: ClusterState
@@ -79,46 +79,49 @@ class Diagnosis:
 
 
 def next_step(diagnosis: Diagnosis, tried: Collection[tuple[str, str]]) -> RepairStep | None:
-    """Return the next step, None when nothing more can be done; what was tried once is not tried again."""
+    """Return the next step, None where there is none; `tried` findings are not tried again."""
     fresh = [finding for finding in diagnosis.findings if (finding.code, finding.znode) not in tried]
     looping = any(finding.code is Trouble.ELECTION_LOOP for finding in diagnosis.findings)
-    mending = {finding.znode: finding for finding in reversed(fresh) if _can_mend(finding, diagnosis)}
-    first = next((finding for finding in fresh if finding in mending.values()), None)
+    repairable = {finding.znode: finding for finding in reversed(fresh) if _is_repairable(finding, diagnosis)}
+    first = next((finding for finding in fresh if finding in repairable.values()), None)
     if first is not None:
-        move = len(mending) == 1 and not looping and diagnosis.state.controller is not None
-        return _mend(first, diagnosis, move=move, looping=looping)
+        move = len(repairable) == 1 and not looping and diagnosis.state.controller is not None
+        return _repair(first, diagnosis, move=move, looping=looping)
     if looping:
         return None
     for finding in fresh:
         if finding.code is Trouble.NO_CONTROLLER:
             return RepairStep(
-                finding, Write.STAND_IN, "stand in as controller for a second; brokers then elect one", move=False
+                finding,
+                Write.PLACEHOLDER,
+                "create /controller and delete it after a second: brokers elect one",
+                move=False,
             )
     return next((_move(finding, diagnosis) for finding in fresh if finding.code in _MOVED), None)
 
 
 def healable(finding: Finding) -> bool:
-    """Whether heal is for this trouble at this place."""
+    """Whether heal repairs this trouble at this znode."""
     return finding.code in _HEALED and (finding.code is not Trouble.WRONG_ACL or finding.znode in _ADMIN_NODES)
 
 
 def unhealed(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Return the findings that stand in everybody's way, healed by kadmin or not."""
+    """Return the findings that block every operation, repairable or not."""
     return tuple(finding for finding in findings if finding.code in _HEALED | _BEYOND)
 
 
-def _can_mend(finding: Finding, diagnosis: Diagnosis) -> bool:
+def _is_repairable(finding: Finding, diagnosis: Diagnosis) -> bool:
     node = diagnosis.nodes.get(finding.znode)
     if node is None or not healable(finding):
         return False
     if finding.code in _TOPICS:
         return repair_topic(node) is not None
-    # Its moves run although the controller cannot shrink the node: they come first.
+    # Its reassignments run although the controller cannot delete the entries: they are completed first.
     waits = finding.code is Trouble.WRONG_ACL and _names_moves(finding.znode, diagnosis.state)
     return finding.code in _NODES and not waits
 
 
-def _mend(finding: Finding, diagnosis: Diagnosis, *, move: bool, looping: bool) -> RepairStep:
+def _repair(finding: Finding, diagnosis: Diagnosis, *, move: bool, looping: bool) -> RepairStep:
     node = diagnosis.nodes[finding.znode]
     then = " and move the controller" if move else ""
     if finding.code in _TOPICS:
@@ -132,12 +135,12 @@ def _mend(finding: Finding, diagnosis: Diagnosis, *, move: bool, looping: bool) 
 def _move(finding: Finding, diagnosis: Diagnosis) -> RepairStep:
     pending = diagnosis.state.requests.reassignment
     begun = () if pending is None else pending.not_begun
-    starts = f"; it begins with {name_some(begun)}" if begun else ""
+    starts = f"; the next one starts {name_some(begun)}" if begun else ""
     return RepairStep(finding, Write.NOTHING, f"move the controller to another broker{starts}", move=True)
 
 
 def _names_moves(path: str, state: ClusterState) -> bool:
-    # Controllers up to 2.3 forget a move that is not in the node, and its union of old and new replicas stays for good.
+    # Controllers up to 2.3 forget a reassignment that is not in the node, and keep its old and new replicas for good.
     node = state.requests.reassignment
     if path != REASSIGN_PARTITIONS or node is None or node.entries is None:
         return False

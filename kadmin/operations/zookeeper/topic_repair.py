@@ -1,8 +1,8 @@
-"""Mends topic znodes that no new controller could read: replica ids as strings, and partitions without replicas.
+"""Repairs topic znodes that no new controller could read: replica ids as strings, and partitions without replicas.
 
-Both come from a wrong payload of the reassignment node. A controller keeps the replicas that were there behind those
-that were asked for, so what is left of the list after the wrong ones are out is the original, in order. From 2.7 on an
-empty target leaves the list whole and marks all of it as being removed; older controllers have destroyed the data.
+Both come from a wrong reassignment payload. A controller appends the original replicas to the requested ones, so the
+valid ids of the list are the original, in order. From 2.7 on an empty target keeps the list and marks all of it as
+being removed; older controllers have deleted the data.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _MOVING = ("adding_replicas", "removing_replicas")
 
 
 def repair_topic(node: Znode) -> bytes | None:
-    """Return the topic znode with every broken partition at its original replicas, None where nothing can be mended.
+    """Return the data with every broken partition at its original replicas, None where nothing can be repaired.
 
-    Keys, their order and the other partitions stay as they are. A partition whose list and `removing_replicas` are
-    both empty has lost its data and is left alone.
+    Keys, their order and the other partitions are unchanged. A partition whose list and `removing_replicas` are both
+    empty has lost its data and is left alone.
     """
     try:
         value = decode_object(node.path, node.data)
@@ -32,16 +32,16 @@ def repair_topic(node: Znode) -> bytes | None:
         return None
     changed = False
     for number, listed in partitions.items():
-        mended = _mended(listed, *(each.get(number, []) for each in moving))
-        if mended:
-            partitions[number] = mended
+        original = _original(listed, *(each.get(number, []) for each in moving))
+        if original:
+            partitions[number] = original
             for each in moving:
                 each.pop(number, None)
             changed = True
     return encode(value) if changed else None
 
 
-def _mended(listed: Any, adding: Any, removing: Any) -> list[int] | None:  # noqa: ANN401 - JSON as others wrote it
+def _original(listed: Any, adding: Any, removing: Any) -> list[int] | None:  # noqa: ANN401 - JSON as others wrote it
     if not all(isinstance(each, list) for each in (listed, adding, removing)):
         return None
     emptied = all(each in removing for each in listed)

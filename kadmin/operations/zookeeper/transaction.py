@@ -1,4 +1,4 @@
-"""Writes whose outcome is always known: sent once, and after a lost reply looked for, never guessed."""
+"""Writes with a known outcome: after a lost reply it is read from the cluster."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ ATTEMPTS = 5
 
 
 class CutOffError(UnreachableError):
-    """A write that never arrives although others do; trying it again later changes nothing."""
+    """A write that never arrives although others do."""
 
 
 def write(store: Store, ops: Sequence[Op], happened: Callable[[], bool], what: str) -> MultiResult | None:
     """Send one multi; None means that its reply was lost and `happened()` found it applied.
 
-    A lost reply is resolved by a `sync` and then `happened`. When it did not happen it is sent again: nothing of it
-    exists, so this is a first time. Raises UnknownOutcomeError when even that cannot be learned, NotAuthorizedError
-    when an ACL forbids the write.
+    After a lost reply `sync` and `happened` show whether it was applied; where it was not, it is sent again. Raises
+    UnknownOutcomeError where they fail, NotAuthorizedError where an ACL forbids the write.
     """
     times_lost = 0
     while True:
@@ -43,13 +42,13 @@ def write(store: Store, ops: Sequence[Op], happened: Callable[[], bool], what: s
             raise NotAuthorizedError(
                 f"Not allowed to write {getattr(result.failed, 'path', what)}.",
                 cause="its ACL grants this identity no such right",
-                next_command="use the brokers' own identity (see docs/exit-codes.md, exit code 6)",
+                next_command="authenticate as the brokers' principal (docs/exit-codes.md, exit code 6)",
             )
         return result
 
 
 def _never_arrives(what: str, lost: UnknownOutcomeError) -> CutOffError:
-    # Each time it was seen that nothing had happened, so this is no unknown outcome: something cuts exactly this write.
+    # Each time the write was found not applied: the outcome is known, and something cuts off this write.
     return CutOffError(
         f"A write was cut off {ATTEMPTS} times and never happened: {what}.",
         cause=lost.cause or lost.message,
@@ -65,15 +64,12 @@ def _look(store: Store, happened: Callable[[], bool], what: str, lost: UnknownOu
         raise UnknownOutcomeError(
             f"The outcome of a write is unknown: {what}.",
             cause=f"{lost.message} Afterwards: {error.message}",
-            next_command="kadmin status, when ZooKeeper answers again; then kadmin resume",
+            next_command="kadmin status, when ZooKeeper is reachable; then kadmin resume",
         ) from error
 
 
 def ensure(store: Store, paths: Sequence[str], acl: tuple[Acl, ...]) -> None:
-    """Create the persistent nodes that are not there yet, parents first; existing ones are left alone.
-
-    All or nothing: a parent that we may create, but not fill, must not stay behind.
-    """
+    """Create the persistent nodes that do not exist, parents first, all or none of them."""
     while missing := [path for path in paths if store.exists(path) is None]:
         ops = [Create(path, b"", acl) for path in missing]
         result = write(store, ops, partial(_exists, store, missing[-1]), f"create {missing[-1]}")

@@ -107,7 +107,7 @@ def test_a_deletion_is_published_followed_and_done_when_all_is_gone() -> None:
     ("state", "word", "kept"),
     [
         (cluster({"old-0": (1, 2)}), "delete.topic.enable", OperationState.FAILED),
-        (queued(cluster({"old-0": (1, 2)})), "did not begin", OperationState.RUNNING),
+        (queued(cluster({"old-0": (1, 2)})), "did not start", OperationState.RUNNING),
         (queued(cluster({"old-0": (1, 9)}, states={"old-0": (-1, (1,))})), "waits for 9", OperationState.RUNNING),
     ],
 )

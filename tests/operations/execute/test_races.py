@@ -78,7 +78,7 @@ def test_f38_a_lock_released_by_hand_and_taken_while_a_publish_is_in_flight_stop
         robbed.proxy.faults.append(Fault(Action.CALL, publishes, then=rob))
         run = robbed.run()
         assert run.exit_code == 5, run.error
-        assert "no longer ours" in str(run.error)
+        assert "lock was lost" in str(run.error)
         assert published(practice) == []
         holder = Lock(bob, Paths(), Clock()).holder()
         assert holder is not None

@@ -78,7 +78,7 @@ def test_with_ten_thousand_notifications_waiting_none_is_added(store: Store, lea
     with pytest.raises(BusyError, match="10004 notifications"):
         set_before.take_down(lease, OFF)
     set_before.leave(NotCompletedError("The deadline passed."), lease)
-    assert told[1].startswith("the throttle stays: /config/changes holds 10004 notifications")
+    assert told[1].startswith("the throttle remains: /config/changes holds 10004 notifications")
     assert configs(store) == before
 
 

@@ -59,7 +59,7 @@ def test_on_and_off_again_is_what_it_was_and_each_entity_is_notified_once_each_w
     throttle.take_down(lease, OFF)
     assert configs(store) == BEFORE
     assert notified(store) == ENTITIES * 2
-    assert told == ["throttled at 5kB/s: brokers: 3, topics: 1", "the throttle is off: brokers: 3, topics: 1"]
+    assert told == ["throttled at 5kB/s: brokers: 3, topics: 1", "the throttle is removed: brokers: 3, topics: 1"]
 
 
 def test_fields_that_kafka_may_add_one_day_are_kept(store: Store, lease: Lease) -> None:
@@ -132,7 +132,7 @@ def test_it_stays_while_anything_of_the_operation_is_in_flight(store: Store, lea
     leaving = throttling(store, recorded_again(throttle), told)
     leaving.leave(NotCompletedError("The deadline passed."), lease)
     assert configs(store)["brokers/1"] == RATES
-    assert told == [f"the throttle stays: a-0 still in flight; {OFF} takes it off later"]
+    assert told == [f"the throttle remains: a-0 in flight; remove it later with {OFF}"]
     reassigned(store, "a", (1, 3))
     throttle.take_down(lease, OFF)
     assert configs(store) == BEFORE
@@ -154,7 +154,7 @@ def test_without_the_lock_nothing_is_written_and_it_is_said_to_stay(store: Store
     assert config(store, "brokers/1") == RATES
     throttle.leave(LostLockError("The lock is no longer ours."), lease)
     assert told[1:] == [
-        f"the throttle stays: the cluster cannot be asked, or the lock is no longer ours; {OFF} takes it off later"
+        f"the throttle remains: the cluster is unreachable, or the lock was lost; remove it later with {OFF}"
     ]
 
 

@@ -99,7 +99,7 @@ def test_no_controller_comes_after_what_the_next_one_could_not_read() -> None:
     assert (first.write, first.move) == (Write.DELETE, False)
     second = decide(none, state=nobody)
     assert second is not None
-    assert (second.write, second.move) == (Write.STAND_IN, False)
+    assert (second.write, second.move) == (Write.PLACEHOLDER, False)
 
 
 def test_a_deaf_controller_is_moved_and_the_good_node_named() -> None:

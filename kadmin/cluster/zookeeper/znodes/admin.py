@@ -1,4 +1,4 @@
-"""The three admin znodes that controllers obey.
+"""The three admin znodes that controllers execute.
 
 Payloads (Kafka `ZkData.scala`: ReassignPartitionsZNode, PreferredReplicaElectionZNode, DeleteTopicsTopicZNode)::
 
@@ -6,9 +6,7 @@ Payloads (Kafka `ZkData.scala`: ReassignPartitionsZNode, PreferredReplicaElectio
     /admin/preferred_replica_election   {"version":1,"partitions":[{"topic":"foo","partition":0}]}
     /admin/delete_topics/<topic>        no data; one child per topic
 
-Exact encoding is the most safety-critical code here: from 2.0 on one unknown key makes the controller ignore the whole
-node, and an empty list, a string or a missing key can destroy data or loop controller elections. So encoders take typed
-values, refuse everything else, and write exactly the known keys in Kafka's own order.
+kadmin.cluster.payloads explains why encoders are strict.
 """
 
 from __future__ import annotations
@@ -41,9 +39,9 @@ def deletion_path(topic: str) -> str:
 
 
 def decode_reassignment(data: bytes | None) -> dict[TopicPartition, Replicas]:
-    """Decode as strictly as the strictest controller: a key beside the known ones makes it ignore the whole node.
+    """Decode as the strictest controllers do, which ignore a node with an unknown key.
 
-    Of two entries for one partition the last wins, as there. Empty and repeating lists are returned as found.
+    Of two entries for one partition the last wins. Empty and repeating lists are returned as found.
     """
     _refuse_unknown(decode_object(REASSIGN_PARTITIONS, data), {"version", "partitions"})
     found = {}
@@ -56,11 +54,11 @@ def decode_reassignment(data: bytes | None) -> dict[TopicPartition, Replicas]:
 def encode_election(partitions: Iterable[TopicPartition]) -> bytes:
     """Encode partitions to elect, in order; none at all is valid and controllers remove it at once.
 
-    Raises ValueError for a partition that stands twice (controllers up to 1.0 fail on it).
+    Raises ValueError for a repeated partition (controllers up to 1.0 fail on it).
     """
     listed = list(partitions)
     if len(set(listed)) != len(listed):
-        raise ValueError("a partition stands twice in the election")
+        raise ValueError("the election names a partition twice")
     return encode({"version": 1, "partitions": [partition_entry(partition) for partition in listed]})
 
 
@@ -72,7 +70,7 @@ def decode_election(data: bytes | None) -> tuple[TopicPartition, ...]:
 def encode_deletion_document(topics: Iterable[str]) -> bytes:
     """Encode the parent document of old documentation; no Kafka controller tested reads it.
 
-    Raises ValueError for no topics at all, a topic that stands twice, and what is no topic name.
+    Raises ValueError for an empty list, a repeated topic, and an invalid topic name.
     """
     listed = list(topics)
     wrong = [topic for topic in listed if not is_legal_topic_name(topic)]

@@ -1,8 +1,8 @@
 """Broker registrations, `/brokers/ids/<id>`, versions 1 to 5 (Kafka: BrokerIdZNode).
 
 1: host and port. 2 (0.9): + endpoints. 3 (0.10.0): + rack. 4 (0.10.2): + listener_security_protocol_map.
-5 (2.7): + features. `host` and `port` are the first PLAINTEXT listener's only, null and -1 where there is none:
-`endpoints` is what counts wherever it exists.
+5 (2.7): + features. `host` and `port` are those of the first PLAINTEXT listener, null and -1 without one:
+`endpoints` takes precedence.
 """
 
 from __future__ import annotations

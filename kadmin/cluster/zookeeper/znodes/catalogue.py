@@ -1,4 +1,4 @@
-"""Every znode of a Kafka cluster by its path: which codec reads it."""
+"""Finds the decoder of a znode by its path."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ _COMPILED = tuple((re.compile(pattern), decoder) for pattern, decoder in _DECODE
 
 
 def decoder_of(path: str) -> Decoder | None:
-    """Return the codec of a znode, None where the path is only a folder of others or is not Kafka's.
+    """Return the decoder of a znode, None where the path is only a parent or is not Kafka's.
 
-    The codec raises MalformedZnodeError for data that is not what Kafka writes there.
+    Decoders raise MalformedZnodeError.
     """
     return next((decoder for pattern, decoder in _COMPILED if pattern.fullmatch(path)), None)
 

@@ -1,6 +1,6 @@
 """Dynamic configs: `/config/<type>/<name>` and the notifications below `/config/changes`.
 
-Values are all strings. Brokers act on the notification only and read the entity again then (Kafka: ConfigEntityZNode,
+Values are strings. Brokers read an entity again only on a notification (Kafka: ConfigEntityZNode,
 ConfigEntityChangeNotificationZNode; version 2 of the notification from 0.10.1, 1 before).
 """
 
@@ -24,7 +24,7 @@ CONFIG_CHANGE_PREFIX = "/config/changes/config_change_"
 
 
 DEFAULT_ENTITY = "<default>"
-"""The name that stands for every entity without configs of its own."""
+"""The entity whose configs apply to all entities without their own."""
 
 
 def config_path(entity_type: str, name: str) -> str:
@@ -58,7 +58,7 @@ def encode_config(config: Mapping[str, str]) -> bytes:
 
 
 def change_config(node: Znode | None, values: Mapping[str, str | None]) -> bytes:
-    """Return an entity's data with these values (None: the key goes) and all else as it was; no node: a new one."""
+    """Return an entity's data with these values changed (None: deleted); without a node, new data."""
     document: dict[str, Any] = {"version": 1, "config": {}}
     if node is not None and node.data is not None:
         document |= decode_object(node.path, node.data)
@@ -74,7 +74,7 @@ def _configs(path: str, value: object) -> dict[str, Any]:
 
 
 def _kind(value: object) -> str:
-    # A value itself is never told: credentials are configs, too.
+    # A value is never shown: credentials are configs, too.
     return type(value).__name__
 
 

@@ -24,7 +24,7 @@ _GENERATED = re.compile(r"(.+)-([0-9]{13})-([0-9a-f]{1,8})")
 
 @dataclass(frozen=True, slots=True)
 class ConsumerOrigin:
-    """What a generated consumer id tells: where and when the consumer started (ms since 1970), and its own part."""
+    """The parts of a generated consumer id: host, start (ms since 1970), and the rest of a UUID."""
 
     host: str
     started_ms: int
@@ -71,7 +71,7 @@ def offsets_path(group: str, topic: str | None = None) -> str:
 
 
 def origin_of(group: str, consumer_id: str) -> ConsumerOrigin | None:
-    """Take a consumer id apart, `<group>_<host>-<ms>-<8 hex digits>`; None for one that was configured (consumer.id).
+    """Parse a consumer id, `<group>_<host>-<ms>-<8 hex digits>`; None for one that was configured (consumer.id).
 
     Kafka: ZookeeperConsumerConnector.
     """

@@ -27,7 +27,7 @@ FEATURE = "/feature"
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """How far a migration to KRaft is: the KRaft controller and its epoch, both -1 where none has begun."""
+    """The state of a migration to KRaft: the KRaft controller and its epoch, both -1 before it begins."""
 
     kraft_controller_id: int
     kraft_controller_epoch: int
@@ -55,8 +55,8 @@ def decode_controller(node: Znode) -> ControllerNode:
     )
 
 
-def encode_stand_in() -> bytes:
-    """Encode a `/controller` that no broker is (id -1): its deletion makes brokers elect one."""
+def encode_placeholder() -> bytes:
+    """Encode a `/controller` without a broker (id -1); its deletion makes brokers elect one."""
     return encode({"version": 1, "brokerid": -1, "timestamp": "0"})
 
 

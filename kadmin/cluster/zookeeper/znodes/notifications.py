@@ -1,4 +1,4 @@
-"""Short-lived messages to the controller, and the producer id block.
+"""Notifications to the controller, and the producer id block.
 
 `/isr_change_notification/isr_change_<n>` (leaders; unused from IBP 2.7-IV2), `/log_dir_event_notification/
 log_dir_event_<n>` (failed directories, 1.0+), `/latest_producer_id_block` (0.11+; numbers are kept as strings).
@@ -22,7 +22,7 @@ PRODUCER_ID_BLOCK = "/latest_producer_id_block"
 
 @dataclass(frozen=True, slots=True)
 class ProducerIdBlock:
-    """The last block of producer ids handed out: to which broker, first and last id."""
+    """The last block of producer ids: its broker, first and last id."""
 
     broker_id: int
     first: int

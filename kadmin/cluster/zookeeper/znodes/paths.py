@@ -1,4 +1,4 @@
-"""Which names may become part of a path, and which paths ZooKeeper takes: checked before a client sees one."""
+"""Validates names and paths before they are sent to ZooKeeper."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MOST_SHOWN = 80
 
 
 def require_topic_name(name: str) -> str:
-    """Return the name; raise InvalidInputError where no Kafka topic can be called so."""
+    """Return the name; raise InvalidInputError for an invalid topic name."""
     if not is_legal_topic_name(name):
         raise InvalidInputError(
             f"{_shown(name)} is not a topic name.",

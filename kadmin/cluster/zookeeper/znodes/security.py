@@ -1,7 +1,7 @@
 """ACLs and delegation tokens that brokers keep in ZooKeeper.
 
 Literal ACLs: `/kafka-acl/<type>/<name>`; others (2.0+): `/kafka-acl-extended/<pattern>/<type>/<name>`. Changes are
-told below `/kafka-acl-changes` (`Topic:foo`) and `/kafka-acl-extended-changes` (JSON). Tokens (1.1+):
+announced below `/kafka-acl-changes` (`Topic:foo`) and `/kafka-acl-extended-changes` (JSON). Tokens (1.1+):
 `/delegation_token/tokens/<id>`; their secret is never decoded. Kafka: ResourceZNode, DelegationTokenInfoZNode.
 """
 
@@ -24,7 +24,7 @@ DELEGATION_TOKENS = "/delegation_token/tokens"
 
 @dataclass(frozen=True, slots=True)
 class KafkaAcl:
-    """One Kafka access rule: who, from where, may or may not do what."""
+    """One access rule of Kafka."""
 
     principal: str
     permission: str
@@ -43,7 +43,7 @@ class AclChange:
 
 @dataclass(frozen=True, slots=True)
 class DelegationToken:
-    """Who owns a token and who may renew it; the secret stays where it is."""
+    """Owner and renewers of a token, without its secret."""
 
     token_id: str
     owner: str
@@ -79,7 +79,7 @@ def decode_acl_change(node: Znode) -> AclChange:
 
 
 def decode_delegation_token(node: Znode) -> DelegationToken:
-    """Decode everything of a token but its secret."""
+    """Decode a token without its secret."""
     value = decode_object(node.path, node.data)
     renewers = tuple(text(node.path, each, "renewer") for each in _list(node, "renewers"))
     return DelegationToken(

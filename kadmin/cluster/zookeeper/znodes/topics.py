@@ -1,7 +1,7 @@
 """Topics: `/brokers/topics/<topic>` (versions 1 to 3) and `.../partitions/<n>/state`.
 
 Version 1 (to 2.3) holds `partitions`; 2 (2.4) adds `adding_replicas` and `removing_replicas`; 3 (2.8) adds `topic_id`.
-Kafka: TopicZNode, TopicPartitionStateZNode. Only controllers rewrite these; kadmin writes none but a new topic's.
+Kafka: TopicZNode, TopicPartitionStateZNode. Only controllers rewrite these; kadmin writes them for new topics.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def state_path(partition: TopicPartition) -> str:
 
 
 def decode_topic(name: str, node: Znode) -> TopicNode:
-    """Decode any version; unknown keys are somebody's future and left alone."""
+    """Decode any version; unknown keys are ignored."""
     value = decode_object(node.path, node.data)
     topic_id = value.get("topic_id")
     return TopicNode(

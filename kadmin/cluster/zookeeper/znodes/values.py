@@ -1,4 +1,4 @@
-"""Typed reading of a znode's JSON: every codec fails the same way, with the path and the reason."""
+"""Typed values of a znode's JSON; every codec raises MalformedZnodeError."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _DECIMAL = re.compile(rb"-?[0-9]{1,19}")
 
 
 class MalformedZnodeError(ValueError):
-    """A znode whose data is not what its path promises."""
+    """A znode whose data does not have the format of its path."""
 
     def __init__(self, path: str, reason: str) -> None:
         self.path = path
@@ -30,7 +30,7 @@ def decode_object(path: str, data: bytes | None) -> dict[str, Any]:
 
 
 def decode_json(path: str, data: bytes | None) -> object:
-    """Decode UTF-8 JSON; NaN and its like are none."""
+    """Decode UTF-8 JSON; NaN and Infinity are refused."""
     if not data:
         raise MalformedZnodeError(path, "no data")
     try:
@@ -41,7 +41,7 @@ def decode_json(path: str, data: bytes | None) -> object:
 
 
 def leading_json(path: str, data: bytes) -> object:
-    """Decode the JSON value that the data begins with, whatever follows it, as controllers from 1.1 on do."""
+    """Decode the leading JSON value and ignore what follows, as controllers from 1.1 on do."""
     try:
         value: object = _DECODER.raw_decode(data.decode("utf-8").lstrip(" \t\r\n"))[0]
     except (ValueError, RecursionError) as error:
@@ -50,7 +50,7 @@ def leading_json(path: str, data: bytes) -> object:
 
 
 def integer(path: str, value: object, what: str) -> int:
-    """Return an int32; JSON's true and 1.0 are none."""
+    """Return an int32; true and 1.0 are refused."""
     if type(value) is not int:
         raise MalformedZnodeError(path, f"{what} is not an integer: {value!r}")
     if not MIN_INT32 <= value <= MAX_INT32:
@@ -90,5 +90,5 @@ def _refuse_constant(name: str) -> object:
     raise ValueError(f"{name} is not JSON")
 
 
-# Made once: to make one for each of very many znodes takes nearly as long as to decode them.
+# Created once: creating one takes nearly as long as decoding a znode.
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
