@@ -66,6 +66,11 @@ class Topic:
     topic_id: str | None = None
     fingerprint: int = 0
 
+    @property
+    def brokers(self) -> frozenset[int]:
+        """The brokers that hold a replica."""
+        return frozenset().union(*self.replicas.values())
+
     def partitions(self) -> tuple[TopicPartition, ...]:
         """Every partition of the topic, by number."""
         return tuple(TopicPartition(self.name, number) for number in sorted(self.replicas))

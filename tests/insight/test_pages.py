@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kadmin.cli.inspect import TABLES as COMMANDS
-from kadmin.insight.diagnosis.zookeeper import entry_table
+from kadmin.insight.diagnosis.zookeeper import admin_nodes
 from kadmin.insight.predict import consumers, disturbance
 from kadmin.insight.tables import partitions
 from kadmin.insight.tables.zookeeper import old_consumers
@@ -20,7 +20,7 @@ TABLES = {
         partitions.BROKERS,
         partitions.PARTITIONS,
         facts.CONTROLLER,
-        entry_table.ENTRIES,
+        admin_nodes.ENTRIES,
         facts.CONFIGS,
         old_consumers.CONSUMERS,
         facts.NOTIFICATIONS,

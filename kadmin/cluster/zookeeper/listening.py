@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.model import Listening
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from kadmin.cluster.zookeeper.model import ControllerNode
     from kadmin.cluster.zookeeper.store import Store
+
+SECOND_CHECK_S = 2.5
+"""A controller sets its watch again within 40 ms after a node was deleted."""
 
 _SESSION = re.compile(r"sid=0x([0-9a-f]+)")
 _MASK = 0xFFFF_FFFF_FFFF_FFFF
@@ -41,6 +44,17 @@ def who_watches(store: Store, path: str) -> Watchers:
 def in_hex(session_id: int) -> str:
     """Write a session's id as four-letter words do."""
     return f"{session_id & _MASK:x}"
+
+
+def confirmed_listening(
+    store: Store, paths: Sequence[str], controller: ControllerNode, wait: Callable[[float], None]
+) -> dict[str, Listening]:
+    """Check by path; a controller counts as deaf only after a second check, seconds later."""
+    found = {path: controller_listens(store, path, controller) for path in paths}
+    deaf = [path for path, answer in found.items() if answer is Listening.DEAF]
+    if deaf:
+        wait(SECOND_CHECK_S)
+    return found | {path: controller_listens(store, path, controller) for path in deaf}
 
 
 def controller_listens(store: Store, path: str, controller: ControllerNode) -> Listening:

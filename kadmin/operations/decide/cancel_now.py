@@ -25,11 +25,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kadmin.errors import BusyError, NotCompletedError, count, name_some
 from kadmin.operations.decide.actions import Finish, TakeBack, Wait, unfinished
+from kadmin.operations.decide.reassignment import published_targets
 from kadmin.operations.record.record import OperationState, StepKind
 from kadmin.plan.progress import Progress, judge
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from kadmin.cluster.model import Assignment, ClusterState, Replicas, TopicPartition
     from kadmin.errors import KadminError
@@ -47,7 +48,7 @@ def decide_cancel(work: ReassignmentWork, observed: Observed, *, allow_foreign: 
     if pending is not None and pending.entries is None:
         return _unreadable(pending.place)
     listed = _listed(state)
-    targets = list(_published(work, observed))
+    targets = published_targets(work, observed.steps)
     moving = [target for target in targets if judge(target, state, published=True) is Progress.RUNNING]
     todo = [target for target in moving if listed.get(target.partition) != target.current]
     if todo:
@@ -61,11 +62,6 @@ def decide_cancel(work: ReassignmentWork, observed: Observed, *, allow_foreign: 
 def _listed(state: ClusterState) -> Assignment:
     pending = state.requests.reassignment
     return {} if pending is None or pending.entries is None else pending.entries
-
-
-def _published(work: ReassignmentWork, observed: Observed) -> Iterator[PartitionTarget]:
-    waves = {step.wave for step in observed.steps if step.kind is StepKind.WAVE}
-    return (target for index in sorted(wave for wave in waves if wave is not None) for target in work.waves[index])
 
 
 def _refusal(

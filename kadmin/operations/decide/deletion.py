@@ -54,28 +54,24 @@ class DeletionWork(ListedWork):
 
     def decide(self, observed: Observed, memory: Memory, now: float) -> Action:
         """Decide the next action."""
-        return _decide(self, observed, memory, now)
+        state = observed.state
+        asked = {topic for step in observed.steps if step.kind is StepKind.DELETION for topic in step.topics}
+        present = [topic for topic in self.plan.topics if topic in state.topics]
+        queued = [topic for topic in self.plan.topics if topic in state.requests.deletions]
+        unpublished = tuple(topic for topic in present if topic not in asked and topic not in queued)
+        if unpublished:
+            if state.controller is None:
+                return Wait("the cluster has no controller", len(unpublished))
+            return changing() if memory.attempts >= PUBLISH_ATTEMPTS else PublishDeletion(unpublished, self.plan.layout)
+        if not present and not queued:
+            return Finish(OperationState.COMPLETED, f"{count(len(self.plan.topics), 'topic')} deleted")
+        if not overdue(memory, now):
+            return Wait("deleting", len(set(present) | set(queued)))
+        return _overdue(self, present, queued, state)
 
     def open(self, state: ClusterState) -> tuple[str, ...]:
         """Name the topics that exist or are queued for deletion."""
         return tuple(each for each in self.plan.topics if each in state.topics or each in state.requests.deletions)
-
-
-def _decide(work: DeletionWork, observed: Observed, memory: Memory, now: float) -> Action:
-    state = observed.state
-    asked = {topic for step in observed.steps if step.kind is StepKind.DELETION for topic in step.topics}
-    present = [topic for topic in work.plan.topics if topic in state.topics]
-    queued = [topic for topic in work.plan.topics if topic in state.requests.deletions]
-    unpublished = tuple(topic for topic in present if topic not in asked and topic not in queued)
-    if unpublished:
-        if state.controller is None:
-            return Wait("the cluster has no controller", len(unpublished))
-        return changing() if memory.attempts >= PUBLISH_ATTEMPTS else PublishDeletion(unpublished, work.plan.layout)
-    if not present and not queued:
-        return Finish(OperationState.COMPLETED, f"{count(len(work.plan.topics), 'topic')} deleted")
-    if not overdue(memory, now):
-        return Wait("deleting", len(set(present) | set(queued)))
-    return _overdue(work, present, queued, state)
 
 
 def _overdue(work: DeletionWork, present: Sequence[str], queued: Sequence[str], state: ClusterState) -> Action:
@@ -101,8 +97,7 @@ def _begun(topic: str, state: ClusterState) -> bool:
 
 def _dead_replicas(topic: str, state: ClusterState) -> tuple[int, ...]:
     found = state.topics.get(topic)
-    holding = set() if found is None else {broker for replicas in found.replicas.values() for broker in replicas}
-    return tuple(sorted(holding - set(state.brokers)))
+    return () if found is None else tuple(sorted(found.brokers - set(state.brokers)))
 
 
 def _refused(topics: Sequence[str]) -> Finish:

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState, PendingRequest
     from kadmin.operations.decide.actions import Action, Memory, Observed, Published
-    from kadmin.operations.record.record import OperationRecord
+    from kadmin.operations.record.record import OperationRecord, Step
     from kadmin.plan.model import PartitionTarget
 
     Found = dict[Progress, list[PartitionTarget]]
@@ -89,7 +89,20 @@ class ReassignmentWork(Work):
 
     def decide(self, observed: Observed, memory: Memory, now: float) -> Action:
         """Decide the next action."""
-        return _decide(self, observed, memory, now)
+        if memory.wave >= len(self.waves):
+            return _decide_end(self, observed, memory, now)
+        wave = self.waves[memory.wave]
+        found = _sort(wave, observed.state, published=published(observed, memory))
+        if len(found[Progress.DONE]) == len(wave):
+            if self.elect is Elect.AFTER_EACH_WAVE:
+                action = elect_scope([target.partition for target in wave], observed, memory, now)
+                if action is not None:
+                    return action
+            return Advance(memory.wave + 1)
+        pending = observed.state.requests.reassignment
+        if pending is not None:
+            return _with_request(pending, observed, memory, now, wave, found)
+        return _without_request(observed, memory, now, found)
 
     def in_flight(self, observed: Observed, memory: Memory) -> bool:
         """Whether the current wave was published, or a request is pending."""
@@ -101,7 +114,7 @@ class ReassignmentWork(Work):
         """Count partitions and bytes."""
         finished = self._finished(observed, memory)
         every = [target for wave in self.waves for target in wave]
-        return Tally(len(finished), len(every), _bytes(finished), _bytes(every))
+        return Tally(len(finished), len(every), copied_bytes(finished), copied_bytes(every))
 
     def left_to_do(self, observed: Observed, memory: Memory) -> tuple[str, ...]:
         """Name the partitions that are not at their target."""
@@ -114,26 +127,15 @@ class ReassignmentWork(Work):
         return finished + [each for each in running if judge(each, observed.state, published=True) is Progress.DONE]
 
 
+def published_targets(work: ReassignmentWork, steps: Iterable[Step]) -> list[PartitionTarget]:
+    """Return the targets of the waves that steps published, in order."""
+    waves = {step.wave for step in steps if step.kind is StepKind.WAVE and step.wave is not None}
+    return [target for index in sorted(waves) for target in work.waves[index]]
+
+
 def published(observed: Observed, memory: Memory) -> bool:
     """Whether a step on record published the current wave."""
     return any(step.kind is StepKind.WAVE and step.wave == memory.wave for step in observed.steps)
-
-
-def _decide(work: ReassignmentWork, observed: Observed, memory: Memory, now: float) -> Action:
-    if memory.wave >= len(work.waves):
-        return _decide_end(work, observed, memory, now)
-    wave = work.waves[memory.wave]
-    found = _sort(wave, observed.state, published=published(observed, memory))
-    if len(found[Progress.DONE]) == len(wave):
-        if work.elect is Elect.AFTER_EACH_WAVE:
-            action = elect_scope([target.partition for target in wave], observed, memory, now)
-            if action is not None:
-                return action
-        return Advance(memory.wave + 1)
-    pending = observed.state.requests.reassignment
-    if pending is not None:
-        return _with_request(pending, observed, memory, now, wave, found)
-    return _without_request(observed, memory, now, found)
 
 
 def _sort(targets: Iterable[PartitionTarget], state: ClusterState, *, published: bool) -> Found:
@@ -309,7 +311,8 @@ def _dead_target(dead: Sequence[int], targets: Sequence[PartitionTarget], state:
     )
 
 
-def _bytes(targets: Iterable[PartitionTarget]) -> int | None:
+def copied_bytes(targets: Iterable[PartitionTarget]) -> int | None:
+    """Return the bytes that are copied to reach targets, None where a size is unknown."""
     sizes = [moved_bytes(target) for target in targets]
     return None if None in sizes else sum(size or 0 for size in sizes)
 

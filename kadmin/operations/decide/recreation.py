@@ -55,29 +55,25 @@ class RecreationWork(ListedWork):
 
     def decide(self, observed: Observed, memory: Memory, now: float) -> Action:
         """Decide the next action."""
-        return _decide(self, observed, memory, now)
+        state, recipes = observed.state, self.plan.recipes
+        made = {topic for step in observed.steps if step.kind is StepKind.CREATION for topic in step.topics}
+        foreign = [recipe.topic for recipe in recipes if recipe.topic in state.topics and recipe.topic not in made]
+        if foreign:
+            return _created_by_others(foreign)
+        gone = [recipe.topic for recipe in recipes if recipe.topic in made and recipe.topic not in state.topics]
+        if gone:
+            return _deleted_again(gone)
+        wanted = [recipe for recipe in recipes if recipe.topic not in made]
+        if wanted:
+            return _make(wanted, observed, memory)
+        without = [recipe.topic for recipe in recipes if not is_whole(recipe, state)]
+        if not without:
+            return Finish(OperationState.COMPLETED, f"{count(len(recipes), 'topic')} created again, empty")
+        return _leaderless(without) if overdue(memory, now) else Wait("the controller chooses leaders", len(without))
 
     def open(self, state: ClusterState) -> tuple[str, ...]:
         """Name the topics with a partition that is absent or has no leader."""
         return tuple(recipe.topic for recipe in self.plan.recipes if not is_whole(recipe, state))
-
-
-def _decide(work: RecreationWork, observed: Observed, memory: Memory, now: float) -> Action:
-    state, recipes = observed.state, work.plan.recipes
-    made = {topic for step in observed.steps if step.kind is StepKind.CREATION for topic in step.topics}
-    foreign = [recipe.topic for recipe in recipes if recipe.topic in state.topics and recipe.topic not in made]
-    if foreign:
-        return _created_by_others(foreign)
-    gone = [recipe.topic for recipe in recipes if recipe.topic in made and recipe.topic not in state.topics]
-    if gone:
-        return _deleted_again(gone)
-    wanted = [recipe for recipe in recipes if recipe.topic not in made]
-    if wanted:
-        return _make(wanted, observed, memory)
-    without = [recipe.topic for recipe in recipes if not is_whole(recipe, state)]
-    if not without:
-        return Finish(OperationState.COMPLETED, f"{count(len(recipes), 'topic')} created again, empty")
-    return _leaderless(without) if overdue(memory, now) else Wait("the controller chooses leaders", len(without))
 
 
 def _make(wanted: Sequence[TopicRecipe], observed: Observed, memory: Memory) -> Action:

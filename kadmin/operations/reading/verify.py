@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from kadmin.documents import plan_digest
 from kadmin.operations.decide.actions import Memory, Observed, Published
 from kadmin.operations.decide.kinds import kind_of, work_of
-from kadmin.operations.decide.reassignment import ReassignmentWork
-from kadmin.operations.record.record import OperationKind, OperationState, StepKind
+from kadmin.operations.decide.reassignment import ReassignmentWork, published_targets
+from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.plan.progress import Progress
 from kadmin.plan.rules import other_cluster, require
 
@@ -79,9 +79,7 @@ def _partitions(context: Context, record: OperationRecord) -> set[TopicPartition
     work = work_of(record)
     if not isinstance(work, ReassignmentWork):
         return set()
-    steps = context.operations.steps(record.operation_id)
-    waves = {step.wave for step in steps if step.kind is StepKind.WAVE}
-    return {target.partition for index in waves if index is not None for target in work.waves[index]}
+    return {target.partition for target in published_targets(work, context.operations.steps(record.operation_id))}
 
 
 def _tally(context: Context, listing: Listing) -> Tally | None:

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 
 from kadmin.errors import InvalidInputError
 from kadmin.operations.decide.kinds import work_of
-from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.decide.reassignment import ReassignmentWork, copied_bytes
 from kadmin.operations.record.record import OperationKind, OperationState, StepKind
 from kadmin.plan.progress import judge
-from kadmin.plan.waves import moved_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -121,5 +120,4 @@ def _bytes(step: Step, work: Work | None) -> int | None:
     wave = _wave(step, work)
     if wave is None:
         return 0 if step.kind in {StepKind.ELECTION, StepKind.PROBE, StepKind.DELETION, StepKind.CREATION} else None
-    sizes = [moved_bytes(target) for target in wave]
-    return None if None in sizes else sum(size or 0 for size in sizes)
+    return copied_bytes(wave)

@@ -58,7 +58,7 @@ def plan_set(context: Context, scope: Scope, rate: int) -> ConfigChanges:
     state = _read(context)
     _require_known(scope, state)
     if scope.topics:
-        held = {broker for name in scope.topics for ids in state.topics[name].replicas.values() for broker in ids}
+        held = {broker for name in scope.topics for broker in state.topics[name].brokers}
         lists = {f"topics/{name}": dict.fromkeys(LISTS, WILDCARD) for name in scope.topics}
         wanted: ConfigValues = {**lists, **rates(scope.brokers or held, rate)}
     elif scope.brokers:
@@ -122,7 +122,7 @@ def _read(context: Context) -> ClusterState:
 
 
 def _require_known(scope: Scope, state: ClusterState) -> None:
-    held = {broker for topic in state.topics.values() for ids in topic.replicas.values() for broker in ids}
+    held = {broker for topic in state.topics.values() for broker in topic.brokers}
     unknown = [
         *(f"topic {name}" for name in scope.topics if name not in state.topics),
         *(f"broker {broker}" for broker in scope.brokers if broker not in {*state.brokers, *held}),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import Listening
+from kadmin.cluster.zookeeper.listening import confirmed_listening
 from kadmin.cluster.zookeeper.model import details_of
 from kadmin.cluster.zookeeper.reader import consumer_groups, read_cluster, read_configs, require_kafka_cluster
 from kadmin.cluster.zookeeper.znodes.brokers import BROKER_IDS
@@ -16,7 +17,6 @@ from kadmin.operations.context import Context
 from kadmin.operations.zookeeper.configs import ConfigWriter, config_backlog
 from kadmin.operations.zookeeper.controller_move import ControllerMover, await_successor
 from kadmin.operations.zookeeper.journal import Journal
-from kadmin.operations.zookeeper.listening import look
 from kadmin.operations.zookeeper.lock import Lock
 from kadmin.operations.zookeeper.publish import ADMIN_NODES, Publisher
 from kadmin.plan.waves import ZOOKEEPER_LIMITS
@@ -90,7 +90,7 @@ class ZooKeeperBackend:
         if controller is None:
             return Listening.UNKNOWN
         path = ADMIN_NODES[channel]
-        return look(self._store, [path], controller, self._clock)[path]
+        return confirmed_listening(self._store, [path], controller, self._clock.wait)[path]
 
     def publish(self, step: Step, action: Publish, seen: ClusterState, lease: Lease) -> PublishOutcome:
         """Write step record and admin node in one multi."""

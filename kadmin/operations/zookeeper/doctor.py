@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import Listening
+from kadmin.cluster.zookeeper.listening import confirmed_listening
 from kadmin.cluster.zookeeper.model import details_of
 from kadmin.cluster.zookeeper.reader import read_tolerantly, require_kafka_cluster
 from kadmin.cluster.zookeeper.znode_reader import ZnodeReader
@@ -32,7 +33,6 @@ from kadmin.operations.decide.kinds import work_of
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.record import OperationState
 from kadmin.operations.zookeeper.inspect import versions_of
-from kadmin.operations.zookeeper.listening import look
 from kadmin.plan.model import Elect
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def _unsteady(samples: list[ControllerSample]) -> bool:
 def _listening(context: ZooKeeperContext, controller: ControllerNode | None) -> dict[str, Listening]:
     if controller is None:
         return {}
-    heard = look(context.store, _WATCHED, controller, context.clock)
+    heard = confirmed_listening(context.store, _WATCHED, controller, context.clock.wait)
     _stop_if_asked(context)
     return heard
 

@@ -31,8 +31,7 @@ from kadmin.cluster.zookeeper.znodes.security import (
     decode_acls,
 )
 from kadmin.errors import StalePlanError
-from kadmin.insight.diagnosis.zookeeper.admin_nodes import read_node
-from kadmin.insight.diagnosis.zookeeper.entry_table import entry_table
+from kadmin.insight.diagnosis.zookeeper.admin_nodes import entry_table, read_node
 from kadmin.insight.diagnosis.zookeeper.versions import TELLING_PATHS, infer_versions
 from kadmin.insight.tables.partitions import broker_table, partition_table, topic_table
 from kadmin.insight.tables.zookeeper import znodes as facts

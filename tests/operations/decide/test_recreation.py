@@ -44,15 +44,15 @@ def test_topics_are_made_one_by_one_until_each_has_its_leaders() -> None:
 def test_a_topic_in_the_queue_and_a_missing_controller_are_waited_for() -> None:
     queued = replace(NONE, requests=replace(NONE.requests, deletions=("first",)))
     assert action(queued) == Wait("first is still being deleted", 2)
-    assert action(replace(NONE, controller=None)) == Wait("the cluster has no controller right now", 2)
+    assert action(replace(NONE, controller=None)) == Wait("the cluster has no controller", 2)
 
 
 @pytest.mark.parametrize(
     ("state", "steps", "kind", "kept", "word"),
     [
-        (ONE, (), BusyError, OperationState.FAILED, "first was created meanwhile"),
-        (BOTH, STEPS[:1], BusyError, OperationState.FAILED, "second was created meanwhile"),
-        (NONE, STEPS[:1], NotCompletedError, OperationState.FAILED, "deleted again by others"),
+        (ONE, (), BusyError, OperationState.FAILED, "first was created by another client"),
+        (BOTH, STEPS[:1], BusyError, OperationState.FAILED, "second was created by another client"),
+        (NONE, STEPS[:1], NotCompletedError, OperationState.FAILED, "deleted by another client"),
         (LEADERLESS, STEPS, NotCompletedError, OperationState.RUNNING, "has not chosen leaders"),
     ],
 )

@@ -89,8 +89,8 @@ def test_what_brokers_do_not_tell_is_said_with_its_reason(chroot: str, monkeypat
     begins = [each.partition(": ")[0] for each in silent.unavailable]
     assert begins == [
         "groups that keep their offsets in Kafka were not seen",
-        "delete.topic.enable of the brokers is not known (before 1.0 it is off where nobody set it)",
-        "how many bytes are lost is not known",
+        "delete.topic.enable of the brokers is not known (before 1.0 it is off by default)",
+        "the bytes that are lost are not known",
     ]
     assert all("127.0.0.1:1" in each for each in silent.unavailable)
     assert closed.sizes == {tp("a-0"): 5}

@@ -231,7 +231,7 @@ def test_the_lock_says_what_it_is_held_for(context: ZooKeeperContext) -> None:
 def test_more_than_a_minute_may_take_is_told(context: ZooKeeperContext) -> None:
     changes = {f"brokers/{number}": {LEADER_RATE: ConfigChange(None, "5")} for number in range(1001)}
     context.clock.until = context.clock.now() + 5
-    with pytest.raises(NotCompletedError, match="Not every throttle"):
+    with pytest.raises(NotCompletedError, match="before every throttle"):
         write_planned(context, lambda: changes, 0)
 
 

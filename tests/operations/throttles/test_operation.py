@@ -116,7 +116,7 @@ def test_an_edit_while_copies_run_is_kept_and_told_by_resume_and_at_the_end(stor
         "brokers/2": {LEADER_RATE: "777"},
         "topics/a": {LEADER_REPLICAS: "7:7,8:8", FOLLOWER_REPLICAS: "*"},
     }
-    assert "kept throttles that others changed meanwhile: " in told[2]
+    assert "kept throttles that another client changed: " in told[2]
     assert "topics/a follower.replication.throttled.replicas = *" in told[2]
 
 
@@ -177,7 +177,7 @@ def test_a_command_that_ends_with_nothing_in_flight_has_taken_it_off(store: Stor
     late = command("apply", plan, "-z", chroot, "--yes", "--timeout", "0")
     assert late.status == 8, late.err
     assert "throttled at 5kB/s" in late.err
-    assert "the throttle is off" in late.err
+    assert "the throttle is removed" in late.err
     again = command("resume", "-z", chroot, "--yes", "--timeout", "0")
     assert again.status == 8, again.err
     assert notified(store) == ENTITIES * 4

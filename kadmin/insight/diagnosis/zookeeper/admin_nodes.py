@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import escaped
 from kadmin.cluster.zookeeper.model import details_of
-from kadmin.cluster.zookeeper.znodes.admin import PROBE_TOPIC, REASSIGN_PARTITIONS
+from kadmin.cluster.zookeeper.znodes.admin import DELETE_TOPICS, PROBE_TOPIC, REASSIGN_PARTITIONS
 from kadmin.cluster.zookeeper.znodes.values import (
     MAX_INT32,
     MalformedZnodeError,
@@ -26,6 +26,7 @@ from kadmin.cluster.zookeeper.znodes.values import (
 )
 from kadmin.diagnostics import Diagnostic
 from kadmin.insight.diagnosis.finding import Flaw
+from kadmin.insight.tables.table import Table
 from kadmin.plan.election import obstacle
 
 if TYPE_CHECKING:
@@ -33,8 +34,10 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState, Replicas
     from kadmin.cluster.zookeeper.model import Znode
+    from kadmin.insight.tables.table import Cell
 
 _SHOWN_NAME = 80
+ENTRIES = ("node", "topic", "partition", "replicas", "motion", "flaws")
 _INT32 = re.compile(r"-?[0-9]{1,10}")
 
 
@@ -98,13 +101,27 @@ def read_node(node: Znode, state: ClusterState) -> NodeReading:
     return NodeReading(node.path, node.data, node.version, findings, entries)
 
 
+def entry_table(readings: Iterable[NodeReading], deletions: Iterable[str], state: ClusterState) -> Table:
+    """Return a row for each entry, and a row without a topic for each node with flaws of its own."""
+    rows: list[tuple[Cell, ...]] = []
+    for reading in readings:
+        if reading.findings:
+            rows.append((reading.path, None, None, None, None, _flaws(reading.findings)))
+        rows += [
+            (reading.path, each.topic, each.partition, each.replicas, each.motion and each.motion.value, flaws)
+            for each in reading.entries
+            for flaws in [_flaws(each.findings)]
+        ]
+    rows += [(DELETE_TOPICS, each, None, None, None, _flaws(deletion_findings(each, state))) for each in deletions]
+    return Table.of("admin-entries", ENTRIES, rows)
+
+
 def deletion_findings(topic: str, state: ClusterState) -> tuple[Diagnostic, ...]:
     """Return the flaws of a request to delete a topic."""
     found = state.topics.get(topic)
     if found is None:
         return tuple(_in_cluster(Entry(topic, None, None), state))
-    held = {broker for replicas in found.replicas.values() for broker in replicas}
-    return tuple(_dead(sorted(held), state))
+    return tuple(_dead(sorted(found.brokers), state))
 
 
 def _parse(node: Znode) -> tuple[object, tuple[Diagnostic, ...]]:
@@ -262,3 +279,7 @@ def _named(value: object) -> str:
         return escaped(json.dumps(value), _SHOWN_NAME)
     except RecursionError:
         return "a value that is nested too deep"
+
+
+def _flaws(findings: Iterable[Diagnostic]) -> tuple[str, ...]:
+    return tuple(str(finding.code) for finding in findings)

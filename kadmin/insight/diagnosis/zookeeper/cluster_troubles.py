@@ -71,8 +71,7 @@ def _deletions(evidence: Evidence) -> Iterator[Finding]:
     stuck = sorted(set(evidence.first.deletions) & set(evidence.last.deletions)) if evidence.stayed_s >= STAYS_S else []
     for name in stuck:
         topic = state.topics.get(name)
-        held = {broker for replicas in topic.replicas.values() for broker in replicas} if topic is not None else set()
-        dead = sorted(held - set(state.brokers))
+        dead = [] if topic is None else sorted(topic.brokers - set(state.brokers))
         why = (
             f"replicas on brokers that are not alive: {', '.join(map(str, dead))}; the live ones are deleted already"
             if dead
