@@ -49,7 +49,7 @@ def test_what_an_acl_forbids_is_told_and_nothing_runs_half(cluster: SimpleContro
     refused = command("apply", plan, "--yes", "-z", cluster.connect, "--timeout", "30")
     assert refused.status == 6, refused.err
     assert "ACL" in refused.err
-    assert "brokers' own identity" in refused.err
+    assert "brokers' principal" in refused.err
     assert IDENTITY not in refused.err
     changed = {path for path, seen in cluster.fingerprint().items() if before.get(path) != seen}
     assert changed == set()

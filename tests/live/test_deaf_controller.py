@@ -111,7 +111,7 @@ def test_without_four_letter_words_heal_waits_until_everything_stood_still(quiet
     probe = quiet.get(REASSIGN)
     hurried = quiet.kadmin("heal", "--yes", "--timeout", "20")
     assert hurried.status == 8, hurried.err
-    assert "stand still" in hurried.err
+    assert "stay unchanged" in hurried.err
     assert quiet.get(REASSIGN) == probe
     healed = quiet.kadmin("heal", "--yes")
     assert healed.status == 0, healed.err

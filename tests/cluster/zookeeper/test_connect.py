@@ -67,7 +67,7 @@ def test_printing_and_parsing_are_inverse(listed: tuple[tuple[str, int], ...], c
         ("[::1]", "no port"),
         ("[zk1]:2181", "not a host name or address"),
         ("z*k:2181", "not a host name or address"),
-        ("http://zk1:2181", "no URL"),
+        ("http://zk1:2181", "a URL"),
         ("zk1:2181/\ud800", "does not allow"),
     ],
 )

@@ -90,7 +90,7 @@ def test_servers_are_asked_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> 
         (b"Zookeeper version: 3.9.5\nMode: read-only\n", "read-only mode"),
         (b"Zookeeper version: 3.9.5\nMode: follower\n", "gave no session in time"),
         (b"", "gave no session in time"),
-        (b"HTTP/1.1 400 Bad Request\r\n", "not ZooKeeper"),
+        (b"HTTP/1.1 400 Bad Request\r\n", "not a ZooKeeper server"),
         (None, "does not answer"),
     ],
 )

@@ -127,7 +127,7 @@ def test_what_an_acl_forbids(store: Store, chroot: str) -> None:
     committed(store, Create("/admin", b"secret", (BROKERS,)))
     with pytest.raises(NotAuthorizedError, match="/admin") as caught:
         store.get("/admin")
-    assert "brokers' own identity" in (caught.value.next_command or "")
+    assert "brokers' principal" in (caught.value.next_command or "")
     failed = Create("/admin/x")
     assert store.multi([Check("/"), failed]) == MultiResult(committed=False, failed=failed, reason="NoAuth")
     with Store.connect(chroot, authentication=Authentication(digest=Digest("kafka", "wrong"))) as wrong:
@@ -220,7 +220,7 @@ def test_a_name_that_nobody_knows() -> None:
 def test_somebody_else_answers_there(live_port: int) -> None:
     with pytest.raises(UnreachableError) as caught:
         Store.connect(f"127.0.0.1:{live_port}", timeout_s=0.5)
-    assert "not ZooKeeper" in (caught.value.cause or "")
+    assert "not a ZooKeeper server" in (caught.value.cause or "")
 
 
 @pytest.fixture

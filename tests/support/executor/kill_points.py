@@ -96,7 +96,7 @@ class Ground:
 
 
 def _discarded(error: Exception) -> bool:
-    return "died before its record was whole" in str(error)
+    return "has an incomplete record" in str(error)
 
 
 def _judge(practice: Practice) -> Iterator[str]:

@@ -117,7 +117,7 @@ def test_topics_that_are_no_text_are_refused(topic: object) -> None:
 
 
 def test_a_reassignment_of_nothing_is_refused() -> None:
-    with pytest.raises(ValueError, match="for ever"):
+    with pytest.raises(ValueError, match="would stay in ZooKeeper"):
         encode_reassignment({})
 
 
@@ -227,7 +227,7 @@ def test_the_child_of_a_deletion_is_a_literal_topic_name() -> None:
         (lambda: decode_election(b'{"partitions": [{"topic": 1}]}'), "_election: topic is not a string: 1$"),
         (lambda: decode_election(b'{"partitions": [{"topic": "a", "partition": "0"}]}'), "_election: partition is not"),
         (lambda: decode_election(b"{"), "^/admin/preferred_replica_election: "),
-        (lambda: encode_election([TopicPartition("a", 0)] * 2), "^a partition stands twice in the election$"),
+        (lambda: encode_election([TopicPartition("a", 0)] * 2), "^the election names a partition twice$"),
         (lambda: encode_deletion_document(["a", "*"]), r"names: \['\*'\]$"),
         (lambda: encode_deletion_document(["a", "a"]), r"names: \['a', 'a'\]$"),
         (
