@@ -6,8 +6,7 @@ The admin nodes are read before the topics: where one is absent, the topics show
 from __future__ import annotations
 
 from contextlib import contextmanager, suppress
-from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import ClusterState, PartitionState, PendingRequest, Requests
 from kadmin.cluster.names import is_legal_topic_name
@@ -26,9 +25,7 @@ from kadmin.cluster.zookeeper.znodes.configs import CONFIG, DEFAULT_ENTITY, conf
 from kadmin.cluster.zookeeper.znodes.consumers import (
     CONSUMERS,
     decode_registration,
-    ids_path,
-    offsets_path,
-    owners_path,
+    group_path,
 )
 from kadmin.cluster.zookeeper.znodes.controller import (
     CLUSTER_ID,
@@ -55,7 +52,6 @@ if TYPE_CHECKING:
 SETTLE_ATTEMPTS = 3
 ADDING_AND_REMOVING_SINCE = 2
 """The format version of topic znodes that has adding and removing replicas (Kafka 2.4)."""
-_Key = TypeVar("_Key")
 
 
 def require_kafka_cluster(store: Store, *, tolerant: bool = False) -> None:
@@ -121,11 +117,11 @@ def consumer_groups(store: Store, topics: Iterable[str]) -> dict[str, tuple[str,
     """Return, per topic, the old-style groups that consume it now or have committed offsets in ZooKeeper for it."""
     wanted, groups = list(topics), store.children(CONSUMERS) or ()
     used: dict[str, set[str]] = {topic: set() for topic in wanted}
-    for folder in (owners_path, offsets_path):
-        named = store.children_many([folder(group) for group in groups])
+    for kind in ("owners", "offsets"):
+        named = store.children_many([group_path(group, kind) for group in groups])
         found = [(group, topic) for group, names in zip(groups, named, strict=True) for topic in names or ()]
         pairs = [(group, topic) for group, topic in found if topic in used]
-        below = store.children_many([folder(group, topic) for group, topic in pairs])
+        below = store.children_many([group_path(group, kind, topic) for group, topic in pairs])
         for (group, topic), children in zip(pairs, below, strict=True):
             if children:
                 used[topic].add(group)
@@ -199,8 +195,8 @@ def _read(source: ZnodeReader, topics: Iterable[str] | None, *, with_configs: bo
         topics=found,
         states=states,
         requests=requests,
-        topic_configs=_configs(source, "topics", list(found)) if with_configs else {},
-        broker_defaults=_configs(source, "brokers", [DEFAULT_ENTITY]).get(DEFAULT_ENTITY, {}) if with_configs else {},
+        topic_configs=configs_of(source, "topics", found) if with_configs else {},
+        broker_defaults=configs_of(source, "brokers", [DEFAULT_ENTITY]).get(DEFAULT_ENTITY, {}) if with_configs else {},
         unsettled=unsettled,
         details=ZooKeeperDetails(controller, -1 if epoch_node is None else epoch_node.version, source.unreadable),
     )
@@ -243,19 +239,13 @@ def _would_start(partition: TopicPartition, wanted: Replicas, topics: Mapping[st
 
 def _brokers(source: ZnodeReader) -> dict[int, Broker]:
     ids = sorted(int(name) for name in source.children(BROKER_IDS) if name.isascii() and name.isdigit())
-    nodes = source.get_many([broker_path(broker) for broker in ids])
-    decoded = ((broker, source.decode(partial(decode_broker, broker), node)) for broker, node in _paired(ids, nodes))
-    return {broker: found for broker, found in decoded if found is not None}
+    return dict(source.decode_many({broker: broker_path(broker) for broker in ids}, decode_broker))
 
 
 def _topics(source: ZnodeReader, names: list[str]) -> tuple[dict[str, Topic], dict[TopicPartition, PartitionState]]:
-    nodes = source.get_many([topic_path(name) for name in names])
-    topics = ((name, source.decode(partial(decode_topic, name), node)) for name, node in _paired(names, nodes))
-    found: dict[str, Topic] = {name: topic for name, topic in topics if topic is not None}
-    partitions = [partition for topic in found.values() for partition in topic.partitions()]
-    state_nodes = source.get_many([state_path(partition) for partition in partitions])
-    states = ((each, source.decode(decode_state, node)) for each, node in _paired(partitions, state_nodes))
-    return found, {partition: state for partition, state in states if state is not None}
+    found = source.decode_many({name: topic_path(name) for name in names}, decode_topic)
+    paths = {each: state_path(each) for topic in found.values() for each in topic.partitions()}
+    return dict(found), dict(source.decode_many(paths, lambda _, node: decode_state(node)))
 
 
 def _settle(
@@ -295,27 +285,23 @@ def _changed(
     return frozenset(owner for owner, before, now in zip(owners, known, seen, strict=True) if before != now)
 
 
-def _paired(keys: Iterable[_Key], nodes: Iterable[Znode | None]) -> Iterator[tuple[_Key, Znode | None]]:
-    return zip(keys, nodes, strict=True)
-
-
 def _version(found: Znode | PartitionState | None) -> int:
     if found is None:
         return -1
     return found.fingerprint if isinstance(found, PartitionState) else found.version
 
 
-def _configs(source: ZnodeReader, entity_type: str, names: list[str]) -> dict[str, dict[str, str]]:
-    nodes = source.get_many([config_path(entity_type, name) for name in names])
-    configs = ((name, source.decode(decode_config, node)) for name, node in _paired(names, nodes))
-    return {name: config for name, config in configs if config is not None}
+def configs_of(source: ZnodeReader, entity_type: str, names: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Return the configs of entities of one type, by name; those without a znode are left out."""
+    paths = {name: config_path(entity_type, name) for name in names}
+    return source.decode_many(paths, lambda _, node: decode_config(node))
 
 
 def registrations(store: Store, groups: Sequence[str]) -> dict[str, list[ConsumerRegistration]]:
     """Return the live old consumers of each group."""
-    ids = store.children_many([ids_path(group) for group in groups])
+    ids = store.children_many([group_path(group, "ids") for group in groups])
     members = [(group, name) for group, names in zip(groups, ids, strict=True) for name in names or ()]
-    nodes = store.get_many([f"{ids_path(group)}/{name}" for group, name in members])
+    nodes = store.get_many([f"{group_path(group, 'ids')}/{name}" for group, name in members])
     found: dict[str, list[ConsumerRegistration]] = {group: [] for group in groups}
     for (group, name), node in zip(members, nodes, strict=True):
         # A registration that cannot be decoded is ignored; owners and offsets still count.

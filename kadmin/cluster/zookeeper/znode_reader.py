@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from kadmin.cluster.zookeeper.model import Unreadable
@@ -9,12 +10,13 @@ from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError
 from kadmin.errors import NotAuthorizedError, NotZooKeeperModeError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from kadmin.cluster.zookeeper.model import Acl, Znode
     from kadmin.cluster.zookeeper.store import Store
     from kadmin.errors import KadminError
 
+_Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
 
@@ -91,6 +93,12 @@ class ZnodeReader:
                 raise
             self._unreadable[node.path] = Unreadable(node.path, error.reason, node.data, node.version)
             return None
+
+    def decode_many(self, paths: Mapping[_Key, str], decoder: Callable[[_Key, Znode], _Value]) -> dict[_Key, _Value]:
+        """Read and decode many znodes by key; those that do not exist or cannot be used are left out."""
+        nodes = self.get_many(list(paths.values()))
+        decoded = ((key, self.decode(partial(decoder, key), node)) for key, node in zip(paths, nodes, strict=True))
+        return {key: value for key, value in decoded if value is not None}
 
     def leave_out(self, path: str, error: KadminError) -> None:
         """Note a znode that could not be read elsewhere."""

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.model import Listening
 from kadmin.cluster.zookeeper.listening import confirmed_listening
 from kadmin.cluster.zookeeper.model import details_of
-from kadmin.cluster.zookeeper.reader import read_tolerantly, require_kafka_cluster
+from kadmin.cluster.zookeeper.reader import configs_of, read_tolerantly, require_kafka_cluster
 from kadmin.cluster.zookeeper.znode_reader import ZnodeReader
 from kadmin.cluster.zookeeper.znodes.admin import ADMIN, DELETE_TOPICS, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
-from kadmin.cluster.zookeeper.znodes.configs import CONFIG_CHANGES, config_path, decode_config
+from kadmin.cluster.zookeeper.znodes.configs import CONFIG, CONFIG_CHANGES
 from kadmin.cluster.zookeeper.znodes.controller import (
     CONTROLLER,
     CONTROLLER_EPOCH,
@@ -97,7 +97,7 @@ def gather(context: ZooKeeperContext) -> Evidence:
         root=context.paths.root,
         lock=_lock(context, source),
         operations=_operations(context, source),
-        broker_configs=_broker_configs(source),
+        broker_configs=configs_of(source, "brokers", source.children(f"{CONFIG}/brokers")),
         notifications={path: len(source.children(path)) for path in (CONFIG_CHANGES, ISR_CHANGES, LOG_DIR_EVENTS)},
     )
     return replace(evidence, state=replace(state, details=replace(details, unreadable=source.unreadable)))
@@ -186,10 +186,3 @@ def _operation(context: ZooKeeperContext, listing: Listing) -> OpenOperation:
         lists = {target.partition: (target.replicas, record.origin[target.partition]) for target in work.targets}
         return replace(found, lists=lists, elects=work.elect is not Elect.NONE)
     return replace(found, elects=isinstance(work, ElectionWork))
-
-
-def _broker_configs(source: ZnodeReader) -> Mapping[str, Mapping[str, str]]:
-    names = source.children("/config/brokers")
-    nodes = source.get_many([config_path("brokers", name) for name in names])
-    decoded = ((name, source.decode(decode_config, node)) for name, node in zip(names, nodes, strict=True))
-    return {name: config for name, config in decoded if config is not None}

@@ -127,9 +127,7 @@ def _configs(source: ZnodeReader) -> Table:
     users = [entity for entity in entities if entity.startswith("users/")]
     clients = source.children_many([f"{CONFIG}/{user}/clients" for user in users])
     entities += [f"{user}/clients/{each}" for user, names in zip(users, clients, strict=True) for each in names or ()]
-    nodes = source.get_many([f"{CONFIG}/{entity}" for entity in entities])
-    decoded = ((entity, source.decode(decode_config, node)) for entity, node in zip(entities, nodes, strict=True))
-    values: Mapping[str, Mapping[str, str]] = {entity: found for entity, found in decoded if found is not None}
+    values = source.decode_many({each: f"{CONFIG}/{each}" for each in entities}, lambda _, node: decode_config(node))
     return facts.config_table(values, read_tolerantly(source))
 
 
@@ -175,12 +173,11 @@ def _old_group(source: ZnodeReader, group: str) -> OldGroup:
     base = f"{CONSUMERS}/{group}"
     alive = source.children(f"{base}/ids")
     unknown = any(each.path == f"{base}/ids" for each in source.unreadable)
-    nodes = zip(alive, source.get_many([f"{base}/ids/{name}" for name in alive]), strict=True)
-    members = (source.decode(partial(decode_registration, name), node) for name, node in nodes)
+    members = source.decode_many({name: f"{base}/ids/{name}" for name in alive}, decode_registration)
     return OldGroup(
         group,
         None if unknown else frozenset(alive),
-        tuple(member for member in members if member is not None),
+        tuple(members.values()),
         tuple(_kept(source, f"{base}/owners", decode_owner)),
         tuple(_kept(source, f"{base}/offsets", decode_offset)),
     )

@@ -15,9 +15,7 @@ from kadmin.cluster.zookeeper.znodes.consumers import (
     decode_offset,
     decode_owner,
     decode_registration,
-    ids_path,
-    offsets_path,
-    owners_path,
+    group_path,
 )
 from kadmin.cluster.zookeeper.znodes.controller import (
     CLUSTER_ID,
@@ -140,10 +138,12 @@ def test_features() -> None:
 @pytest.mark.parametrize("name", OLD_CONSUMERS)
 def test_old_consumers(name: str) -> None:
     nodes = recorded(name)
-    fixed = nodes[ids_path("grp.one") + "/grp.one_fixedid"]
+    fixed = nodes[group_path("grp.one", "ids") + "/grp.one_fixedid"]
     registration = decode_registration("grp.one_fixedid", fixed)
     assert isinstance(registration, ConsumerRegistration)
     assert (registration.subscription, registration.pattern) == ({"t.*": 1}, "white_list")
     assert registration.timestamp_ms is not None
-    assert decode_owner(nodes[owners_path("grp.one", "t5") + "/0"]) == "grp.one_fixedid-0"
-    assert [decode_offset(nodes[f"{offsets_path('grp.one', 't5')}/{number}"]) for number in range(5)] == [8] * 5
+    assert decode_owner(nodes[group_path("grp.one", "owners", "t5") + "/0"]) == "grp.one_fixedid-0"
+    assert [decode_offset(nodes[f"{group_path('grp.one', 'offsets', 't5')}/{number}"]) for number in range(5)] == [
+        8
+    ] * 5

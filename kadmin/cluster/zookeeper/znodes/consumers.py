@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from kadmin.cluster.zookeeper.znodes.paths import require_element, require_topic_name
 from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError, decimal, decode_object, integer, mapping, text
@@ -53,21 +53,10 @@ class ConsumerRegistration:
         return 0
 
 
-def ids_path(group: str) -> str:
-    """Return the parent of a group's live consumers."""
-    return f"{CONSUMERS}/{require_element(group)}/ids"
-
-
-def owners_path(group: str, topic: str | None = None) -> str:
-    """Return the parent of a group's partition owners of one topic; without a topic, the parent of its topics."""
-    topics = f"{CONSUMERS}/{require_element(group)}/owners"
-    return topics if topic is None else f"{topics}/{require_topic_name(topic)}"
-
-
-def offsets_path(group: str, topic: str | None = None) -> str:
-    """Return the parent of a group's committed offsets of one topic; without a topic, the parent of its topics."""
-    topics = f"{CONSUMERS}/{require_element(group)}/offsets"
-    return topics if topic is None else f"{topics}/{require_topic_name(topic)}"
+def group_path(group: str, kind: Literal["ids", "owners", "offsets"], topic: str | None = None) -> str:
+    """Return the parent of a group's live consumers, or of its owners or offsets, by topic and then by partition."""
+    parent = f"{CONSUMERS}/{require_element(group)}/{kind}"
+    return parent if topic is None else f"{parent}/{require_topic_name(topic)}"
 
 
 def origin_of(group: str, consumer_id: str) -> ConsumerOrigin | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -27,11 +28,11 @@ def test_paths() -> None:
     assert topic_path("a.b") == "/brokers/topics/a.b"
     assert partitions_path("a") == "/brokers/topics/a/partitions"
     assert state_path(TopicPartition("a", 3)) == "/brokers/topics/a/partitions/3/state"
-    assert consumers.owners_path("g 1", "t") == "/consumers/g 1/owners/t"
-    assert consumers.offsets_path("g", "t") == "/consumers/g/offsets/t"
+    assert consumers.group_path("g 1", "owners", "t") == "/consumers/g 1/owners/t"
+    assert consumers.group_path("g", "offsets", "t") == "/consumers/g/offsets/t"
     assert require_path("/") == "/"
     for bad in ("a/b", "", ".", "..", "a\0", "\ud800"):
-        for path in (consumers.ids_path, topic_path, require_element, require_topic_name):
+        for path in (partial(consumers.group_path, kind="ids"), topic_path, require_element, require_topic_name):
             with pytest.raises(InvalidInputError) as caught:
                 path(bad)
             assert caught.value.message.isascii()
