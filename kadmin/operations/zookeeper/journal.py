@@ -202,7 +202,7 @@ def _reading(path: str) -> Iterator[None]:
         raise NotCompletedError(
             f"{path} cannot be decoded; it was not written by kadmin.",
             cause=f"{type(error).__name__}: {error}",
-            next_command=f"read {path}; if it is not needed, delete it with everything below it",
+            next_command=f"read {path}; if it is not needed, delete it by hand with everything below it",
         ) from error
 
 

@@ -144,6 +144,5 @@ def test_old_consumers(name: str) -> None:
     assert (registration.subscription, registration.pattern) == ({"t.*": 1}, "white_list")
     assert registration.timestamp_ms is not None
     assert decode_owner(nodes[group_path("grp.one", "owners", "t5") + "/0"]) == "grp.one_fixedid-0"
-    assert [decode_offset(nodes[f"{group_path('grp.one', 'offsets', 't5')}/{number}"]) for number in range(5)] == [
-        8
-    ] * 5
+    offsets = group_path("grp.one", "offsets", "t5")
+    assert [decode_offset(nodes[f"{offsets}/{number}"]) for number in range(5)] == [8] * 5
