@@ -15,13 +15,13 @@ import typer
 from kadmin.cli.deadline import alarm
 from kadmin.cli.options import OutputFormat
 from kadmin.errors import UsageError
-from kadmin.operations.zookeeper.backend import ZooKeeperContext, zookeeper_context
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
     from kadmin.operations.context import Clock
+    from kadmin.operations.zookeeper.backend import ZooKeeperContext
 
 ROOT_VARIABLE = "KADMIN_ROOT"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -40,6 +40,7 @@ def open_context(
     """
     from kadmin.cluster.zookeeper.store import Store
     from kadmin.operations.context import Clock
+    from kadmin.operations.zookeeper.backend import zookeeper_context
     from kadmin.operations.zookeeper.paths import Paths
     from kadmin.report.operations.follow import Follower, JsonFollower
 
