@@ -305,7 +305,7 @@ def _dead_target(dead: Sequence[int], targets: Sequence[PartitionTarget], state:
     return failed(
         StalePlanError(
             f"Target brokers are not alive: {name_some(dead)}. The controller would wait for them without end.",
-            cause=f"no registration below /brokers/ids; alive are {name_some(sorted(state.brokers), most=20)}",
+            cause=f"alive are {name_some(sorted(state.brokers), most=20)}",
             next_command=f"start broker {dead[0]}, or plan with broker {substitute} instead",
         )
     )
