@@ -39,7 +39,7 @@ class PublishOutcome(StrEnum):
 
 
 class Backend(Protocol):
-    """Reads a cluster and asks its controller for changes. Every call has a deadline of its own.
+    """Reads a cluster and asks its controller for changes. Every call has a deadline.
 
     Reads raise UnreachableError where the cluster does not answer. Writes whose fate cannot be learned raise
     UnknownOutcomeError.

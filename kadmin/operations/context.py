@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 POLL_S = 0.2
-"""Seconds between two looks, wherever kadmin waits for a cluster."""
+"""Seconds between two reads while waiting for a cluster."""
 
 
 class Clock:

@@ -70,7 +70,7 @@ class Flaw(StrEnum):
 class Finding(Diagnostic):
     """A trouble of a cluster; `apply` refuses to start on an error, not on a warning.
 
-    `znode` is the path concerned, `version` its zkVersion where a repair would replace it. `partitions` are those of
+    `znode` is the path concerned, `version` its version where a repair would replace it. `partitions` are those of
     `topic` that are broken in a topic znode. `hint` is a command or an instruction.
     """
 

@@ -169,7 +169,7 @@ class Finish:
 
 
 def failed(error: KadminError) -> Finish:
-    """Finish for good."""
+    """Finish a failed operation."""
     return Finish(OperationState.FAILED, error.message, error)
 
 

@@ -53,13 +53,13 @@ _WATCHED = (REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION)
 class AdminSurvey:
     """The admin nodes, as read once, and the cluster.
 
-    `heard` says whether the controller watches the reassignment and the election node; empty without a controller.
+    `listening` says whether the controller watches the reassignment and the election node; empty without a controller.
     """
 
     look: AdminLook
     state: ClusterState
     versions: KafkaVersions
-    heard: Mapping[str, Listening]
+    listening: Mapping[str, Listening]
 
 
 def gather(context: ZooKeeperContext) -> Evidence:
@@ -72,7 +72,7 @@ def gather(context: ZooKeeperContext) -> Evidence:
     source = ZnodeReader(context.store, tolerant=True)
     first, started = look_at_admin(source), context.clock.now()
     samples = [_sample(source)]
-    heard = _listening(context, samples[0].controller)
+    listening = _listening(context, samples[0].controller)
     while len(samples) <= (_MORE_SAMPLES + 1 if _unsteady(samples) else 1):
         _pause(context, BETWEEN_SAMPLES_S)
         samples.append(_sample(source))
@@ -92,8 +92,8 @@ def gather(context: ZooKeeperContext) -> Evidence:
         first=first,
         last=last,
         stayed_s=stayed_s,
-        deaf=frozenset(path for path, answer in heard.items() if same and answer is Listening.DEAF),
-        listening=frozenset(path for path, answer in heard.items() if same and answer is Listening.LISTENING),
+        deaf=frozenset(path for path, answer in listening.items() if same and answer is Listening.DEAF),
+        listening=frozenset(path for path, answer in listening.items() if same and answer is Listening.LISTENING),
         root=context.paths.root,
         lock=_lock(context, source),
         operations=_operations(context, source),
@@ -135,9 +135,9 @@ def _unsteady(samples: list[ControllerSample]) -> bool:
 def _listening(context: ZooKeeperContext, controller: ControllerNode | None) -> dict[str, Listening]:
     if controller is None:
         return {}
-    heard = confirmed_listening(context.store, _WATCHED, controller, context.clock.wait)
+    found = confirmed_listening(context.store, _WATCHED, controller, context.clock.wait)
     _stop_if_asked(context)
-    return heard
+    return found
 
 
 def _pause(context: ZooKeeperContext, seconds: float) -> None:

@@ -45,7 +45,7 @@ def admin_answer(survey: AdminSurvey) -> dict[str, Any]:
         "reassignment": _node_answer(survey, REASSIGN_PARTITIONS),
         "election": _node_answer(survey, PREFERRED_REPLICA_ELECTION),
         "listening": {
-            name: survey.heard.get(path, Listening.UNKNOWN).value
+            name: survey.listening.get(path, Listening.UNKNOWN).value
             for name, path in (("reassignment", REASSIGN_PARTITIONS), ("election", PREFERRED_REPLICA_ELECTION))
         },
         "deletions": {
@@ -72,7 +72,7 @@ def _absent(survey: AdminSurvey, path: str) -> str:
 
 def _heard(survey: AdminSurvey, path: str) -> list[str]:
     """Return whether the controller watches a node; empty where the four-letter words do not show it."""
-    match survey.heard.get(path, Listening.UNKNOWN):
+    match survey.listening.get(path, Listening.UNKNOWN):
         case Listening.LISTENING:
             return ["  watched by the controller"]
         case Listening.DEAF:

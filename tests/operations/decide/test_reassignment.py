@@ -246,7 +246,7 @@ def test_a_request_that_is_not_picked_up_for_5_s_has_a_warning() -> None:
     assert act(named, WAVE_1, memory=memory, now=105.0) == Wait("waiting for the controller", 1)
     late = act(named, WAVE_1, memory=memory, now=105.5)
     assert isinstance(late, Wait)
-    assert late.warning == "the controller has not begun with the request for 5 s"
+    assert late.warning == "the controller has not started the request within 5 s"
 
 
 def test_what_a_brokers_copy_does_not_show_yet_is_waited_for_and_published_again_after_the_deadline() -> None:

@@ -98,7 +98,7 @@ def test_it_outlasts_an_outage_and_names_the_command_that_goes_on() -> None:
     silent = Play([LOST])
     with pytest.raises(UnreachableError) as caught:
         silent.run()
-    assert caught.value.next_command == "kadmin resume, when the cluster answers again"
+    assert caught.value.next_command == "kadmin resume, when the cluster is reachable"
     assert OUTAGE_S <= silent.clock.time <= OUTAGE_S + POLL_S
 
 

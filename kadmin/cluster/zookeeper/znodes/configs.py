@@ -36,7 +36,7 @@ def config_path(entity_type: str, name: str) -> str:
 
 
 def desanitize(element: str) -> str:
-    """Return the user's or client's name that a znode's name stands for."""
+    """Decode the name of a user or client from a znode's name."""
     return unquote(element)
 
 

@@ -1,7 +1,7 @@
 """Finds what is wrong with the admin nodes, by what controllers will do with them, whatever tool wrote them.
 
 A listening controller starts on a valid node and removes an unusable entry within milliseconds. Most rules therefore
-compare two looks some seconds apart: a node that did not change in between is not being processed.
+compare two readings some seconds apart: a node that did not change in between is not being processed.
 """
 
 from __future__ import annotations
