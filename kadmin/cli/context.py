@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from kadmin.cli import options
 from kadmin.cli.deadline import alarm
-from kadmin.cli.options import OutputFormat
 from kadmin.errors import UsageError
-from kadmin.operations.zookeeper.backend import ZooKeeperContext, zookeeper_context
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
     from kadmin.operations.context import Clock
+    from kadmin.operations.zookeeper.backend import ZooKeeperContext
 
 ROOT_VARIABLE = "KADMIN_ROOT"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -30,7 +30,7 @@ _GRACE_S = 1.5
 
 @contextmanager
 def open_context(
-    zookeeper: str, *, timeout_s: float | None = None, story: OutputFormat = OutputFormat.HUMAN
+    zookeeper: str, *, timeout_s: float | None = None, story: options.OutputFormat = options.OutputFormat.HUMAN
 ) -> Iterator[ZooKeeperContext]:
     """Connect to the cluster, and stop at a safe point when a signal comes.
 
@@ -40,13 +40,14 @@ def open_context(
     """
     from kadmin.cluster.zookeeper.store import Store
     from kadmin.operations.context import Clock
+    from kadmin.operations.zookeeper.backend import zookeeper_context
     from kadmin.operations.zookeeper.paths import Paths
     from kadmin.report.operations.follow import Follower, JsonFollower
 
     def write(text: str) -> None:
         typer.echo(text, err=True, nl=False)
 
-    in_json = story is OutputFormat.JSON
+    in_json = story is options.OutputFormat.JSON
     follower = JsonFollower(write) if in_json else Follower(write, live=sys.stderr.isatty())
     clock = Clock(math.inf if timeout_s is None else time.monotonic() + timeout_s)
     with (

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kadmin.cli.deadline import bounded
+from kadmin.cli.inputs import read_document, write_text
 from kadmin.errors import InvalidInputError, UsageError
 
 if TYPE_CHECKING:
@@ -48,13 +49,11 @@ def convert(
     if out is None:
         typer.echo(text, nl=False)
         return
-    from kadmin.cli.inputs import write_text
 
     write_text(out, text)
 
 
 def _plan(file: Path, out: Path | None) -> str:
-    from kadmin.cli.inputs import read_document
     from kadmin.documents import dump_json, dump_yaml
     from kadmin.documents.kafka_files import parse_kafka_file
 
@@ -63,7 +62,6 @@ def _plan(file: Path, out: Path | None) -> str:
 
 
 def _kafka(file: Path, *, current: bool, lossy: bool) -> str:
-    from kadmin.cli.inputs import read_document
     from kadmin.documents import parse_document
     from kadmin.documents.kafka_files import dump_kafka_file
 

@@ -124,6 +124,10 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     "sandbox status": ("kadmin sandbox status -o json",),
     "sandbox stop-broker": ("kadmin sandbox stop-broker 2",),
     "sandbox start-broker": ("kadmin sandbox start-broker 2",),
+    "sandbox stop-controller": ("kadmin sandbox stop-controller 101 --kill",),
+    "sandbox start-controller": ("kadmin sandbox start-controller 101",),
+    "sandbox freeze": ("kadmin sandbox freeze 2",),
+    "sandbox thaw": ("kadmin sandbox thaw 2",),
     "sandbox down": ("kadmin sandbox down",),
 }
 """By the command as it is typed, without `kadmin`."""

@@ -8,6 +8,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from kadmin.cli.deadline import bounded
+from kadmin.cli.inputs import write_text
 
 schema_app = typer.Typer(help="List, show or export the JSON Schemas of documents and answers.")
 
@@ -44,7 +45,6 @@ def export_schemas(folder: FolderArgument) -> None:
 
     Editors refer to them with `$schema`; `kadmin validate --schema-dir` reads them.
     """
-    from kadmin.cli.inputs import write_text
     from kadmin.errors import NotCompletedError
     from kadmin.schema import schema_file_name, schema_names, schema_text
 

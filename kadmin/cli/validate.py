@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from kadmin.cli import options
 from kadmin.cli.deadline import bounded
 from kadmin.cli.files import find_files, path_of
-from kadmin.cli.options import PolicyOption
+from kadmin.cli.inputs import read_document, read_policy, write_text
 from kadmin.errors import InvalidInputError, NotCompletedError, UsageError
 
 if TYPE_CHECKING:
@@ -58,15 +59,14 @@ SchemaDirOption: TypeAlias = Annotated[
 def validate(
     files: FilesArgument,
     inventory: InventoryOption = None,
-    policy: PolicyOption = None,
+    policy: options.Policy = None,
     output_format: FormatOption = ValidateFormat.HUMAN,
     out: OutOption = None,
     schema_dir: SchemaDirOption = None,
 ) -> int:
     """Check plans and requests, and report every problem at once. Exit code 0 when there is no error, else 3."""
-    from kadmin.cli.inputs import read_policy, write_text
     from kadmin.inventory.validation import validate_files
-    from kadmin.report.problems.text import count
+    from kadmin.report.problems.text import tally
 
     found = validate_files(_read(files), read_policy(policy), inventory, _schemas(schema_dir))
     _refuse_to_replace(out, [file.source for file in found.files], policy, inventory)
@@ -77,7 +77,7 @@ def validate(
     typer.echo(answer)
     if output_format is ValidateFormat.GITHUB:
         _append_step_summary(found)
-    return InvalidInputError.exit_code if count(found.diagnostics)[0] else 0
+    return InvalidInputError.exit_code if tally(found.diagnostics)[0] else 0
 
 
 def _refuse_to_replace(out: Path | None, names: Sequence[str], policy: Path | None, inventory: Path | None) -> None:
@@ -105,8 +105,6 @@ def _schemas(folder: Path | None) -> SchemaSet | None:
 
 def _read(names: Sequence[str]) -> Iterator[tuple[str, bytes | InvalidInputError]]:
     """Yield each file's bytes, or why it cannot be read: nothing hides the problems of the others."""
-    from kadmin.cli.inputs import read_document
-
     for name, refusal in find_files(names):
         try:
             yield name, refusal or read_document(path_of(name))

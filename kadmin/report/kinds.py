@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kadmin.errors import count
 from kadmin.operations.decide.kinds import kind_of
 from kadmin.operations.record.record import OperationKind, StepKind
-from kadmin.report.text import count
 
 if TYPE_CHECKING:
     from kadmin.plan.model import Plan

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kadmin.report.text import NOTHING, SHOWN_ROWS, about, count, table
+from kadmin.errors import count
+from kadmin.report.text import NOTHING, SHOWN_ROWS, about, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

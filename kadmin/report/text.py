@@ -1,4 +1,4 @@
-"""Building blocks of plain text: tables, counts, sizes and durations."""
+"""Building blocks of plain text: tables, sizes and durations."""
 
 from __future__ import annotations
 
@@ -66,11 +66,6 @@ def wrapped(text: str, indent: str = "") -> list[str]:
     return textwrap.wrap(
         escaped(text, len(text)), WIDTH, subsequent_indent=indent, break_on_hyphens=False, drop_whitespace=True
     )
-
-
-def count(number: int, singular: str, plural: str | None = None) -> str:
-    """Return `1 partition`, `2 partitions`."""
-    return f"{number} {singular if number == 1 else plural or singular + 's'}"
 
 
 def change(before: object, after: object) -> str:

@@ -6,7 +6,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.model import NO_LEADER
-from kadmin.report.text import SHOWN_ROWS, about, change, count, replicas, shortened, table
+from kadmin.errors import count
+from kadmin.report.text import SHOWN_ROWS, about, change, replicas, shortened, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

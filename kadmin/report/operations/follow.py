@@ -6,11 +6,12 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from kadmin.errors import count
 from kadmin.operations.events import Noted, Opened, Progressed, StepPublished
 from kadmin.operations.record.record import StepKind
 from kadmin.plan.units import format_rate, format_size
 from kadmin.report.kinds import step_words
-from kadmin.report.text import count, duration
+from kadmin.report.text import duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable

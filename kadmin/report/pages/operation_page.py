@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import one_line
-from kadmin.errors import name_some
+from kadmin.errors import count, name_some
 from kadmin.operations.record.record import OperationState
 from kadmin.plan.progress import Progress
 from kadmin.plan.units import format_rate
@@ -33,7 +33,7 @@ from kadmin.report.pages.sections import (
     rack_section,
     worst_text,
 )
-from kadmin.report.text import UNKNOWN, about, count, duration
+from kadmin.report.text import UNKNOWN, about, duration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.names import one_line
+from kadmin.errors import count
 from kadmin.plan.units import format_rate
 from kadmin.report.kinds import words_of
 from kadmin.report.pages.page import (
@@ -32,7 +33,7 @@ from kadmin.report.pages.sections import (
 )
 from kadmin.report.plans.rows import busiest, least_seconds
 from kadmin.report.proposals import figure_rows
-from kadmin.report.text import UNKNOWN, about, count, duration
+from kadmin.report.text import UNKNOWN, about, duration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

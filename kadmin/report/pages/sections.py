@@ -8,9 +8,10 @@ import zlib
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import one_line
+from kadmin.errors import count
 from kadmin.plan.waves import added, moved_bytes
 from kadmin.report.pages.page import Chart, Packed, PageCell, PageColumn, PageTable, Section, Tone, number, size
-from kadmin.report.text import about, count, replicas
+from kadmin.report.text import about, replicas
 from kadmin.report.whatif import worst
 
 if TYPE_CHECKING:

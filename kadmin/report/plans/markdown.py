@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kadmin.errors import count
 from kadmin.plan.units import format_size
 from kadmin.report.kinds import words_of
 from kadmin.report.markdown import MOST_ROWS, cell, code, folded, more, table
 from kadmin.report.plans.rows import BROKER_COLUMNS, broker_rows
-from kadmin.report.text import count, replicas, size_text
+from kadmin.report.text import replicas, size_text
 
 if TYPE_CHECKING:
     from kadmin.operations.decide.examine import Examination

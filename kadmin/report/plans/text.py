@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kadmin.errors import count
 from kadmin.plan.units import format_rate
 from kadmin.report.kinds import words_of
 from kadmin.report.plans.rows import BROKER_COLUMNS, broker_rows, busiest, least_seconds
-from kadmin.report.text import SHOWN_ROWS, count, duration, replicas, shortened, size_text, table
+from kadmin.report.text import SHOWN_ROWS, duration, replicas, shortened, size_text, table
 
 if TYPE_CHECKING:
     from kadmin.operations.decide.examine import Examination
