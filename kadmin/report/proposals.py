@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from kadmin.errors import count
@@ -27,10 +28,8 @@ def election_answer(proposal: ElectionProposal, path: Path) -> dict[str, Any]:
     """Answer `propose election`."""
     return {
         "plan": str(path),
-        "partitions": [{"topic": p.topic, "partition": p.partition} for p in proposal.plan.partitions],
-        "impossible": [
-            {"topic": p.topic, "partition": p.partition, "reason": reason} for p, reason in proposal.impossible
-        ],
+        "partitions": [asdict(partition) for partition in proposal.plan.partitions],
+        "impossible": [{**asdict(partition), "reason": reason} for partition, reason in proposal.impossible],
     }
 
 
@@ -46,19 +45,16 @@ def proposals_text(figures: Sequence[Mapping[str, Any]], explained: Mapping[str,
 
 def figure_rows(figures: Mapping[str, Any]) -> list[tuple[str, ...]]:
     """Return each figure as its name, before, after and bound; empty where it has no meaning, NOTHING where unknown."""
-    before, after, bound = (figures[name] for name in ("before", "after", "bound"))
+    times = [figures[name] for name in ("before", "after", "bound")]
     return [
-        (
-            "replicas per broker",
-            *(f"{each['replicas_min']} - {each['replicas_max']}" for each in (before, after, bound)),
-        ),
-        ("leaders per broker", *(f"{each['leaders_min']} - {each['leaders_max']}" for each in (before, after, bound))),
-        ("bytes, max / mean", *(_ratio(each["bytes_max_over_mean"]) for each in (before, after, bound))),
-        ("bytes, deviation / mean", *(_percent(each["bytes_cv"]) for each in (before, after, bound))),
-        ("bytes led, max / mean", *(_ratio(each["leader_bytes_max_over_mean"]) for each in (before, after, bound))),
-        ("replicas above their topic's share", *(str(each["topic_excess"]) for each in (before, after, bound))),
-        ("rack violations", *(str(each["rack_violations"]) for each in (before, after, bound))),
-        ("leaders after a loss, max / fair", *(_ratio(each["failover_share"]) for each in (before, after, bound))),
+        ("replicas per broker", *(_range(each, "replicas") for each in times)),
+        ("leaders per broker", *(_range(each, "leaders") for each in times)),
+        ("bytes, max / mean", *(_ratio(each["bytes_max_over_mean"]) for each in times)),
+        ("bytes, deviation / mean", *(_percent(each["bytes_cv"]) for each in times)),
+        ("bytes led, max / mean", *(_ratio(each["leader_bytes_max_over_mean"]) for each in times)),
+        ("replicas above their topic's share", *(str(each["topic_excess"]) for each in times)),
+        ("rack violations", *(str(each["rack_violations"]) for each in times)),
+        ("leaders after a loss, max / fair", *(_ratio(each["failover_share"]) for each in times)),
         ("moves", "", str(figures["moves"]), str(figures["moves_bound"])),
         ("bytes to copy", "", _size(figures["moved_bytes"]), _size(figures["moved_bytes_bound"])),
         ("leader changes", "", str(figures["leader_changes"]), str(figures["leader_changes_bound"])),
@@ -86,8 +82,8 @@ def _fleet(figures: Sequence[Mapping[str, Any]]) -> str:
             each["reassignments"],
             each["moves"],
             each["moves_bound"],
-            f"{each['after']['replicas_min']} - {each['after']['replicas_max']}",
-            f"{each['after']['leaders_min']} - {each['after']['leaders_max']}",
+            _range(each["after"], "replicas"),
+            _range(each["after"], "leaders"),
             _ratio(each["after"]["bytes_max_over_mean"]),
             _ratio(each["after"]["failover_share"]),
         )
@@ -98,6 +94,10 @@ def _fleet(figures: Sequence[Mapping[str, Any]]) -> str:
 
 def _where(figures: Mapping[str, Any]) -> str:
     return f"{figures['cluster']}: " if figures["cluster"] else ""
+
+
+def _range(figures: Mapping[str, Any], name: str) -> str:
+    return f"{figures[f'{name}_min']} - {figures[f'{name}_max']}"
 
 
 def _ratio(value: float | None) -> str:

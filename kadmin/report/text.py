@@ -38,9 +38,11 @@ def _aligned(header: str, cells: Sequence[object]) -> list[str]:
     return [text.rjust(width) if numeric else text.ljust(width) for text in texts]
 
 
-def shortened(text: str, total: int) -> str:
+def shortened(text: str, total: int, indent: str = "") -> str:
     """Append how many rows of `total` a list of at most SHOWN_ROWS leaves out."""
-    return text if total <= SHOWN_ROWS else f"{text}\n... and {total - SHOWN_ROWS} more (all of them with -o json)"
+    return (
+        text if total <= SHOWN_ROWS else f"{text}\n{indent}... and {total - SHOWN_ROWS} more (all of them with -o json)"
+    )
 
 
 def size_text(size_bytes: int | None) -> str:

@@ -12,16 +12,16 @@ from kadmin.report.text import SHOWN_ROWS, about, change, replicas, shortened, t
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kadmin.insight.predict.whatif import LeaderChange, Load, PlacedPartition, Prediction, SingleLoss
+    from kadmin.insight.predict.whatif import LeaderChange, PlacedPartition, Prediction, SingleLoss
 
 
 def loss_text(lost: Sequence[int], found: Prediction) -> str:
     """Show what a loss of brokers does, the worst first."""
     lossy = sum(each.lossy for each in found.changes)
-    brokers = "broker" if len(lost) == 1 else "brokers"
     summary = (
-        f"without {brokers} {replicas(lost)}: {count(len(found.offline), 'partition')} offline, "
-        f"{_refuse(found)}, {count(len(found.changes), 'leader change')}"
+        f"without {'broker' if len(lost) == 1 else 'brokers'} {replicas(lost)}: "
+        f"{count(len(found.offline), 'partition')} offline, {_refuse(found)}, "
+        f"{count(len(found.changes), 'leader change')}"
         f"{f', {lossy} of them unclean: records are lost' if lossy else ''}"
     )
     return "\n\n".join([summary, *_changes(found.changes), *_refusing(found.refusing), _loads(found)])
@@ -29,10 +29,7 @@ def loss_text(lost: Sequence[int], found: Prediction) -> str:
 
 def loss_answer(lost: Sequence[int], found: Prediction) -> dict[str, Any]:
     """Answer `whatif lose`."""
-    return {
-        "lost": list(lost),
-        **_prediction_answer(found),
-    }
+    return {"lost": list(lost), **_prediction_answer(found)}
 
 
 def plan_text(found: Prediction, before: Mapping[int, SingleLoss], after: Mapping[int, SingleLoss]) -> str:
@@ -63,10 +60,24 @@ def _refuse(found: Prediction) -> str:
 
 def _prediction_answer(found: Prediction) -> dict[str, Any]:
     return {
-        "leader_changes": [_change_answer(each) for each in found.changes],
-        "offline": [{"topic": each.topic, "partition": each.partition} for each in found.offline],
-        "under_min_isr": [_refusing_answer(each) for each in found.refusing],
-        "brokers": _loads_answer(found),
+        "leader_changes": [
+            {
+                **asdict(each.partition),
+                "leader": each.leader,
+                "new_leader": each.new_leader,
+                "unclean": each.lossy,
+            }
+            for each in found.changes
+        ],
+        "offline": [asdict(each) for each in found.offline],
+        "under_min_isr": [
+            {**asdict(each.partition), "isr": list(each.isr), "min_isr": each.min_isr} for each in found.refusing
+        ],
+        "brokers": [
+            {"broker_id": broker, "before": asdict(before), "after": asdict(after) if after else None}
+            for broker, before in sorted(found.before.items())
+            for after in [found.after.get(broker)]
+        ],
     }
 
 
@@ -131,35 +142,6 @@ def worst(losses: Mapping[int, SingleLoss]) -> int | None:
 
 def _severity(loss: SingleLoss) -> tuple[int, ...]:
     return loss.offline, loss.lossy, loss.refusing, loss.most_leaders
-
-
-def _change_answer(each: LeaderChange) -> dict[str, Any]:
-    return {
-        "topic": each.partition.topic,
-        "partition": each.partition.partition,
-        "leader": each.leader,
-        "new_leader": each.new_leader,
-        "unclean": each.lossy,
-    }
-
-
-def _refusing_answer(each: PlacedPartition) -> dict[str, Any]:
-    return {
-        "topic": each.partition.topic,
-        "partition": each.partition.partition,
-        "isr": list(each.isr),
-        "min_isr": each.min_isr,
-    }
-
-
-def _loads_answer(found: Prediction) -> list[dict[str, Any]]:
-    def load(loads: Mapping[int, Load], broker: int) -> dict[str, Any] | None:
-        return asdict(loads[broker]) if broker in loads else None
-
-    return [
-        {"broker_id": broker, "before": load(found.before, broker), "after": load(found.after, broker)}
-        for broker in sorted(found.before)
-    ]
 
 
 def _single_answer(loss: SingleLoss) -> dict[str, Any]:

@@ -57,7 +57,7 @@ def _span(amounts: Sequence[int], shown: Callable[[int], str]) -> str:
     return most if least == most else f"{least} to {most}"
 
 
-def broker_section(found: Forecast, limits: Limits | None, times: tuple[str, str]) -> Section:
+def brokers(found: Forecast, limits: Limits | None, times: tuple[str, str]) -> Section:
     """Return replicas, leaders, bytes and leader bytes of each broker at both times, with its capacity."""
     capacities = any(each.capacity_bytes is not None for each in found.brokers)
     columns = [PageColumn("Broker"), PageColumn("Rack", numeric=False)]
@@ -74,7 +74,7 @@ def broker_section(found: Forecast, limits: Limits | None, times: tuple[str, str
     return Section("brokers", "Brokers", lead, PageTable(tuple(columns), rows, tuple(footer)), heat=True)
 
 
-def rack_section(found: Forecast, times: tuple[str, str]) -> Section:
+def racks(found: Forecast, times: tuple[str, str]) -> Section:
     """Return what each rack and its brokers hold, and the partitions that its loss takes offline."""
     pairs = [(name, time) for name in ("Replicas", "Leaders", "Bytes") for time in times]
     asked = [each for each in found.racks if each.rack is not None]
@@ -95,7 +95,7 @@ def rack_section(found: Forecast, times: tuple[str, str]) -> Section:
     return Section("racks", "Racks", lead, PageTable(tuple(columns), rows))
 
 
-def loss_section(found: Forecast, times: tuple[str, str]) -> Section:
+def losses(found: Forecast, times: tuple[str, str]) -> Section:
     """Return the effects of losing each broker alone."""
     both = bool(found.losses_before)
     names = ("Offline", "Refuse acks=all", "Unclean", "Leader changes", "Most leaders")
@@ -117,7 +117,7 @@ def loss_section(found: Forecast, times: tuple[str, str]) -> Section:
     return Section("losses", "What if a broker is lost", lead, PageTable(tuple(columns), tuple(rows)))
 
 
-def largest_section(targets: Sequence[PartitionTarget], title: str) -> Section:
+def largest_moves(targets: Sequence[PartitionTarget]) -> Section:
     """Return the entries that copy most bytes, those of unknown size first."""
     ordered = sorted(targets, key=_weight, reverse=True)
     columns = (
@@ -130,10 +130,10 @@ def largest_section(targets: Sequence[PartitionTarget], title: str) -> Section:
     lead = f"Entries that copy data: {copying:,} of {len(targets):,}; the others change the order only."
     if len(targets) > LARGEST:
         lead += f" These are the {LARGEST} largest."
-    return Section("largest", title, lead, PageTable(columns, rows))
+    return Section("largest", "Largest moves", lead, PageTable(columns, rows))
 
 
-def full_section(targets: Sequence[PartitionTarget]) -> Section:
+def every_change(targets: Sequence[PartitionTarget]) -> Section:
     """Return every entry, compressed."""
     columns = (
         PageColumn("Topic", numeric=False),

@@ -12,7 +12,7 @@ from kadmin.errors import count
 from kadmin.insight.diagnosis.zookeeper.admin_nodes import deletion_findings, read_node
 from kadmin.insight.diagnosis.zookeeper.admin_troubles import worst_effect
 from kadmin.insight.diagnosis.zookeeper.effects import Effect
-from kadmin.report.text import SHOWN_ROWS, replicas, wrapped
+from kadmin.report.text import SHOWN_ROWS, replicas, shortened, wrapped
 from kadmin.report.zookeeper.doctor import versions_answer
 
 if TYPE_CHECKING:
@@ -95,9 +95,7 @@ def _node(reading: NodeReading, survey: AdminSurvey) -> str:
         lines += wrapped(f"  wrong: {found.message}", "    ")
     for entry in reading.entries[:SHOWN_ROWS]:
         lines += _entry(entry)
-    if len(reading.entries) > SHOWN_ROWS:
-        lines.append(f"  ... and {len(reading.entries) - SHOWN_ROWS} more (all of them with -o json)")
-    return "\n".join(lines)
+    return shortened("\n".join(lines), len(reading.entries), indent="  ")
 
 
 def _entry(entry: Entry) -> list[str]:
@@ -118,9 +116,7 @@ def _deletions(survey: AdminSurvey) -> str:
         lines += wrapped(f"  {topic}", "    ")
         for found in deletion_findings(topic, survey.state):
             lines += wrapped(f"    wrong: {found.message}", "      ")
-    if len(topics) > SHOWN_ROWS:
-        lines.append(f"  ... and {len(topics) - SHOWN_ROWS} more (all of them with -o json)")
-    return "\n".join(lines)
+    return shortened("\n".join(lines), len(topics), indent="  ")
 
 
 def _document(survey: AdminSurvey) -> str | None:
