@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kadmin.cli.files import STANDARD_INPUT
 from kadmin.errors import InvalidInputError, NotCompletedError, StalePlanError
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import TopicPartition
     from kadmin.plan.model import Plan, Policy, RebalanceRequest, RecreationPlan
+
+_Document = TypeVar("_Document")
 
 
 def read_document(path: Path) -> bytes:
@@ -59,35 +61,32 @@ def read_plan(path: Path) -> Plan:
 
 def read_recipe(path: Path) -> RecreationPlan:
     """Read a TopicRecipe."""
-    from kadmin.documents import parse_document
     from kadmin.plan.model import RecreationPlan
 
-    document = parse_document(read_document(path), str(path))
-    if isinstance(document, RecreationPlan):
-        return document
-    raise InvalidInputError(f"{path} is not a TopicRecipe.", next_command="kadmin schema show topic-recipe")
+    return _read_kind(path, RecreationPlan, "TopicRecipe", "topic-recipe")
 
 
 def read_request(path: Path) -> RebalanceRequest:
     """Read a RebalanceRequest."""
-    from kadmin.documents import parse_document
     from kadmin.plan.model import RebalanceRequest
 
-    document = parse_document(read_document(path), str(path))
-    if isinstance(document, RebalanceRequest):
-        return document
-    raise InvalidInputError(f"{path} is not a RebalanceRequest.", next_command="kadmin schema show rebalance-request")
+    return _read_kind(path, RebalanceRequest, "RebalanceRequest", "rebalance-request")
 
 
 def read_policy(path: Path | None) -> Policy:
     """Read a Policy; no path gives the default one."""
-    from kadmin.documents import parse_document
     from kadmin.plan.model import Policy
 
-    document = Policy() if path is None else parse_document(read_document(path), str(path))
-    if isinstance(document, Policy):
+    return Policy() if path is None else _read_kind(path, Policy, "Policy", "policy")
+
+
+def _read_kind(path: Path, model: type[_Document], kind: str, schema: str) -> _Document:
+    from kadmin.documents import parse_document
+
+    document = parse_document(read_document(path), str(path))
+    if isinstance(document, model):
         return document
-    raise InvalidInputError(f"{path} is not a Policy.", next_command="kadmin schema show policy")
+    raise InvalidInputError(f"{path} is not a {kind}.", next_command=f"kadmin schema show {schema}")
 
 
 def read_sizes(path: Path | None) -> Mapping[TopicPartition, int]:
