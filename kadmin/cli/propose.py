@@ -16,9 +16,9 @@ import typer
 from kadmin.cli import options
 from kadmin.cli.context import open_context, require_cluster
 from kadmin.cli.deadline import bounded
-from kadmin.cli.inputs import read_request, write_plan, write_text
+from kadmin.cli.inputs import make_folder, read_request, write_plan, write_text
 from kadmin.cli.output import answer
-from kadmin.errors import NotCompletedError, UsageError
+from kadmin.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -197,10 +197,7 @@ def _paths(out: Path, names: Iterable[str], suffix: str) -> dict[str, Path]:
     fleet = [name for name in names if name != SINGLE_CLUSTER]
     if not fleet:
         return {SINGLE_CLUSTER: out}
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise NotCompletedError(f"Cannot write {out}.", cause=error.strerror or str(error)) from error
+    make_folder(out)
     return {name: out / f"{name}{suffix}" for name in fleet}
 
 

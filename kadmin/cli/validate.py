@@ -13,8 +13,8 @@ import typer
 from kadmin.cli import options
 from kadmin.cli.deadline import bounded
 from kadmin.cli.files import find_files, path_of
-from kadmin.cli.inputs import read_document, read_policy, write_text
-from kadmin.errors import InvalidInputError, NotCompletedError, UsageError
+from kadmin.cli.inputs import read_document, read_policy, write_text, writing
+from kadmin.errors import InvalidInputError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -113,33 +113,23 @@ def _read(names: Sequence[str]) -> Iterator[tuple[str, bytes | InvalidInputError
 
 
 def _render(output_format: ValidateFormat, found: Validation) -> str:
+    from kadmin.report.problems import github, gitlab, junit, sarif, text
+
     files, problems = [file.source for file in found.files], found.diagnostics
     match output_format:
         case ValidateFormat.JSON:
-            from kadmin.report.problems.text import problems_json
-
-            return problems_json(files, problems)
+            return text.problems_json(files, problems)
         case ValidateFormat.GITHUB:
-            from kadmin.report.problems.github import annotation_lines
-
-            return annotation_lines(files, problems)
+            return github.annotation_lines(files, problems)
         case ValidateFormat.SARIF:
-            from kadmin.report.problems.sarif import sarif
-
-            return sarif(files, problems)
+            return sarif.sarif(files, problems)
         case ValidateFormat.GITLAB:
-            from kadmin.report.problems.gitlab import code_quality
-
-            return code_quality(problems)
+            return gitlab.code_quality(problems)
         case ValidateFormat.JUNIT:
-            from kadmin.report.problems.junit import junit
-
-            return junit(files, problems)
+            return junit.junit(files, problems)
         case ValidateFormat.HUMAN:
-            from kadmin.report.problems.text import problems_text
-
             width = shutil.get_terminal_size((100, 24)).columns
-            return problems_text({file.source: file.text for file in found.files}, problems, width)
+            return text.problems_text({file.source: file.text for file in found.files}, problems, width)
 
 
 def _append_step_summary(found: Validation) -> None:
@@ -149,8 +139,5 @@ def _append_step_summary(found: Validation) -> None:
         return
     from kadmin.report.problems.github import step_summary
 
-    try:
-        with Path(path).open("a", encoding="utf-8") as summary:
-            summary.write(step_summary([file.source for file in found.files], found.diagnostics))
-    except OSError as error:
-        raise NotCompletedError(f"Cannot write {path}.", cause=error.strerror or str(error)) from error
+    with writing(path), Path(path).open("a", encoding="utf-8") as summary:
+        summary.write(step_summary([file.source for file in found.files], found.diagnostics))

@@ -1,8 +1,4 @@
-"""The words that differ by kind of operation and by kind of step: one row for each kind.
-
-All renderers show the parts that a result has (a change, targets, lost bytes) whatever its kind is, and look up the
-words here. A new kind of plan adds its row.
-"""
+"""The words that differ by kind of operation and by kind of step; all renderers look them up here."""
 
 from __future__ import annotations
 
@@ -21,8 +17,7 @@ if TYPE_CHECKING:
 class KindWords:
     """How an operation is described: `subject` in the singular, `action` as in "3 topics to delete".
 
-    `next_commands` finish an unfinished operation, with `{}` for its id. `no_progress` says why its progress cannot be
-    counted.
+    `next_commands` finish it, with `{}` for its id. `no_progress` says why its progress cannot be counted.
     """
 
     kind: OperationKind

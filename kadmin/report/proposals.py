@@ -36,7 +36,9 @@ def election_answer(proposal: ElectionProposal, path: Path) -> dict[str, Any]:
 def proposals_text(figures: Sequence[Mapping[str, Any]], explained: Mapping[str, str], out: Path) -> str:
     """Describe the plans in `out` by their figures (schemas/answers/figures.schema.json, one object per cluster)."""
     lines = [_one(figures[0])] if len(figures) == 1 else [_fleet(figures)]
-    lines += [f"note: {_where(each)}{note}" for each in figures for note in each["notes"]]
+    for each in figures:
+        where = f"{each['cluster']}: " if each["cluster"] else ""
+        lines += [f"note: {where}{note}" for note in each["notes"]]
     lines += [f"{partition} {why}" for partition, why in explained.items()]
     entries = sum(each["reassignments"] for each in figures)
     lines.append(f"{NOTHING_TO_DO if entries == 0 else count(entries, 'reassignment')} -> {out}")
@@ -90,10 +92,6 @@ def _fleet(figures: Sequence[Mapping[str, Any]]) -> str:
         for each in figures
     ]
     return table(headers, rows)
-
-
-def _where(figures: Mapping[str, Any]) -> str:
-    return f"{figures['cluster']}: " if figures["cluster"] else ""
 
 
 def _range(figures: Mapping[str, Any], name: str) -> str:

@@ -21,10 +21,7 @@ _NEXT_UNIT = 999.5  # what would be rounded to 1000
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Return aligned columns, numbers to the right; without rows the headers alone.
-
-    A column of numbers may hold NOTHING for an unknown number.
-    """
+    """Return aligned columns, numbers (or NOTHING among them) to the right; without rows the headers alone."""
     given = zip(*rows, strict=True) if rows else ([] for _ in headers)
     columns = [_aligned(header, list(cells)) for header, cells in zip(headers, given, strict=True)]
     return "\n".join("  ".join(row).rstrip() for row in zip(*columns, strict=True))

@@ -12,7 +12,9 @@ from kadmin.report.text import SHOWN_ROWS, about, change, replicas, shortened, t
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kadmin.insight.predict.whatif import LeaderChange, PlacedPartition, Prediction, SingleLoss
+    from kadmin.insight.predict.whatif import LeaderChange, Load, PlacedPartition, Prediction, SingleLoss
+
+LOSS_FIGURES = ("Offline", "Refuse acks=all", "Unclean", "Leader changes", "Most leaders")
 
 
 def loss_text(lost: Sequence[int], found: Prediction) -> str:
@@ -83,12 +85,11 @@ def _prediction_answer(found: Prediction) -> dict[str, Any]:
 
 def _changes(changes: Sequence[LeaderChange]) -> list[str]:
     worst = sorted(changes, key=lambda each: (each.new_leader != NO_LEADER, not each.lossy, each.partition))
-    rows = [[str(each.partition), _leader(each.leader), _new_leader(each)] for each in worst[:SHOWN_ROWS]]
+    rows = [
+        [each.partition, _leader(each.leader), f"{_leader(each.new_leader)}{' (unclean)' if each.lossy else ''}"]
+        for each in worst[:SHOWN_ROWS]
+    ]
     return [shortened(table(["partition", "leader", "new leader"], rows), len(worst))] if worst else []
-
-
-def _new_leader(each: LeaderChange) -> str:
-    return f"{_leader(each.new_leader)} (unclean)" if each.lossy else _leader(each.new_leader)
 
 
 def _leader(broker: int) -> str:
@@ -102,46 +103,39 @@ def _refusing(refusing: Sequence[PlacedPartition]) -> list[str]:
 
 def _loads(found: Prediction) -> str:
     rows = [
-        [
-            broker,
-            change(was.replicas, now.replicas),
-            change(was.leaders, now.leaders),
-            change(about(was.size_bytes), about(now.size_bytes)),
-            change(about(was.leader_bytes), about(now.leader_bytes)),
-        ]
-        for broker, now in sorted(found.after.items())
-        for was in [found.before[broker]]
+        [broker, *map(change, _load_cells(found.before[broker]), _load_cells(after))]
+        for broker, after in sorted(found.after.items())
     ]
     return table(["broker", "replicas", "leaders", "bytes", "leader bytes"], rows)
 
 
+def _load_cells(load: Load) -> tuple[object, ...]:
+    return load.replicas, load.leaders, about(load.size_bytes), about(load.leader_bytes)
+
+
 def _single_losses(before: Mapping[int, SingleLoss], after: Mapping[int, SingleLoss]) -> str:
     rows = [
-        [
-            broker,
-            change(was.offline, now.offline),
-            change(was.refusing, now.refusing),
-            change(was.lossy, now.lossy),
-            change(was.leader_changes, now.leader_changes),
-            change(was.most_leaders, now.most_leaders),
-        ]
-        for broker, was in sorted(before.items())
-        for now in [after[broker]]
+        [broker, *map(change, loss_figures(was), loss_figures(after[broker]))] for broker, was in sorted(before.items())
     ]
-    headers = ["lose broker", "offline", "refuse acks=all", "unclean", "leader changes", "most leaders"]
-    lines = [table(headers, rows)]
+    lines = [table(["lose broker", *map(str.lower, LOSS_FIGURES)], rows)]
     if before:
         lines.append(f"worst single failure: broker {worst(before)} before the plan, broker {worst(after)} after it")
     return "\n".join(lines)
 
 
+def loss_figures(loss: SingleLoss) -> tuple[int, ...]:
+    """Return the figures of a loss in the order of LOSS_FIGURES."""
+    return loss.offline, loss.refusing, loss.lossy, loss.leader_changes, loss.most_leaders
+
+
 def worst(losses: Mapping[int, SingleLoss]) -> int | None:
     """Return the broker with the worst loss: most offline, then unclean, then refusing, then leaders on one broker."""
-    return max(losses, key=lambda each: _severity(losses[each]), default=None)
 
+    def severity(broker: int) -> tuple[int, ...]:
+        loss = losses[broker]
+        return loss.offline, loss.lossy, loss.refusing, loss.most_leaders
 
-def _severity(loss: SingleLoss) -> tuple[int, ...]:
-    return loss.offline, loss.lossy, loss.refusing, loss.most_leaders
+    return max(losses, key=severity, default=None)
 
 
 def _single_answer(loss: SingleLoss) -> dict[str, Any]:

@@ -25,10 +25,7 @@ _LOOK_S = 2.0
 
 
 def start_quorum(layout: Layout, launcher: Launcher) -> None:
-    """Format the storage of every server and start the controllers.
-
-    Brokers may start at the same time: they wait for a quorum of controllers.
-    """
+    """Format the storage of every server and start the controllers; brokers wait for the quorum."""
     _format_storage(layout, launcher)
     for controller_id in layout.controller_ports:
         start_controller(layout, launcher, controller_id)

@@ -1,8 +1,4 @@
-"""A sandbox: real Kafka brokers on loopback with ZooKeeper servers or KRaft controllers, their state in one folder.
-
-The folder holds everything: `state.json` with specification and ports, and a folder per server. `down` ends exactly
-the processes that were started from it.
-"""
+"""Real Kafka brokers on loopback with ZooKeeper servers or KRaft controllers; all their state is in one folder."""
 
 from __future__ import annotations
 
@@ -43,8 +39,7 @@ class Sandbox(Layout):
     def up(cls, spec: SandboxSpec, *, tell: Callable[[str], None] = lambda _: None) -> Self:
         """Start every server and wait until every broker is registered; on failure, end what was started.
 
-        `tell` reports what takes long. Raises InvalidInputError, BusyError, or NotCompletedError with the last lines
-        of a log.
+        `tell` reports what takes long. Raises InvalidInputError, BusyError, or NotCompletedError with errors of a log.
         """
         folder = spec.directory
         if (folder / STATE).exists():

@@ -1,8 +1,7 @@
-"""A skewed cluster to practise on: uneven topics, uneven leaders, one broker that is almost empty, real records.
+"""Seeds a cluster to practise on: uneven topics and leaders, one broker that is almost empty, real records.
 
-There is something to rebalance (the last broker is new, the first ones hold most), something to delete
-(`old-events`), and a name that guards protect (`__audit`). Stopping and starting a broker gives something to elect.
-Deterministic: the same spec gives the same topics, assignments and records.
+There is something to rebalance, to delete (`old-events`), and a protected name (`__audit`). The same spec gives the
+same topics, assignments and records.
 """
 
 from __future__ import annotations
@@ -63,10 +62,9 @@ class Seeded:
 
 
 def seed(sandbox: Sandbox) -> Seeded:
-    """Make the topics and fill them through the brokers.
+    """Make the topics and fill them; raises NotCompletedError when they exist or get no leaders in time.
 
-    In ZooKeeper mode the topics are written straight to ZooKeeper, as old admin tools do: brokers of 0.10.2 have no
-    request for it that the client knows. Raises NotCompletedError when the topics exist, or get no leaders in time.
+    In ZooKeeper mode they are written to ZooKeeper: brokers of 0.10.2 have no request for it that the client knows.
     """
     chooser = random.Random(20_240_229)  # noqa: S311 - a reproducible skew, not a secret
     assignments = {topic.name: _assign(sandbox, topic, chooser) for topic in TOPICS}

@@ -79,10 +79,7 @@ class Launcher:
         start([*self._java_command(server), main, str(file)], server.folder / "server.log", server.folder / _PROCESS)
 
     def format_storage(self, server: Server, cluster_id: str, config: str) -> None:
-        """Format the log directories that a configuration names, as a KRaft server needs them before its first start.
-
-        Raises NotCompletedError with what Kafka's tool printed.
-        """
+        """Format the log directories that a configuration names; raises NotCompletedError with the tool's output."""
         file = self._prepare(server, config)
         tool = ["kafka.tools.StorageTool", "format", "-t", cluster_id, "-c", str(file)]
         problem = run([*self._java_command(server), *tool], FORMAT_S)

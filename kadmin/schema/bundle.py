@@ -226,19 +226,9 @@ def bundled() -> SchemaSet:
     return SchemaSet(Path(__file__).resolve().parent.parent / "schemas")
 
 
-def schema_names() -> tuple[str, ...]:
-    """Return the names of kadmin's own schemas."""
-    return bundled().names()
-
-
 def schema_file_name(name: str) -> str:
     """Return the path of a schema's file within a folder of schemas."""
     return f"{name}{SUFFIX}"
-
-
-def schema_text(name: str) -> str:
-    """Return the text of one of kadmin's own schemas; raises UsageError for an unknown name."""
-    return bundled().text(name)
 
 
 def validate_value(value: object, schema_name: str) -> list[SchemaViolation]:
@@ -248,14 +238,11 @@ def validate_value(value: object, schema_name: str) -> list[SchemaViolation]:
 
 @lru_cache
 def _quick(schema_name: str) -> Check:
-    return compile_quick(json.loads(schema_text(schema_name)))
+    return compile_quick(json.loads(bundled().text(schema_name)))
 
 
 def require_valid_payload(value: object, name: str) -> None:
-    """Raise KadminError for a payload that its schema forbids; only a bug in kadmin can cause one.
-
-    `name` is the znode's, as `reassign_partitions`.
-    """
+    """Raise KadminError for a payload that the schema of a znode, as `reassign_partitions`, forbids: a bug."""
     violations = validate_value(value, f"payloads/{name}")
     if violations:
         first = violations[0]

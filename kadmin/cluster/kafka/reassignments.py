@@ -44,10 +44,7 @@ class Refusal:
 def list_reassignments(
     connection: KafkaConnection, partitions: Iterable[TopicPartition] | None = None
 ) -> dict[TopicPartition, Reassignment]:
-    """Return the reassignments in flight, of some partitions or of all, as the controller knows them.
-
-    A partition that does not exist is left out. Raises as `KafkaConnection.ask` does.
-    """
+    """Return the reassignments in flight, of some partitions or of all; raises as `KafkaConnection.ask` does."""
     what, topic = "list reassignments", ListPartitionReassignmentsRequest.ListPartitionReassignmentsTopics
     asked = None
     if partitions is not None:

@@ -32,10 +32,7 @@ _MOST_TARGETS = 500
 
 @dataclass(frozen=True, slots=True)
 class PlanFacts:
-    """The plan of a page, the file that holds it, and where the cluster's state came from.
-
-    `figures` are one cluster's of schemas/answers/figures.schema.json, None where no planner made the plan.
-    """
+    """The plan, its file, where the cluster was read, and its figures (schemas/answers/figures) where they are known."""
 
     plan: Plan
     source: str
@@ -79,11 +76,12 @@ def _limits(figures: Mapping[str, Any]) -> tuple[int, int]:
 def _notices(facts: PlanFacts, found: Examination) -> tuple[page.Notice, ...]:
     notices = [
         page.Notice(
-            f"apply would stop with exit code {error.exit_code}: {_sentence(error.message, error.cause)}",
+            f"apply would stop with exit code {error.exit_code}: {one_line(error.message + cause)}",
             page.Tone.BAD,
             one_line(error.next_command or ""),
         )
         for error in found.refusals
+        for cause in [f" ({error.cause})" if error.cause else ""]
     ]
     notices += [page.Notice(one_line(warning), page.Tone.WARN) for warning in found.warnings]
     if found.throttle is not None:
@@ -105,10 +103,6 @@ def _verdict(found: Examination) -> str:
     if found.work is None:
         return "Nothing to do: the cluster is at the target already."
     return "Nothing was found that would stop this plan."
-
-
-def _sentence(message: str, cause: str | None) -> str:
-    return one_line(f"{message} ({cause})" if cause else message)
 
 
 def _cards(facts: PlanFacts, found: Examination, forecast: Forecast) -> tuple[page.Card, ...]:

@@ -12,7 +12,7 @@ from kadmin.errors import count
 from kadmin.plan.waves import added, moved_bytes
 from kadmin.report.pages.page import Chart, Packed, PageCell, PageColumn, PageTable, Section, Tone, number, size
 from kadmin.report.text import about, replicas
-from kadmin.report.whatif import worst
+from kadmin.report.whatif import LOSS_FIGURES, loss_figures, worst
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -53,8 +53,7 @@ def charts(found: Forecast, times: tuple[str, str]) -> tuple[Chart, ...]:
 
 
 def _span(amounts: Sequence[int], shown: Callable[[int], str]) -> str:
-    least, most = shown(min(amounts)), shown(max(amounts))
-    return most if least == most else f"{least} to {most}"
+    return " to ".join(dict.fromkeys((shown(min(amounts)), shown(max(amounts)))))
 
 
 def brokers(found: Forecast, limits: Limits | None, times: tuple[str, str]) -> Section:
@@ -98,9 +97,8 @@ def racks(found: Forecast, times: tuple[str, str]) -> Section:
 def losses(found: Forecast, times: tuple[str, str]) -> Section:
     """Return the effects of losing each broker alone."""
     both = bool(found.losses_before)
-    names = ("Offline", "Refuse acks=all", "Unclean", "Leader changes", "Most leaders")
     columns = [PageColumn("Lose broker")]
-    for name in names:
+    for name in LOSS_FIGURES:
         columns += [PageColumn(time, name) for time in (times if both else times[1:])]
     heaviest = (worst(found.losses_before), worst(found.losses_after))
     rows = []
@@ -108,7 +106,9 @@ def losses(found: Forecast, times: tuple[str, str]) -> Section:
         before = found.losses_before.get(broker) if both else None
         badges = tuple(f"worst {time}" for time, which in zip(times, heaviest, strict=True) if which == broker)
         cells = [PageCell(str(broker), broker, badges=badges)]
-        for was, now in zip(_loss(before) if before else [None] * len(names), _loss(after), strict=True):
+        for was, now in zip(
+            loss_figures(before) if before else [None] * len(LOSS_FIGURES), loss_figures(after), strict=True
+        ):
             cells += [*([number(was)] if both else []), number(now, strong=both and was != now)]
         rows.append(tuple(cells))
     lead = "The effects of losing one broker alone, predicted by the controller's own rule."
@@ -184,10 +184,6 @@ def _move(target: PartitionTarget) -> tuple[PageCell, ...]:
         PageCell(replicas(copies) if copies else "none: order only"),
         size(moved_bytes(target)) if copies else PageCell("none", 0),
     )
-
-
-def _loss(loss: SingleLoss) -> tuple[int, ...]:
-    return loss.offline, loss.refusing, loss.lossy, loss.leader_changes, loss.most_leaders
 
 
 def _amounts(load: Load) -> tuple[int | None, ...]:

@@ -19,10 +19,7 @@ _ELLIPSIS = "..."
 
 
 def problems_text(texts: Mapping[str, str], problems: Sequence[Diagnostic], width: int) -> str:
-    """Return one paragraph per problem and a summary line.
-
-    `texts` are the files that were read, by name; lines of theirs are quoted in at most `width` columns.
-    """
+    """Return one paragraph per problem, its line quoted from `texts` in at most `width` columns, and a summary."""
     lines = {
         name: lines_of(text) for name, text in texts.items() if any(each.location.file == name for each in problems)
     }
