@@ -177,16 +177,17 @@ def _text(value: Mapping[str, Any]) -> str:
     from kadmin.report.text import table
 
     rows = [
-        [f"{kind} {server[f'{kind}_id']}", server.get("rack", ""), server["address"], _state(server)]
+        [
+            f"{kind} {server[f'{kind}_id']}",
+            server.get("rack", ""),
+            server["address"],
+            "runs" if server["alive"] else "stopped",
+        ]
         for kind in ("controller", "broker")
         for server in value[f"{kind}s"]
     ]
     address = value["connect"] or ",".join(value["bootstrap"])
     return f"Kafka {value['version']} at {address}\n" + table(["server", "rack", "address", ""], rows)
-
-
-def _state(server: Mapping[str, Any]) -> str:
-    return "runs" if server["alive"] else "stopped"
 
 
 def _value(sandbox: Sandbox) -> dict[str, Any]:

@@ -35,7 +35,9 @@ def election_answer(proposal: ElectionProposal, path: Path) -> dict[str, Any]:
 
 def proposals_text(figures: Sequence[Mapping[str, Any]], explained: Mapping[str, str], out: Path) -> str:
     """Describe the plans in `out` by their figures (schemas/answers/figures.schema.json, one object per cluster)."""
-    lines = [_one(figures[0])] if len(figures) == 1 else [_fleet(figures)]
+    lines = [_fleet(figures)]
+    if len(figures) == 1:
+        lines = [table(("", "before", "after", "bound"), figure_rows(figures[0])), _work(figures[0])]
     for each in figures:
         where = f"{each['cluster']}: " if each["cluster"] else ""
         lines += [f"note: {where}{note}" for note in each["notes"]]
@@ -61,10 +63,6 @@ def figure_rows(figures: Mapping[str, Any]) -> list[tuple[str, ...]]:
         ("bytes to copy", "", _size(figures["moved_bytes"]), _size(figures["moved_bytes_bound"])),
         ("leader changes", "", str(figures["leader_changes"]), str(figures["leader_changes_bound"])),
     ]
-
-
-def _one(figures: Mapping[str, Any]) -> str:
-    return "\n".join([table(("", "before", "after", "bound"), figure_rows(figures)), _work(figures)])
 
 
 def _work(figures: Mapping[str, Any]) -> str:

@@ -88,10 +88,7 @@ class SchemaSet:
             for error in self._validators[name].iter_errors(value):  # type: ignore[arg-type]  # any value may be judged
                 yield from explain(error)
         except Unresolvable as error:
-            raise InvalidInputError(
-                f"The schema {self.folder / name}{SUFFIX} refers to {error.ref}, which is not in it.",
-                cause="schemas are complete in themselves; nothing is fetched",
-            ) from error
+            raise _refers_outside(self.folder / f"{name}{SUFFIX}", error.ref) from error
         except RecursionError as error:
             raise InvalidInputError(
                 f"The schema {self.folder / name}{SUFFIX} has no end.",
@@ -157,10 +154,7 @@ def _validator(schema: Schema, path: Path) -> Validator:
             f"{path} is not a valid JSON Schema.", cause=f"{error.json_path}: {error.message}"
         ) from error
     if foreign is not None:
-        raise InvalidInputError(
-            f"The schema {path} refers to {foreign}, which is not in it.",
-            cause="schemas are complete in themselves; nothing is fetched",
-        )
+        raise _refers_outside(path, foreign)
     types = Draft202012Validator.TYPE_CHECKER.redefine_many(
         {
             "integer": lambda _, value: type(value) is int,
@@ -171,6 +165,13 @@ def _validator(schema: Schema, path: Path) -> Validator:
     kind = validators.extend(Draft202012Validator, rules, type_checker=types)  # type: ignore[no-untyped-call]  # jsonschema's own gap
     validator: Validator = kind(schema, registry=Registry())
     return validator
+
+
+def _refers_outside(path: Path, target: str) -> InvalidInputError:
+    return InvalidInputError(
+        f"The schema {path} refers to {target}, which is not in it.",
+        cause="schemas are complete in themselves; nothing is fetched",
+    )
 
 
 def _references(part: object) -> Iterator[str]:

@@ -72,7 +72,8 @@ class Follower:
 
     def _progress(self, event: Progressed) -> None:
         if self._live:
-            text = _bar(event)
+            full = _BAR * event.done // max(event.total, 1)
+            text = f"[{'#' * full}{'.' * (_BAR - full)}] {_numbers(event)}"
             self._write("\r" + text.ljust(self._drawn))
             self._drawn = len(text)
             return
@@ -88,11 +89,6 @@ def _line(event: Opened | StepPublished | Noted) -> str:
         words = step_words(StepKind(event.what))
         return f"step {event.step}: {words.published} of {count(event.count, words.subject)} published"
     return event.text
-
-
-def _bar(event: Progressed) -> str:
-    full = _BAR * event.done // max(event.total, 1)
-    return f"[{'#' * full}{'.' * (_BAR - full)}] {_numbers(event)}"
 
 
 def _numbers(event: Progressed) -> str:

@@ -32,7 +32,7 @@ _MOST_TARGETS = 500
 
 @dataclass(frozen=True, slots=True)
 class PlanFacts:
-    """The plan, its file, where the cluster was read, and its figures (schemas/answers/figures) where they are known."""
+    """The plan, its file, where the cluster was read, and its figures (schemas/answers/figures) if known."""
 
     plan: Plan
     source: str
@@ -48,8 +48,10 @@ def plan_page(facts: PlanFacts, found: Examination, forecast: Forecast) -> page.
     told += [("About", header.description)] if header.description else []
     told += sorted(header.labels.items())
     name = header.name or facts.source
-    parts = [_figures_section(facts.figures)] if facts.figures is not None else []
-    limits = None if facts.figures is None else _limits(facts.figures)
+    parts, limits = [], None
+    if facts.figures is not None:
+        parts.append(_figures_section(facts.figures))
+        limits = (facts.figures["bound"]["replicas_max"], facts.figures["bound"]["leaders_max"])
     parts += [sections.brokers(forecast, limits, TIMES), sections.racks(forecast, TIMES)]
     if change is not None and change.pending:
         parts.append(_wave_section(change, found.throttle))
@@ -69,10 +71,6 @@ def plan_page(facts: PlanFacts, found: Examination, forecast: Forecast) -> page.
     )
 
 
-def _limits(figures: Mapping[str, Any]) -> tuple[int, int]:
-    return figures["bound"]["replicas_max"], figures["bound"]["leaders_max"]
-
-
 def _notices(facts: PlanFacts, found: Examination) -> tuple[page.Notice, ...]:
     notices = [
         page.Notice(
@@ -87,7 +85,9 @@ def _notices(facts: PlanFacts, found: Examination) -> tuple[page.Notice, ...]:
     if found.throttle is not None:
         notices += [page.Notice(one_line(warning), page.Tone.WARN) for warning in found.throttle.warnings]
     if not found.refusals:
-        notices.insert(0, page.Notice(_verdict(found), page.Tone.GOOD))
+        settled = "Nothing to do: the cluster is at the target already."
+        verdict = settled if found.work is None else "Nothing was found that would stop this plan."
+        notices.insert(0, page.Notice(verdict, page.Tone.GOOD))
     figures = facts.figures or {}
     if figures.get("proved_optimal"):
         notices.append(page.Notice("Proved optimal: no plan as even moves less.", page.Tone.GOOD))
@@ -99,12 +99,6 @@ def _notices(facts: PlanFacts, found: Examination) -> tuple[page.Notice, ...]:
     return tuple(notices)
 
 
-def _verdict(found: Examination) -> str:
-    if found.work is None:
-        return "Nothing to do: the cluster is at the target already."
-    return "Nothing was found that would stop this plan."
-
-
 def _cards(facts: PlanFacts, found: Examination, forecast: Forecast) -> tuple[page.Card, ...]:
     cards: list[page.Card] = []
     if found.change is not None:
@@ -113,10 +107,13 @@ def _cards(facts: PlanFacts, found: Examination, forecast: Forecast) -> tuple[pa
         cards.append(page.Card(words_of(facts.plan).title, f"{len(found.targets):,}"))
     if found.lost_bytes is not None:
         cards.append(page.Card("Destroyed", about(found.lost_bytes), "all copies counted", page.Tone.BAD))
-    return (*cards, _worst_card(forecast))
+    before, after = sections.worst_text(forecast.losses_before), sections.worst_text(forecast.losses_after)
+    unknown = f"; {forecast.stateless:,} not known" if forecast.stateless else ""
+    return (*cards, page.Card("Worst single failure", after, f"{TIMES[0]}: {before}{unknown}"))
 
 
 def _change_cards(change: PlanDiff, throttle: Throttle | None, figures: Mapping[str, Any] | None) -> list[page.Card]:
+    changes = sum((target.current or ())[:1] != target.replicas[:1] for target in change.pending)
     settled = f"{len(change.settled):,} at the target already" if change.settled else ""
 
     def least(name: str, shown: Callable[[int], str] = "{:,}".format) -> str:
@@ -127,13 +124,9 @@ def _change_cards(change: PlanDiff, throttle: Throttle | None, figures: Mapping[
         page.Card("Partitions to reassign", f"{len(change.pending):,}", settled),
         page.Card("Replicas to copy", f"{change.replicas_added:,}", least("moves_bound")),
         page.Card("Bytes to copy", about(change.moved_bytes), least("moved_bytes_bound", about)),
-        page.Card("Leader changes", f"{_leader_changes(change):,}", least("leader_changes_bound")),
+        page.Card("Leader changes", f"{changes:,}", least("leader_changes_bound")),
         page.Card("Waves", f"{len(change.waves):,}", _time(throttle)),
     ]
-
-
-def _leader_changes(change: PlanDiff) -> int:
-    return sum((target.current or ())[:1] != target.replicas[:1] for target in change.pending)
 
 
 def _time(throttle: Throttle | None) -> str:
@@ -141,12 +134,6 @@ def _time(throttle: Throttle | None) -> str:
         return "time unknown: no throttle"
     seconds = least_seconds(throttle)
     return f"at least {UNKNOWN if seconds is None else duration(seconds)} at {format_rate(throttle.rate)}"
-
-
-def _worst_card(forecast: Forecast) -> page.Card:
-    before, after = sections.worst_text(forecast.losses_before), sections.worst_text(forecast.losses_after)
-    unknown = f"; {forecast.stateless:,} not known" if forecast.stateless else ""
-    return page.Card("Worst single failure", after, f"{TIMES[0]}: {before}{unknown}")
 
 
 def _figures_section(figures: Mapping[str, Any]) -> page.Section:
