@@ -99,10 +99,11 @@ def disturbed(
     """
     from kadmin.errors import count
     from kadmin.operations.reading.consumers import disturbances
+    from kadmin.operations.zookeeper.inspect import Inspection
 
     plan = read_plan(file)
     with open_context(zookeeper, timeout_s=timeout) as context:
-        found = disturbances(context, plan)
-    TableView(sort or (), filters or (), output).show(found)
-    concerned = {row[:2] for row in found.table.rows}
+        table, unavailable = disturbances(context, plan)
+    TableView(sort or (), filters or (), output).show(Inspection(table, (), unavailable))
+    concerned = {row[:2] for row in table.rows}
     typer.echo(f"{count(len(concerned), 'group')} would notice this plan", err=True)

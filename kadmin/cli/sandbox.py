@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kadmin.sandbox import Sandbox
     from kadmin.sandbox.processes import Process
 
-sandbox_app = typer.Typer(help="Run Kafka clusters on this machine to practise on.")
+sandbox_app = typer.Typer(help="Run Kafka clusters on this machine, to practise on.")
 
 DirectoryOption = Annotated[
     Path, typer.Option("--dir", envvar="KADMIN_SANDBOX", metavar="DIR", help="The folder that holds the sandbox.")

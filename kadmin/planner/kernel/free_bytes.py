@@ -20,7 +20,7 @@ from kadmin.planner.kernel.placement import Placement
 from kadmin.planner.kernel.placement_problem import NONE, NoPlanError, Solution
 
 if TYPE_CHECKING:
-    from kadmin.planner.kernel.placement_problem import Ints, PlacementProblem
+    from kadmin.planner.kernel.placement_problem import Bools, Ints, PlacementProblem
 
 _TRIED = 18
 """The most replicas of which every subset is tried."""
@@ -29,13 +29,15 @@ _TRIED = 18
 def free_bytes(problem: PlacementProblem, broker: int, size_bytes: int) -> tuple[PlacementProblem, Solution]:
     """Return the problem restricted to the partitions that leave `broker`, and its solution.
 
-    A broker that is over its capacity already may stay over it, but receives nothing. The solution is `proved` where
+    A broker that is over its capacity already may stay over it, but receives nothing. Partitions whose other replicas
+    exceed a rack's cap already do not move. The solution is `proved` where
     no other choice of replicas frees `size_bytes` with fewer bytes, or with as few bytes in fewer moves than its
     `bound`. Raises NoPlanError where fewer bytes than that can leave the broker.
     """
     placement = Placement(problem)
     slots = np.argmax(placement.slots == broker, axis=1)
-    candidates = np.flatnonzero((placement.slots == broker).any(axis=1) & problem.movable & (problem.size > 0))
+    leaves = (placement.slots == broker).any(axis=1) & problem.movable & (problem.size > 0)
+    candidates = np.flatnonzero(leaves & _fits_racks(problem, broker))
     candidates = np.array([each for each in candidates.tolist() if _receivers(placement, each, slots[each])], np.int64)
     while True:
         if problem.size[candidates].sum() < size_bytes:
@@ -96,6 +98,14 @@ def _best_subset(sizes: Ints, wanted: int) -> Ints:
     enough = np.flatnonzero(sums >= wanted)
     best = int(enough[np.lexsort((enough, members[enough], sums[enough]))[0]])
     return np.flatnonzero([(best >> at) & 1 for at in range(len(sizes))])
+
+
+def _fits_racks(problem: PlacementProblem, broker: int) -> Bools:
+    """Whether the replicas of each partition on other brokers than this keep the caps of their racks."""
+    others = (problem.start != NONE) & (problem.start != broker)
+    rack = problem.brokers.rack[problem.start]
+    on_racks = [(others & (rack == each)).sum(axis=1) for each in range(problem.brokers.racks)]
+    return np.asarray((np.stack(on_racks, axis=1) <= problem.rack_cap[:, None]).all(axis=1))
 
 
 def _receivers(placement: Placement, partition: int, slot: int) -> list[int]:
