@@ -75,7 +75,7 @@ def up(
     )
     quorum = "controllers 101 to 103" if spec.kraft else f"{zookeepers} ZooKeeper"
     typer.echo(f"starting Kafka {version}: brokers 1 to {brokers}, {quorum}", err=True)
-    _answer(Sandbox.up(spec, tell=lambda text: typer.echo(text, err=True)), output)
+    _answer(Sandbox.up(spec, report=lambda text: typer.echo(text, err=True)), output)
 
 
 @sandbox_app.command()

@@ -51,7 +51,7 @@ OutOption: TypeAlias = Annotated[
 ]
 SchemaDirOption: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--schema-dir", metavar="DIR", help="Schemas of your own that must hold, too (see schema export)."),
+    typer.Option("--schema-dir", metavar="DIR", help="Your own schemas, to be checked as well (see schema export)."),
 ]
 
 
@@ -90,7 +90,7 @@ def _refuse_to_replace(out: Path | None, names: Sequence[str], policy: Path | No
 
         read += inventory_files(inventory)
     if os.path.realpath(out) in map(os.path.realpath, read):
-        raise UsageError(f"--out {out} was read for this answer.", next_command="give the answer a file of its own")
+        raise UsageError(f"--out {out} was read for this answer.", next_command="name another file with --out")
 
 
 def _schemas(folder: Path | None) -> SchemaSet | None:

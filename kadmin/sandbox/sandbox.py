@@ -36,10 +36,10 @@ class Sandbox(Layout):
     """A sandbox on this machine. Brokers have ids from 1, controllers 101 to 103."""
 
     @classmethod
-    def up(cls, spec: SandboxSpec, *, tell: Callable[[str], None] = lambda _: None) -> Self:
+    def up(cls, spec: SandboxSpec, *, report: Callable[[str], None] = lambda _: None) -> Self:
         """Start every server and wait until every broker is registered; on failure, end what was started.
 
-        `tell` reports what takes long. Raises InvalidInputError, BusyError, or NotCompletedError with errors of a log.
+        `report` is called before what takes long. Raises InvalidInputError, BusyError, or NotCompletedError.
         """
         folder = spec.directory
         if (folder / STATE).exists():
@@ -47,7 +47,7 @@ class Sandbox(Layout):
                 f"There is a sandbox in {folder} already.", next_command=f"kadmin sandbox down --dir {folder}"
             )
         spec.check()
-        launcher = Launcher(spec.version, tell)
+        launcher = Launcher(spec.version, report)
         sandbox = cls.plan(spec)
         try:
             sandbox.save()

@@ -68,10 +68,10 @@ class Server:
 class Launcher:
     """Starts servers of one version with this machine's Java; jars that are missing are fetched first."""
 
-    def __init__(self, version: str, tell: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(self, version: str, report: Callable[[str], None] = lambda _: None) -> None:
         cache = cache_folder(os.environ)
         self._java = find_java(os.environ, cache)
-        self._classes = class_path(version, self._java, cache, tell)
+        self._classes = class_path(version, self._java, cache, report)
 
     def start(self, server: Server, main: str, config: str) -> None:
         """Start a server from the text of its configuration file."""

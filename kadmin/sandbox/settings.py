@@ -66,7 +66,7 @@ def zookeeper_config(
 
 
 def _escaped(text: str) -> str:
-    # Java reads properties as ISO 8859-1 with escapes of its own.
+    # Java reads properties as ISO 8859-1 with \u escapes.
     return "".join(
         character if " " <= character <= "~" and character != "\\" else _unicode_escape(character) for character in text
     )

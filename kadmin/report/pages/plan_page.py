@@ -44,9 +44,9 @@ class PlanFacts:
 def plan_page(facts: PlanFacts, found: Examination, forecast: Forecast) -> page.Page:
     """Build the page."""
     change, header = found.change, facts.plan.header
-    told = [("Plan", facts.source), ("Cluster", facts.cluster_id or UNKNOWN), ("Seen in", facts.seen_in)]
-    told += [("About", header.description)] if header.description else []
-    told += sorted(header.labels.items())
+    rows = [("Plan", facts.source), ("Cluster", facts.cluster_id or UNKNOWN), ("Seen in", facts.seen_in)]
+    rows += [("About", header.description)] if header.description else []
+    rows += sorted(header.labels.items())
     name = header.name or facts.source
     parts, limits = [], None
     if facts.figures is not None:
@@ -63,7 +63,7 @@ def plan_page(facts: PlanFacts, found: Examination, forecast: Forecast) -> page.
     return page.Page(
         title=one_line(name),
         kind="Plan",
-        facts=tuple((one_line(key), one_line(value)) for key, value in told),
+        facts=tuple((one_line(key), one_line(value)) for key, value in rows),
         notices=_notices(facts, found),
         cards=_cards(facts, found, forecast),
         charts=sections.charts(forecast, TIMES),

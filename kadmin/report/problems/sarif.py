@@ -18,7 +18,7 @@ _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sa
 
 
 def sarif(files: Sequence[str], problems: Sequence[Diagnostic]) -> str:
-    """Return one run with a result per problem; columns count characters, as everywhere in kadmin."""
+    """Return one run with a result per problem; columns count characters."""
     rules = sorted({problem.code for problem in problems})
     described = [{"id": code, "shortDescription": {"text": _message(TABLE[code].meaning)}} for code in rules]
     results = [

@@ -91,8 +91,7 @@ def _node(reading: NodeReading, survey: AdminSurvey) -> str:
         *_heard(survey, reading.path),
         *wrapped(f"  data: {escaped(reading.data, _SHOWN_DATA)}", "    "),
     ]
-    for found in reading.findings:
-        lines += wrapped(f"  wrong: {found.message}", "    ")
+    lines += _wrong(reading.findings, "  ")
     for entry in reading.entries[:SHOWN_ROWS]:
         lines += _entry(entry)
     return shortened("\n".join(lines), len(reading.entries), indent="  ")
@@ -101,10 +100,11 @@ def _node(reading: NodeReading, survey: AdminSurvey) -> str:
 def _entry(entry: Entry) -> list[str]:
     target = "" if entry.replicas is None else f" -> {replicas(entry.replicas)}"
     motion = "" if entry.motion is None else f", {entry.motion}"
-    lines = wrapped(f"  {entry}{target}{motion}", "    ")
-    for found in entry.findings:
-        lines += wrapped(f"    wrong: {found.message}", "      ")
-    return lines
+    return [*wrapped(f"  {entry}{target}{motion}", "    "), *_wrong(entry.findings, "    ")]
+
+
+def _wrong(findings: Iterable[Finding], indent: str) -> list[str]:
+    return [line for found in findings for line in wrapped(f"{indent}wrong: {found.message}", f"{indent}  ")]
 
 
 def _deletions(survey: AdminSurvey) -> str:
@@ -114,8 +114,7 @@ def _deletions(survey: AdminSurvey) -> str:
         lines += wrapped(f"  data: {document} (no controller reads the data of this node)", "    ")
     for topic in topics[:SHOWN_ROWS]:
         lines += wrapped(f"  {topic}", "    ")
-        for found in deletion_findings(topic, survey.state):
-            lines += wrapped(f"    wrong: {found.message}", "      ")
+        lines += _wrong(deletion_findings(topic, survey.state), "    ")
     return shortened("\n".join(lines), len(topics), indent="  ")
 
 
