@@ -177,14 +177,9 @@ def _text(value: Mapping[str, Any]) -> str:
     from kadmin.report.text import table
 
     rows = [
-        [
-            f"{kind} {server[f'{kind}_id']}",
-            server.get("rack", ""),
-            server["address"],
-            "runs" if server["alive"] else "stopped",
-        ]
+        [f"{kind} {each[f'{kind}_id']}", each.get("rack", ""), each["address"], "runs" if each["alive"] else "stopped"]
         for kind in ("controller", "broker")
-        for server in value[f"{kind}s"]
+        for each in value[f"{kind}s"]
     ]
     address = value["connect"] or ",".join(value["bootstrap"])
     return f"Kafka {value['version']} at {address}\n" + table(["server", "rack", "address", ""], rows)

@@ -44,7 +44,6 @@ class KindWords:
 class StepWords:
     """How a step is described: `published` names what was written, `done` says what the step did."""
 
-    kind: StepKind
     subject: str
     published: str
     done: str
@@ -57,24 +56,18 @@ KINDS = (
     KindWords(OperationKind.RECREATION, "topic", "to recreate"),
     KindWords(OperationKind.HEAL, "step", "to repair", ("kadmin heal",), "repaired step by step"),
 )
-STEPS = (
-    StepWords(StepKind.PROBE, "partition", "probe", "probed whether the controller listens"),
-    StepWords(StepKind.WAVE, "partition", "reassignment", "published wave {wave} of {waves}"),
-    StepWords(StepKind.ELECTION, "partition", "election", "elected preferred leaders"),
-    StepWords(StepKind.DELETION, "topic", "deletion", "deleted topics"),
-    StepWords(StepKind.CREATION, "topic", "creation", "recreated topics"),
-    StepWords(StepKind.CANCEL, "partition", "return to the original replicas", "cancelled running reassignments"),
-    StepWords(StepKind.REPAIR, "partition", "repair", "repaired one finding"),
-)
+STEP_WORDS = {
+    StepKind.PROBE: StepWords("partition", "probe", "probed whether the controller listens"),
+    StepKind.WAVE: StepWords("partition", "reassignment", "published wave {wave} of {waves}"),
+    StepKind.ELECTION: StepWords("partition", "election", "elected preferred leaders"),
+    StepKind.DELETION: StepWords("topic", "deletion", "deleted topics"),
+    StepKind.CREATION: StepWords("topic", "creation", "recreated topics"),
+    StepKind.CANCEL: StepWords("partition", "return to the original replicas", "cancelled running reassignments"),
+    StepKind.REPAIR: StepWords("partition", "repair", "repaired one finding"),
+}
 _BY_KIND = {words.kind: words for words in KINDS}
-_BY_STEP = {words.kind: words for words in STEPS}
 
 
 def words_of(operation: OperationKind | Plan) -> KindWords:
     """Return the words for a kind of operation, or for a plan."""
     return _BY_KIND[operation if isinstance(operation, OperationKind) else kind_of(operation).kind]
-
-
-def step_words(kind: StepKind) -> StepWords:
-    """Return the words for a kind of step."""
-    return _BY_STEP[kind]

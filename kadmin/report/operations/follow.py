@@ -10,7 +10,7 @@ from kadmin.errors import count
 from kadmin.operations.events import Noted, Opened, Progressed, StepPublished
 from kadmin.operations.record.record import StepKind
 from kadmin.plan.units import format_rate, format_size
-from kadmin.report.kinds import step_words
+from kadmin.report.kinds import STEP_WORDS
 from kadmin.report.text import duration
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _line(event: Opened | StepPublished | Noted) -> str:
     if isinstance(event, Opened):
         return f"operation {event.operation_id} is on record"
     if isinstance(event, StepPublished):
-        words = step_words(StepKind(event.what))
+        words = STEP_WORDS[StepKind(event.what)]
         return f"step {event.step}: {words.published} of {count(event.count, words.subject)} published"
     return event.text
 

@@ -10,7 +10,7 @@ from kadmin.operations.record.record import OperationState
 from kadmin.plan.progress import Progress
 from kadmin.plan.units import format_rate
 from kadmin.plan.waves import moved_bytes
-from kadmin.report.kinds import step_words, words_of
+from kadmin.report.kinds import STEP_WORDS, words_of
 from kadmin.report.pages import page, sections
 from kadmin.report.text import UNKNOWN, about, duration
 
@@ -158,4 +158,4 @@ def _span_row(span: Span, whole: float, waves: int) -> tuple[page.PageCell, ...]
 
 def _what(span: Span, waves: int) -> str:
     wave = UNKNOWN if span.step.wave is None else f"{span.step.wave + 1:,}"
-    return step_words(span.step.kind).done.format(wave=wave, waves=f"{waves:,}")
+    return STEP_WORDS[span.step.kind].done.format(wave=wave, waves=f"{waves:,}")

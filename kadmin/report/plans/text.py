@@ -53,14 +53,8 @@ def _change(found: PlanDiff, throttle: Throttle | None) -> str:
     if not found.pending:
         return head
     partitions = [[target.partition, *partition_row(target)] for target in found.pending[:SHOWN_ROWS]]
-    return "\n\n".join(
-        [
-            head,
-            shortened(table(PARTITION_COLUMNS, partitions), len(found.pending)),
-            _waves(found, throttle),
-            table(BROKER_COLUMNS, broker_rows(found)),
-        ]
-    )
+    shown = shortened(table(PARTITION_COLUMNS, partitions), len(found.pending))
+    return "\n\n".join([head, shown, _waves(found, throttle), table(BROKER_COLUMNS, broker_rows(found))])
 
 
 def _waves(found: PlanDiff, throttle: Throttle | None) -> str:
