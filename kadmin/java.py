@@ -46,10 +46,7 @@ class JavaRuntime:
 
 
 def cache_folder(environment: Mapping[str, str]) -> Path:
-    """Return the folder for downloaded and generated files.
-
-    KADMIN_CACHE, else `kadmin` in XDG_CACHE_HOME or ~/.cache.
-    """
+    """Return the folder for downloads: KADMIN_CACHE, else `kadmin` in XDG_CACHE_HOME or ~/.cache."""
     if given := environment.get("KADMIN_CACHE"):
         return Path(given)
     home = environment.get("XDG_CACHE_HOME")
@@ -57,10 +54,7 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
 
 
 def find_java(environment: Mapping[str, str], cache: Path) -> JavaRuntime:
-    """Return the first runtime of at least MINIMUM_MAJOR; a shim is written to `cache` if needed.
-
-    Raises NotCompletedError, which names the runtimes found and the remedies.
-    """
+    """Return the first Java of at least MINIMUM_MAJOR, its shim in `cache`; raises NotCompletedError."""
     too_old = []
     for source, executable in _candidates(environment, cache):
         major = _major(executable)

@@ -58,7 +58,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _not_written(error: BaseException) -> int:
-    # The parser turns a broken pipe into an exit of its own.
+    # The parser turns a broken pipe into a SystemExit.
     if isinstance(error.__context__, BrokenPipeError):
         # The reader of stdout has read enough (`kadmin … | head`).
         _forget_stdout()

@@ -6,17 +6,10 @@ from typing import Annotated
 
 import typer
 
-from kadmin.cli.options import (
-    READ_TIMEOUT_S,
-    FilterOption,
-    PlanArgument,
-    ReadTimeoutOption,
-    SortOption,
-    TableFormat,
-    TableOption,
-    ZooKeeperOption,
-)
-from kadmin.cli.tables import TableView
+from kadmin.cli import options
+from kadmin.cli.context import open_context
+from kadmin.cli.inputs import read_plan
+from kadmin.cli.output import TableView
 from kadmin.errors import UsageError
 from kadmin.insight.predict.strategy import Strategy
 
@@ -25,7 +18,7 @@ consumers_app = typer.Typer(help="Preview consumer assignments; show groups a pl
 
 @consumers_app.command("preview")
 def preview(
-    zookeeper: ZooKeeperOption,
+    zookeeper: options.ZooKeeper,
     *,
     group: Annotated[
         str, typer.Option("--group", metavar="GROUP", help="A group whose members register in ZooKeeper.")
@@ -43,16 +36,15 @@ def preview(
     strategy: Annotated[
         Strategy, typer.Option("--strategy", help="The group's partition.assignment.strategy.")
     ] = Strategy.RANGE,
-    sort: SortOption = None,
-    filters: FilterOption = None,
-    timeout: ReadTimeoutOption = READ_TIMEOUT_S,
-    output: TableOption = TableFormat.HUMAN,
+    sort: options.Sort = None,
+    filters: options.Filter = None,
+    timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
+    output: options.TableOutput = options.TableFormat.HUMAN,
 ) -> None:
     """Show who has each partition before and after a change.
 
     The change is more partitions, another number of members, or a member that leaves.
     """
-    from kadmin.cli.context import open_context
     from kadmin.cluster.names import one_line
     from kadmin.operations.zookeeper.inspect import Inspection
     from kadmin.operations.zookeeper.old_consumers import Change
@@ -73,17 +65,16 @@ def preview(
 def coordinator(
     groups: Annotated[list[str], typer.Argument(metavar="GROUP", help="Groups, whether they exist or not.")],
     *,
-    zookeeper: ZooKeeperOption,
-    sort: SortOption = None,
-    filters: FilterOption = None,
-    timeout: ReadTimeoutOption = READ_TIMEOUT_S,
-    output: TableOption = TableFormat.HUMAN,
+    zookeeper: options.ZooKeeper,
+    sort: options.Sort = None,
+    filters: options.Filter = None,
+    timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
+    output: options.TableOutput = options.TableFormat.HUMAN,
 ) -> None:
     """Show the broker that coordinates each group.
 
     It is the leader of the group's partition of __consumer_offsets.
     """
-    from kadmin.cli.context import open_context
     from kadmin.operations.reading.consumers import coordinators
     from kadmin.operations.zookeeper.inspect import Inspection
 
@@ -94,23 +85,21 @@ def coordinator(
 
 @consumers_app.command("disturbed")
 def disturbed(
-    file: PlanArgument,
+    file: options.PlanFile,
     *,
-    zookeeper: ZooKeeperOption,
-    sort: SortOption = None,
-    filters: FilterOption = None,
-    timeout: ReadTimeoutOption = READ_TIMEOUT_S,
-    output: TableOption = TableFormat.HUMAN,
+    zookeeper: options.ZooKeeper,
+    sort: options.Sort = None,
+    filters: options.Filter = None,
+    timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
+    output: options.TableOutput = options.TableFormat.HUMAN,
 ) -> None:
     """Show the groups that a plan disturbs.
 
     They read what it moves, or it changes a leader that they read from, or their coordinator.
     """
-    from kadmin.cli.context import open_context
-    from kadmin.cli.inputs import read_plan
+    from kadmin.errors import count
     from kadmin.operations.reading.consumers import disturbances
     from kadmin.operations.zookeeper.inspect import Inspection
-    from kadmin.report.text import count
 
     plan = read_plan(file)
     with open_context(zookeeper, timeout_s=timeout) as context:

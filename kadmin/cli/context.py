@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from kadmin.cli import options
 from kadmin.cli.deadline import alarm
-from kadmin.cli.options import OutputFormat
 from kadmin.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _GRACE_S = 1.5
 
 @contextmanager
 def open_context(
-    zookeeper: str, *, timeout_s: float | None = None, story: OutputFormat = OutputFormat.HUMAN
+    zookeeper: str, *, timeout_s: float | None = None, story: options.OutputFormat = options.OutputFormat.HUMAN
 ) -> Iterator[ZooKeeperContext]:
     """Connect to the cluster, and stop at a safe point when a signal comes.
 
@@ -47,7 +47,7 @@ def open_context(
     def write(text: str) -> None:
         typer.echo(text, err=True, nl=False)
 
-    in_json = story is OutputFormat.JSON
+    in_json = story is options.OutputFormat.JSON
     follower = JsonFollower(write) if in_json else Follower(write, live=sys.stderr.isatty())
     clock = Clock(math.inf if timeout_s is None else time.monotonic() + timeout_s)
     with (

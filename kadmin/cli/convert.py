@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from kadmin.cli.deadline import bounded
+from kadmin.cli.inputs import read_document, write_text
 from kadmin.errors import InvalidInputError, UsageError
-
-if TYPE_CHECKING:
-    from kadmin.plan.model import Document
 
 
 class Form(StrEnum):
@@ -47,14 +45,11 @@ def convert(
     text = _plan(file, out) if to is Form.PLAN else _kafka(file, current=current, lossy=lossy)
     if out is None:
         typer.echo(text, nl=False)
-        return
-    from kadmin.cli.inputs import write_text
-
-    write_text(out, text)
+    else:
+        write_text(out, text)
 
 
 def _plan(file: Path, out: Path | None) -> str:
-    from kadmin.cli.inputs import read_document
     from kadmin.documents import dump_json, dump_yaml
     from kadmin.documents.kafka_files import parse_kafka_file
 
@@ -63,19 +58,11 @@ def _plan(file: Path, out: Path | None) -> str:
 
 
 def _kafka(file: Path, *, current: bool, lossy: bool) -> str:
-    from kadmin.cli.inputs import read_document
     from kadmin.documents import parse_document
-    from kadmin.documents.kafka_files import dump_kafka_file
+    from kadmin.documents.kafka_files import dump_kafka_file, losses
 
     document = parse_document(read_document(file), str(file))
     text = dump_kafka_file(document, current=current)
-    _report_losses(file, document, current=current, lossy=lossy)
-    return text
-
-
-def _report_losses(file: Path, document: Document, *, current: bool, lossy: bool) -> None:
-    from kadmin.documents.kafka_files import losses
-
     lost = ", ".join(losses(document, current=current))
     if lost and not lossy:
         raise InvalidInputError(
@@ -83,3 +70,4 @@ def _report_losses(file: Path, document: Document, *, current: bool, lossy: bool
         )
     if lost:
         typer.echo(f"left out: {lost}", err=True)
+    return text

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from kadmin.cli.options import TimeoutOption
+from kadmin.cli import options
 from kadmin.errors import NotCompletedError
 
 if TYPE_CHECKING:
@@ -49,12 +49,12 @@ def bounded(command: Callable[_Parameters, _Result]) -> Callable[_Parameters, _R
     """Add the option --timeout to a command that needs no cluster; it may be interrupted anywhere."""
 
     @wraps(command)
-    def run(*arguments: _Parameters.args, **options: _Parameters.kwargs) -> _Result:
-        timeout_s = options.pop("timeout")
+    def run(*arguments: _Parameters.args, **given: _Parameters.kwargs) -> _Result:
+        timeout_s = given.pop("timeout")
         with alarm(timeout_s if isinstance(timeout_s, float) else None):
-            return command(*arguments, **options)
+            return command(*arguments, **given)
 
     signature = inspect.signature(command, eval_str=True)
-    timeout = inspect.Parameter("timeout", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=TimeoutOption)
+    timeout = inspect.Parameter("timeout", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=options.Timeout)
     vars(run)["__signature__"] = signature.replace(parameters=[*signature.parameters.values(), timeout])
     return run

@@ -7,17 +7,10 @@ from typing import Annotated
 
 import typer
 
-from kadmin.cli.options import (
-    READ_TIMEOUT_S,
-    HtmlOption,
-    InventoryOption,
-    OptionalZooKeeperOption,
-    OutputFormat,
-    PlanArgument,
-    PolicyOption,
-    ReadTimeoutOption,
-    SizesOption,
-)
+from kadmin.cli import options
+from kadmin.cli.context import open_context, require_cluster
+from kadmin.cli.inputs import read_plan, read_policy, read_sizes, write_text
+from kadmin.cli.output import answer
 
 
 class DiffFormat(StrEnum):
@@ -29,14 +22,14 @@ class DiffFormat(StrEnum):
 
 
 def diff(
-    file: PlanArgument,
+    file: options.PlanFile,
     *,
-    zookeeper: OptionalZooKeeperOption = None,
-    inventory: InventoryOption = None,
-    sizes: SizesOption = None,
-    policy: PolicyOption = None,
-    timeout: ReadTimeoutOption = READ_TIMEOUT_S,
-    html: HtmlOption = None,
+    zookeeper: options.OptionalZooKeeper = None,
+    inventory: options.Inventory = None,
+    sizes: options.Sizes = None,
+    policy: options.Policy = None,
+    timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
+    html: options.Html = None,
     detailed_exitcode: Annotated[
         bool, typer.Option("--detailed-exitcode", help="Exit with 2 when the plan would change something.")
     ] = False,
@@ -47,8 +40,6 @@ def diff(
     Shows the waves with their exact payload, the partitions, and replicas, leaders and bytes of each broker before
     and after, on a live cluster or on a snapshot.
     """
-    from kadmin.cli.inputs import read_plan, read_policy, read_sizes, write_text
-    from kadmin.cli.output import answer
     from kadmin.report.pages.html import require_renderer
     from kadmin.report.plans.answer import diff_answer
     from kadmin.report.plans.markdown import diff_markdown
@@ -62,7 +53,6 @@ def diff(
 
         preview = preview_snapshot(plan, inventory, known, rules)
     else:
-        from kadmin.cli.context import open_context, require_cluster
         from kadmin.operations.execute.live import preview_live
 
         with open_context(require_cluster(zookeeper), timeout_s=timeout) as context:
@@ -75,5 +65,5 @@ def diff(
     if output is DiffFormat.MARKDOWN:
         typer.echo(diff_markdown(str(file), plan, found), nl=False)
     else:
-        answer(OutputFormat(output.value), lambda: diff_text(plan, found), lambda: diff_answer(found))
+        answer(options.OutputFormat(output.value), lambda: diff_text(plan, found), lambda: diff_answer(found))
     return 2 if detailed_exitcode and found.work is not None else 0

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from kadmin.cli.options import READ_TIMEOUT_S, OutputFormat, OutputOption, ReadTimeoutOption, ZooKeeperOption
+from kadmin.cli import options
+from kadmin.cli.context import open_context
+from kadmin.cli.output import answer
 from kadmin.errors import NotCompletedError
 
 
 def doctor(
-    zookeeper: ZooKeeperOption,
+    zookeeper: options.ZooKeeper,
     *,
-    timeout: ReadTimeoutOption = READ_TIMEOUT_S,
-    output: OutputOption = OutputFormat.HUMAN,
+    timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
+    output: options.Output = options.OutputFormat.HUMAN,
 ) -> int:
     """Find what is wrong with a cluster, and the command that fixes it.
 
     Exit code 8 when a finding would stop `kadmin apply`, else 0.
     """
-    from kadmin.cli.context import open_context
-    from kadmin.cli.output import answer
     from kadmin.insight.diagnosis.zookeeper.diagnose import diagnose
     from kadmin.operations.zookeeper.doctor import gather
     from kadmin.report.zookeeper.doctor import doctor_answer, doctor_text

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import typer
 
-from kadmin.cli.confirm import ask, require_terminal
-from kadmin.cli.options import OutputFormat
+from kadmin.cli import options
+from kadmin.cli.output import answer
 from kadmin.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def execute(
     plan: Plan,
     sizes: Mapping[TopicPartition, int],
     lock_timeout: float,
-    output: OutputFormat,
+    output: options.OutputFormat,
     *,
     policy: Policy | None = None,
     dry_run: bool = False,
@@ -35,7 +36,7 @@ def execute(
     from kadmin.report.plans.text import diff_text
 
     preview = prepare(context, plan, sizes, policy)
-    if output is OutputFormat.HUMAN:
+    if output is options.OutputFormat.HUMAN:
         typer.echo(diff_text(plan, preview.examination), err=True)
     outcome = preview.settled(dry_run=dry_run)
     if outcome is None:
@@ -44,12 +45,26 @@ def execute(
     return outcome
 
 
-def answer_outcome(output: OutputFormat, outcome: Outcome) -> None:
+def answer_outcome(output: options.OutputFormat, outcome: Outcome) -> None:
     """Answer with the outcome of an operation."""
-    from kadmin.cli.output import answer
     from kadmin.report.operations.outcome import outcome_answer, outcome_text
 
     answer(output, lambda: outcome_text(outcome), lambda: outcome_answer(outcome))
+
+
+def ask(question: str, *, yes: bool) -> None:
+    """Ask unless `yes`; raises UsageError for "no", and where there is no terminal."""
+    if yes:
+        return
+    _require_terminal()
+    if not typer.confirm(question, err=True):
+        raise UsageError("Not confirmed; nothing was changed.")
+
+
+def _require_terminal() -> None:
+    """Raise UsageError where standard input is no terminal."""
+    if not sys.stdin.isatty():
+        raise UsageError("A confirmation is needed, and there is no terminal to ask.", next_command="add --yes")
 
 
 def _confirm(plan: Plan, *, yes: bool) -> None:
@@ -58,7 +73,7 @@ def _confirm(plan: Plan, *, yes: bool) -> None:
     if not isinstance(plan, DeletionPlan) or yes:
         ask("Apply this plan?", yes=yes)
         return
-    require_terminal()
+    _require_terminal()
     wanted = ",".join(plan.topics)
     if typer.prompt(f"This destroys data. Type the topics to delete them ({wanted})", err=True) != wanted:
         raise UsageError("Not confirmed; nothing was deleted.")

@@ -20,10 +20,7 @@ Found: TypeAlias = tuple[str, InvalidInputError | None]
 
 
 def find_files(names: Iterable[str]) -> Iterator[Found]:
-    """Yield each file once, under the first name that leads to it.
-
-    A folder that cannot be read and a pattern without documents are among them, with the error.
-    """
+    """Yield each file once; folders that cannot be read and patterns without documents come with the error."""
     reached: set[str] = set()
     for name, refusal in (found for given in names for found in _found(given)):
         place = name if name == STANDARD_INPUT else os.path.realpath(name)

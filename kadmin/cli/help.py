@@ -17,10 +17,20 @@ _LONGEST_SUMMARY = 200
 _LOWER_BOUND = re.compile(r"(; |  \[)x>=[\d.]+\]")
 
 
-class Command(TyperCommand):
+class _WithExamples:
+    def format_epilog(self, ctx: typer.Context, formatter: Any) -> None:  # noqa: ANN401 - typer hides the type
+        """Write the examples."""
+        from kadmin.cli.examples import EXAMPLES
+
+        with formatter.section("Examples"):
+            for example in EXAMPLES[ctx.command_path.partition(" ")[2]]:
+                formatter.write(f"  {example}\n")  # not wrapped: a line can be copied
+
+
+class Command(_WithExamples, TyperCommand):  # type: ignore[misc]  # typer hides the type it inherits
     """A command whose help ends with its examples."""
 
-    def collect_usage_pieces(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]  # typer hides the type it inherits
+    def collect_usage_pieces(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]  # as above
         """Return the words of the usage line; typer writes a required argument as {FILE}."""
         return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
 
@@ -36,12 +46,8 @@ class Command(TyperCommand):
                 with formatter.section(f"{kind.capitalize()}s"):
                     formatter.write_dl(found)
 
-    def format_epilog(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]  # noqa: ANN401 - as above
-        """Write the examples."""
-        _write_examples(ctx, formatter)
 
-
-class CommandTree(TyperGroup):
+class CommandTree(_WithExamples, TyperGroup):  # type: ignore[misc]  # as above
     """Commands below a name. Without one of them the help goes to stderr, and the exit code is wrong usage."""
 
     def groups(self, ctx: typer.Context) -> Mapping[str, Sequence[str]]:
@@ -63,21 +69,9 @@ class CommandTree(TyperGroup):
             with formatter.section(heading):
                 formatter.write_dl([(name.ljust(width), self._summary(ctx, name)) for name in names])
 
-    def format_epilog(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]  # noqa: ANN401 - as above
-        """Write the examples."""
-        _write_examples(ctx, formatter)
-
     def _summary(self, ctx: typer.Context, name: str) -> str:
         command = self.get_command(ctx, name)
         return "" if command is None else command.get_short_help_str(_LONGEST_SUMMARY).removesuffix(".")
-
-
-def _write_examples(ctx: typer.Context, formatter: Any) -> None:  # noqa: ANN401 - typer hides the type
-    from kadmin.cli.examples import EXAMPLES
-
-    with formatter.section("Examples"):
-        for example in EXAMPLES[ctx.command_path.partition(" ")[2]]:
-            formatter.write(f"  {example}\n")  # not wrapped: a line can be copied
 
 
 def _without_bound(text: str) -> str:

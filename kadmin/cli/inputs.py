@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kadmin.cli.files import STANDARD_INPUT
 from kadmin.errors import InvalidInputError, NotCompletedError, StalePlanError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from kadmin.cluster.model import TopicPartition
     from kadmin.plan.model import Plan, Policy, RebalanceRequest, RecreationPlan
 
+_Document = TypeVar("_Document")
+
 
 def read_document(path: Path) -> bytes:
-    """Read a document, or standard input for `-`: at most one byte more than a document may have.
-
-    Raises InvalidInputError where it cannot be read.
-    """
+    """Read a document of at most MOST_BYTES and one byte, `-` from standard input; raises InvalidInputError."""
     from kadmin.documents import MOST_BYTES
 
     return _read(path, MOST_BYTES + 1)
@@ -59,35 +58,32 @@ def read_plan(path: Path) -> Plan:
 
 def read_recipe(path: Path) -> RecreationPlan:
     """Read a TopicRecipe."""
-    from kadmin.documents import parse_document
     from kadmin.plan.model import RecreationPlan
 
-    document = parse_document(read_document(path), str(path))
-    if isinstance(document, RecreationPlan):
-        return document
-    raise InvalidInputError(f"{path} is not a TopicRecipe.", next_command="kadmin schema show topic-recipe")
+    return _read_kind(path, RecreationPlan, "TopicRecipe", "topic-recipe")
 
 
 def read_request(path: Path) -> RebalanceRequest:
     """Read a RebalanceRequest."""
-    from kadmin.documents import parse_document
     from kadmin.plan.model import RebalanceRequest
 
-    document = parse_document(read_document(path), str(path))
-    if isinstance(document, RebalanceRequest):
-        return document
-    raise InvalidInputError(f"{path} is not a RebalanceRequest.", next_command="kadmin schema show rebalance-request")
+    return _read_kind(path, RebalanceRequest, "RebalanceRequest", "rebalance-request")
 
 
 def read_policy(path: Path | None) -> Policy:
     """Read a Policy; no path gives the default one."""
-    from kadmin.documents import parse_document
     from kadmin.plan.model import Policy
 
-    document = Policy() if path is None else parse_document(read_document(path), str(path))
-    if isinstance(document, Policy):
+    return Policy() if path is None else _read_kind(path, Policy, "Policy", "policy")
+
+
+def _read_kind(path: Path, model: type[_Document], kind: str, schema: str) -> _Document:
+    from kadmin.documents import parse_document
+
+    document = parse_document(read_document(path), str(path))
+    if isinstance(document, model):
         return document
-    raise InvalidInputError(f"{path} is not a Policy.", next_command="kadmin schema show policy")
+    raise InvalidInputError(f"{path} is not a {kind}.", next_command=f"kadmin schema show {schema}")
 
 
 def read_sizes(path: Path | None) -> Mapping[TopicPartition, int]:
@@ -98,10 +94,7 @@ def read_sizes(path: Path | None) -> Mapping[TopicPartition, int]:
 
 
 def read_figures(path: Path, cluster_id: str | None) -> Mapping[str, Any]:
-    """Read the figures of one cluster, as schemas/answers/figures.schema.json has them.
-
-    Raises StalePlanError where the file holds those of other clusters only.
-    """
+    """Read one cluster of schemas/answers/figures; raises StalePlanError where it is not in the file."""
     from kadmin.schema import validate_value
 
     try:
@@ -129,11 +122,24 @@ def write_plan(path: Path, plan: Plan) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Replace a file whole or not at all; a pipe or a device is written to directly."""
-    try:
+    with writing(path):
         if path.exists() and not path.is_file() and not path.is_dir():
             path.write_text(text, encoding="utf-8")
-            return
-        _replace(path.resolve(), text)  # through links: /dev/stdout must not be replaced by a file
+        else:
+            _replace(path.resolve(), text)  # through links: /dev/stdout must not be replaced by a file
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it."""
+    with writing(path):
+        path.mkdir(parents=True, exist_ok=True)
+
+
+@contextmanager
+def writing(path: Path | str) -> Iterator[None]:
+    """Raise NotCompletedError where a file cannot be written."""
+    try:
+        yield
     except OSError as error:
         raise NotCompletedError(f"Cannot write {path}.", cause=error.strerror or str(error)) from error
 

@@ -7,16 +7,9 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 
 import typer
 
-from kadmin.cli.options import (
-    READ_TIMEOUT_S,
-    FilterOption,
-    OutputFormat,
-    SortOption,
-    TableFormat,
-    TableOption,
-    ZooKeeperOption,
-)
-from kadmin.cli.tables import TableView
+from kadmin.cli import options
+from kadmin.cli.context import open_context
+from kadmin.cli.output import TableView, answer
 from kadmin.errors import NotCompletedError, UnreachableError
 
 if TYPE_CHECKING:
@@ -56,28 +49,27 @@ TABLES = {
 
 @inspect_app.command("admin")
 def inspect_admin(
-    zookeeper: ZooKeeperOption,
+    zookeeper: options.ZooKeeper,
     *,
     watch: WatchOption = False,
     timeout: WatchBoundOption = None,
-    output: TableOption = TableFormat.HUMAN,
+    output: options.TableOutput = options.TableFormat.HUMAN,
 ) -> None:
     """Show the three admin znodes, entry by entry.
 
     Each entry is shown with what is wrong with it. CSV has the rows of `inspect admin-entries`.
     """
-    from kadmin.cli.output import answer
     from kadmin.operations.zookeeper.doctor import AdminSurvey, survey_admin
     from kadmin.operations.zookeeper.inspect import inspect
     from kadmin.report.zookeeper.admin_nodes import admin_answer, admin_text
 
-    if output is TableFormat.CSV:
+    if output is options.TableFormat.CSV:
         view = TableView((), (), output)
         _show(zookeeper, lambda context: inspect(context, "admin-entries"), view.show, watch=watch, timeout_s=timeout)
         return
 
     def render(survey: AdminSurvey) -> None:
-        answer(OutputFormat(output.value), lambda: admin_text(survey), lambda: admin_answer(survey))
+        answer(options.OutputFormat(output.value), lambda: admin_text(survey), lambda: admin_answer(survey))
 
     _show(zookeeper, survey_admin, render, watch=watch, timeout_s=timeout)
 
@@ -85,13 +77,13 @@ def inspect_admin(
 def _table_command(name: str, words: str) -> None:
     @inspect_app.command(name, help=words)
     def show(
-        zookeeper: ZooKeeperOption,
+        zookeeper: options.ZooKeeper,
         *,
-        sort: SortOption = None,
-        filters: FilterOption = None,
+        sort: options.Sort = None,
+        filters: options.Filter = None,
         watch: WatchOption = False,
         timeout: WatchBoundOption = None,
-        output: TableOption = TableFormat.HUMAN,
+        output: options.TableOutput = options.TableFormat.HUMAN,
     ) -> None:
         from kadmin.operations.zookeeper.inspect import inspect
 
@@ -107,13 +99,13 @@ for _name, _words in TABLES.items():
 def inspect_tree(
     path: Annotated[str, typer.Argument(metavar="PATH", help="The znode to start from, below the chroot.")] = "/",
     *,
-    zookeeper: ZooKeeperOption,
+    zookeeper: options.ZooKeeper,
     depth: Annotated[int, typer.Option("--depth", metavar="LEVELS", help="Levels below PATH to show.", min=0)] = 2,
-    sort: SortOption = None,
-    filters: FilterOption = None,
+    sort: options.Sort = None,
+    filters: options.Filter = None,
     watch: WatchOption = False,
     timeout: WatchBoundOption = None,
-    output: TableOption = TableFormat.HUMAN,
+    output: options.TableOutput = options.TableFormat.HUMAN,
 ) -> None:
     """Show the znodes below a path.
 
@@ -129,10 +121,10 @@ def inspect_tree(
 def inspect_znode(
     path: Annotated[str, typer.Argument(metavar="PATH", help="The znode's path, below the chroot.")],
     *,
-    zookeeper: ZooKeeperOption,
+    zookeeper: options.ZooKeeper,
     watch: WatchOption = False,
     timeout: WatchBoundOption = None,
-    output: TableOption = TableFormat.HUMAN,
+    output: options.TableOutput = options.TableFormat.HUMAN,
 ) -> None:
     """Show one znode: its data, raw and decoded, its ACL and stat."""
     from kadmin.operations.zookeeper.inspect import inspect_znode as read
@@ -150,9 +142,7 @@ def _show(
     timeout_s: float | None,
 ) -> None:
     """Read and render once, or again and again with `watch`; only the first read must end before the deadline."""
-    from kadmin.cli.context import open_context
-
-    bound_s = timeout_s if timeout_s is not None or watch else READ_TIMEOUT_S
+    bound_s = timeout_s if timeout_s is not None or watch else options.READ_TIMEOUT_S
     with open_context(zookeeper, timeout_s=bound_s) as context:
         rendered = False
         while True:

@@ -27,10 +27,10 @@ class TableFormat(StrEnum):
     CSV = "csv"
 
 
-PlanArgument: TypeAlias = Annotated[
+PlanFile: TypeAlias = Annotated[
     Path, typer.Argument(metavar="PLAN", help="The plan, YAML or JSON; - reads standard input.")
 ]
-OperationArgument: TypeAlias = Annotated[
+OperationId: TypeAlias = Annotated[
     str | None,
     typer.Argument(metavar="ID", help="The operation's id; not needed when exactly one is unfinished."),
 ]
@@ -42,18 +42,18 @@ _ZOOKEEPER = typer.Option(
     metavar="CONNECT",
     help="ZooKeeper servers and chroot: zk1:2181,zk2:2181/kafka.",
 )
-ZooKeeperOption: TypeAlias = Annotated[str, _ZOOKEEPER]
-OptionalZooKeeperOption: TypeAlias = Annotated[str | None, _ZOOKEEPER]
+ZooKeeper: TypeAlias = Annotated[str, _ZOOKEEPER]
+OptionalZooKeeper: TypeAlias = Annotated[str | None, _ZOOKEEPER]
 
-InventoryOption: TypeAlias = Annotated[
+Inventory: TypeAlias = Annotated[
     Path | None,
     typer.Option("--inventory", metavar="DIR", help="Use this snapshot instead of the live cluster."),
 ]
-SizesOption: TypeAlias = Annotated[
+Sizes: TypeAlias = Annotated[
     Path | None,
     typer.Option("--sizes", metavar="FILE", help="Bytes per partition: the output of kafka-log-dirs --describe."),
 ]
-PolicyOption: TypeAlias = Annotated[
+Policy: TypeAlias = Annotated[
     Path | None,
     typer.Option(
         "--policy",
@@ -62,30 +62,28 @@ PolicyOption: TypeAlias = Annotated[
         help="A Policy document: severity of each problem, protected topics.",
     ),
 ]
-TimeoutOption: TypeAlias = Annotated[
+Timeout: TypeAlias = Annotated[
     float | None,
     typer.Option("--timeout", metavar="SECONDS", help="Time limit of the whole command. Default: none.", min=0),
 ]
-ReadTimeoutOption: TypeAlias = Annotated[
+ReadTimeout: TypeAlias = Annotated[
     float, typer.Option("--timeout", metavar="SECONDS", help="Time limit of the whole command.", min=0.1)
 ]
-LockTimeoutOption: TypeAlias = Annotated[
+LockTimeout: TypeAlias = Annotated[
     float, typer.Option("--lock-timeout", metavar="SECONDS", help="Time to wait for a lock that is held.", min=0)
 ]
-DryRunOption: TypeAlias = Annotated[bool, typer.Option("--dry-run", help="Run every check, change nothing.")]
-YesOption: TypeAlias = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
-HtmlOption: TypeAlias = Annotated[
+DryRun: TypeAlias = Annotated[bool, typer.Option("--dry-run", help="Run every check, change nothing.")]
+Yes: TypeAlias = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
+Html: TypeAlias = Annotated[
     Path | None, typer.Option("--html", metavar="FILE", help="Also write an HTML page to this file.")
 ]
-OutputOption: TypeAlias = Annotated[
-    OutputFormat, typer.Option("-o", "--output", help="Format of the answer on stdout.")
-]
-TableOption: TypeAlias = Annotated[TableFormat, typer.Option("-o", "--output", help="Format of the table on stdout.")]
-SortOption: TypeAlias = Annotated[
+Output: TypeAlias = Annotated[OutputFormat, typer.Option("-o", "--output", help="Format of the answer on stdout.")]
+TableOutput: TypeAlias = Annotated[TableFormat, typer.Option("-o", "--output", help="Format of the table on stdout.")]
+Sort: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--sort", metavar="COLUMN", help="Sort by a column; -COLUMN descending. Repeatable."),
 ]
-FilterOption: TypeAlias = Annotated[
+Filter: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         "--filter",

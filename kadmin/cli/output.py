@@ -1,21 +1,52 @@
-"""Prints a command's answer on stdout: text, or JSON as a published schema describes it."""
+"""Prints a command's answer on stdout: text, JSON as a published schema describes it, or a table."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from kadmin.cli.options import OutputFormat
+from kadmin.cli import options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from kadmin.operations.zookeeper.inspect import Inspection
 
 
-def answer(output: OutputFormat, text: Callable[[], str], value: Callable[[], dict[str, Any]]) -> None:
+def answer(output: options.OutputFormat, text: Callable[[], str], value: Callable[[], dict[str, Any]]) -> None:
     """Print the answer in the format asked for."""
-    if output is OutputFormat.JSON:
+    if output is options.OutputFormat.JSON:
         typer.echo(json.dumps(value(), indent=2, ensure_ascii=False))
     else:
         typer.echo(text())
+
+
+@dataclass(frozen=True, slots=True)
+class TableView:
+    """How a table is shown: order, filters, format."""
+
+    sort: Sequence[str]
+    filters: Sequence[str]
+    output: options.TableFormat
+
+    def show(self, found: Inspection) -> None:
+        """Print the table on stdout. What brokers did not answer, and in CSV what could not be read, is on stderr."""
+        from kadmin.cluster.names import escaped
+        from kadmin.report.cluster.tables import table_answer, table_csv, table_text, unreadable_lines
+
+        table = found.table.filtered(self.filters).sorted_by(self.sort)
+        for line in found.unavailable or ():
+            typer.echo(escaped(line), err=True)
+        if self.output is options.TableFormat.CSV:
+            typer.echo(table_csv(table))
+            for line in unreadable_lines(found.unreadable):
+                typer.echo(line, err=True)
+            return
+        answer(
+            options.OutputFormat(self.output.value),
+            lambda: table_text(table, found.unreadable),
+            lambda: {**table_answer(table, found.unreadable, found.unavailable), **found.more},
+        )

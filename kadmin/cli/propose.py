@@ -13,16 +13,12 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from kadmin.cli import options
+from kadmin.cli.context import open_context, require_cluster
 from kadmin.cli.deadline import bounded
-from kadmin.cli.options import (
-    READ_TIMEOUT_S,
-    InventoryOption,
-    OptionalZooKeeperOption,
-    OutputFormat,
-    OutputOption,
-    ReadTimeoutOption,
-)
-from kadmin.errors import NotCompletedError, UsageError
+from kadmin.cli.inputs import make_folder, read_request, write_plan, write_text
+from kadmin.cli.output import answer
+from kadmin.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -86,14 +82,12 @@ def rebalance(
     master: MasterOption = None,
     conf: ConfOption = None,
     explain: ExplainOption = None,
-    output: OutputOption = OutputFormat.HUMAN,
+    output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
     """Propose a balanced reassignment for an inventory.
 
     The answer shows the figures before and after, next to the proven bounds.
     """
-    from kadmin.cli.inputs import read_request, write_text
-    from kadmin.cli.output import answer
     from kadmin.planner.explain import explain as explain_partitions
     from kadmin.report.pages.html import require_renderer
     from kadmin.report.proposals import proposals_text
@@ -101,9 +95,9 @@ def rebalance(
     if html is not None:
         require_renderer()
     _require_libraries(engine)
-    wanted, options = read_request(request), _options(master, conf or [])
+    wanted, settings = read_request(request), _settings(master, conf or [])
     with _stages() as show:
-        proposals = _propose(engine, wanted, inventory, options, show)
+        proposals = _propose(engine, wanted, inventory, settings, show)
         paths = _paths(out, proposals, ".json")
         for number, (name, path) in enumerate(paths.items(), start=1):
             plan = proposals[name].plan
@@ -130,17 +124,15 @@ def rebalance(
 def election(
     out: Annotated[Path, typer.Option("--out", metavar="PLAN", help="The plan to write, .yaml or .json.")],
     *,
-    zookeeper: OptionalZooKeeperOption = None,
-    inventory: InventoryOption = None,
-    timeout: ReadTimeoutOption = READ_TIMEOUT_S,
-    output: OutputOption = OutputFormat.HUMAN,
+    zookeeper: options.OptionalZooKeeper = None,
+    inventory: options.Inventory = None,
+    timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
+    output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
     """Propose an election of preferred leaders.
 
     The plan has the partitions whose leader is not preferred and whose preferred replica is alive and in sync.
     """
-    from kadmin.cli.inputs import write_plan
-    from kadmin.cli.output import answer
     from kadmin.plan.election import propose_election
     from kadmin.report.proposals import election_answer, election_text
 
@@ -149,7 +141,6 @@ def election(
 
         state = read_snapshot(inventory, {}).state
     else:
-        from kadmin.cli.context import open_context, require_cluster
         from kadmin.operations.reading.snapshot import read_state
 
         with open_context(require_cluster(zookeeper), timeout_s=timeout) as context:
@@ -167,7 +158,7 @@ def _require_libraries(engine: Engine) -> None:
         )
 
 
-def _options(master: str | None, conf: list[str]) -> Options:
+def _settings(master: str | None, conf: list[str]) -> Options:
     from kadmin.planner.proposal import Options
 
     pairs = [setting.partition("=") for setting in conf]
@@ -190,13 +181,13 @@ def _stages() -> Iterator[Callable[[str], None]]:
 
 
 def _propose(
-    engine: Engine, request: RebalanceRequest, inventory: Path, options: Options, show: Callable[[str], None]
+    engine: Engine, request: RebalanceRequest, inventory: Path, settings: Options, show: Callable[[str], None]
 ) -> Mapping[str, Proposal]:
     if engine is Engine.LOCAL:
         from kadmin.planner.local import propose
     else:
         from kadmin.planner.spark import propose
-    return propose(request, inventory, options, show)
+    return propose(request, inventory, settings, show)
 
 
 def _paths(out: Path, names: Iterable[str], suffix: str) -> dict[str, Path]:
@@ -206,10 +197,7 @@ def _paths(out: Path, names: Iterable[str], suffix: str) -> dict[str, Path]:
     fleet = [name for name in names if name != SINGLE_CLUSTER]
     if not fleet:
         return {SINGLE_CLUSTER: out}
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise NotCompletedError(f"Cannot write {out}.", cause=error.strerror or str(error)) from error
+    make_folder(out)
     return {name: out / f"{name}{suffix}" for name in fleet}
 
 

@@ -7,14 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kadmin.cli import options
+from kadmin.cli.context import open_context, require_cluster
 from kadmin.cli.deadline import alarm
-from kadmin.cli.options import (
-    READ_TIMEOUT_S,
-    InventoryOption,
-    OptionalZooKeeperOption,
-    PolicyOption,
-    SizesOption,
-)
+from kadmin.cli.inputs import read_figures, read_plan, read_policy, read_sizes, write_text
 from kadmin.errors import UsageError
 
 if TYPE_CHECKING:
@@ -32,14 +28,14 @@ def report(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="The HTML file to write. Default: stdout.")
     ] = None,
-    zookeeper: OptionalZooKeeperOption = None,
-    inventory: InventoryOption = None,
+    zookeeper: options.OptionalZooKeeper = None,
+    inventory: options.Inventory = None,
     figures: Annotated[
         Path | None,
         typer.Option("--figures", metavar="FILE", help="The plan's figures, from propose rebalance --figures."),
     ] = None,
-    sizes: SizesOption = None,
-    policy: PolicyOption = None,
+    sizes: options.Sizes = None,
+    policy: options.Policy = None,
     timeout: Annotated[
         float | None,
         typer.Option(
@@ -55,7 +51,6 @@ def report(
     Of an operation, from a live cluster: what it did and when, and its partitions now. Of a plan, on a snapshot: what
     it would change.
     """
-    from kadmin.cli.inputs import read_sizes, write_text
     from kadmin.report.pages.html import require_renderer
 
     require_renderer()
@@ -67,7 +62,7 @@ def report(
             text = _plan_report(Path(what), inventory, known, policy, figures)
     else:
         _require_operation(what, zookeeper, figures)
-        text = _operation_report(what, zookeeper, known, READ_TIMEOUT_S if timeout is None else timeout)
+        text = _operation_report(what, zookeeper, known, options.READ_TIMEOUT_S if timeout is None else timeout)
     if out is None:
         typer.echo(text, nl=False)
         return
@@ -91,7 +86,6 @@ def _require_operation(what: str | None, zookeeper: str | None, figures: Path | 
 def _plan_report(
     path: Path, folder: Path, known: Mapping[TopicPartition, int], policy: Path | None, figures: Path | None
 ) -> str:
-    from kadmin.cli.inputs import read_figures, read_plan, read_policy
     from kadmin.operations.reading.preview import preview_snapshot
     from kadmin.report.pages.reports import plan_report
 
@@ -104,7 +98,6 @@ def _plan_report(
 def _operation_report(
     operation_id: str | None, zookeeper: str | None, known: Mapping[TopicPartition, int], timeout_s: float
 ) -> str:
-    from kadmin.cli.context import open_context, require_cluster
     from kadmin.operations.execute.live import review_operation
     from kadmin.report.pages.reports import operation_report
 

@@ -1,4 +1,4 @@
-"""sandbox: real Kafka clusters on this machine, in ZooKeeper or KRaft mode, to practise on."""
+"""`kadmin sandbox`: starts, changes and ends real Kafka clusters on this machine."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kadmin.cli import options
 from kadmin.cli.deadline import bounded
-from kadmin.cli.options import OutputFormat, OutputOption
+from kadmin.cli.output import answer
 from kadmin.errors import InvalidInputError, UsageError
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def up(
         list[str] | None,
         typer.Option("--config", metavar="KEY=VALUE", help="Setting of every broker, and of every controller."),
     ] = None,
-    output: OutputOption = OutputFormat.HUMAN,
+    output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
     """Start a cluster and wait until its brokers serve. Jars are fetched once, then kept."""
     from kadmin.sandbox import Sandbox, SandboxSpec
@@ -74,96 +75,78 @@ def up(
     )
     quorum = "controllers 101 to 103" if spec.kraft else f"{zookeepers} ZooKeeper"
     typer.echo(f"starting Kafka {version}: brokers 1 to {brokers}, {quorum}", err=True)
-    _answer(Sandbox.up(spec, tell=lambda text: typer.echo(text, err=True)), output)
+    _answer(Sandbox.up(spec, report=lambda text: typer.echo(text, err=True)), output)
 
 
 @sandbox_app.command()
 @bounded
 def seed(directory: DirectoryOption = DEFAULT_DIRECTORY) -> None:
     """Create unevenly spread topics with real records."""
-    from kadmin.sandbox import Sandbox
     from kadmin.sandbox.seed import seed as fill
 
-    seeded = fill(Sandbox.load(directory.absolute()))
+    seeded = fill(_load(directory))
     typer.echo(f"{seeded.topics} topics, {seeded.partitions} partitions, {seeded.records} records")
 
 
 @sandbox_app.command()
 @bounded
-def status(directory: DirectoryOption = DEFAULT_DIRECTORY, output: OutputOption = OutputFormat.HUMAN) -> None:
+def status(directory: DirectoryOption = DEFAULT_DIRECTORY, output: options.Output = options.OutputFormat.HUMAN) -> None:
     """Show the sandbox's addresses and which of its servers run."""
-    from kadmin.sandbox import Sandbox
-
-    _answer(Sandbox.load(directory.absolute()), output)
+    _answer(_load(directory), output)
 
 
-@sandbox_app.command("stop-broker")
+@sandbox_app.command()
 @bounded
 def stop_broker(
-    broker_id: BrokerArgument,
-    directory: DirectoryOption = DEFAULT_DIRECTORY,
-    *,
-    kill: KillOption = False,
+    broker_id: BrokerArgument, directory: DirectoryOption = DEFAULT_DIRECTORY, *, kill: KillOption = False
 ) -> None:
     """End one broker; its data stays."""
-    from kadmin.sandbox import Sandbox
-
-    Sandbox.load(directory.absolute()).stop_broker(broker_id, kill=kill)
+    _load(directory).stop_broker(broker_id, kill=kill)
     typer.echo(f"broker {broker_id} is stopped")
 
 
-@sandbox_app.command("start-broker")
+@sandbox_app.command()
 @bounded
 def start_broker(broker_id: BrokerArgument, directory: DirectoryOption = DEFAULT_DIRECTORY) -> None:
     """Start a stopped broker again, on its old port and data."""
-    from kadmin.sandbox import Sandbox
-
-    Sandbox.load(directory.absolute()).start_broker(broker_id)
+    _load(directory).start_broker(broker_id)
     typer.echo(f"broker {broker_id} runs")
 
 
-@sandbox_app.command("stop-controller")
+@sandbox_app.command()
 @bounded
 def stop_controller(
     controller_id: ControllerArgument, directory: DirectoryOption = DEFAULT_DIRECTORY, *, kill: KillOption = False
 ) -> None:
     """End one controller (KRaft mode); its data stays."""
-    from kadmin.sandbox import Sandbox
-
-    Sandbox.load(directory.absolute()).stop_controller(controller_id, kill=kill)
+    _load(directory).stop_controller(controller_id, kill=kill)
     typer.echo(f"controller {controller_id} is stopped")
 
 
-@sandbox_app.command("start-controller")
+@sandbox_app.command()
 @bounded
 def start_controller(controller_id: ControllerArgument, directory: DirectoryOption = DEFAULT_DIRECTORY) -> None:
-    """Start a stopped controller again, on its old port and data."""
-    from kadmin.sandbox import Sandbox
-
-    Sandbox.load(directory.absolute()).start_controller(controller_id)
+    """Start a stopped controller on its old port and data."""
+    _load(directory).start_controller(controller_id)
     typer.echo(f"controller {controller_id} runs")
 
 
 @sandbox_app.command()
 @bounded
 def freeze(server_id: ServerArgument, directory: DirectoryOption = DEFAULT_DIRECTORY) -> None:
-    """Suspend a broker or a controller.
+    """Suspend a broker or a controller until it is thawed.
 
-    Its connections stay open, and it answers nothing until it is thawed.
+    Its connections stay open, and it answers nothing.
     """
-    from kadmin.sandbox import Sandbox
-
-    Sandbox.load(directory.absolute()).freeze(server_id)
+    _load(directory).freeze(server_id)
     typer.echo(f"server {server_id} is frozen")
 
 
 @sandbox_app.command()
 @bounded
 def thaw(server_id: ServerArgument, directory: DirectoryOption = DEFAULT_DIRECTORY) -> None:
-    """Let a frozen broker or controller go on."""
-    from kadmin.sandbox import Sandbox
-
-    Sandbox.load(directory.absolute()).thaw(server_id)
+    """Resume a frozen broker or controller."""
+    _load(directory).thaw(server_id)
     typer.echo(f"server {server_id} runs")
 
 
@@ -171,34 +154,35 @@ def thaw(server_id: ServerArgument, directory: DirectoryOption = DEFAULT_DIRECTO
 @bounded
 def down(directory: DirectoryOption = DEFAULT_DIRECTORY) -> None:
     """End exactly what `up` started, and remove the folder."""
-    from kadmin.sandbox import Sandbox
-
     try:
-        Sandbox.load(directory.absolute()).down()
+        _load(directory).down()
     except InvalidInputError as absent:
         typer.echo(absent.message)
         return
     typer.echo("the sandbox is gone")
 
 
-def _answer(sandbox: Sandbox, output: OutputFormat) -> None:
-    from kadmin.cli.output import answer
+def _load(directory: Path) -> Sandbox:
+    from kadmin.sandbox import Sandbox
 
-    answer(output, lambda: _text(sandbox), lambda: _value(sandbox))
+    return Sandbox.load(directory.absolute())
 
 
-def _text(sandbox: Sandbox) -> str:
+def _answer(sandbox: Sandbox, output: options.OutputFormat) -> None:
+    value = _value(sandbox)
+    answer(output, lambda: _text(value), lambda: value)
+
+
+def _text(value: Mapping[str, Any]) -> str:
     from kadmin.report.text import table
 
-    value = _value(sandbox)
     rows = [
-        [server_id, server.get("rack", ""), server["address"], "runs" if server["alive"] else "stopped"]
+        [f"{kind} {each[f'{kind}_id']}", each.get("rack", ""), each["address"], "runs" if each["alive"] else "stopped"]
         for kind in ("controller", "broker")
-        for server in value[f"{kind}s"]
-        for server_id in [f"{kind} {server[f'{kind}_id']}"]
+        for each in value[f"{kind}s"]
     ]
-    address = ",".join(sandbox.bootstrap) if sandbox.spec.kraft else sandbox.connect_string
-    return f"Kafka {sandbox.spec.version} at {address}\n" + table(["server", "rack", "address", ""], rows)
+    address = value["connect"] or ",".join(value["bootstrap"])
+    return f"Kafka {value['version']} at {address}\n" + table(["server", "rack", "address", ""], rows)
 
 
 def _value(sandbox: Sandbox) -> dict[str, Any]:

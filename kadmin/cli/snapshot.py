@@ -8,14 +8,10 @@ from typing import Annotated
 
 import typer
 
-from kadmin.cli.options import (
-    READ_TIMEOUT_S,
-    OutputFormat,
-    OutputOption,
-    ReadTimeoutOption,
-    SizesOption,
-    ZooKeeperOption,
-)
+from kadmin.cli import options
+from kadmin.cli.context import open_context
+from kadmin.cli.inputs import read_sizes
+from kadmin.cli.output import answer
 
 
 class FileFormat(StrEnum):
@@ -27,22 +23,19 @@ class FileFormat(StrEnum):
 
 
 def snapshot(
-    zookeeper: ZooKeeperOption,
+    zookeeper: options.ZooKeeper,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The inventory folder to write.")],
     *,
-    sizes: SizesOption = None,
-    timeout: ReadTimeoutOption = READ_TIMEOUT_S,
+    sizes: options.Sizes = None,
+    timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
     table: Annotated[FileFormat, typer.Option("--table", help="Format of the two tables.")] = FileFormat.PARQUET,
-    output: OutputOption = OutputFormat.HUMAN,
+    output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
     """Write the inventory of a live cluster: its brokers and partitions.
 
     The planner and every command with --inventory read it. Bytes per partition are asked of the brokers (Kafka 1.1
     and later) unless --sizes gives them.
     """
-    from kadmin.cli.context import open_context
-    from kadmin.cli.inputs import read_sizes
-    from kadmin.cli.output import answer
     from kadmin.inventory import write_inventory
     from kadmin.operations.reading.snapshot import take_snapshot
     from kadmin.report.cluster.snapshot import snapshot_answer, snapshot_text

@@ -6,14 +6,10 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from kadmin.cli.options import (
-    LockTimeoutOption,
-    OutputFormat,
-    OutputOption,
-    TimeoutOption,
-    YesOption,
-    ZooKeeperOption,
-)
+from kadmin.cli import options
+from kadmin.cli.context import open_context
+from kadmin.cli.execution import ask
+from kadmin.cli.output import answer
 from kadmin.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -34,14 +30,15 @@ TopicsOption: TypeAlias = Annotated[
 
 @throttle_app.command("show")
 def show(
-    zookeeper: ZooKeeperOption, *, timeout: TimeoutOption = None, output: OutputOption = OutputFormat.HUMAN
+    zookeeper: options.ZooKeeper,
+    *,
+    timeout: options.Timeout = None,
+    output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
     """Show every topic and broker with a throttle.
 
     Dead brokers and deleted topics are included.
     """
-    from kadmin.cli.context import open_context
-    from kadmin.cli.output import answer
     from kadmin.operations.throttles.audit import show as read
     from kadmin.report.throttles import throttles_answer, throttles_text
 
@@ -52,14 +49,15 @@ def show(
 
 @throttle_app.command("audit")
 def audit(
-    zookeeper: ZooKeeperOption, *, timeout: TimeoutOption = None, output: OutputOption = OutputFormat.HUMAN
+    zookeeper: options.ZooKeeper,
+    *,
+    timeout: options.Timeout = None,
+    output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
     """Show for every throttle who set it, and whether it is in use.
 
     A throttle is in use, left over by an operation, changed since it was set, or on no record.
     """
-    from kadmin.cli.context import open_context
-    from kadmin.cli.output import answer
     from kadmin.operations.throttles.audit import audit as judge
     from kadmin.report.throttles import audit_answer, audit_text
 
@@ -70,24 +68,23 @@ def audit(
 
 @throttle_app.command("set")
 def set_(
-    zookeeper: ZooKeeperOption,
+    zookeeper: options.ZooKeeper,
     rate: Annotated[
         str, typer.Option("--rate", metavar="RATE", help="Bytes per second and broker, with a unit: 50MB/s.")
     ],
     *,
     broker: BrokersOption = None,
     topic: TopicsOption = None,
-    yes: YesOption = False,
-    timeout: TimeoutOption = None,
-    lock_timeout: LockTimeoutOption = 0,
-    output: OutputOption = OutputFormat.HUMAN,
+    yes: options.Yes = False,
+    timeout: options.Timeout = None,
+    lock_timeout: options.LockTimeout = 0,
+    output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
     """Set a throttle by hand.
 
     On the partitions in flight now; with --topic on whole topics, with --broker the rate of those brokers only. The
     values it replaces are shown before kadmin asks.
     """
-    from kadmin.cli.context import open_context
     from kadmin.operations.throttles.by_hand import Scope, plan_set
 
     wanted, scope = _rate(rate), Scope(tuple(broker or ()), tuple(topic or ()))
@@ -97,21 +94,20 @@ def set_(
 
 @throttle_app.command("clear")
 def clear(
-    zookeeper: ZooKeeperOption,
+    zookeeper: options.ZooKeeper,
     *,
     broker: BrokersOption = None,
     topic: TopicsOption = None,
     now: Annotated[bool, typer.Option("--now", help="Clear it even while partitions are in flight.")] = False,
-    yes: YesOption = False,
-    timeout: TimeoutOption = None,
-    lock_timeout: LockTimeoutOption = 0,
-    output: OutputOption = OutputFormat.HUMAN,
+    yes: options.Yes = False,
+    timeout: options.Timeout = None,
+    lock_timeout: options.LockTimeout = 0,
+    output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
     """Clear throttles.
 
     What an operation set goes back to the value before it; everything else is removed.
     """
-    from kadmin.cli.context import open_context
     from kadmin.operations.throttles.by_hand import Scope, plan_clear
 
     scope = Scope(tuple(broker or ()), tuple(topic or ()))
@@ -120,10 +116,8 @@ def clear(
 
 
 def _carry_out(
-    context: Context, plan: Callable[[], ConfigChanges], lock_timeout: float, output: OutputFormat, *, yes: bool
+    context: Context, plan: Callable[[], ConfigChanges], lock_timeout: float, output: options.OutputFormat, *, yes: bool
 ) -> None:
-    from kadmin.cli.confirm import ask
-    from kadmin.cli.output import answer
     from kadmin.operations.throttles.by_hand import Written, write_planned
     from kadmin.report.throttles import changes_text, written_answer, written_text
 

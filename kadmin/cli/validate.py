@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from kadmin.cli import options
 from kadmin.cli.deadline import bounded
 from kadmin.cli.files import find_files, path_of
-from kadmin.cli.options import PolicyOption
-from kadmin.errors import InvalidInputError, NotCompletedError, UsageError
+from kadmin.cli.inputs import read_document, read_policy, write_text, writing
+from kadmin.errors import InvalidInputError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,7 +51,7 @@ OutOption: TypeAlias = Annotated[
 ]
 SchemaDirOption: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--schema-dir", metavar="DIR", help="Schemas of your own that must hold, too (see schema export)."),
+    typer.Option("--schema-dir", metavar="DIR", help="Your own schemas, to be checked as well (see schema export)."),
 ]
 
 
@@ -58,15 +59,14 @@ SchemaDirOption: TypeAlias = Annotated[
 def validate(
     files: FilesArgument,
     inventory: InventoryOption = None,
-    policy: PolicyOption = None,
+    policy: options.Policy = None,
     output_format: FormatOption = ValidateFormat.HUMAN,
     out: OutOption = None,
     schema_dir: SchemaDirOption = None,
 ) -> int:
     """Check plans and requests, and report every problem at once. Exit code 0 when there is no error, else 3."""
-    from kadmin.cli.inputs import read_policy, write_text
     from kadmin.inventory.validation import validate_files
-    from kadmin.report.problems.text import count
+    from kadmin.report.problems.text import tally
 
     found = validate_files(_read(files), read_policy(policy), inventory, _schemas(schema_dir))
     _refuse_to_replace(out, [file.source for file in found.files], policy, inventory)
@@ -77,7 +77,7 @@ def validate(
     typer.echo(answer)
     if output_format is ValidateFormat.GITHUB:
         _append_step_summary(found)
-    return InvalidInputError.exit_code if count(found.diagnostics)[0] else 0
+    return InvalidInputError.exit_code if tally(found.diagnostics)[0] else 0
 
 
 def _refuse_to_replace(out: Path | None, names: Sequence[str], policy: Path | None, inventory: Path | None) -> None:
@@ -90,7 +90,7 @@ def _refuse_to_replace(out: Path | None, names: Sequence[str], policy: Path | No
 
         read += inventory_files(inventory)
     if os.path.realpath(out) in map(os.path.realpath, read):
-        raise UsageError(f"--out {out} was read for this answer.", next_command="give the answer a file of its own")
+        raise UsageError(f"--out {out} was read for this answer.", next_command="name another file with --out")
 
 
 def _schemas(folder: Path | None) -> SchemaSet | None:
@@ -105,8 +105,6 @@ def _schemas(folder: Path | None) -> SchemaSet | None:
 
 def _read(names: Sequence[str]) -> Iterator[tuple[str, bytes | InvalidInputError]]:
     """Yield each file's bytes, or why it cannot be read: nothing hides the problems of the others."""
-    from kadmin.cli.inputs import read_document
-
     for name, refusal in find_files(names):
         try:
             yield name, refusal or read_document(path_of(name))
@@ -115,33 +113,23 @@ def _read(names: Sequence[str]) -> Iterator[tuple[str, bytes | InvalidInputError
 
 
 def _render(output_format: ValidateFormat, found: Validation) -> str:
+    from kadmin.report.problems import github, gitlab, junit, sarif, text
+
     files, problems = [file.source for file in found.files], found.diagnostics
     match output_format:
         case ValidateFormat.JSON:
-            from kadmin.report.problems.text import problems_json
-
-            return problems_json(files, problems)
+            return text.problems_json(files, problems)
         case ValidateFormat.GITHUB:
-            from kadmin.report.problems.github import annotation_lines
-
-            return annotation_lines(files, problems)
+            return github.annotation_lines(files, problems)
         case ValidateFormat.SARIF:
-            from kadmin.report.problems.sarif import sarif
-
-            return sarif(files, problems)
+            return sarif.sarif(files, problems)
         case ValidateFormat.GITLAB:
-            from kadmin.report.problems.gitlab import code_quality
-
-            return code_quality(problems)
+            return gitlab.code_quality(problems)
         case ValidateFormat.JUNIT:
-            from kadmin.report.problems.junit import junit
-
-            return junit(files, problems)
+            return junit.junit(files, problems)
         case ValidateFormat.HUMAN:
-            from kadmin.report.problems.text import problems_text
-
             width = shutil.get_terminal_size((100, 24)).columns
-            return problems_text({file.source: file.text for file in found.files}, problems, width)
+            return text.problems_text({file.source: file.text for file in found.files}, problems, width)
 
 
 def _append_step_summary(found: Validation) -> None:
@@ -151,8 +139,5 @@ def _append_step_summary(found: Validation) -> None:
         return
     from kadmin.report.problems.github import step_summary
 
-    try:
-        with Path(path).open("a", encoding="utf-8") as summary:
-            summary.write(step_summary([file.source for file in found.files], found.diagnostics))
-    except OSError as error:
-        raise NotCompletedError(f"Cannot write {path}.", cause=error.strerror or str(error)) from error
+    with writing(path), Path(path).open("a", encoding="utf-8") as summary:
+        summary.write(step_summary([file.source for file in found.files], found.diagnostics))

@@ -7,16 +7,10 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from kadmin.cli.options import (
-    READ_TIMEOUT_S,
-    InventoryOption,
-    OptionalZooKeeperOption,
-    OutputFormat,
-    OutputOption,
-    PlanArgument,
-    ReadTimeoutOption,
-    SizesOption,
-)
+from kadmin.cli import options
+from kadmin.cli.context import open_context, require_cluster
+from kadmin.cli.inputs import read_plan, read_sizes
+from kadmin.cli.output import answer
 from kadmin.errors import UsageError
 
 if TYPE_CHECKING:
@@ -47,19 +41,18 @@ def lose(
     rack: Annotated[
         list[str] | None, typer.Option("--rack", metavar="RACK", help="A rack whose brokers are lost. Repeatable.")
     ] = None,
-    zookeeper: OptionalZooKeeperOption = None,
-    inventory: InventoryOption = None,
-    sizes: SizesOption = None,
+    zookeeper: options.OptionalZooKeeper = None,
+    inventory: options.Inventory = None,
+    sizes: options.Sizes = None,
     unclean: UncleanOption = False,
     min_insync_replicas: MinInsyncOption = 1,
-    timeout: ReadTimeoutOption = READ_TIMEOUT_S,
-    output: OutputOption = OutputFormat.HUMAN,
+    timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
+    output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
     """Predict the loss of brokers or of a rack.
 
     Shows who leads then, which partitions are offline, which refuse acks=all, and the load of the other brokers.
     """
-    from kadmin.cli.output import answer
     from kadmin.insight.predict.whatif import brokers_lost, placements_of, predict_loss
     from kadmin.report.whatif import loss_answer, loss_text
 
@@ -75,22 +68,20 @@ def lose(
 
 @whatif_app.command("plan")
 def plan_(
-    file: PlanArgument,
+    file: options.PlanFile,
     *,
-    zookeeper: OptionalZooKeeperOption = None,
-    inventory: InventoryOption = None,
-    sizes: SizesOption = None,
+    zookeeper: options.OptionalZooKeeper = None,
+    inventory: options.Inventory = None,
+    sizes: options.Sizes = None,
     unclean: UncleanOption = False,
     min_insync_replicas: MinInsyncOption = 1,
-    timeout: ReadTimeoutOption = READ_TIMEOUT_S,
-    output: OutputOption = OutputFormat.HUMAN,
+    timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
+    output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
     """Predict the leaders, the loads and the risk after a plan.
 
     The risk is what the loss of each single broker would do, before and after the plan.
     """
-    from kadmin.cli.inputs import read_plan
-    from kadmin.cli.output import answer
     from kadmin.insight.predict.plans import planned, require_fitting
     from kadmin.insight.predict.whatif import compare, placements_of, single_losses
     from kadmin.report.whatif import plan_answer, plan_text
@@ -107,14 +98,11 @@ def plan_(
 
 
 def _read(zookeeper: str | None, inventory: Path | None, sizes: Path | None, timeout_s: float) -> SizedState:
-    from kadmin.cli.inputs import read_sizes
-
     known = None if sizes is None else read_sizes(sizes)
     if inventory is not None:
         from kadmin.operations.reading.preview import read_snapshot
 
         return read_snapshot(inventory, known or {})
-    from kadmin.cli.context import open_context, require_cluster
     from kadmin.cluster.names import escaped
     from kadmin.operations.execute.live import read_live
 

@@ -1,17 +1,13 @@
-"""The words that differ by kind of operation and by kind of step: one row for each kind.
-
-All renderers show the parts that a result has (a change, targets, lost bytes) whatever its kind is, and look up the
-words here. A new kind of plan adds its row.
-"""
+"""The words that differ by kind of operation and by kind of step; all renderers look them up here."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kadmin.errors import count
 from kadmin.operations.decide.kinds import kind_of
 from kadmin.operations.record.record import OperationKind, StepKind
-from kadmin.report.text import count
 
 if TYPE_CHECKING:
     from kadmin.plan.model import Plan
@@ -21,8 +17,7 @@ if TYPE_CHECKING:
 class KindWords:
     """How an operation is described: `subject` in the singular, `action` as in "3 topics to delete".
 
-    `next_commands` finish an unfinished operation, with `{}` for its id. `no_progress` says why its progress cannot be
-    counted.
+    `next_commands` finish it, with `{}` for its id. `no_progress` says why its progress cannot be counted.
     """
 
     kind: OperationKind
@@ -49,7 +44,6 @@ class KindWords:
 class StepWords:
     """How a step is described: `published` names what was written, `done` says what the step did."""
 
-    kind: StepKind
     subject: str
     published: str
     done: str
@@ -62,24 +56,18 @@ KINDS = (
     KindWords(OperationKind.RECREATION, "topic", "to recreate"),
     KindWords(OperationKind.HEAL, "step", "to repair", ("kadmin heal",), "repaired step by step"),
 )
-STEPS = (
-    StepWords(StepKind.PROBE, "partition", "probe", "probed whether the controller listens"),
-    StepWords(StepKind.WAVE, "partition", "reassignment", "published wave {wave} of {waves}"),
-    StepWords(StepKind.ELECTION, "partition", "election", "elected preferred leaders"),
-    StepWords(StepKind.DELETION, "topic", "deletion", "deleted topics"),
-    StepWords(StepKind.CREATION, "topic", "creation", "recreated topics"),
-    StepWords(StepKind.CANCEL, "partition", "return to the original replicas", "cancelled running reassignments"),
-    StepWords(StepKind.REPAIR, "partition", "repair", "repaired one finding"),
-)
+STEP_WORDS = {
+    StepKind.PROBE: StepWords("partition", "probe", "probed whether the controller listens"),
+    StepKind.WAVE: StepWords("partition", "reassignment", "published wave {wave} of {waves}"),
+    StepKind.ELECTION: StepWords("partition", "election", "elected preferred leaders"),
+    StepKind.DELETION: StepWords("topic", "deletion", "deleted topics"),
+    StepKind.CREATION: StepWords("topic", "creation", "recreated topics"),
+    StepKind.CANCEL: StepWords("partition", "return to the original replicas", "cancelled running reassignments"),
+    StepKind.REPAIR: StepWords("partition", "repair", "repaired one finding"),
+}
 _BY_KIND = {words.kind: words for words in KINDS}
-_BY_STEP = {words.kind: words for words in STEPS}
 
 
 def words_of(operation: OperationKind | Plan) -> KindWords:
     """Return the words for a kind of operation, or for a plan."""
     return _BY_KIND[operation if isinstance(operation, OperationKind) else kind_of(operation).kind]
-
-
-def step_words(kind: StepKind) -> StepWords:
-    """Return the words for a kind of step."""
-    return _BY_STEP[kind]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from kadmin.report.text import NOTHING, SHOWN_ROWS, about, count, table
+from kadmin.errors import count
+from kadmin.report.text import NOTHING, SHOWN_ROWS, about, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,17 +28,19 @@ def election_answer(proposal: ElectionProposal, path: Path) -> dict[str, Any]:
     """Answer `propose election`."""
     return {
         "plan": str(path),
-        "partitions": [{"topic": p.topic, "partition": p.partition} for p in proposal.plan.partitions],
-        "impossible": [
-            {"topic": p.topic, "partition": p.partition, "reason": reason} for p, reason in proposal.impossible
-        ],
+        "partitions": [asdict(partition) for partition in proposal.plan.partitions],
+        "impossible": [{**asdict(partition), "reason": reason} for partition, reason in proposal.impossible],
     }
 
 
 def proposals_text(figures: Sequence[Mapping[str, Any]], explained: Mapping[str, str], out: Path) -> str:
     """Describe the plans in `out` by their figures (schemas/answers/figures.schema.json, one object per cluster)."""
-    lines = [_one(figures[0])] if len(figures) == 1 else [_fleet(figures)]
-    lines += [f"note: {_where(each)}{note}" for each in figures for note in each["notes"]]
+    lines = [_fleet(figures)]
+    if len(figures) == 1:
+        lines = [table(("", "before", "after", "bound"), figure_rows(figures[0])), _work(figures[0])]
+    for each in figures:
+        where = f"{each['cluster']}: " if each["cluster"] else ""
+        lines += [f"note: {where}{note}" for note in each["notes"]]
     lines += [f"{partition} {why}" for partition, why in explained.items()]
     entries = sum(each["reassignments"] for each in figures)
     lines.append(f"{NOTHING_TO_DO if entries == 0 else count(entries, 'reassignment')} -> {out}")
@@ -45,27 +49,20 @@ def proposals_text(figures: Sequence[Mapping[str, Any]], explained: Mapping[str,
 
 def figure_rows(figures: Mapping[str, Any]) -> list[tuple[str, ...]]:
     """Return each figure as its name, before, after and bound; empty where it has no meaning, NOTHING where unknown."""
-    before, after, bound = (figures[name] for name in ("before", "after", "bound"))
+    times = [figures[name] for name in ("before", "after", "bound")]
     return [
-        (
-            "replicas per broker",
-            *(f"{each['replicas_min']} - {each['replicas_max']}" for each in (before, after, bound)),
-        ),
-        ("leaders per broker", *(f"{each['leaders_min']} - {each['leaders_max']}" for each in (before, after, bound))),
-        ("bytes, max / mean", *(_ratio(each["bytes_max_over_mean"]) for each in (before, after, bound))),
-        ("bytes, deviation / mean", *(_percent(each["bytes_cv"]) for each in (before, after, bound))),
-        ("bytes led, max / mean", *(_ratio(each["leader_bytes_max_over_mean"]) for each in (before, after, bound))),
-        ("replicas above their topic's share", *(str(each["topic_excess"]) for each in (before, after, bound))),
-        ("rack violations", *(str(each["rack_violations"]) for each in (before, after, bound))),
-        ("leaders after a loss, max / fair", *(_ratio(each["failover_share"]) for each in (before, after, bound))),
+        ("replicas per broker", *(_range(each, "replicas") for each in times)),
+        ("leaders per broker", *(_range(each, "leaders") for each in times)),
+        ("bytes, max / mean", *(_ratio(each["bytes_max_over_mean"]) for each in times)),
+        ("bytes, deviation / mean", *(_percent(each["bytes_cv"]) for each in times)),
+        ("bytes led, max / mean", *(_ratio(each["leader_bytes_max_over_mean"]) for each in times)),
+        ("replicas above their topic's share", *(str(each["topic_excess"]) for each in times)),
+        ("rack violations", *(str(each["rack_violations"]) for each in times)),
+        ("leaders after a loss, max / fair", *(_ratio(each["failover_share"]) for each in times)),
         ("moves", "", str(figures["moves"]), str(figures["moves_bound"])),
         ("bytes to copy", "", _size(figures["moved_bytes"]), _size(figures["moved_bytes_bound"])),
         ("leader changes", "", str(figures["leader_changes"]), str(figures["leader_changes_bound"])),
     ]
-
-
-def _one(figures: Mapping[str, Any]) -> str:
-    return "\n".join([table(("", "before", "after", "bound"), figure_rows(figures)), _work(figures)])
 
 
 def _work(figures: Mapping[str, Any]) -> str:
@@ -85,8 +82,8 @@ def _fleet(figures: Sequence[Mapping[str, Any]]) -> str:
             each["reassignments"],
             each["moves"],
             each["moves_bound"],
-            f"{each['after']['replicas_min']} - {each['after']['replicas_max']}",
-            f"{each['after']['leaders_min']} - {each['after']['leaders_max']}",
+            _range(each["after"], "replicas"),
+            _range(each["after"], "leaders"),
             _ratio(each["after"]["bytes_max_over_mean"]),
             _ratio(each["after"]["failover_share"]),
         )
@@ -95,8 +92,8 @@ def _fleet(figures: Sequence[Mapping[str, Any]]) -> str:
     return table(headers, rows)
 
 
-def _where(figures: Mapping[str, Any]) -> str:
-    return f"{figures['cluster']}: " if figures["cluster"] else ""
+def _range(figures: Mapping[str, Any], name: str) -> str:
+    return f"{figures[f'{name}_min']} - {figures[f'{name}_max']}"
 
 
 def _ratio(value: float | None) -> str:

@@ -1,4 +1,4 @@
-"""Building blocks of plain text: tables, counts, sizes and durations."""
+"""Building blocks of plain text: tables, sizes and durations."""
 
 from __future__ import annotations
 
@@ -21,10 +21,7 @@ _NEXT_UNIT = 999.5  # what would be rounded to 1000
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Return aligned columns, numbers to the right; without rows the headers alone.
-
-    A column of numbers may hold NOTHING for an unknown number.
-    """
+    """Return aligned columns, numbers (or NOTHING among them) to the right; without rows the headers alone."""
     given = zip(*rows, strict=True) if rows else ([] for _ in headers)
     columns = [_aligned(header, list(cells)) for header, cells in zip(headers, given, strict=True)]
     return "\n".join("  ".join(row).rstrip() for row in zip(*columns, strict=True))
@@ -38,9 +35,11 @@ def _aligned(header: str, cells: Sequence[object]) -> list[str]:
     return [text.rjust(width) if numeric else text.ljust(width) for text in texts]
 
 
-def shortened(text: str, total: int) -> str:
+def shortened(text: str, total: int, indent: str = "") -> str:
     """Append how many rows of `total` a list of at most SHOWN_ROWS leaves out."""
-    return text if total <= SHOWN_ROWS else f"{text}\n... and {total - SHOWN_ROWS} more (all of them with -o json)"
+    return (
+        text if total <= SHOWN_ROWS else f"{text}\n{indent}... and {total - SHOWN_ROWS} more (all of them with -o json)"
+    )
 
 
 def size_text(size_bytes: int | None) -> str:
@@ -66,11 +65,6 @@ def wrapped(text: str, indent: str = "") -> list[str]:
     return textwrap.wrap(
         escaped(text, len(text)), WIDTH, subsequent_indent=indent, break_on_hyphens=False, drop_whitespace=True
     )
-
-
-def count(number: int, singular: str, plural: str | None = None) -> str:
-    """Return `1 partition`, `2 partitions`."""
-    return f"{number} {singular if number == 1 else plural or singular + 's'}"
 
 
 def change(before: object, after: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from kadmin.plan.throttle import RATES
@@ -52,19 +53,7 @@ def audit_text(findings: Sequence[AuditedThrottle]) -> str:
 
 def audit_answer(findings: Sequence[AuditedThrottle]) -> dict[str, Any]:
     """Answer `throttle audit`."""
-    return {
-        "findings": [
-            {
-                "entity": each.entity,
-                "key": each.key,
-                "value": each.value,
-                "origin": each.origin.value,
-                "operation_id": each.operation_id,
-                "next_command": each.next_command,
-            }
-            for each in findings
-        ]
-    }
+    return {"findings": [{**asdict(each), "next_command": each.next_command} for each in findings]}
 
 
 def changes_text(changes: ConfigChanges) -> str:

@@ -6,21 +6,24 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.model import NO_LEADER
-from kadmin.report.text import SHOWN_ROWS, about, change, count, replicas, shortened, table
+from kadmin.errors import count
+from kadmin.report.text import SHOWN_ROWS, about, change, replicas, shortened, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kadmin.insight.predict.whatif import LeaderChange, Load, PlacedPartition, Prediction, SingleLoss
 
+LOSS_FIGURES = ("Offline", "Refuse acks=all", "Unclean", "Leader changes", "Most leaders")
+
 
 def loss_text(lost: Sequence[int], found: Prediction) -> str:
     """Show what a loss of brokers does, the worst first."""
     lossy = sum(each.lossy for each in found.changes)
-    brokers = "broker" if len(lost) == 1 else "brokers"
     summary = (
-        f"without {brokers} {replicas(lost)}: {count(len(found.offline), 'partition')} offline, "
-        f"{_refuse(found)}, {count(len(found.changes), 'leader change')}"
+        f"without {'broker' if len(lost) == 1 else 'brokers'} {replicas(lost)}: "
+        f"{count(len(found.offline), 'partition')} offline, {_refuse(found)}, "
+        f"{count(len(found.changes), 'leader change')}"
         f"{f', {lossy} of them unclean: records are lost' if lossy else ''}"
     )
     return "\n\n".join([summary, *_changes(found.changes), *_refusing(found.refusing), _loads(found)])
@@ -28,10 +31,7 @@ def loss_text(lost: Sequence[int], found: Prediction) -> str:
 
 def loss_answer(lost: Sequence[int], found: Prediction) -> dict[str, Any]:
     """Answer `whatif lose`."""
-    return {
-        "lost": list(lost),
-        **_prediction_answer(found),
-    }
+    return {"lost": list(lost), **_prediction_answer(found)}
 
 
 def plan_text(found: Prediction, before: Mapping[int, SingleLoss], after: Mapping[int, SingleLoss]) -> str:
@@ -62,21 +62,34 @@ def _refuse(found: Prediction) -> str:
 
 def _prediction_answer(found: Prediction) -> dict[str, Any]:
     return {
-        "leader_changes": [_change_answer(each) for each in found.changes],
-        "offline": [{"topic": each.topic, "partition": each.partition} for each in found.offline],
-        "under_min_isr": [_refusing_answer(each) for each in found.refusing],
-        "brokers": _loads_answer(found),
+        "leader_changes": [
+            {
+                **asdict(each.partition),
+                "leader": each.leader,
+                "new_leader": each.new_leader,
+                "unclean": each.lossy,
+            }
+            for each in found.changes
+        ],
+        "offline": [asdict(each) for each in found.offline],
+        "under_min_isr": [
+            {**asdict(each.partition), "isr": list(each.isr), "min_isr": each.min_isr} for each in found.refusing
+        ],
+        "brokers": [
+            {"broker_id": broker, "before": asdict(before), "after": asdict(after) if after else None}
+            for broker, before in sorted(found.before.items())
+            for after in [found.after.get(broker)]
+        ],
     }
 
 
 def _changes(changes: Sequence[LeaderChange]) -> list[str]:
     worst = sorted(changes, key=lambda each: (each.new_leader != NO_LEADER, not each.lossy, each.partition))
-    rows = [[str(each.partition), _leader(each.leader), _new_leader(each)] for each in worst[:SHOWN_ROWS]]
+    rows = [
+        [each.partition, _leader(each.leader), f"{_leader(each.new_leader)}{' (unclean)' if each.lossy else ''}"]
+        for each in worst[:SHOWN_ROWS]
+    ]
     return [shortened(table(["partition", "leader", "new leader"], rows), len(worst))] if worst else []
-
-
-def _new_leader(each: LeaderChange) -> str:
-    return f"{_leader(each.new_leader)} (unclean)" if each.lossy else _leader(each.new_leader)
 
 
 def _leader(broker: int) -> str:
@@ -90,75 +103,39 @@ def _refusing(refusing: Sequence[PlacedPartition]) -> list[str]:
 
 def _loads(found: Prediction) -> str:
     rows = [
-        [
-            broker,
-            change(was.replicas, now.replicas),
-            change(was.leaders, now.leaders),
-            change(about(was.size_bytes), about(now.size_bytes)),
-            change(about(was.leader_bytes), about(now.leader_bytes)),
-        ]
-        for broker, now in sorted(found.after.items())
-        for was in [found.before[broker]]
+        [broker, *map(change, _load_cells(found.before[broker]), _load_cells(after))]
+        for broker, after in sorted(found.after.items())
     ]
     return table(["broker", "replicas", "leaders", "bytes", "leader bytes"], rows)
 
 
+def _load_cells(load: Load) -> tuple[object, ...]:
+    return load.replicas, load.leaders, about(load.size_bytes), about(load.leader_bytes)
+
+
 def _single_losses(before: Mapping[int, SingleLoss], after: Mapping[int, SingleLoss]) -> str:
     rows = [
-        [
-            broker,
-            change(was.offline, now.offline),
-            change(was.refusing, now.refusing),
-            change(was.lossy, now.lossy),
-            change(was.leader_changes, now.leader_changes),
-            change(was.most_leaders, now.most_leaders),
-        ]
-        for broker, was in sorted(before.items())
-        for now in [after[broker]]
+        [broker, *map(change, loss_figures(was), loss_figures(after[broker]))] for broker, was in sorted(before.items())
     ]
-    headers = ["lose broker", "offline", "refuse acks=all", "unclean", "leader changes", "most leaders"]
-    lines = [table(headers, rows)]
+    lines = [table(["lose broker", *map(str.lower, LOSS_FIGURES)], rows)]
     if before:
         lines.append(f"worst single failure: broker {worst(before)} before the plan, broker {worst(after)} after it")
     return "\n".join(lines)
 
 
+def loss_figures(loss: SingleLoss) -> tuple[int, ...]:
+    """Return the figures of a loss in the order of LOSS_FIGURES."""
+    return loss.offline, loss.refusing, loss.lossy, loss.leader_changes, loss.most_leaders
+
+
 def worst(losses: Mapping[int, SingleLoss]) -> int | None:
     """Return the broker with the worst loss: most offline, then unclean, then refusing, then leaders on one broker."""
-    return max(losses, key=lambda each: _severity(losses[each]), default=None)
 
+    def severity(broker: int) -> tuple[int, ...]:
+        loss = losses[broker]
+        return loss.offline, loss.lossy, loss.refusing, loss.most_leaders
 
-def _severity(loss: SingleLoss) -> tuple[int, ...]:
-    return loss.offline, loss.lossy, loss.refusing, loss.most_leaders
-
-
-def _change_answer(each: LeaderChange) -> dict[str, Any]:
-    return {
-        "topic": each.partition.topic,
-        "partition": each.partition.partition,
-        "leader": each.leader,
-        "new_leader": each.new_leader,
-        "unclean": each.lossy,
-    }
-
-
-def _refusing_answer(each: PlacedPartition) -> dict[str, Any]:
-    return {
-        "topic": each.partition.topic,
-        "partition": each.partition.partition,
-        "isr": list(each.isr),
-        "min_isr": each.min_isr,
-    }
-
-
-def _loads_answer(found: Prediction) -> list[dict[str, Any]]:
-    def load(loads: Mapping[int, Load], broker: int) -> dict[str, Any] | None:
-        return asdict(loads[broker]) if broker in loads else None
-
-    return [
-        {"broker_id": broker, "before": load(found.before, broker), "after": load(found.after, broker)}
-        for broker in sorted(found.before)
-    ]
+    return max(losses, key=severity, default=None)
 
 
 def _single_answer(loss: SingleLoss) -> dict[str, Any]:

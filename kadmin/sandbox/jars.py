@@ -77,16 +77,16 @@ def runs_kraft(version: str) -> bool:
     return _numbers(version) >= (3, 3)
 
 
-def class_path(version: str, java: JavaRuntime, cache: Path, tell: Callable[[str], None] = lambda _: None) -> str:
+def class_path(version: str, java: JavaRuntime, cache: Path, report: Callable[[str], None] = lambda _: None) -> str:
     """Return the class path of a version with every jar verified; missing and damaged jars are fetched first.
 
-    `tell` reports a fetch, which may take a minute. Raises NotCompletedError when it cannot be fetched.
+    `report` is called before a fetch, which may take a minute. Raises NotCompletedError when it cannot be fetched.
     """
     jars = require_version(version)
     folder = cache / "jars"
     wrong = [jar for jar in jars if not _verified(folder / jar.name, jar)]
     if wrong:
-        tell(f"fetching {len(wrong)} jars of Kafka {version}, once")
+        report(f"fetching {len(wrong)} jars of Kafka {version}, once")
         _fetch(wrong, folder, java, cache)
     return os.pathsep.join(str(folder / jar.name) for jar in jars)
 

@@ -12,9 +12,12 @@ from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.errors import UnreachableError
 from kadmin.sandbox.servers import KAFKA
-from kadmin.sandbox.settings import kraft_broker_config, kraft_controller_config
+from kadmin.sandbox.settings import broker_place, server_properties
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from kadmin.sandbox.layout import Layout
     from kadmin.sandbox.servers import Launcher
 
@@ -22,10 +25,7 @@ _LOOK_S = 2.0
 
 
 def start_quorum(layout: Layout, launcher: Launcher) -> None:
-    """Format the storage of every server and start the controllers.
-
-    Brokers may start at the same time: they wait for a quorum of controllers.
-    """
+    """Format the storage of every server and start the controllers; brokers wait for the quorum."""
     _format_storage(layout, launcher)
     for controller_id in layout.controller_ports:
         start_controller(layout, launcher, controller_id)
@@ -34,17 +34,25 @@ def start_quorum(layout: Layout, launcher: Launcher) -> None:
 def start_controller(layout: Layout, launcher: Launcher, controller_id: int) -> None:
     """Start one controller on its formatted storage."""
     server = layout.server("controller", controller_id)
-    config = kraft_controller_config(controller_id, layout.controller_ports, [server.data], layout.spec.broker_config)
-    launcher.start(server, KAFKA, config)
+    launcher.start(server, KAFKA, _properties_of_controller(layout, controller_id, [server.data]))
 
 
 def properties_of_broker(layout: Layout, broker_id: int) -> str:
     """Return the server.properties of a broker."""
-    spec, server = layout.spec, layout.server("broker", broker_id)
-    listener = (spec.rack(broker_id), layout.broker_ports[broker_id])
-    return kraft_broker_config(
-        broker_id, listener, len(layout.broker_ports), layout.controller_ports, server.data, spec.broker_config
-    )
+    spec, copies = layout.spec, min(3, layout.spec.brokers)
+    values = {
+        **_node(layout, "broker", broker_id),
+        **broker_place(spec.rack(broker_id), layout.broker_ports[broker_id], layout.server("broker", broker_id).data),
+        "broker.heartbeat.interval.ms": "1000",
+        "offsets.topic.replication.factor": str(copies),
+        "offsets.topic.num.partitions": "3",
+        "transaction.state.log.replication.factor": str(copies),
+        "transaction.state.log.min.isr": str(min(2, copies)),
+        "transaction.state.log.num.partitions": "3",
+        "share.coordinator.state.topic.replication.factor": "1",
+        "share.coordinator.state.topic.min.isr": "1",
+    }
+    return server_properties(values, spec.broker_config)
 
 
 def is_up(layout: Layout, broker_id: int) -> bool:
@@ -66,6 +74,27 @@ def listens(port: int) -> bool:
     with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
         return True
     return False
+
+
+def _properties_of_controller(layout: Layout, controller_id: int, folders: Sequence[Path]) -> str:
+    values = {
+        **_node(layout, "controller", controller_id),
+        "listeners": f"CONTROLLER://127.0.0.1:{layout.controller_ports[controller_id]}",
+        "log.dirs": ",".join(map(str, folders)),
+        "broker.session.timeout.ms": "6000",
+    }
+    return server_properties(values, layout.spec.broker_config)
+
+
+def _node(layout: Layout, role: str, node_id: int) -> dict[str, str]:
+    voters = ",".join(f"{voter}@127.0.0.1:{port}" for voter, port in layout.controller_ports.items())
+    return {
+        "process.roles": role,
+        "node.id": str(node_id),
+        "controller.listener.names": "CONTROLLER",
+        "controller.quorum.voters": voters,
+        "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+    }
 
 
 def _alive_brokers(layout: Layout) -> dict[int, set[int]]:
@@ -90,7 +119,7 @@ def _format_storage(layout: Layout, launcher: Launcher) -> None:
     servers = [layout.server("controller", each) for each in layout.controller_ports]
     servers += [layout.server("broker", each) for each in layout.broker_ports]
     first = servers[0]
-    config = kraft_controller_config(first.number, layout.controller_ports, [each.data for each in servers], {})
+    config = _properties_of_controller(layout, first.number, [each.data for each in servers])
     launcher.format_storage(first, _cluster_id(), config)
     for server in servers:
         meta = server.data / "meta.properties"

@@ -22,10 +22,7 @@ STATE = "state.json"
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What never changes while a sandbox lives; saved in `state.json` of its folder.
-
-    `quorum_ports` holds a quorum port for each ZooKeeper server, then an election port for each.
-    """
+    """What never changes while a sandbox lives. `quorum_ports`: one per ZooKeeper server, then its election ports."""
 
     spec: SandboxSpec
     zookeeper_ports: tuple[int, ...]

@@ -60,10 +60,7 @@ class Process:
 
 
 def start(command: Sequence[str], log: Path, record: Path) -> Process:
-    """Start a process in a new session, so that no signal of the terminal reaches it; its output goes to `log`.
-
-    It keeps running after this program ends; `record` is written at once, for `read_process`.
-    """
+    """Start a process in a new session, so that it outlives this program and the terminal, and record its id."""
     with log.open("ab") as output:
         child = subprocess.Popen(  # noqa: S603 - our own command line
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True

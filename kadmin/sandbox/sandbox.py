@@ -1,8 +1,4 @@
-"""A sandbox: real Kafka brokers on loopback with ZooKeeper servers or KRaft controllers, their state in one folder.
-
-The folder holds everything: `state.json` with specification and ports, and a folder per server. `down` ends exactly
-the processes that were started from it.
-"""
+"""Real Kafka brokers on loopback with ZooKeeper servers or KRaft controllers; all their state is in one folder."""
 
 from __future__ import annotations
 
@@ -17,7 +13,7 @@ from kadmin.sandbox.processes import wait_until
 from kadmin.sandbox.servers import KAFKA, READY_S, Launcher
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from kadmin.sandbox.processes import Process
     from kadmin.sandbox.spec import SandboxSpec
@@ -40,11 +36,10 @@ class Sandbox(Layout):
     """A sandbox on this machine. Brokers have ids from 1, controllers 101 to 103."""
 
     @classmethod
-    def up(cls, spec: SandboxSpec, *, tell: Callable[[str], None] = lambda _: None) -> Self:
+    def up(cls, spec: SandboxSpec, *, report: Callable[[str], None] = lambda _: None) -> Self:
         """Start every server and wait until every broker is registered; on failure, end what was started.
 
-        `tell` reports what takes long. Raises InvalidInputError, BusyError, or NotCompletedError with the last lines
-        of a log.
+        `report` is called before what takes long. Raises InvalidInputError, BusyError, or NotCompletedError.
         """
         folder = spec.directory
         if (folder / STATE).exists():
@@ -52,7 +47,7 @@ class Sandbox(Layout):
                 f"There is a sandbox in {folder} already.", next_command=f"kadmin sandbox down --dir {folder}"
             )
         spec.check()
-        launcher = Launcher(spec.version, tell)
+        launcher = Launcher(spec.version, report)
         sandbox = cls.plan(spec)
         try:
             sandbox.save()
@@ -70,41 +65,35 @@ class Sandbox(Layout):
 
     def stop_broker(self, broker_id: int, *, kill: bool = False) -> None:
         """End one broker and wait until the cluster no longer counts it as alive."""
-        _require("broker", broker_id, self.broker_ports)
-        if broker_id in self.brokers:
-            self.brokers[broker_id].stop(kill=kill)
+        if process := self._running("broker", broker_id):
+            process.stop(kill=kill)
         _wait_gone(self, broker_id)
 
     def start_broker(self, broker_id: int) -> None:
         """Start a broker again on its old port and data; one that runs is left alone."""
-        _require("broker", broker_id, self.broker_ports)
-        if broker_id in self.brokers and self.brokers[broker_id].alive:
-            return
-        # After a crash the old registration outlives its broker by a session; a new one would meet it and fail.
-        _wait_gone(self, broker_id)
-        _launch_broker(self, Launcher(self.spec.version), broker_id)
-        _wait_broker(self, broker_id)
+        if not self._running("broker", broker_id):
+            # After a crash the old registration outlives its broker by a session; a new one would meet it and fail.
+            _wait_gone(self, broker_id)
+            _launch_broker(self, Launcher(self.spec.version), broker_id)
+            _wait_broker(self, broker_id)
 
     def stop_controller(self, controller_id: int, *, kill: bool = False) -> None:
         """End one controller of a sandbox in KRaft mode."""
-        _require("controller", controller_id, self.controller_ports)
-        if controller_id in self.controllers:
-            self.controllers[controller_id].stop(kill=kill)
+        if process := self._running("controller", controller_id):
+            process.stop(kill=kill)
 
     def start_controller(self, controller_id: int) -> None:
         """Start a controller again on its old port and data; one that runs is left alone."""
-        _require("controller", controller_id, self.controller_ports)
-        if controller_id in self.controllers and self.controllers[controller_id].alive:
-            return
-        kraft_mode.start_controller(self, Launcher(self.spec.version), controller_id)
-        _wait_controller(self, controller_id)
+        if not self._running("controller", controller_id):
+            kraft_mode.start_controller(self, Launcher(self.spec.version), controller_id)
+            _wait_controller(self, controller_id)
 
     def freeze(self, server_id: int) -> None:
         """Suspend a broker or controller; its connections stay open and nothing is answered."""
         self._process(server_id).freeze()
 
     def thaw(self, server_id: int) -> None:
-        """Let a frozen broker or controller go on."""
+        """Resume a frozen broker or controller."""
         self._process(server_id).thaw()
 
     def down(self) -> None:
@@ -115,11 +104,22 @@ class Sandbox(Layout):
         shutil.rmtree(self.spec.directory, ignore_errors=True)
 
     def _process(self, server_id: int) -> Process:
-        _require("server", server_id, [*self.broker_ports, *self.controller_ports])
-        found = (self.brokers | self.controllers).get(server_id)
-        if found is None or not found.alive:
+        found = self._running("server", server_id)
+        if found is None:
             raise NotCompletedError(f"Server {server_id} does not run.")
         return found
+
+    def _running(self, kind: str, server_id: int) -> Process | None:
+        """Return the process of a server, of any kind for "server"; raises InvalidInputError for an unknown id."""
+        known = [] if kind == "controller" else list(self.broker_ports)
+        known += [] if kind == "broker" else list(self.controller_ports)
+        if server_id not in known:
+            listed = ", ".join(map(str, sorted(known)))
+            raise InvalidInputError(
+                f"The sandbox has no {kind} {server_id}.", next_command=f"one of: {listed}" if listed else None
+            )
+        found = (self.brokers | self.controllers).get(server_id)
+        return found if found is not None and found.alive else None
 
 
 def _mode(layout: Layout) -> _Mode:
@@ -143,11 +143,3 @@ def _wait_controller(layout: Layout, controller_id: int) -> None:
     layout.server("controller", controller_id).wait_ready(
         lambda: kraft_mode.listens(layout.controller_ports[controller_id])
     )
-
-
-def _require(kind: str, number: int, known: Iterable[int]) -> None:
-    if number not in known:
-        listed = ", ".join(str(each) for each in sorted(known))
-        raise InvalidInputError(
-            f"The sandbox has no {kind} {number}.", next_command=f"one of: {listed}" if listed else None
-        )

@@ -1,8 +1,7 @@
-"""A skewed cluster to practise on: uneven topics, uneven leaders, one broker that is almost empty, real records.
+"""Seeds a cluster to practise on: uneven topics and leaders, one broker that is almost empty, real records.
 
-There is something to rebalance (the last broker is new, the first ones hold most), something to delete
-(`old-events`), and a name that guards protect (`__audit`). Stopping and starting a broker gives something to elect.
-Deterministic: the same spec gives the same topics, assignments and records.
+There is something to rebalance, to delete (`old-events`), and a protected name (`__audit`). The same spec gives the
+same topics, assignments and records.
 """
 
 from __future__ import annotations
@@ -27,7 +26,8 @@ from kadmin.sandbox.processes import wait_until
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from kadmin.cluster.model import Replicas
+    from kadmin.cluster.kafka.metadata import PartitionMetadata
+    from kadmin.cluster.model import PartitionState, Replicas
     from kadmin.sandbox.sandbox import Sandbox
 
 READY_S = 60.0
@@ -63,10 +63,9 @@ class Seeded:
 
 
 def seed(sandbox: Sandbox) -> Seeded:
-    """Make the topics and fill them through the brokers.
+    """Make the topics and fill them; raises NotCompletedError when they exist or get no leaders in time.
 
-    In ZooKeeper mode the topics are written straight to ZooKeeper, as old admin tools do: brokers of 0.10.2 have no
-    request for it that the client knows. Raises NotCompletedError when the topics exist, or get no leaders in time.
+    In ZooKeeper mode they are written to ZooKeeper: brokers of 0.10.2 have no request for it that the client knows.
     """
     chooser = random.Random(20_240_229)  # noqa: S311 - a reproducible skew, not a secret
     assignments = {topic.name: _assign(sandbox, topic, chooser) for topic in TOPICS}
@@ -85,20 +84,9 @@ def _create_by_brokers(sandbox: Sandbox, assignments: Mapping[str, Mapping[int, 
     with KafkaConnection(sandbox.bootstrap) as connection:
         for topic, replicas in assignments.items():
             create_topic(connection, topic, replicas)
-
-        def ready() -> bool:
-            # Every broker has its own copy of the metadata, and a producer may ask any.
-            seen = [
-                read_metadata(connection, assignments, broker_id=broker_id).partitions
-                for broker_id in sandbox.broker_ports
-            ]
-            return all(
-                partition in copy and set(copy[partition].isr) == set(replicas)
-                for copy in seen
-                for partition, replicas in _by_partition(assignments)
-            )
-
-        _wait(ready)
+        # Every broker has its own copy of the metadata, and a producer may ask any.
+        brokers = sandbox.broker_ports
+        _wait(assignments, lambda: [read_metadata(connection, assignments, broker_id=at).partitions for at in brokers])
 
 
 def _create_in_zookeeper(sandbox: Sandbox, assignments: Mapping[str, Mapping[int, Replicas]]) -> None:
@@ -108,26 +96,23 @@ def _create_in_zookeeper(sandbox: Sandbox, assignments: Mapping[str, Mapping[int
             result = store.multi([configs, Create(topic_path(topic), encode_topic(replicas))])
             if not result.committed:
                 raise NotCompletedError(f"Cannot create topic {topic}: {result.reason}.", cause="it exists")
-
-        def ready() -> bool:
-            states = read_cluster(store, list(assignments)).states
-            return all(
-                partition in states and set(states[partition].isr) == set(replicas)
-                for partition, replicas in _by_partition(assignments)
-            )
-
-        _wait(ready)
+        _wait(assignments, lambda: [read_cluster(store, list(assignments)).states])
 
 
-def _by_partition(assignments: Mapping[str, Mapping[int, Replicas]]) -> list[tuple[TopicPartition, Replicas]]:
-    return [
-        (TopicPartition(topic, number), brokers)
+def _wait(
+    assignments: Mapping[str, Mapping[int, Replicas]],
+    read: Callable[[], Sequence[Mapping[TopicPartition, PartitionMetadata | PartitionState]]],
+) -> None:
+    """Wait until every partition has its full ISR in every copy of the metadata that is read."""
+    wanted = {
+        TopicPartition(topic, number): set(brokers)
         for topic, replicas in assignments.items()
         for number, brokers in replicas.items()
-    ]
+    }
 
+    def ready() -> bool:
+        return all(each in copy and set(copy[each].isr) == wanted[each] for copy in read() for each in wanted)
 
-def _wait(ready: Callable[[], bool]) -> None:
     if not wait_until(ready, READY_S):
         raise NotCompletedError(f"Not every partition got its leader and its full ISR within {READY_S:g} s.")
 

@@ -68,10 +68,10 @@ class Server:
 class Launcher:
     """Starts servers of one version with this machine's Java; jars that are missing are fetched first."""
 
-    def __init__(self, version: str, tell: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(self, version: str, report: Callable[[str], None] = lambda _: None) -> None:
         cache = cache_folder(os.environ)
         self._java = find_java(os.environ, cache)
-        self._classes = class_path(version, self._java, cache, tell)
+        self._classes = class_path(version, self._java, cache, report)
 
     def start(self, server: Server, main: str, config: str) -> None:
         """Start a server from the text of its configuration file."""
@@ -79,10 +79,7 @@ class Launcher:
         start([*self._java_command(server), main, str(file)], server.folder / "server.log", server.folder / _PROCESS)
 
     def format_storage(self, server: Server, cluster_id: str, config: str) -> None:
-        """Format the log directories that a configuration names, as a KRaft server needs them before its first start.
-
-        Raises NotCompletedError with what Kafka's tool printed.
-        """
+        """Format the log directories that a configuration names; raises NotCompletedError with the tool's output."""
         file = self._prepare(server, config)
         tool = ["kafka.tools.StorageTool", "format", "-t", cluster_id, "-c", str(file)]
         problem = run([*self._java_command(server), *tool], FORMAT_S)

@@ -66,7 +66,7 @@ def zookeeper_config(
 
 
 def _escaped(text: str) -> str:
-    # Java reads properties as ISO 8859-1 with escapes of its own.
+    # Java reads properties as ISO 8859-1 with \u escapes.
     return "".join(
         character if " " <= character <= "~" and character != "\\" else _unicode_escape(character) for character in text
     )
@@ -83,10 +83,7 @@ def broker_config(
     """Return the server.properties of a broker in ZooKeeper mode."""
     values = {
         "broker.id": str(broker_id),
-        "broker.rack": rack,
-        "listeners": f"PLAINTEXT://127.0.0.1:{port}",
-        "advertised.listeners": f"PLAINTEXT://127.0.0.1:{port}",
-        "log.dirs": str(folder),
+        **broker_place(rack, port, folder),
         "zookeeper.connect": connect,
         "zookeeper.session.timeout.ms": "6000",
         "zookeeper.connection.timeout.ms": "30000",
@@ -95,70 +92,16 @@ def broker_config(
         "transaction.state.log.replication.factor": "1",
         "transaction.state.log.min.isr": "1",
         "controlled.shutdown.enable": "false",
-        **_QUIET,
-        **overrides,
     }
-    return _properties(values)
+    return server_properties(values, overrides)
 
 
-def kraft_controller_config(
-    controller_id: int, voters: Mapping[int, int], folders: Sequence[Path], overrides: Mapping[str, str]
-) -> str:
-    """Return the server.properties of a controller; `voters` holds the port of every controller by id."""
-    values = {
-        **_kraft("controller", controller_id, voters),
-        "listeners": f"CONTROLLER://127.0.0.1:{voters[controller_id]}",
-        "log.dirs": ",".join(str(folder) for folder in folders),
-        "broker.session.timeout.ms": "6000",
-        **_QUIET,
-        **overrides,
-    }
-    return _properties(values)
+def broker_place(rack: str, port: int, folder: Path) -> dict[str, str]:
+    """Return a broker's settings of its rack, listener and log directory."""
+    listener = f"PLAINTEXT://127.0.0.1:{port}"
+    return {"broker.rack": rack, "listeners": listener, "advertised.listeners": listener, "log.dirs": str(folder)}
 
 
-def kraft_broker_config(
-    broker_id: int,
-    listener: tuple[str, int],
-    brokers: int,
-    voters: Mapping[int, int],
-    folder: Path,
-    overrides: Mapping[str, str],
-) -> str:
-    """Return the server.properties of a broker in KRaft mode.
-
-    `listener` is its rack and its port; `brokers` is their number, and `voters` the port of every controller by id.
-    """
-    rack, port = listener
-    copies = min(3, brokers)
-    values = {
-        **_kraft("broker", broker_id, voters),
-        "broker.rack": rack,
-        "listeners": f"PLAINTEXT://127.0.0.1:{port}",
-        "advertised.listeners": f"PLAINTEXT://127.0.0.1:{port}",
-        "log.dirs": str(folder),
-        "broker.heartbeat.interval.ms": "1000",
-        "offsets.topic.replication.factor": str(copies),
-        "offsets.topic.num.partitions": "3",
-        "transaction.state.log.replication.factor": str(copies),
-        "transaction.state.log.min.isr": str(min(2, copies)),
-        "transaction.state.log.num.partitions": "3",
-        "share.coordinator.state.topic.replication.factor": "1",
-        "share.coordinator.state.topic.min.isr": "1",
-        **_QUIET,
-        **overrides,
-    }
-    return _properties(values)
-
-
-def _kraft(role: str, node_id: int, voters: Mapping[int, int]) -> dict[str, str]:
-    return {
-        "process.roles": role,
-        "node.id": str(node_id),
-        "controller.listener.names": "CONTROLLER",
-        "controller.quorum.voters": ",".join(f"{voter}@127.0.0.1:{port}" for voter, port in voters.items()),
-        "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
-    }
-
-
-def _properties(values: Mapping[str, str]) -> str:
-    return "".join(f"{key}={_escaped(value)}\n" for key, value in values.items())
+def server_properties(values: Mapping[str, str], overrides: Mapping[str, str]) -> str:
+    """Return the server.properties with these settings, those of every server, and the user's."""
+    return "".join(f"{key}={_escaped(value)}\n" for key, value in {**values, **_QUIET, **overrides}.items())

@@ -2,10 +2,9 @@
 
 from kadmin.schema.bundle import (
     SchemaSet,
+    bundled,
     require_valid_payload,
     schema_file_name,
-    schema_names,
-    schema_text,
     validate_value,
 )
 from kadmin.schema.wording import QUOTE_IT, SchemaViolation, show
@@ -14,10 +13,9 @@ __all__ = [
     "QUOTE_IT",
     "SchemaSet",
     "SchemaViolation",
+    "bundled",
     "require_valid_payload",
     "schema_file_name",
-    "schema_names",
-    "schema_text",
     "show",
     "validate_value",
 ]

@@ -10,7 +10,7 @@ from support.cli.in_process import command
 from support.cli.process import kadmin
 from support.documents.plans import GOOD
 
-from kadmin.schema import schema_names, schema_text
+from kadmin.schema import bundled
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,8 +56,8 @@ def test_a_schema_of_no_kind_is_not_passed_over(tmp_path: Path) -> None:
 
 
 def test_schema_list_and_show() -> None:
-    assert kadmin("schema", "list").stdout.split() == list(schema_names())
-    assert kadmin("schema", "show", "topic-deletion").stdout == schema_text("topic-deletion")
+    assert kadmin("schema", "list").stdout.split() == list(bundled().names())
+    assert kadmin("schema", "show", "topic-deletion").stdout == bundled().text("topic-deletion")
     unknown = kadmin("schema", "show", "topic")
     assert unknown.returncode == 64
     assert "There is no schema topic." in unknown.stderr
@@ -66,7 +66,7 @@ def test_schema_list_and_show() -> None:
 def test_exported_schemas_are_a_schema_dir(tmp_path: Path) -> None:
     exported = kadmin("schema", "export", str(tmp_path / "out"))
     assert exported.returncode == 0
-    assert len(list((tmp_path / "out").rglob("*.schema.json"))) == len(schema_names())
+    assert len(list((tmp_path / "out").rglob("*.schema.json"))) == len(bundled().names())
     assert kadmin("validate", "plans", "--schema-dir", str(tmp_path / "out")).returncode == 0
 
 

@@ -23,7 +23,7 @@ from kadmin.plan.codes import TABLE
 from kadmin.plan.model import Policy, RebalanceRequest, Switch
 from kadmin.planner.local import propose
 from kadmin.planner.proposal import Options
-from kadmin.schema import schema_text
+from kadmin.schema import bundled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -195,5 +195,5 @@ def test_the_bad_example_word_for_word(code: str, tmp_path: Path, capsys: pytest
 
 
 def test_the_policy_knows_every_code_and_no_other() -> None:
-    schema = json.loads(schema_text("policy"))
+    schema = json.loads(bundled().text("policy"))
     assert schema["properties"]["spec"]["properties"]["codes"]["propertyNames"]["enum"] == list(TABLE)

@@ -15,13 +15,12 @@ from kadmin.documents import KINDS, to_value
 from kadmin.errors import InvalidInputError, KadminError, UsageError
 from kadmin.schema import (
     SchemaSet,
+    bundled,
     require_valid_payload,
     schema_file_name,
-    schema_names,
-    schema_text,
     validate_value,
 )
-from kadmin.schema.bundle import bundled, compile_quick
+from kadmin.schema.bundle import compile_quick
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,16 +43,16 @@ def _subschemas(schema: object) -> list[dict[str, Any]]:
 
 
 def _schema(name: str) -> dict[str, Any]:
-    schema: dict[str, Any] = json.loads(schema_text(name))
+    schema: dict[str, Any] = json.loads(bundled().text(name))
     return schema
 
 
 def test_there_is_one_schema_per_kind_and_payload() -> None:
-    assert set(OURS) <= set(schema_names())
-    assert "answers/validate" in schema_names()
+    assert set(OURS) <= set(bundled().names())
+    assert "answers/validate" in bundled().names()
 
 
-@pytest.mark.parametrize("name", schema_names())
+@pytest.mark.parametrize("name", bundled().names())
 def test_every_schema_is_one(name: str) -> None:
     schema = _schema(name)
     Draft202012Validator.check_schema(schema)
@@ -64,11 +63,11 @@ def test_every_schema_is_one(name: str) -> None:
 
 
 def test_ids_are_unique() -> None:
-    ids = [_schema(name)["$id"] for name in schema_names()]
+    ids = [_schema(name)["$id"] for name in bundled().names()]
     assert len(set(ids)) == len(ids)
 
 
-@pytest.mark.parametrize("name", schema_names())
+@pytest.mark.parametrize("name", bundled().names())
 def test_objects_are_closed(name: str) -> None:
     for part in _subschemas(_schema(name)):
         if part.get("type") == "object":
@@ -106,7 +105,7 @@ def test_a_definition_is_the_same_in_every_schema() -> None:
 
 def test_an_unknown_schema_is_named_with_a_guess() -> None:
     with pytest.raises(UsageError, match="no schema topic-deletio") as raised:
-        schema_text("topic-deletio")
+        bundled().text("topic-deletio")
     assert raised.value.cause == "did you mean topic-deletion?"
 
 
@@ -172,7 +171,7 @@ def _entry(**changes: object) -> dict[str, Any]:
     ],
 )
 def test_bad_reassignment_payloads_are_never_written(value: object) -> None:
-    with pytest.raises(KadminError, match="Refused to write /admin/reassign_partitions") as raised:
+    with pytest.raises(KadminError, match="Refused to write an invalid payload of reassign_partitions") as raised:
         require_valid_payload(value, "reassign_partitions")
     assert raised.value.exit_code == 1
     assert raised.value.cause
@@ -180,7 +179,7 @@ def test_bad_reassignment_payloads_are_never_written(value: object) -> None:
 
 @pytest.mark.parametrize("topics", [[], ["*"], ["a", "a"], [None], ["a\n"], "a"])
 def test_bad_deletion_payloads_are_never_written(topics: object) -> None:
-    with pytest.raises(KadminError, match="Refused to write /admin/delete_topics"):
+    with pytest.raises(KadminError, match="Refused to write an invalid payload of delete_topics"):
         require_valid_payload({"version": 1, "topics": topics}, "delete_topics")
 
 

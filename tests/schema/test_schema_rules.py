@@ -14,7 +14,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from kadmin.documents import KINDS
-from kadmin.schema import schema_names, schema_text, validate_value
+from kadmin.schema import bundled, validate_value
 from kadmin.schema.bundle import compile_quick
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ ASSERTIONS = {
     "oneOf",
 }
 STRUCTURE = {"properties", "items"}
-NAMES = [*KINDS.values(), *(name for name in schema_names() if name.startswith("payloads/"))]
+NAMES = [*KINDS.values(), *(name for name in bundled().names() if name.startswith("payloads/"))]
 
 PARTITION = {"topic": "orders", "partition": 0}
 METADATA = {"name": "n", "cluster_id": "c", "description": "d", "labels": {"l": "x"}}
@@ -172,7 +172,7 @@ class Rule(NamedTuple):
 
 
 def schema_of(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(schema_text(name))
+    found: dict[str, Any] = json.loads(bundled().text(name))
     return found
 
 
@@ -256,7 +256,7 @@ def subschemas(part: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - JSON
         yield from subschemas(below)
 
 
-@pytest.mark.parametrize("name", schema_names())
+@pytest.mark.parametrize("name", bundled().names())
 def test_only_known_keywords_are_used(name: str) -> None:
     for part in subschemas(schema_of(name)):
         assert set(part) <= ANNOTATIONS | ASSERTIONS | STRUCTURE, part.get("title")

@@ -45,7 +45,7 @@ _NAMES = {-1: "UNKNOWN_SERVER_ERROR", 39: "INVALID_REPLICA_ASSIGNMENT"}
 class KafkaConnection:
     """Connections to the brokers of one cluster, opened when a request needs them; close it, or use `with`.
 
-    The brokers' addresses come from the first one that answers. Raises UnreachableError when none does.
+    Raises UnreachableError when no bootstrap broker answers.
     """
 
     def __init__(self, bootstrap: Sequence[str], *, bootstrap_s: float | None = None) -> None:
@@ -113,8 +113,7 @@ class KafkaConnection:
     def change(self, what: str, request: Any, *, timeout_s: float) -> Any:  # noqa: ANN401 - as admin
         """Send a request that changes the cluster, once, to any broker, and return the answer.
 
-        Raises UnreachableError when nothing was sent, and UnknownOutcomeError when it was sent and not answered: a
-        broker may apply it long after that.
+        Raises UnreachableError when it was not sent, UnknownOutcomeError when the answer is missing.
         """
         with translated(self.bootstrap, what):
             try:

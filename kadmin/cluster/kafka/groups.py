@@ -16,20 +16,14 @@ _CONSUMER = "consumer"
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """Groups that keep their offsets in Kafka. `topics`: the topics that each has offsets of or subscribes to.
-
-    `unseen` names the groups whose coordinator did not give their subscriptions, as in the middle of a rebalance.
-    """
+    """The topics that each group has offsets of or subscribes to; `unseen` groups did not give their subscriptions."""
 
     topics: Mapping[str, frozenset[str]]
     unseen: tuple[str, ...]
 
 
 def describe_groups(bootstrap: Sequence[str]) -> Groups:
-    """Return every group that keeps its offsets in Kafka.
-
-    Raises UnreachableError when no broker answers, NotCompletedError when a broker or coordinator does not.
-    """
+    """Return every group that keeps its offsets in Kafka; raises UnreachableError or NotCompletedError."""
     with KafkaConnection(bootstrap) as connection, translated(bootstrap, "list consumer groups"):
         client = connection.admin()
         kinds = {each["group_id"]: each["protocol_type"] for each in client.list_groups()}

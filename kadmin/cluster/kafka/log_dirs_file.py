@@ -14,10 +14,7 @@ if TYPE_CHECKING:
 
 
 def parse_log_dirs_json(text: str) -> dict[TopicPartition, int]:
-    """Return bytes per partition, the largest of its replicas; future copies (a move between disks) do not count.
-
-    The tool prints two lines of text and one of JSON; the JSON alone is fine too. Raises InvalidInputError.
-    """
+    """Return bytes per partition, of its largest replica, without future copies; raises InvalidInputError."""
     start = text.find("{")
     try:
         value = json.loads(text[start:] if start >= 0 else text)

@@ -28,10 +28,7 @@ _UNKNOWN_TOPIC = 3
 
 @dataclass(frozen=True, slots=True)
 class BrokerMetadata:
-    """A broker and its address on the listener that was asked; `alive` is False for one that is registered and fenced.
-
-    Brokers before 4.0 do not list fenced ones.
-    """
+    """A broker and its address on the listener that was asked; a fenced one is not `alive` (listed from 4.0 on)."""
 
     broker_id: int
     rack: str | None
@@ -42,10 +39,9 @@ class BrokerMetadata:
 
 @dataclass(frozen=True, slots=True)
 class PartitionMetadata:
-    """A partition: its ordered replicas, its leader (NO_LEADER where there is none), its ISR, and its leader epoch.
+    """A partition: ordered replicas, leader (or NO_LEADER), ISR, leader epoch (-1 before 2.1), replicas on dead disks.
 
-    While a reassignment is in flight, the replicas hold the added and the removed ones too. `offline` are replicas on
-    brokers or disks that are not alive. Brokers before 2.1 do not give leader epochs: -1.
+    While a reassignment is in flight, the replicas hold the added and the removed ones too.
     """
 
     replicas: Replicas
@@ -84,11 +80,10 @@ class ClusterMetadata:
 def read_metadata(
     connection: KafkaConnection, topics: Iterable[str] | None = None, *, broker_id: int | None = None
 ) -> ClusterMetadata:
-    """Return the brokers, and the topics that are named or all of them; a topic that does not exist is left out.
+    """Return the brokers, and the topics that are named or all of them; topics that do not exist are left out.
 
-    `broker_id` names the broker to ask, any of them otherwise. Topics that the principal may not DESCRIBE are left out
-    of a reading of all, without an error. Raises UnreachableError, NotAuthorizedError for a named topic that may not
-    be seen, and NotCompletedError.
+    `broker_id` names the broker to ask. A reading of all leaves out topics that may not be described; a named one
+    raises NotAuthorizedError. Raises as `KafkaConnection.ask` does.
     """
     named = None if topics is None else [MetadataRequest.MetadataRequestTopic(name=name) for name in sorted(topics)]
     what = "describe topics"

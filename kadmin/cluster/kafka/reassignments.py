@@ -44,10 +44,7 @@ class Refusal:
 def list_reassignments(
     connection: KafkaConnection, partitions: Iterable[TopicPartition] | None = None
 ) -> dict[TopicPartition, Reassignment]:
-    """Return the reassignments in flight, of some partitions or of all, as the controller knows them.
-
-    A partition that does not exist is left out. Raises as `KafkaConnection.ask` does.
-    """
+    """Return the reassignments in flight, of some partitions or of all; raises as `KafkaConnection.ask` does."""
     what, topic = "list reassignments", ListPartitionReassignmentsRequest.ListPartitionReassignmentsTopics
     asked = None
     if partitions is not None:
@@ -77,16 +74,14 @@ def alter_reassignments(
     refused. Raises as `KafkaConnection.change` does; what was not answered may still be applied.
     """
     what, topic = "alter reassignments", AlterPartitionReassignmentsRequest.ReassignableTopic
-    asked = [
-        topic(
-            name=name,
-            partitions=[
-                topic.ReassignablePartition(partition_index=each.partition, replicas=_listed(targets[each]))
-                for each in group
-            ],
-        )
-        for name, group in groupby(sorted(targets), key=lambda each: each.topic)
-    ]
+    asked = []
+    for name, group in groupby(sorted(targets), key=lambda each: each.topic):
+        wanted = [(each.partition, targets[each]) for each in group]
+        partitions = [
+            topic.ReassignablePartition(partition_index=number, replicas=None if replicas is None else list(replicas))
+            for number, replicas in wanted
+        ]
+        asked.append(topic(name=name, partitions=partitions))
     request = AlterPartitionReassignmentsRequest(timeout_ms=int(CHANGE_S * 1000), topics=asked)
     answer = connection.change(what, request, timeout_s=CHANGE_S)
     if answer.error_code == _REQUEST_TIMED_OUT:
@@ -100,10 +95,6 @@ def alter_reassignments(
         for topic in answer.responses
         for each in topic.partitions
     }
-
-
-def _listed(replicas: Replicas | None) -> list[int] | None:
-    return None if replicas is None else list(replicas)
 
 
 def _refusal(code: int, message: str | None) -> Refusal | None:

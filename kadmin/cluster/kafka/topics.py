@@ -18,10 +18,9 @@ CREATE_S = 30.0
 
 
 def create_topic(connection: KafkaConnection, name: str, replicas: Mapping[int, Replicas]) -> None:
-    """Create a topic with the replicas of each partition.
+    """Create a topic with the replicas of each partition; brokers show it only some time later.
 
-    Brokers show the topic, its leaders and its ISRs only some time later. Raises as `KafkaConnection.change` does, and
-    NotCompletedError when the topic is there already.
+    Raises as `KafkaConnection.change` does, and NotCompletedError when the topic exists.
     """
     what, topic = f"create topic {name}", CreateTopicsRequest.CreatableTopic
     assignments = [

@@ -7,8 +7,9 @@ import io
 from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.names import escaped
+from kadmin.errors import count
 from kadmin.insight.tables.table import text_of
-from kadmin.report.text import NOTHING, count, table, wrapped
+from kadmin.report.text import NOTHING, table, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -6,11 +6,12 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from kadmin.errors import count
 from kadmin.operations.events import Noted, Opened, Progressed, StepPublished
 from kadmin.operations.record.record import StepKind
 from kadmin.plan.units import format_rate, format_size
-from kadmin.report.kinds import step_words
-from kadmin.report.text import count, duration
+from kadmin.report.kinds import STEP_WORDS
+from kadmin.report.text import duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,7 +72,8 @@ class Follower:
 
     def _progress(self, event: Progressed) -> None:
         if self._live:
-            text = _bar(event)
+            full = _BAR * event.done // max(event.total, 1)
+            text = f"[{'#' * full}{'.' * (_BAR - full)}] {_numbers(event)}"
             self._write("\r" + text.ljust(self._drawn))
             self._drawn = len(text)
             return
@@ -84,14 +86,9 @@ def _line(event: Opened | StepPublished | Noted) -> str:
     if isinstance(event, Opened):
         return f"operation {event.operation_id} is on record"
     if isinstance(event, StepPublished):
-        words = step_words(StepKind(event.what))
+        words = STEP_WORDS[StepKind(event.what)]
         return f"step {event.step}: {words.published} of {count(event.count, words.subject)} published"
     return event.text
-
-
-def _bar(event: Progressed) -> str:
-    full = _BAR * event.done // max(event.total, 1)
-    return f"[{'#' * full}{'.' * (_BAR - full)}] {_numbers(event)}"
 
 
 def _numbers(event: Progressed) -> str:

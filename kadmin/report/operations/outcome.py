@@ -10,7 +10,6 @@ from kadmin.plan.progress import Progress
 from kadmin.report.text import SHOWN_ROWS, shortened, table
 
 if TYPE_CHECKING:
-    from kadmin.operations.decide.actions import Verdict
     from kadmin.operations.execute.apply import Outcome
     from kadmin.operations.reading.verify import Verification
 
@@ -32,7 +31,10 @@ def verification_text(verification: Verification) -> str:
     summary = ", ".join(f"{counts[progress]} {progress.value}" for progress in Progress if counts[progress])
     if not open_rows:
         return summary or "nothing to verify"
-    rows = [[_subject(v), v.progress.value, v.detail] for v in open_rows[:SHOWN_ROWS]]
+    rows = [
+        [v.topic if v.partition is None else f"{v.topic}-{v.partition}", v.progress.value, v.detail]
+        for v in open_rows[:SHOWN_ROWS]
+    ]
     return shortened(table(["not done", "status", "seen"], rows), len(open_rows)) + f"\n{summary}"
 
 
@@ -43,7 +45,3 @@ def verification_answer(verification: Verification) -> dict[str, Any]:
         for v in verification.verdicts
     ]
     return {"done": verification.done, "partitions": rows}
-
-
-def _subject(verdict: Verdict) -> str:
-    return verdict.topic if verdict.partition is None else f"{verdict.topic}-{verdict.partition}"

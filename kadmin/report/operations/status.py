@@ -35,14 +35,8 @@ def status_answer(status: Status) -> dict[str, Any]:
 def history_text(listings: tuple[Listing, ...]) -> str:
     """Show every operation on record."""
     rows = [
-        [
-            found.operation_id,
-            found.kind,
-            found.status.state,
-            f"{found.author.user}@{found.author.host}",
-            found.status.message,
-        ]
-        for found in listings
+        [each.operation_id, each.kind, each.status.state, f"{each.author.user}@{each.author.host}", each.status.message]
+        for each in listings
     ]
     return table(["operation", "kind", "state", "by", "result"], rows) if rows else "no operations on record"
 
@@ -73,16 +67,13 @@ def lock_text(holder: Holder | None) -> str:
 
 def lock_answer(holder: Holder | None) -> dict[str, Any]:
     """Answer `lock show`."""
-    if holder is None:
-        return {"lock": None}
-    return {
-        "lock": {
-            "operation_id": holder.operation_id,
-            "started_at": holder.started_at,
-            "session_timeout_s": holder.session_timeout_s,
-            "author": asdict(holder.author),
-        }
+    lock = holder and {
+        "operation_id": holder.operation_id,
+        "started_at": holder.started_at,
+        "session_timeout_s": holder.session_timeout_s,
+        "author": asdict(holder.author),
     }
+    return {"lock": lock}
 
 
 def _unfinished(listing: Listing, tally: Tally | None, holder: Holder | None) -> Iterator[str]:

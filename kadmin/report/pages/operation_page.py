@@ -5,35 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import one_line
-from kadmin.errors import name_some
+from kadmin.errors import count, name_some
 from kadmin.operations.record.record import OperationState
 from kadmin.plan.progress import Progress
 from kadmin.plan.units import format_rate
 from kadmin.plan.waves import moved_bytes
-from kadmin.report.kinds import step_words, words_of
-from kadmin.report.pages.page import (
-    Bar,
-    Card,
-    Notice,
-    Page,
-    PageCell,
-    PageColumn,
-    PageTable,
-    Section,
-    Tone,
-    number,
-    size,
-)
-from kadmin.report.pages.sections import (
-    broker_section,
-    charts,
-    full_section,
-    largest_section,
-    loss_section,
-    rack_section,
-    worst_text,
-)
-from kadmin.report.text import UNKNOWN, about, count, duration
+from kadmin.report.kinds import STEP_WORDS, words_of
+from kadmin.report.pages import page, sections
+from kadmin.report.text import UNKNOWN, about, duration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,23 +23,23 @@ if TYPE_CHECKING:
     from kadmin.plan.model import PartitionTarget
 
 TIMES = ("before", "now")
-_TONES = {OperationState.COMPLETED: Tone.GOOD, OperationState.FAILED: Tone.BAD}
+_TONES = {OperationState.COMPLETED: page.Tone.GOOD, OperationState.FAILED: page.Tone.BAD}
 _MOST_SPANS = 500
 
 
 def operation_page(
     found: Timeline, forecast: Forecast, progress: Mapping[TopicPartition, Progress], read_at: str
-) -> Page:
+) -> page.Page:
     """Build the page; `progress` is how far each partition of a reassignment is now."""
     record, status = found.record, found.status
-    sections = [_span_section(found)]
+    parts = [_span_section(found)]
     if found.targets:
-        sections += [
-            broker_section(forecast, None, TIMES),
-            rack_section(forecast, TIMES),
-            loss_section(forecast, TIMES),
-            largest_section(found.targets, "Largest moves"),
-            full_section(found.targets),
+        parts += [
+            sections.brokers(forecast, None, TIMES),
+            sections.racks(forecast, TIMES),
+            sections.losses(forecast, TIMES),
+            sections.largest_moves(found.targets),
+            sections.every_change(found.targets),
         ]
     facts = (
         ("Operation", record.operation_id),
@@ -72,51 +51,51 @@ def operation_page(
         ("Plan", record.plan_digest),
         ("Cluster read", read_at),
     )
-    return Page(
+    return page.Page(
         title=f"{record.kind.value.capitalize()} {status.state.value}",
         kind="Operation",
         facts=tuple((key, one_line(value)) for key, value in facts),
         notices=_notices(found, progress),
         cards=_cards(found, progress, forecast),
-        charts=charts(forecast, TIMES) if found.targets else (),
-        sections=tuple(sections),
+        charts=sections.charts(forecast, TIMES) if found.targets else (),
+        sections=tuple(parts),
     )
 
 
-def _notices(found: Timeline, progress: Mapping[TopicPartition, Progress]) -> tuple[Notice, ...]:
+def _notices(found: Timeline, progress: Mapping[TopicPartition, Progress]) -> tuple[page.Notice, ...]:
     status = found.status
     message = f": {one_line(status.message)}" if status.message else ""
-    notices = [Notice(f"{status.state.value.capitalize()}{message}", _TONES.get(status.state, Tone.WARN))]
+    notices = [page.Notice(f"{status.state.value.capitalize()}{message}", _TONES.get(status.state, page.Tone.WARN))]
     if not status.state.finished:
         command = words_of(found.record.kind).commands(one_line(found.record.operation_id))[0]
-        notices.append(Notice("The operation is not finished.", Tone.WARN, command))
+        notices.append(page.Notice("The operation is not finished.", page.Tone.WARN, command))
     open_ = [each for each, where in progress.items() if where is not Progress.DONE]
     if progress and not open_:
-        notices.append(Notice(f"All partitions are at their target now: {len(progress):,}.", Tone.GOOD))
+        notices.append(page.Notice(f"All partitions are at their target now: {len(progress):,}.", page.Tone.GOOD))
     elif open_:
         named = name_some([one_line(str(each)) for each in open_])
-        notices.append(Notice(f"Not at their target now: {named}.", Tone.WARN))
+        notices.append(page.Notice(f"Not at their target now: {named}.", page.Tone.WARN))
     return tuple(notices)
 
 
-def _cards(found: Timeline, progress: Mapping[TopicPartition, Progress], forecast: Forecast) -> tuple[Card, ...]:
+def _cards(found: Timeline, progress: Mapping[TopicPartition, Progress], forecast: Forecast) -> tuple[page.Card, ...]:
     took = UNKNOWN if found.took_s is None else duration(found.took_s)
-    cards = [Card("State", found.status.state.value, tone=_TONES.get(found.status.state, Tone.NONE))]
+    cards = [page.Card("State", found.status.state.value, tone=_TONES.get(found.status.state, page.Tone.NONE))]
     if found.status.state.finished:
-        cards.append(Card("Took", took, "from record to end"))
+        cards.append(page.Card("Took", took, "from record to end"))
     else:
-        cards.append(Card("Since", took, "from record to its last change"))
+        cards.append(page.Card("Since", took, "from record to its last change"))
     if found.targets:
         done = sum(where is Progress.DONE for where in progress.values())
         rate = None if found.record.throttle is None else format_rate(found.record.throttle.rate)
         cards += [
-            Card("Partitions at target", f"{done:,} of {len(progress):,}", "now"),
-            Card("Bytes copied", about(_copied(found)), f"throttled to {rate}" if rate else "no throttle"),
-            Card("Waves published", f"{len(_published_waves(found)):,} of {found.waves:,}"),
-            Card("Worst single failure", worst_text(forecast.losses_after), "now"),
+            page.Card("Partitions at target", f"{done:,} of {len(progress):,}", "now"),
+            page.Card("Bytes copied", about(_copied(found)), f"throttled to {rate}" if rate else "no throttle"),
+            page.Card("Waves published", f"{len(_published_waves(found)):,} of {found.waves:,}"),
+            page.Card("Worst single failure", sections.worst_text(forecast.losses_after), "now"),
         ]
     else:
-        cards.append(Card("Steps", f"{len(found.spans):,}"))
+        cards.append(page.Card("Steps", f"{len(found.spans):,}"))
     return tuple(cards)
 
 
@@ -137,16 +116,16 @@ def _published(found: Timeline) -> Sequence[PartitionTarget]:
     return [found.targets[at] for wave in positions for at in wave]
 
 
-def _span_section(found: Timeline) -> Section:
+def _span_section(found: Timeline) -> page.Section:
     whole = found.took_s or 0
     columns = (
-        PageColumn("Step"),
-        PageColumn("What", numeric=False),
-        PageColumn("Published at", numeric=False, whole=True),
-        PageColumn("Took at most"),
-        PageColumn(f"When, 0 to {duration(whole)}" if whole else "When", numeric=False, sortable=False),
-        PageColumn("Partitions or topics"),
-        PageColumn("Bytes"),
+        page.PageColumn("Step"),
+        page.PageColumn("What", numeric=False),
+        page.PageColumn("Published at", numeric=False, whole=True),
+        page.PageColumn("Took at most"),
+        page.PageColumn(f"When, 0 to {duration(whole)}" if whole else "When", numeric=False, sortable=False),
+        page.PageColumn("Partitions or topics"),
+        page.PageColumn("Bytes"),
     )
     rows = tuple(_span_row(span, whole, found.waves) for span in found.spans[:_MOST_SPANS])
     rest = len(found.spans) - _MOST_SPANS
@@ -158,25 +137,25 @@ def _span_section(found: Timeline) -> Section:
         lead += f" Not shown: {count(rest, 'more step')}."
     if not rows:
         lead = "Nothing was published."
-    return Section("steps", "What happened", lead, PageTable(columns, rows))
+    return page.Section("steps", "What happened", lead, page.PageTable(columns, rows))
 
 
-def _span_row(span: Span, whole: float, waves: int) -> tuple[PageCell, ...]:
+def _span_row(span: Span, whole: float, waves: int) -> tuple[page.PageCell, ...]:
     known = span.at_s is not None and span.until_s is not None
     took = span.until_s - span.at_s if span.at_s is not None and span.until_s is not None else None
-    bars = (Bar(100 * (span.at_s or 0) / whole, 100 * (took or 0) / whole),) if known and whole else ()
+    bars = (page.Bar(100 * (span.at_s or 0) / whole, 100 * (took or 0) / whole),) if known and whole else ()
     copies = span.moved_bytes
     return (
-        PageCell(str(span.step.number), span.step.number),
-        PageCell(_what(span, waves)),
-        PageCell(one_line(span.step.at)),
-        PageCell(UNKNOWN if took is None else duration(took), took),
-        PageCell("" if bars else UNKNOWN, bars=bars),
-        number(span.count),
-        PageCell("none", 0) if copies == 0 else size(copies),
+        page.PageCell(str(span.step.number), span.step.number),
+        page.PageCell(_what(span, waves)),
+        page.PageCell(one_line(span.step.at)),
+        page.PageCell(UNKNOWN if took is None else duration(took), took),
+        page.PageCell("" if bars else UNKNOWN, bars=bars),
+        page.number(span.count),
+        page.PageCell("none", 0) if copies == 0 else page.size(copies),
     )
 
 
 def _what(span: Span, waves: int) -> str:
     wave = UNKNOWN if span.step.wave is None else f"{span.step.wave + 1:,}"
-    return step_words(span.step.kind).done.format(wave=wave, waves=f"{waves:,}")
+    return STEP_WORDS[span.step.kind].done.format(wave=wave, waves=f"{waves:,}")

@@ -45,10 +45,7 @@ class PageCell:
 
 @dataclass(frozen=True, slots=True)
 class PageColumn:
-    """A column, below the head of its group. `numeric` ones sort by key, unknown values last.
-
-    `whole`: a cell is never broken into lines.
-    """
+    """A column, below the head of its group. `numeric` ones sort by key, `whole` ones have no line breaks."""
 
     name: str
     group: str = ""
@@ -117,10 +114,7 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A long list that the page unpacks when a reader opens it.
-
-    `data` has a line of tab-separated cells for each column, deflated, in base64.
-    """
+    """A long list, unpacked when it is opened. `data`: tab-separated cells, a line per column, deflated, in base64."""
 
     columns: tuple[PageColumn, ...]
     data: str

@@ -6,36 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.names import one_line
+from kadmin.errors import count
 from kadmin.plan.units import format_rate
 from kadmin.report.kinds import words_of
-from kadmin.report.pages.page import (
-    Bar,
-    Card,
-    Notice,
-    Page,
-    PageCell,
-    PageColumn,
-    PageTable,
-    Section,
-    Tone,
-    number,
-    size,
-)
-from kadmin.report.pages.sections import (
-    broker_section,
-    charts,
-    full_section,
-    largest_section,
-    loss_section,
-    rack_section,
-    worst_text,
-)
+from kadmin.report.pages import page, sections
 from kadmin.report.plans.rows import busiest, least_seconds
 from kadmin.report.proposals import figure_rows
-from kadmin.report.text import UNKNOWN, about, count, duration
+from kadmin.report.text import UNKNOWN, about, duration
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from kadmin.insight.predict.forecast import Forecast
     from kadmin.operations.decide.examine import Examination
@@ -52,10 +32,7 @@ _MOST_TARGETS = 500
 
 @dataclass(frozen=True, slots=True)
 class PlanFacts:
-    """The plan of a page, the file that holds it, and where the cluster's state came from.
-
-    `figures` are one cluster's of schemas/answers/figures.schema.json, None where no planner made the plan.
-    """
+    """The plan, its file, where the cluster was read, and its figures (schemas/answers/figures) if known."""
 
     plan: Plan
     source: str
@@ -64,102 +41,92 @@ class PlanFacts:
     figures: Mapping[str, Any] | None = None
 
 
-def plan_page(facts: PlanFacts, found: Examination, forecast: Forecast) -> Page:
+def plan_page(facts: PlanFacts, found: Examination, forecast: Forecast) -> page.Page:
     """Build the page."""
     change, header = found.change, facts.plan.header
-    told = [("Plan", facts.source), ("Cluster", facts.cluster_id or UNKNOWN), ("Seen in", facts.seen_in)]
-    told += [("About", header.description)] if header.description else []
-    told += sorted(header.labels.items())
+    rows = [("Plan", facts.source), ("Cluster", facts.cluster_id or UNKNOWN), ("Seen in", facts.seen_in)]
+    rows += [("About", header.description)] if header.description else []
+    rows += sorted(header.labels.items())
     name = header.name or facts.source
-    sections = [_figures_section(facts.figures)] if facts.figures is not None else []
-    limits = None if facts.figures is None else _limits(facts.figures)
-    sections += [broker_section(forecast, limits, TIMES), rack_section(forecast, TIMES)]
+    parts, limits = [], None
+    if facts.figures is not None:
+        parts.append(_figures_section(facts.figures))
+        limits = (facts.figures["bound"]["replicas_max"], facts.figures["bound"]["leaders_max"])
+    parts += [sections.brokers(forecast, limits, TIMES), sections.racks(forecast, TIMES)]
     if change is not None and change.pending:
-        sections.append(_wave_section(change, found.throttle))
-    sections.append(loss_section(forecast, TIMES))
+        parts.append(_wave_section(change, found.throttle))
+    parts.append(sections.losses(forecast, TIMES))
     if change is not None and change.pending:
-        sections += [largest_section(change.pending, "Largest moves"), full_section(change.pending)]
+        parts += [sections.largest_moves(change.pending), sections.every_change(change.pending)]
     elif found.targets:
-        sections.append(_targets_section(words_of(facts.plan), found.targets))
-    return Page(
+        parts.append(_targets_section(words_of(facts.plan), found.targets))
+    return page.Page(
         title=one_line(name),
         kind="Plan",
-        facts=tuple((one_line(key), one_line(value)) for key, value in told),
+        facts=tuple((one_line(key), one_line(value)) for key, value in rows),
         notices=_notices(facts, found),
         cards=_cards(facts, found, forecast),
-        charts=charts(forecast, TIMES),
-        sections=tuple(sections),
+        charts=sections.charts(forecast, TIMES),
+        sections=tuple(parts),
     )
 
 
-def _limits(figures: Mapping[str, Any]) -> tuple[int, int]:
-    return figures["bound"]["replicas_max"], figures["bound"]["leaders_max"]
-
-
-def _notices(facts: PlanFacts, found: Examination) -> tuple[Notice, ...]:
+def _notices(facts: PlanFacts, found: Examination) -> tuple[page.Notice, ...]:
     notices = [
-        Notice(
-            f"apply would stop with exit code {error.exit_code}: {_sentence(error.message, error.cause)}",
-            Tone.BAD,
+        page.Notice(
+            f"apply would stop with exit code {error.exit_code}: {one_line(error.message + cause)}",
+            page.Tone.BAD,
             one_line(error.next_command or ""),
         )
         for error in found.refusals
+        for cause in [f" ({error.cause})" if error.cause else ""]
     ]
-    notices += [Notice(one_line(warning), Tone.WARN) for warning in found.warnings]
+    notices += [page.Notice(one_line(warning), page.Tone.WARN) for warning in found.warnings]
     if found.throttle is not None:
-        notices += [Notice(one_line(warning), Tone.WARN) for warning in found.throttle.warnings]
+        notices += [page.Notice(one_line(warning), page.Tone.WARN) for warning in found.throttle.warnings]
     if not found.refusals:
-        notices.insert(0, Notice(_verdict(found), Tone.GOOD))
+        settled = "Nothing to do: the cluster is at the target already."
+        verdict = settled if found.work is None else "Nothing was found that would stop this plan."
+        notices.insert(0, page.Notice(verdict, page.Tone.GOOD))
     figures = facts.figures or {}
     if figures.get("proved_optimal"):
-        notices.append(Notice("Proved optimal: no plan as even moves less.", Tone.GOOD))
-    notices += [Notice(one_line(note)) for note in figures.get("notes", ())]
+        notices.append(page.Notice("Proved optimal: no plan as even moves less.", page.Tone.GOOD))
+    notices += [page.Notice(one_line(note)) for note in figures.get("notes", ())]
     if figures.get("left_out"):
-        notices.append(Notice(f"{count(figures['left_out'], 'entry', 'entries')} left out by the request's limits."))
+        notices.append(
+            page.Notice(f"{count(figures['left_out'], 'entry', 'entries')} left out by the request's limits.")
+        )
     return tuple(notices)
 
 
-def _verdict(found: Examination) -> str:
-    if found.work is None:
-        return "Nothing to do: the cluster is at the target already."
-    return "Nothing was found that would stop this plan."
-
-
-def _sentence(message: str, cause: str | None) -> str:
-    return one_line(f"{message} ({cause})" if cause else message)
-
-
-def _cards(facts: PlanFacts, found: Examination, forecast: Forecast) -> tuple[Card, ...]:
-    cards: list[Card] = []
+def _cards(facts: PlanFacts, found: Examination, forecast: Forecast) -> tuple[page.Card, ...]:
+    cards: list[page.Card] = []
     if found.change is not None:
         cards += _change_cards(found.change, found.throttle, facts.figures)
     elif found.targets:
-        cards.append(Card(words_of(facts.plan).title, f"{len(found.targets):,}"))
+        cards.append(page.Card(words_of(facts.plan).title, f"{len(found.targets):,}"))
     if found.lost_bytes is not None:
-        cards.append(Card("Destroyed", about(found.lost_bytes), "all copies counted", Tone.BAD))
-    return (*cards, _worst_card(forecast))
+        cards.append(page.Card("Destroyed", about(found.lost_bytes), "all copies counted", page.Tone.BAD))
+    before, after = sections.worst_text(forecast.losses_before), sections.worst_text(forecast.losses_after)
+    unknown = f"; {forecast.stateless:,} not known" if forecast.stateless else ""
+    return (*cards, page.Card("Worst single failure", after, f"{TIMES[0]}: {before}{unknown}"))
 
 
-def _change_cards(change: PlanDiff, throttle: Throttle | None, figures: Mapping[str, Any] | None) -> Sequence[Card]:
+def _change_cards(change: PlanDiff, throttle: Throttle | None, figures: Mapping[str, Any] | None) -> list[page.Card]:
+    changes = sum((target.current or ())[:1] != target.replicas[:1] for target in change.pending)
     settled = f"{len(change.settled):,} at the target already" if change.settled else ""
-    bound = {} if figures is None else figures
+
+    def least(name: str, shown: Callable[[int], str] = "{:,}".format) -> str:
+        bound = (figures or {}).get(name)
+        return f"proven least: {shown(bound)}" if bound else ""
+
     return [
-        Card("Partitions to reassign", f"{len(change.pending):,}", settled),
-        Card("Replicas to copy", f"{change.replicas_added:,}", _least(bound.get("moves_bound"), "{:,}".format)),
-        Card("Bytes to copy", about(change.moved_bytes), _least(bound.get("moved_bytes_bound"), about)),
-        Card(
-            "Leader changes", f"{_leader_changes(change):,}", _least(bound.get("leader_changes_bound"), "{:,}".format)
-        ),
-        Card("Waves", f"{len(change.waves):,}", _time(throttle)),
+        page.Card("Partitions to reassign", f"{len(change.pending):,}", settled),
+        page.Card("Replicas to copy", f"{change.replicas_added:,}", least("moves_bound")),
+        page.Card("Bytes to copy", about(change.moved_bytes), least("moved_bytes_bound", about)),
+        page.Card("Leader changes", f"{changes:,}", least("leader_changes_bound")),
+        page.Card("Waves", f"{len(change.waves):,}", _time(throttle)),
     ]
-
-
-def _leader_changes(change: PlanDiff) -> int:
-    return sum((target.current or ())[:1] != target.replicas[:1] for target in change.pending)
-
-
-def _least(bound: int | None, shown: Any) -> str:  # noqa: ANN401 - any way to write a number
-    return "" if not bound else f"proven least: {shown(bound)}"
 
 
 def _time(throttle: Throttle | None) -> str:
@@ -169,50 +136,44 @@ def _time(throttle: Throttle | None) -> str:
     return f"at least {UNKNOWN if seconds is None else duration(seconds)} at {format_rate(throttle.rate)}"
 
 
-def _worst_card(forecast: Forecast) -> Card:
-    before, after = worst_text(forecast.losses_before), worst_text(forecast.losses_after)
-    unknown = f"; {forecast.stateless:,} not known" if forecast.stateless else ""
-    return Card("Worst single failure", after, f"{TIMES[0]}: {before}{unknown}")
-
-
-def _figures_section(figures: Mapping[str, Any]) -> Section:
+def _figures_section(figures: Mapping[str, Any]) -> page.Section:
     columns = (
-        PageColumn("Figure", numeric=False, sortable=False),
-        *(PageColumn(name, sortable=False) for name in ("Before", "After", "Proven bound")),
+        page.PageColumn("Figure", numeric=False, sortable=False),
+        *(page.PageColumn(name, sortable=False) for name in ("Before", "After", "Proven bound")),
     )
-    rows = tuple(tuple(PageCell(UNKNOWN if text == "-" else text) for text in row) for row in figure_rows(figures))
+    rows = tuple(tuple(page.PageCell(UNKNOWN if text == "-" else text) for text in row) for row in figure_rows(figures))
     lead = (
         f"Brokers that may hold replicas: {figures['brokers']:,}; partitions: {figures['partitions']:,}. "
         "No valid plan is better than the bound."
     )
-    return Section("figures", "How even", lead, PageTable(columns, rows))
+    return page.Section("figures", "How even", lead, page.PageTable(columns, rows))
 
 
-def _wave_section(change: PlanDiff, throttle: Throttle | None) -> Section:
+def _wave_section(change: PlanDiff, throttle: Throttle | None) -> page.Section:
     seconds: Sequence[float | None] = [None] * len(change.waves) if throttle is None else throttle.wave_seconds
     lengths, scale = _lengths(change.waves, seconds)
     total = max(sum(lengths), 1.0)
     rows, start = [], 0.0
     for wave, known, length in zip(change.waves, seconds, lengths, strict=True):
-        bar = Bar(100 * start / total, 100 * length / total)
+        bar = page.Bar(100 * start / total, 100 * length / total)
         start += length
         rows.append(_wave_row(wave, known, bar))
     columns = (
-        PageColumn("Wave"),
-        PageColumn("Partitions"),
-        PageColumn("Bytes"),
-        PageColumn("At least"),
-        PageColumn(f"One after the other, {scale}", numeric=False, sortable=False),
-        PageColumn("Most in", numeric=False, sortable=False),
-        PageColumn("Most out", numeric=False, sortable=False),
-        PageColumn("Payload"),
+        page.PageColumn("Wave"),
+        page.PageColumn("Partitions"),
+        page.PageColumn("Bytes"),
+        page.PageColumn("At least"),
+        page.PageColumn(f"One after the other, {scale}", numeric=False, sortable=False),
+        page.PageColumn("Most in", numeric=False, sortable=False),
+        page.PageColumn("Most out", numeric=False, sortable=False),
+        page.PageColumn("Payload"),
     )
     lead = "Waves are published one after the other; the next waits until every partition of the last is in sync."
     if throttle is None:
         lead += " The plan has no throttle, so how long the copying takes is not known."
     if len(rows) > _MOST_WAVES:
         lead += f" The first {_MOST_WAVES} of {len(rows):,} are shown."
-    return Section("waves", "Waves", lead, PageTable(columns, tuple(rows[:_MOST_WAVES])))
+    return page.Section("waves", "Waves", lead, page.PageTable(columns, tuple(rows[:_MOST_WAVES])))
 
 
 def _lengths(waves: Sequence[Wave], seconds: Sequence[float | None]) -> tuple[list[float], str]:
@@ -226,21 +187,21 @@ def _lengths(waves: Sequence[Wave], seconds: Sequence[float | None]) -> tuple[li
     return [float(len(wave.reassignments)) for wave in waves], "by partitions"
 
 
-def _wave_row(wave: Wave, seconds: float | None, bar: Bar) -> tuple[PageCell, ...]:
+def _wave_row(wave: Wave, seconds: float | None, bar: page.Bar) -> tuple[page.PageCell, ...]:
     return (
-        PageCell(str(wave.index + 1), wave.index),
-        number(len(wave.reassignments)),
-        size(wave.moved_bytes),
-        PageCell(UNKNOWN if seconds is None else duration(seconds), seconds),
-        PageCell("", bars=(bar,)),
-        PageCell(busiest(wave.moves_in)),
-        PageCell(busiest(wave.moves_out)),
-        size(len(wave.payload)),
+        page.PageCell(str(wave.index + 1), wave.index),
+        page.number(len(wave.reassignments)),
+        page.size(wave.moved_bytes),
+        page.PageCell(UNKNOWN if seconds is None else duration(seconds), seconds),
+        page.PageCell("", bars=(bar,)),
+        page.PageCell(busiest(wave.moves_in)),
+        page.PageCell(busiest(wave.moves_out)),
+        page.size(len(wave.payload)),
     )
 
 
-def _targets_section(words: KindWords, targets: Sequence[str]) -> Section:
-    rows = tuple((PageCell(one_line(name)),) for name in targets[:_MOST_TARGETS])
+def _targets_section(words: KindWords, targets: Sequence[str]) -> page.Section:
+    rows = tuple((page.PageCell(one_line(name)),) for name in targets[:_MOST_TARGETS])
     rest = len(targets) - _MOST_TARGETS
     lead = f"{words.targets(len(targets))}{f'; the first {_MOST_TARGETS} are shown' if rest > 0 else ''}."
-    return Section("targets", words.title, lead, PageTable((PageColumn("Name", numeric=False),), rows))
+    return page.Section("targets", words.title, lead, page.PageTable((page.PageColumn("Name", numeric=False),), rows))

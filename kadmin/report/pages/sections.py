@@ -8,10 +8,11 @@ import zlib
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import one_line
+from kadmin.errors import count
 from kadmin.plan.waves import added, moved_bytes
 from kadmin.report.pages.page import Chart, Packed, PageCell, PageColumn, PageTable, Section, Tone, number, size
-from kadmin.report.text import about, count, replicas
-from kadmin.report.whatif import worst
+from kadmin.report.text import about, replicas
+from kadmin.report.whatif import LOSS_FIGURES, loss_figures, worst
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -52,11 +53,10 @@ def charts(found: Forecast, times: tuple[str, str]) -> tuple[Chart, ...]:
 
 
 def _span(amounts: Sequence[int], shown: Callable[[int], str]) -> str:
-    least, most = shown(min(amounts)), shown(max(amounts))
-    return most if least == most else f"{least} to {most}"
+    return " to ".join(dict.fromkeys((shown(min(amounts)), shown(max(amounts)))))
 
 
-def broker_section(found: Forecast, limits: Limits | None, times: tuple[str, str]) -> Section:
+def brokers(found: Forecast, limits: Limits | None, times: tuple[str, str]) -> Section:
     """Return replicas, leaders, bytes and leader bytes of each broker at both times, with its capacity."""
     capacities = any(each.capacity_bytes is not None for each in found.brokers)
     columns = [PageColumn("Broker"), PageColumn("Rack", numeric=False)]
@@ -73,7 +73,7 @@ def broker_section(found: Forecast, limits: Limits | None, times: tuple[str, str
     return Section("brokers", "Brokers", lead, PageTable(tuple(columns), rows, tuple(footer)), heat=True)
 
 
-def rack_section(found: Forecast, times: tuple[str, str]) -> Section:
+def racks(found: Forecast, times: tuple[str, str]) -> Section:
     """Return what each rack and its brokers hold, and the partitions that its loss takes offline."""
     pairs = [(name, time) for name in ("Replicas", "Leaders", "Bytes") for time in times]
     asked = [each for each in found.racks if each.rack is not None]
@@ -94,12 +94,11 @@ def rack_section(found: Forecast, times: tuple[str, str]) -> Section:
     return Section("racks", "Racks", lead, PageTable(tuple(columns), rows))
 
 
-def loss_section(found: Forecast, times: tuple[str, str]) -> Section:
+def losses(found: Forecast, times: tuple[str, str]) -> Section:
     """Return the effects of losing each broker alone."""
     both = bool(found.losses_before)
-    names = ("Offline", "Refuse acks=all", "Unclean", "Leader changes", "Most leaders")
     columns = [PageColumn("Lose broker")]
-    for name in names:
+    for name in LOSS_FIGURES:
         columns += [PageColumn(time, name) for time in (times if both else times[1:])]
     heaviest = (worst(found.losses_before), worst(found.losses_after))
     rows = []
@@ -107,7 +106,9 @@ def loss_section(found: Forecast, times: tuple[str, str]) -> Section:
         before = found.losses_before.get(broker) if both else None
         badges = tuple(f"worst {time}" for time, which in zip(times, heaviest, strict=True) if which == broker)
         cells = [PageCell(str(broker), broker, badges=badges)]
-        for was, now in zip(_loss(before) if before else [None] * len(names), _loss(after), strict=True):
+        for was, now in zip(
+            loss_figures(before) if before else [None] * len(LOSS_FIGURES), loss_figures(after), strict=True
+        ):
             cells += [*([number(was)] if both else []), number(now, strong=both and was != now)]
         rows.append(tuple(cells))
     lead = "The effects of losing one broker alone, predicted by the controller's own rule."
@@ -116,7 +117,7 @@ def loss_section(found: Forecast, times: tuple[str, str]) -> Section:
     return Section("losses", "What if a broker is lost", lead, PageTable(tuple(columns), tuple(rows)))
 
 
-def largest_section(targets: Sequence[PartitionTarget], title: str) -> Section:
+def largest_moves(targets: Sequence[PartitionTarget]) -> Section:
     """Return the entries that copy most bytes, those of unknown size first."""
     ordered = sorted(targets, key=_weight, reverse=True)
     columns = (
@@ -129,10 +130,10 @@ def largest_section(targets: Sequence[PartitionTarget], title: str) -> Section:
     lead = f"Entries that copy data: {copying:,} of {len(targets):,}; the others change the order only."
     if len(targets) > LARGEST:
         lead += f" These are the {LARGEST} largest."
-    return Section("largest", title, lead, PageTable(columns, rows))
+    return Section("largest", "Largest moves", lead, PageTable(columns, rows))
 
 
-def full_section(targets: Sequence[PartitionTarget]) -> Section:
+def every_change(targets: Sequence[PartitionTarget]) -> Section:
     """Return every entry, compressed."""
     columns = (
         PageColumn("Topic", numeric=False),
@@ -183,10 +184,6 @@ def _move(target: PartitionTarget) -> tuple[PageCell, ...]:
         PageCell(replicas(copies) if copies else "none: order only"),
         size(moved_bytes(target)) if copies else PageCell("none", 0),
     )
-
-
-def _loss(loss: SingleLoss) -> tuple[int, ...]:
-    return loss.offline, loss.refusing, loss.lossy, loss.leader_changes, loss.most_leaders
 
 
 def _amounts(load: Load) -> tuple[int | None, ...]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kadmin.errors import KadminError
     from kadmin.operations.decide.examine import Examination
     from kadmin.plan.copying import Throttle
-    from kadmin.plan.diff import BrokerLoad, PlanDiff
+    from kadmin.plan.diff import PlanDiff
     from kadmin.plan.waves import Wave
 
 
@@ -30,8 +31,7 @@ def _change(change: PlanDiff) -> dict[str, Any]:
     return {
         "partitions": [
             {
-                "topic": target.partition.topic,
-                "partition": target.partition.partition,
+                **asdict(target.partition),
                 "current": list(target.current or ()),
                 "replicas": list(target.replicas),
                 "size_bytes": target.size_bytes,
@@ -42,7 +42,7 @@ def _change(change: PlanDiff) -> dict[str, Any]:
         "moved_bytes": change.moved_bytes,
         "waves": [_wave(wave) for wave in change.waves],
         "brokers": [
-            {"broker_id": broker, "before": _load(load), "after": _load(change.after[broker])}
+            {"broker_id": broker, "before": asdict(load), "after": asdict(change.after[broker])}
             for broker, load in sorted(change.before.items())
         ],
     }
@@ -67,10 +67,6 @@ def _wave(wave: Wave) -> dict[str, Any]:
         "moves_in": {str(broker): number for broker, number in wave.moves_in.items()},
         "moves_out": {str(broker): number for broker, number in wave.moves_out.items()},
     }
-
-
-def _load(load: BrokerLoad) -> dict[str, Any]:
-    return {"replicas": load.replicas, "leaders": load.leaders, "size_bytes": load.size_bytes}
 
 
 def _error(error: KadminError) -> dict[str, Any]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kadmin.errors import count
 from kadmin.plan.units import format_size
 from kadmin.report.kinds import words_of
 from kadmin.report.markdown import MOST_ROWS, cell, code, folded, more, table
-from kadmin.report.plans.rows import BROKER_COLUMNS, broker_rows
-from kadmin.report.text import count, replicas, size_text
+from kadmin.report.plans.rows import BROKER_COLUMNS, PARTITION_COLUMNS, broker_rows, partition_row
+from kadmin.report.text import size_text
 
 if TYPE_CHECKING:
     from kadmin.operations.decide.examine import Examination
@@ -49,16 +50,10 @@ def _verdict(plan: Plan, examination: Examination) -> str:
 
 
 def _change(found: PlanDiff) -> list[str]:
-    waves = [
-        [wave.index + 1, len(wave.reassignments), len(wave.payload), size_text(wave.moved_bytes)]
-        for wave in found.waves
-    ]
-    partitions = [
-        [code(str(target.partition)), replicas(target.current), replicas(target.replicas), size_text(target.size_bytes)]
-        for target in found.pending
-    ]
+    waves = [[w.index + 1, len(w.reassignments), len(w.payload), size_text(w.moved_bytes)] for w in found.waves]
+    partitions = [[code(str(target.partition)), *partition_row(target)] for target in found.pending]
     return [
         table(BROKER_COLUMNS, broker_rows(found, changed_only=True)),
         folded(count(len(waves), "wave"), ["wave", "partitions", "payload bytes", "bytes"], waves),
-        folded(count(len(partitions), "partition"), ["partition", "current", "target", "bytes"], partitions),
+        folded(count(len(partitions), "partition"), PARTITION_COLUMNS, partitions),
     ]

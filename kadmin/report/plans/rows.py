@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.report.text import NOTHING, change, size_text
+from kadmin.report.text import NOTHING, change, replicas, size_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kadmin.plan.copying import Throttle
     from kadmin.plan.diff import PlanDiff
+    from kadmin.plan.model import PartitionTarget
 
+PARTITION_COLUMNS = ("partition", "current", "target", "bytes")
 BROKER_COLUMNS = ("broker", "replicas", "preferred leaders", "bytes")
 
 
@@ -27,6 +29,11 @@ def broker_rows(found: PlanDiff, *, changed_only: bool = False) -> list[list[obj
         for broker, load in sorted(found.before.items())
         if not changed_only or load != found.after[broker]
     ]
+
+
+def partition_row(target: PartitionTarget) -> list[str]:
+    """Return a partition below PARTITION_COLUMNS, without its name."""
+    return [replicas(target.current), replicas(target.replicas), size_text(target.size_bytes)]
 
 
 def busiest(moves: Mapping[int, int]) -> str:

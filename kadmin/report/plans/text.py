@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kadmin.errors import count
 from kadmin.plan.units import format_rate
 from kadmin.report.kinds import words_of
-from kadmin.report.plans.rows import BROKER_COLUMNS, broker_rows, busiest, least_seconds
-from kadmin.report.text import SHOWN_ROWS, count, duration, replicas, shortened, size_text, table
+from kadmin.report.plans.rows import (
+    BROKER_COLUMNS,
+    PARTITION_COLUMNS,
+    broker_rows,
+    busiest,
+    least_seconds,
+    partition_row,
+)
+from kadmin.report.text import SHOWN_ROWS, duration, shortened, size_text, table
 
 if TYPE_CHECKING:
     from kadmin.operations.decide.examine import Examination
@@ -44,18 +52,9 @@ def _change(found: PlanDiff, throttle: Throttle | None) -> str:
     )
     if not found.pending:
         return head
-    partitions = [
-        [str(target.partition), replicas(target.current), replicas(target.replicas), size_text(target.size_bytes)]
-        for target in found.pending[:SHOWN_ROWS]
-    ]
-    return "\n\n".join(
-        [
-            head,
-            shortened(table(["partition", "current", "target", "bytes"], partitions), len(found.pending)),
-            _waves(found, throttle),
-            table(BROKER_COLUMNS, broker_rows(found)),
-        ]
-    )
+    partitions = [[target.partition, *partition_row(target)] for target in found.pending[:SHOWN_ROWS]]
+    shown = shortened(table(PARTITION_COLUMNS, partitions), len(found.pending))
+    return "\n\n".join([head, shown, _waves(found, throttle), table(BROKER_COLUMNS, broker_rows(found))])
 
 
 def _waves(found: PlanDiff, throttle: Throttle | None) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.documents import printable
 from kadmin.report.markdown import cell, code
-from kadmin.report.problems.text import count, summary
+from kadmin.report.problems.text import summary, tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ def annotation_lines(files: Sequence[str], problems: Sequence[Diagnostic]) -> st
 
 def step_summary(files: Sequence[str], problems: Sequence[Diagnostic]) -> str:
     """Return Markdown for `$GITHUB_STEP_SUMMARY`: every problem, where the annotations of a step are limited to ten."""
-    errors, _ = count(problems)
+    errors, _ = tally(problems)
     lines = [f"### kadmin validate: {'failed' if errors else 'passed'}", "", summary(len(files), problems)]
     if problems:
         lines += ["", "| place | code | problem | hint |", "|---|---|---|---|"]

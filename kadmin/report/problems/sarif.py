@@ -18,23 +18,20 @@ _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sa
 
 
 def sarif(files: Sequence[str], problems: Sequence[Diagnostic]) -> str:
-    """Return one run with a result per problem; columns count characters, as everywhere in kadmin."""
+    """Return one run with a result per problem; columns count characters."""
     rules = sorted({problem.code for problem in problems})
+    described = [{"id": code, "shortDescription": {"text": _message(TABLE[code].meaning)}} for code in rules]
     results = [
         _result(problem, rules.index(problem.code), fingerprint)
         for problem, fingerprint in zip(problems, fingerprints(problems), strict=True)
     ]
     run = {
-        "tool": {"driver": {"name": "kadmin", "rules": [_rule(code) for code in rules]}},
+        "tool": {"driver": {"name": "kadmin", "rules": described}},
         "columnKind": "unicodeCodePoints",
         "artifacts": [{"location": {"uri": _uri(file)}} for file in files],
         "results": results,
     }
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
-
-
-def _rule(code: str) -> dict[str, Any]:
-    return {"id": code, "shortDescription": {"text": _message(TABLE[code].meaning)}}
 
 
 def _result(problem: Diagnostic, rule: int, fingerprint: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import unicodedata
 from typing import TYPE_CHECKING, Any
 
 from kadmin.documents import lines_of, printable
+from kadmin.errors import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -18,10 +19,7 @@ _ELLIPSIS = "..."
 
 
 def problems_text(texts: Mapping[str, str], problems: Sequence[Diagnostic], width: int) -> str:
-    """Return one paragraph per problem and a summary line.
-
-    `texts` are the files that were read, by name; lines of theirs are quoted in at most `width` columns.
-    """
+    """Return one paragraph per problem, its line quoted from `texts` in at most `width` columns, and a summary."""
     lines = {
         name: lines_of(text) for name, text in texts.items() if any(each.location.file == name for each in problems)
     }
@@ -31,7 +29,7 @@ def problems_text(texts: Mapping[str, str], problems: Sequence[Diagnostic], widt
 
 def problems_answer(files: Iterable[str], problems: Sequence[Diagnostic]) -> dict[str, Any]:
     """Return the JSON answer of `validate` (schema `answers/validate`)."""
-    errors, warnings = count(problems)
+    errors, warnings = tally(problems)
     return {
         "valid": errors == 0,
         "files": list(files),
@@ -59,7 +57,7 @@ def problems_json(files: Sequence[str], problems: Sequence[Diagnostic]) -> str:
     return json.dumps(answer, indent=2, ensure_ascii=False)
 
 
-def count(problems: Iterable[Diagnostic]) -> tuple[int, int]:
+def tally(problems: Iterable[Diagnostic]) -> tuple[int, int]:
     """Return the numbers of errors and of warnings."""
     severities = [problem.severity for problem in problems]
     return severities.count("error"), severities.count("warning")
@@ -100,12 +98,6 @@ def _clip(line: str, position: int, room: int) -> tuple[str, int]:
 
 def summary(files: int, problems: Sequence[Diagnostic]) -> str:
     """Return `2 files: 1 error, 0 warnings`; `files` is how many were read."""
-    errors, warnings = count(problems)
-    read = _number(files, "file")
-    if not problems:
-        return f"{read}: no problem"
-    return f"{read}: {_number(errors, 'error')}, {_number(warnings, 'warning')}"
-
-
-def _number(count_of: int, what: str) -> str:
-    return f"{count_of} {what}" if count_of == 1 else f"{count_of} {what}s"
+    errors, warnings = tally(problems)
+    found = f"{count(errors, 'error')}, {count(warnings, 'warning')}" if problems else "no problem"
+    return f"{count(files, 'file')}: {found}"

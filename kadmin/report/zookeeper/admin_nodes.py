@@ -8,10 +8,11 @@ from kadmin.cluster.model import Listening
 from kadmin.cluster.names import escaped
 from kadmin.cluster.zookeeper.model import details_of
 from kadmin.cluster.zookeeper.znodes.admin import DELETE_TOPICS, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
+from kadmin.errors import count
 from kadmin.insight.diagnosis.zookeeper.admin_nodes import deletion_findings, read_node
 from kadmin.insight.diagnosis.zookeeper.admin_troubles import worst_effect
 from kadmin.insight.diagnosis.zookeeper.flaw_effects import Effect
-from kadmin.report.text import SHOWN_ROWS, count, replicas, wrapped
+from kadmin.report.text import SHOWN_ROWS, replicas, shortened, wrapped
 from kadmin.report.zookeeper.doctor import versions_answer
 
 if TYPE_CHECKING:
@@ -90,22 +91,20 @@ def _node(reading: NodeReading, survey: AdminSurvey) -> str:
         *_heard(survey, reading.path),
         *wrapped(f"  data: {escaped(reading.data, _SHOWN_DATA)}", "    "),
     ]
-    for found in reading.findings:
-        lines += wrapped(f"  wrong: {found.message}", "    ")
+    lines += _wrong(reading.findings, "  ")
     for entry in reading.entries[:SHOWN_ROWS]:
         lines += _entry(entry)
-    if len(reading.entries) > SHOWN_ROWS:
-        lines.append(f"  ... and {len(reading.entries) - SHOWN_ROWS} more (all of them with -o json)")
-    return "\n".join(lines)
+    return shortened("\n".join(lines), len(reading.entries), indent="  ")
 
 
 def _entry(entry: Entry) -> list[str]:
     target = "" if entry.replicas is None else f" -> {replicas(entry.replicas)}"
     motion = "" if entry.motion is None else f", {entry.motion}"
-    lines = wrapped(f"  {entry}{target}{motion}", "    ")
-    for found in entry.findings:
-        lines += wrapped(f"    wrong: {found.message}", "      ")
-    return lines
+    return [*wrapped(f"  {entry}{target}{motion}", "    "), *_wrong(entry.findings, "    ")]
+
+
+def _wrong(findings: Iterable[Finding], indent: str) -> list[str]:
+    return [line for found in findings for line in wrapped(f"{indent}wrong: {found.message}", f"{indent}  ")]
 
 
 def _deletions(survey: AdminSurvey) -> str:
@@ -115,11 +114,8 @@ def _deletions(survey: AdminSurvey) -> str:
         lines += wrapped(f"  data: {document} (no controller reads the data of this node)", "    ")
     for topic in topics[:SHOWN_ROWS]:
         lines += wrapped(f"  {topic}", "    ")
-        for found in deletion_findings(topic, survey.state):
-            lines += wrapped(f"    wrong: {found.message}", "      ")
-    if len(topics) > SHOWN_ROWS:
-        lines.append(f"  ... and {len(topics) - SHOWN_ROWS} more (all of them with -o json)")
-    return "\n".join(lines)
+        lines += _wrong(deletion_findings(topic, survey.state), "    ")
+    return shortened("\n".join(lines), len(topics), indent="  ")
 
 
 def _document(survey: AdminSurvey) -> str | None:

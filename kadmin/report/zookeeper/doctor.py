@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.names import escaped
+from kadmin.errors import count
 from kadmin.insight.diagnosis.zookeeper.diagnose import unchecked
-from kadmin.report.text import count, wrapped
+from kadmin.report.text import wrapped
 
 if TYPE_CHECKING:
     from kadmin.insight.diagnosis.finding import Finding

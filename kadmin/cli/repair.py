@@ -1,4 +1,4 @@
-"""`kadmin recreate`."""
+"""`kadmin heal` and `kadmin recreate`."""
 
 from __future__ import annotations
 
@@ -7,45 +7,60 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kadmin.cli.execution import answer_outcome, execute
+from kadmin.cli import options
+from kadmin.cli.context import open_context
+from kadmin.cli.execution import answer_outcome, ask, execute
 from kadmin.cli.files import STANDARD_INPUT
-from kadmin.cli.options import (
-    DryRunOption,
-    LockTimeoutOption,
-    OutputFormat,
-    OutputOption,
-    TimeoutOption,
-    YesOption,
-    ZooKeeperOption,
-)
+from kadmin.cli.inputs import read_recipe, write_plan
 
 if TYPE_CHECKING:
     from kadmin.operations.context import Context
     from kadmin.plan.model import RecreationPlan
 
 
+def heal(
+    zookeeper: options.ZooKeeper,
+    *,
+    yes: options.Yes = False,
+    timeout: options.Timeout = None,
+    lock_timeout: options.LockTimeout = 0,
+    output: options.Output = options.OutputFormat.HUMAN,
+) -> None:
+    """Repair what keeps the controller from working.
+
+    Each step is shown and confirmed. What a step replaces is kept on record.
+    """
+    from kadmin.operations.zookeeper.heal import heal as run
+
+    def confirm(finding: str, step: str) -> None:
+        typer.echo(f"{finding}\n  repair: {step}", err=True)
+        ask("Repair this?", yes=yes)
+
+    with open_context(zookeeper, timeout_s=timeout, story=output) as context:
+        outcome = run(context, lock_timeout, confirm)
+    answer_outcome(output, outcome)
+
+
 def recreate(
     recipe: Annotated[
         str, typer.Argument(metavar="ID|FILE", help="The id of the deletion, or a TopicRecipe; - reads standard input.")
     ],
-    zookeeper: ZooKeeperOption,
+    zookeeper: options.ZooKeeper,
     *,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Only write the TopicRecipe to this file.")
     ] = None,
-    dry_run: DryRunOption = False,
-    yes: YesOption = False,
-    timeout: TimeoutOption = None,
-    lock_timeout: LockTimeoutOption = 0,
-    output: OutputOption = OutputFormat.HUMAN,
+    dry_run: options.DryRun = False,
+    yes: options.Yes = False,
+    timeout: options.Timeout = None,
+    lock_timeout: options.LockTimeout = 0,
+    output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
     """Create deleted topics again, with their assignment and configs.
 
     Their records are lost. A topic that exists is not touched (exit code 5).
     """
-    from kadmin.cli.context import open_context
-    from kadmin.cli.inputs import write_plan
-    from kadmin.report.text import count
+    from kadmin.errors import count
 
     with open_context(zookeeper, timeout_s=timeout, story=output) as context:
         plan = _recipe(context, recipe)
@@ -58,7 +73,6 @@ def recreate(
 
 
 def _recipe(context: Context, name: str) -> RecreationPlan:
-    from kadmin.cli.inputs import read_recipe
     from kadmin.operations.repair.recreate import plan_recreation
 
     path = Path(name)

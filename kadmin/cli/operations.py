@@ -1,0 +1,137 @@
+"""`kadmin apply`, `resume`, `pause`, `cancel` and `rollback`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kadmin.cli import options
+from kadmin.cli.context import open_context
+from kadmin.cli.execution import answer_outcome, ask, execute
+from kadmin.cli.inputs import read_plan, read_policy, read_sizes
+from kadmin.errors import UsageError
+
+
+def apply(
+    file: options.PlanFile,
+    zookeeper: options.ZooKeeper,
+    *,
+    dry_run: options.DryRun = False,
+    yes: options.Yes = False,
+    sizes: options.Sizes = None,
+    policy: options.Policy = None,
+    timeout: options.Timeout = None,
+    lock_timeout: options.LockTimeout = 0,
+    output: options.Output = options.OutputFormat.HUMAN,
+) -> None:
+    """Execute a plan on the live cluster, wave by wave, and verify it.
+
+    The plan is checked and shown before kadmin asks. At --timeout, on ^C or when the connection is lost, copies in
+    progress continue; `kadmin resume` follows the operation from any machine.
+    """
+    plan, known, rules = read_plan(file), read_sizes(sizes), read_policy(policy)
+    with open_context(zookeeper, timeout_s=timeout, story=output) as context:
+        outcome = execute(context, plan, known, lock_timeout, output, policy=rules, dry_run=dry_run, yes=yes)
+    answer_outcome(output, outcome)
+
+
+def resume(
+    zookeeper: options.ZooKeeper,
+    operation_id: options.OperationId = None,
+    *,
+    yes: options.Yes = False,
+    timeout: options.Timeout = None,
+    lock_timeout: options.LockTimeout = 0,
+    output: options.Output = options.OutputFormat.HUMAN,
+) -> None:
+    """Continue an unfinished operation, from any machine.
+
+    Waits for the lock of a runner that was killed: it expires with its ZooKeeper session.
+    """
+    from kadmin.operations.execute import takeover
+
+    with open_context(zookeeper, timeout_s=timeout, story=output) as context:
+        found = takeover.find_unfinished(context, operation_id)
+        if found is not None:
+            ask(f"Resume operation {found}?", yes=yes)
+        outcome = takeover.resume(context, operation_id, lock_timeout)
+    answer_outcome(output, outcome)
+
+
+def pause(
+    zookeeper: options.ZooKeeper,
+    operation_id: options.OperationId = None,
+    *,
+    timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
+    lock_timeout: options.LockTimeout = 0,
+    output: options.Output = options.OutputFormat.HUMAN,
+) -> None:
+    """Pause an operation when its current wave is done.
+
+    No further wave is published until `kadmin resume`.
+    """
+    from kadmin.operations.execute.takeover import stop
+    from kadmin.operations.record.stop_request import Stop
+
+    with open_context(zookeeper, timeout_s=timeout, story=output) as context:
+        outcome = stop(context, operation_id, Stop.PAUSE, lock_timeout)
+    answer_outcome(output, outcome)
+
+
+def cancel(
+    zookeeper: options.ZooKeeper,
+    operation_id: options.OperationId = None,
+    *,
+    now: Annotated[
+        bool, typer.Option("--now", help="Also revert the current wave, by moving the controller to another broker.")
+    ] = False,
+    allow_foreign: Annotated[
+        bool,
+        typer.Option("--allow-foreign", help="With --now: proceed even if other tools' entries may start by it."),
+    ] = False,
+    yes: options.Yes = False,
+    timeout: options.Timeout = None,
+    lock_timeout: options.LockTimeout = 0,
+    output: options.Output = options.OutputFormat.HUMAN,
+) -> None:
+    """End an operation after its current wave, or at once with --now.
+
+    Partitions that were reassigned before stay where they are; `kadmin rollback` restores them.
+    """
+    from kadmin.operations.execute.takeover import find_unfinished, stop
+    from kadmin.operations.record.stop_request import Stop
+
+    if allow_foreign and not now:
+        raise UsageError("--allow-foreign goes with --now.", next_command="add --now, or leave --allow-foreign out")
+    kind = Stop.CANCEL_NOW if now else Stop.CANCEL
+    with open_context(zookeeper, timeout_s=timeout, story=output) as context:
+        found = find_unfinished(context, operation_id)
+        if found is not None:
+            how = "and revert its current wave" if now else "when its current wave is done"
+            ask(f"Cancel operation {found} {how}?", yes=yes)
+        outcome = stop(context, operation_id, kind, lock_timeout, allow_foreign=allow_foreign)
+    answer_outcome(output, outcome)
+
+
+def rollback(
+    zookeeper: options.ZooKeeper,
+    operation_id: Annotated[
+        str | None, typer.Argument(metavar="ID", help="The operation's id; the last one if left out.")
+    ] = None,
+    *,
+    dry_run: options.DryRun = False,
+    yes: options.Yes = False,
+    sizes: options.Sizes = None,
+    timeout: options.Timeout = None,
+    lock_timeout: options.LockTimeout = 0,
+    output: options.Output = options.OutputFormat.HUMAN,
+) -> None:
+    """Restore the replicas that an operation's partitions had before it."""
+    from kadmin.operations.repair.rollback import plan_rollback
+
+    known = read_sizes(sizes)
+    with open_context(zookeeper, timeout_s=timeout, story=output) as context:
+        plan = plan_rollback(context, operation_id)
+        outcome = execute(context, plan, known, lock_timeout, output, dry_run=dry_run, yes=yes)
+    answer_outcome(output, outcome)
