@@ -73,7 +73,7 @@ def _read_inventory(directory: Path | None) -> tuple[Inventory | None, tuple[Che
     try:
         return read_inventory(directory), ()
     except InvalidInputError as error:
-        cause = " ".join(filter(None, (error.message, error.cause)))
+        cause = "; ".join(filter(None, (error.message.rstrip("."), error.cause)))
         return None, (unread(str(directory), cause, error.next_command),)
 
 

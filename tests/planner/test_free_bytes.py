@@ -51,7 +51,7 @@ def test_what_cannot_be_freed_names_the_broker_and_how_much_could_go() -> None:
     no_place = request(free=FreeBytes(1, 100), no_receive=(3,))
     assert str(propose(FULL, no_place).error).startswith("InfeasibleError: only 0 bytes")
     bare = replace(FULL, partitions=tuple(replace(row, size_bytes=None) for row in FULL.partitions))
-    assert "spec.free counts bytes, but size_bytes is missing for 4 of 4 partitions" in str(propose(bare, stays).error)
+    assert "spec.free counts bytes, but 4 partitions have no size_bytes in the inventory" in str(propose(bare, stays).error)
 
 
 def test_limits_cut_what_is_freed_and_say_so() -> None:

@@ -39,8 +39,8 @@ FACTS: dict[str, dict[str, object]] = {
 GOLDEN = Path(__file__).parent / "codes"
 MOST_LINES = 40
 LIVE = {
-    "KA059": {"reassignment": PendingRequest("the node", {TopicPartition("moving", 0): (3, 2)})},
-    "KA060": {"election": PendingRequest("the node", {TopicPartition("moving", 0): ()})},
+    "KA059": {"reassignment": PendingRequest("/admin/reassign_partitions", {TopicPartition("moving", 0): (3, 2)})},
+    "KA060": {"election": PendingRequest("/admin/preferred_replica_election", {TopicPartition("moving", 0): ()})},
     "KA061": {"deletions": ("old-events",)},
 }
 """What is pending on the live clusters of the examples that need one."""
