@@ -17,7 +17,7 @@ from kadmin.plan import codes
 from kadmin.schema import QUOTE_IT, show
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from kadmin.diagnostics import Field
 
@@ -219,37 +219,38 @@ def locate(events: Iterable[Event], paths: Iterable[Field]) -> dict[Field, Place
     missing = set(paths)
     wanted = {path[:length] for path in missing for length in range(len(path) + 1)}
     found: dict[Field, Place] = {}
-    open_containers: list[_Container] = []
+    nodes = (event for event in events if event[0] is not EventKind.FAULT and event[0] is not EventKind.STAND_IN)
+    for path, place in _places(nodes, lambda path: path in wanted and path not in found):
+        found[path] = place
+        missing.discard(path)
+        if not missing:
+            break
+    return found
+
+
+def _places(events: Iterable[Event], wanted: Callable[[Field], bool]) -> Iterator[tuple[Field, Place]]:
+    """Yield the paths that are wanted; a container that is not wanted is skipped with all that it holds."""
+    outer: list[_Container] = []
     skipped = 0
     for kind, payload, line, column in events:
         if kind is EventKind.STOP:
-            break
-        if kind is EventKind.FAULT or kind is EventKind.STAND_IN:
-            continue
+            return
         if skipped:
             skipped += {EventKind.SCALAR: 0, EventKind.END: -1}.get(kind, 1)
-            continue
-        if kind is EventKind.END:
-            open_containers.pop()
-            continue
-        mark = Mark(line, column)
-        parent = open_containers[-1] if open_containers else None
-        if parent is not None and parent.is_mapping and parent.key is None:
+        elif kind is EventKind.END:
+            outer.pop()
+        elif outer and outer[-1].is_mapping and outer[-1].key is None:
             if kind is not EventKind.SCALAR:
-                break
-            parent.key, parent.key_mark = _key(payload), mark
-            continue
-        path, key_mark = parent.next_path(mark) if parent is not None else ((), mark)
-        if path in wanted and path not in found:
-            found[path] = Place(key_mark, mark)
-            missing.discard(path)
-            if not missing:
-                break
-            if kind is not EventKind.SCALAR:
-                open_containers.append(_Container(path, kind is EventKind.MAPPING))
-        elif kind is not EventKind.SCALAR:
-            skipped = 1
-    return found
+                return
+            outer[-1].key, outer[-1].key_mark = _key(payload), Mark(line, column)
+        else:
+            path, key_mark = outer[-1].next_path() if outer else ((), None)
+            if wanted(path):
+                yield path, Place(key_mark or Mark(line, column), Mark(line, column))
+                if kind is not EventKind.SCALAR:
+                    outer.append(_Container(path, kind is EventKind.MAPPING))
+            elif kind is not EventKind.SCALAR:
+                skipped = 1
 
 
 @dataclass(slots=True)
@@ -262,11 +263,11 @@ class _Container:
     key: str | None = None
     key_mark: Mark | None = None
 
-    def next_path(self, mark: Mark) -> tuple[Field, Mark]:
+    def next_path(self) -> tuple[Field, Mark | None]:
         """Return the path of the next value, and the mark of its key."""
-        step, key_mark = (self.count, mark) if self.key is None else (self.key, self.key_mark or mark)
+        step = self.count if self.key is None else self.key
         self.count, self.key = self.count + 1, None
-        return (*self.path, step), key_mark
+        return (*self.path, step), self.key_mark
 
 
 def _key(payload: object) -> str:

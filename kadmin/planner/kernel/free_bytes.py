@@ -99,7 +99,13 @@ def _best_subset(sizes: Ints, wanted: int) -> Ints:
 
 
 def _receivers(placement: Placement, partition: int, slot: int) -> list[int]:
-    brokers = range(len(placement.problem.brokers))
+    """Return the brokers that accept the replica of a slot; none where another rack holds too many of the partition."""
+    problem = placement.problem
+    others = placement.per_rack[partition].copy()
+    others[problem.brokers.rack[placement.slots[partition, slot]]] -= 1
+    if (others > problem.rack_cap[partition]).any():
+        return []
+    brokers = range(len(problem.brokers))
     return [broker for broker in brokers if placement.accepts(partition, broker, slot)]
 
 
