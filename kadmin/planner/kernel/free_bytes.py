@@ -40,7 +40,7 @@ def free_bytes(problem: PlacementProblem, broker: int, size_bytes: int) -> tuple
     while True:
         if problem.size[candidates].sum() < size_bytes:
             room = int(problem.size[candidates].sum())
-            remedy = f"set spec.free.bytes: {room}" if room else "allow more in spec.topics or spec.brokers.no_receive"
+            remedy = f"set spec.free.bytes: {room}B" if room else "allow more in spec.topics or spec.brokers.no_receive"
             raise NoPlanError(f"only {room} bytes could go elsewhere", remedy, brokers=np.array([broker]))
         chosen, proved = smallest_cover(problem.size[candidates], size_bytes)
         stuck = _send_away(placement, candidates[chosen], slots)
