@@ -147,13 +147,13 @@ class _Compiler:
 
     def replication_factors(self) -> Ints:
         """Return the requested replication factor of each partition, [P]."""
-        factors = value_by_name(self._cluster.topics, self._request.replication_factor, "replication_factor")
+        factors = value_by_name(self._cluster.topics, self._request.replication_factor)
         by_topic = np.array([value or 0 for value in factors], np.int64)[self._cluster.topic]
         return np.where(by_topic > 0, by_topic, (self._cluster.replicas != NONE).sum(axis=1))
 
     def groups(self) -> tuple[Ints, Bools]:
         """Return the group of each partition, [P], and the brokers that each group may use, [G, B]."""
-        sets = value_by_name(self._cluster.topics, self._request.broker_sets, "broker_sets")
+        sets = value_by_name(self._cluster.topics, self._request.broker_sets)
         distinct = sorted({tuple(sorted(ids)) for ids in sets if ids is not None})
         every_broker = np.ones(len(self._index), np.bool_)
         allowed = np.stack([every_broker, *(self._mask(ids) for ids in distinct)])
