@@ -148,7 +148,7 @@ def _pairs(store: Store, client: KazooClient) -> list[tuple[float, float]]:
     client.create(f"{TOPICS}/orders", json.dumps({"version": 1, "partitions": {"0": lists[0]}}).encode())
     _until(lambda: len(read_cluster(store, ["orders"]).states) == 1)
     author = Author("bench", "bench", 0)
-    lease = Lock(store, Paths()).take(Holder(author, "bench", "now", 10.0), Clock(), 0)
+    lease = Lock(store, Paths(), Clock()).take(Holder(author, "bench", "now", 10.0), 0)
     journal = Journal(store, Paths())
     journal.create(
         OperationRecord("bench", OperationKind.REASSIGNMENT, "{}", "sha256:0", None, "now", author, {}), lease, "now"

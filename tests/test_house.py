@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
@@ -11,6 +12,10 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[1] / "kadmin"
 MOST_LINES_OF_A_MODULE = 400
 MOST_LINES_OF_A_FUNCTION = 50
+# Paths and versions of znodes and the client's name: words of the folders named `zookeeper` and of the sandbox alone.
+ZOOKEEPERS_OWN = re.compile(
+    r"/(?:admin|brokers|config|controller|consumers|isr_change_notification|kadmin|cluster)\b|zkVersion|kazoo|[cm]zxid"
+)
 
 
 def modules() -> dict[str, Path]:
@@ -71,3 +76,14 @@ def test_functions_are_short() -> None:
         if node.end_lineno - node.lineno + 1 > MOST_LINES_OF_A_FUNCTION
     }
     assert long == {}
+
+
+def test_zookeepers_own_words_stay_in_its_folders() -> None:
+    outside = {
+        f"{path.relative_to(PACKAGE)}:{number}": line.strip()
+        for path in sorted(PACKAGE.rglob("*.py"))
+        if not {"zookeeper", "sandbox"} & set(path.relative_to(PACKAGE).with_suffix("").parts)
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if ZOOKEEPERS_OWN.search(line)
+    }
+    assert outside == {}

@@ -109,11 +109,12 @@ def disturbed(
     from kadmin.cli.context import open_context
     from kadmin.cli.inputs import read_plan
     from kadmin.operations.reading.consumers import disturbances
+    from kadmin.operations.zookeeper.inspect import Inspection
     from kadmin.report.text import count
 
     plan = read_plan(file)
     with open_context(zookeeper, timeout_s=timeout) as context:
-        found = disturbances(context, plan)
-    TableView(sort or (), filters or (), output).show(found)
-    concerned = {row[:2] for row in found.table.rows}
+        table, unavailable = disturbances(context, plan)
+    TableView(sort or (), filters or (), output).show(Inspection(table, (), unavailable))
+    concerned = {row[:2] for row in table.rows}
     typer.echo(f"{count(len(concerned), 'group')} would notice this plan", err=True)

@@ -15,13 +15,13 @@ import typer
 from kadmin.cli.deadline import alarm
 from kadmin.cli.options import OutputFormat
 from kadmin.errors import UsageError
-from kadmin.operations.zookeeper.backend import ZooKeeperContext, zookeeper_context
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
     from kadmin.operations.context import Clock
+    from kadmin.operations.zookeeper.backend import ZooKeeperContext
 
 ROOT_VARIABLE = "KADMIN_ROOT"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -36,11 +36,12 @@ def open_context(
 
     `timeout_s` bounds the whole command: calls and waits end by then, each with its own error; the clean-up has
     _GRACE_S more, after which an alarm ends it. The environment variable KADMIN_ROOT is the znode below which kadmin
-    keeps its own, for clusters whose ACLs forbid `/kadmin`. `story` is the format of the progress on stderr.
+    keeps its own, for clusters whose ACLs forbid the default. `story` is the format of the progress on stderr.
     """
     from kadmin.cluster.zookeeper.store import Store
     from kadmin.operations.context import Clock
-    from kadmin.operations.zookeeper.paths import Paths
+    from kadmin.operations.zookeeper.backend import zookeeper_context
+    from kadmin.operations.zookeeper.paths import DEFAULT_ROOT, Paths
     from kadmin.report.operations.follow import Follower, JsonFollower
 
     def write(text: str) -> None:
@@ -55,7 +56,7 @@ def open_context(
         Store.connect(zookeeper, until=clock.until) as store,
     ):
         try:
-            yield zookeeper_context(store, Paths(os.environ.get(ROOT_VARIABLE, "/kadmin")), clock, follower)
+            yield zookeeper_context(store, Paths(os.environ.get(ROOT_VARIABLE, DEFAULT_ROOT)), clock, follower)
         finally:
             follower.close()
 

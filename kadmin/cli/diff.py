@@ -63,7 +63,7 @@ def diff(
         preview = preview_snapshot(plan, inventory, known, rules)
     else:
         from kadmin.cli.context import open_context, require_cluster
-        from kadmin.operations.reading.live import preview_live
+        from kadmin.operations.execute.live import preview_live
 
         with open_context(require_cluster(zookeeper), timeout_s=timeout) as context:
             preview = preview_live(context, plan, known, rules, with_sizes=html is not None)

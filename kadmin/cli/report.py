@@ -105,7 +105,7 @@ def _operation_report(
     operation_id: str | None, zookeeper: str | None, known: Mapping[TopicPartition, int], timeout_s: float
 ) -> str:
     from kadmin.cli.context import open_context, require_cluster
-    from kadmin.operations.reading.live import review_operation
+    from kadmin.operations.execute.live import review_operation
     from kadmin.report.pages.reports import operation_report
 
     with open_context(require_cluster(zookeeper), timeout_s=timeout_s) as context:

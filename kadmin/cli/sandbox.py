@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kadmin.sandbox import Sandbox
     from kadmin.sandbox.processes import Process
 
-sandbox_app = typer.Typer(help="Run Kafka clusters on this machine, in ZooKeeper or KRaft mode, to practise on.")
+sandbox_app = typer.Typer(help="Run Kafka clusters on this machine, to practise on.")
 
 DirectoryOption = Annotated[
     Path, typer.Option("--dir", envvar="KADMIN_SANDBOX", metavar="DIR", help="The folder that holds the sandbox.")
@@ -127,7 +127,7 @@ def start_broker(broker_id: BrokerArgument, directory: DirectoryOption = DEFAULT
 def stop_controller(
     controller_id: ControllerArgument, directory: DirectoryOption = DEFAULT_DIRECTORY, *, kill: KillOption = False
 ) -> None:
-    """End one controller of a sandbox in KRaft mode; its data stays."""
+    """End one controller (KRaft mode); its data stays."""
     from kadmin.sandbox import Sandbox
 
     Sandbox.load(directory.absolute()).stop_controller(controller_id, kill=kill)
@@ -147,7 +147,10 @@ def start_controller(controller_id: ControllerArgument, directory: DirectoryOpti
 @sandbox_app.command()
 @bounded
 def freeze(server_id: ServerArgument, directory: DirectoryOption = DEFAULT_DIRECTORY) -> None:
-    """Suspend a broker or a controller: its connections stay open, and it answers nothing until it is thawed."""
+    """Suspend a broker or a controller.
+
+    Its connections stay open, and it answers nothing until it is thawed.
+    """
     from kadmin.sandbox import Sandbox
 
     Sandbox.load(directory.absolute()).freeze(server_id)

@@ -116,7 +116,7 @@ def _read(zookeeper: str | None, inventory: Path | None, sizes: Path | None, tim
         return read_snapshot(inventory, known or {})
     from kadmin.cli.context import open_context, require_cluster
     from kadmin.cluster.names import escaped
-    from kadmin.operations.reading.live import read_live
+    from kadmin.operations.execute.live import read_live
 
     with open_context(require_cluster(zookeeper), timeout_s=timeout_s) as context:
         found = read_live(context, known)

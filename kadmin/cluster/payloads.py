@@ -1,4 +1,4 @@
-"""JSON as Kafka writes it: the payload of a reassignment, which the admin znode and Kafka's own tools share.
+"""JSON as Kafka writes it: the payloads of reassignments and elections, which admin znodes and Kafka's own tools share.
 
 Exact encoding is the most safety-critical code here: from 2.0 on one unknown key makes a ZooKeeper-mode controller
 ignore the whole payload, and an empty list, a string or a missing key can destroy data or loop controller elections.
@@ -11,6 +11,8 @@ import json
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kadmin.cluster.model import Assignment, Replicas, TopicPartition
 
 MAX_INT32 = 2**31 - 1
@@ -28,6 +30,17 @@ def encode_reassignment(entries: Assignment) -> bytes:
         for partition, replicas in entries.items()
     ]
     return encode({"version": 1, "partitions": partitions})
+
+
+def encode_election(partitions: Iterable[TopicPartition]) -> bytes:
+    """Encode partitions to elect, in order; none at all is valid and controllers remove it at once.
+
+    Raises ValueError for a partition that stands twice (controllers up to 1.0 fail on it).
+    """
+    listed = list(partitions)
+    if len(set(listed)) != len(listed):
+        raise ValueError("a partition stands twice in the election")
+    return encode({"version": 1, "partitions": [partition_entry(partition) for partition in listed]})
 
 
 def partition_entry(partition: TopicPartition) -> dict[str, object]:

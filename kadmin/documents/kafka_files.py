@@ -17,8 +17,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias, TypeVar
 
 from kadmin.cluster.model import TopicPartition
-from kadmin.cluster.payloads import encode_reassignment
-from kadmin.cluster.zookeeper.znodes.admin import encode_election
+from kadmin.cluster.payloads import encode_election, encode_reassignment
 from kadmin.diagnostics import Diagnostic, Location
 from kadmin.documents.events import assemble
 from kadmin.documents.explain import code_of

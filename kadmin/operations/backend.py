@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState, Listening
     from kadmin.errors import KadminError
-    from kadmin.operations.context import Clock
     from kadmin.operations.decide.actions import Publish, TakeBack
     from kadmin.operations.record.holder import Holder, Lease
     from kadmin.operations.record.record import Channel, Listing, OperationRecord, OperationStatus, Step
@@ -118,11 +117,11 @@ class OperationStore(Protocol):
         """Return who holds the lock."""
         ...
 
-    def take(self, holder: Holder, clock: Clock, wait_s: float) -> Lease:
+    def take(self, holder: Holder, wait_s: float) -> Lease:
         """Take the lock, waiting at most `wait_s` for another's; raises BusyError naming the holder."""
         ...
 
-    def retake(self, lease: Lease, holder: Holder, clock: Clock) -> Lease:
+    def retake(self, lease: Lease, holder: Holder) -> Lease:
         """Take a lock again that expired with our session; raises LostLockError where it was taken from us."""
         ...
 

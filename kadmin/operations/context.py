@@ -102,7 +102,7 @@ class Context:
     def leased(self, purpose: str, lock_timeout_s: float) -> Iterator[Lease]:
         """Hold the lock for a short write that is no operation; `purpose` takes the place of an operation's id."""
         holder = self.new_holder(purpose, self.clock.timestamp())
-        lease = self.operations.take(holder, self.clock, lock_timeout_s)
+        lease = self.operations.take(holder, lock_timeout_s)
         try:
             yield lease
         finally:

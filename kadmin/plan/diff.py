@@ -8,14 +8,14 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from kadmin.plan.progress import Progress, judge
-from kadmin.plan.waves import added, moved_bytes, schedule
+from kadmin.plan.waves import ZOOKEEPER_LIMITS, added, moved_bytes, schedule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from kadmin.cluster.model import Assignment, ClusterState, TopicPartition
     from kadmin.plan.model import PartitionTarget, ReassignmentPlan
-    from kadmin.plan.waves import Wave
+    from kadmin.plan.waves import PublishLimits, Wave
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,12 @@ class PlanDiff:
         return None if None in sizes else sum(size or 0 for size in sizes)
 
 
-def diff(plan: ReassignmentPlan, state: ClusterState, sizes: Mapping[TopicPartition, int] | None = None) -> PlanDiff:
+def diff(
+    plan: ReassignmentPlan,
+    state: ClusterState,
+    sizes: Mapping[TopicPartition, int] | None = None,
+    publish: PublishLimits = ZOOKEEPER_LIMITS,
+) -> PlanDiff:
     """Compare plan and state. `sizes` (bytes per partition) fill in where the plan gives none."""
     targets = [_complete(target, state, sizes or {}) for target in plan.reassignments]
     at_target = {Progress.DONE, Progress.SETTLED}
@@ -63,7 +68,7 @@ def diff(plan: ReassignmentPlan, state: ClusterState, sizes: Mapping[TopicPartit
     then = {**held, **{target.partition: target.replicas for target in pending}}
     brokers = sorted({*state.brokers, *chain.from_iterable(held.values()), *chain.from_iterable(then.values())})
     return PlanDiff(
-        waves=schedule(pending, plan.limits),
+        waves=schedule(pending, plan.limits, publish),
         pending=pending,
         settled=tuple(target.partition for target in targets if target.partition not in moving),
         before=_loads(held, brokers, sizes or {}),

@@ -27,10 +27,11 @@ LOOK_AHEAD = 2_000
 
 @dataclass(frozen=True, slots=True)
 class PublishLimits:
-    """What one publish can hold, whatever a plan asks: bytes, and what each topic adds to them beside its name."""
+    """What one publish can hold, whatever a plan asks: partitions, bytes, and what each topic adds beside its name."""
 
     max_bytes: int
     bytes_per_topic: int
+    max_partitions: int | None = None
 
 
 ZOOKEEPER_LIMITS = PublishLimits(max_bytes=900_000, bytes_per_topic=120)
@@ -117,7 +118,8 @@ class _Packing:
 
     def take(self, target: PartitionTarget) -> bool:
         """Take the target if every limit still holds with it."""
-        if len(self.taken) >= self.limits.max_partitions:
+        most = min(self.limits.max_partitions, self.publish.max_partitions or self.limits.max_partitions)
+        if len(self.taken) >= most:
             return False
         size = bytes_alone(target) - _FRAME_BYTES + (1 if self.taken else 0)  # with its comma
         check = (

@@ -11,7 +11,7 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.kafka.connection import Connection
+from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.records import produce
 from kadmin.cluster.kafka.topics import create_topic
@@ -82,7 +82,7 @@ def seed(sandbox: Sandbox) -> Seeded:
 
 
 def _create_by_brokers(sandbox: Sandbox, assignments: Mapping[str, Mapping[int, Replicas]]) -> None:
-    with Connection(sandbox.bootstrap) as connection:
+    with KafkaConnection(sandbox.bootstrap) as connection:
         for topic, replicas in assignments.items():
             create_topic(connection, topic, replicas)
 

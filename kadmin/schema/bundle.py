@@ -261,7 +261,7 @@ def require_valid_payload(value: object, name: str) -> None:
         first = violations[0]
         place = "/".join(map(str, first.path))
         raise KadminError(
-            f"Refused to write /admin/{name}: its payload is invalid.",
+            f"Refused to write an invalid payload of {name}.",
             cause=f"{place}: {first.message}" if place else first.message,
             next_command="nothing was written; please report this",
         )

@@ -154,7 +154,7 @@ def test_a_command_of_this_machine_ends_by_its_timeout(tmp_path: Path) -> None:
     validate = [sys.executable, "-m", "kadmin", "validate", str(plan), "--timeout", "0.5"]
     late = subprocess.run(validate, capture_output=True, text=True, check=False, timeout=60)
     assert late.returncode == 8, late.stderr
-    assert "give it more with --timeout" in late.stderr
+    assert "run it again with a longer --timeout" in late.stderr
 
 
 def test_an_alarm_that_was_lost_rings_again() -> None:

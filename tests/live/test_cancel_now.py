@@ -87,7 +87,7 @@ def test_f37_what_is_in_flight_goes_back_in_its_exact_order(cluster: Cluster, tm
         wait_until(lambda: 4 in cluster.on_disk(partitions[0]), 30)
         before = epoch(cluster)
         said = cancel(cluster, operation_id)
-        assert "2 partitions are back" in said
+        assert "2 partitions back at the original replicas" in said
         assert cluster.get(REASSIGN) is None
         found = cluster.state(topic)
         assert {p.partition: found.replicas(p) for p in partitions} == original
@@ -98,10 +98,10 @@ def test_f37_what_is_in_flight_goes_back_in_its_exact_order(cluster: Cluster, tm
             assert f"{partitions[0]} on broker 4" in said, "told, as Kafka's own cancel leaves them too"
         else:
             wait_until(lambda: all(cluster.on_disk(p) == set(original[p.partition]) for p in partitions), 30)
-            assert "keep copies" not in said
+            assert "stay on disk" not in said
         assert epoch(cluster) == before + 1, "the controller was moved once"
 
-        assert "2 partitions are back" in cancel(cluster, operation_id)
+        assert "2 partitions back at the original replicas" in cancel(cluster, operation_id)
         assert cancels(cluster, operation_id) == [partitions]
         assert epoch(cluster) == before + 1
     again = document(tmp_path / "again.json", reassignment(topic, {0: [1, 2]}))
@@ -122,7 +122,7 @@ def test_f37_entries_of_others_are_unharmed_and_start_only_when_allowed(cluster:
             assert cancels(cluster, operation_id) == []
         else:
             wait_until(lambda: len(cluster.state(other).topics[other].replicas[0]) > 2, 30)
-        assert "1 partitions are back" in cancel(cluster, operation_id, allow_foreign=True)
+        assert "1 partition back at the original replicas" in cancel(cluster, operation_id, allow_foreign=True)
         assert cluster.state(topic).replicas(TopicPartition(topic, 0)) == (1, 2)
         assert json.loads(cluster.get(REASSIGN) or b"")["partitions"] == [foreign], "in flight, as its owner wrote it"
         assert set(cluster.state(other).replicas(TopicPartition(other, 0)) or ()) == {1, 2, UNREGISTERED}
@@ -135,7 +135,7 @@ def test_a_node_deleted_by_hand_is_no_obstacle(cluster: Cluster, tmp_path: Path)
     topic = cluster.create_topic({0: [2, 1]})
     with in_flight(cluster, tmp_path, topic, {0: [3, 4]}) as operation_id:
         cluster.raw.delete(f"/kafka{REASSIGN}")
-        assert "1 partitions are back" in cancel(cluster, operation_id)
+        assert "1 partition back at the original replicas" in cancel(cluster, operation_id)
         assert cluster.state(topic).replicas(TopicPartition(topic, 0)) == (2, 1)
         assert cluster.get(REASSIGN) is None
 
@@ -155,7 +155,7 @@ def test_a_lost_reply_does_not_move_the_controller_twice(cluster: Cluster, tmp_p
             proxy.faults.append(Fault(Action.CUT_AFTER, supersedes, then=proxy.refuse))
             with pytest.raises(KadminError, match="outcome"):
                 cancel(cluster, operation_id, connect=f"{proxy.connect_string}/kafka")
-        assert "1 partitions are back" in cancel(cluster, operation_id)
+        assert "1 partition back at the original replicas" in cancel(cluster, operation_id)
         assert cluster.state(topic).replicas(TopicPartition(topic, 0)) == (2, 1)
         assert len(cancels(cluster, operation_id)) == 1
         assert epoch(cluster) == before + 1

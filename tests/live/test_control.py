@@ -79,7 +79,7 @@ def test_f41_pause_lets_the_running_wave_end_and_resume_goes_on(cluster: Cluster
     with run.in_its_first_wave() as runner:
         paused = cluster.kadmin("pause")
         assert paused.status == 0, paused.err
-        assert "has heard it" in paused.out
+        assert "will stop when the running wave is done" in paused.out
         assert "asked to pause" in cluster.kadmin("status").out
         assert runner.poll() is None, "what runs is followed to its end"
     _, story = runner.communicate(timeout=60)

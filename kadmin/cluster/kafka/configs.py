@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kafka.admin import ConfigResourceType
 from kafka.protocol.admin import DescribeConfigsRequest
 
-from kadmin.cluster.kafka.connection import Connection, raise_for
+from kadmin.cluster.kafka.connection import KafkaConnection, raise_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,7 +24,7 @@ def describe_settings(
     cluster, NotCompletedError for brokers before 0.11.
     """
     described = {}
-    with Connection(bootstrap) as connection:
+    with KafkaConnection(bootstrap) as connection:
         for broker in brokers:
             asked = DescribeConfigsRequest.DescribeConfigsResource(
                 resource_type=ConfigResourceType.BROKER, resource_name=str(broker), configuration_keys=list(names)

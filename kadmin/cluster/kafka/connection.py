@@ -42,7 +42,7 @@ _NAMES = {-1: "UNKNOWN_SERVER_ERROR", 39: "INVALID_REPLICA_ASSIGNMENT"}
 """Kafka's names of error codes that kafka-python names differently."""
 
 
-class Connection:
+class KafkaConnection:
     """Connections to the brokers of one cluster, opened when a request needs them; close it, or use `with`.
 
     The brokers' addresses come from the first one that answers. Raises UnreachableError when none does.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.kafka.connection import Connection, translated
+from kadmin.cluster.kafka.connection import KafkaConnection, translated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ def describe_groups(bootstrap: Sequence[str]) -> Groups:
 
     Raises UnreachableError when no broker answers, NotCompletedError when a broker or coordinator does not.
     """
-    with Connection(bootstrap) as connection, translated(bootstrap, "list consumer groups"):
+    with KafkaConnection(bootstrap) as connection, translated(bootstrap, "list consumer groups"):
         client = connection.admin()
         kinds = {each["group_id"]: each["protocol_type"] for each in client.list_groups()}
         offsets = client.list_group_offsets(sorted(kinds)) if kinds else {}

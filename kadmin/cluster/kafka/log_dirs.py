@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka.protocol.admin import DescribeLogDirsRequest
 
-from kadmin.cluster.kafka.connection import Connection, error_name, raise_for
+from kadmin.cluster.kafka.connection import KafkaConnection, error_name, raise_for
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import NotCompletedError, UnreachableError
 
@@ -33,7 +33,7 @@ def describe_log_dirs(bootstrap: Sequence[str], brokers: Iterable[int]) -> LogDi
     When none of them gives sizes, raises UnreachableError when no broker answers, NotAuthorizedError without the right
     DESCRIBE on the cluster, NotCompletedError for brokers before 1.1.
     """
-    with Connection(bootstrap) as connection:
+    with KafkaConnection(bootstrap) as connection:
 
         def ask(broker: int) -> Mapping[str, Any]:
             try:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from uuid import UUID
 
-    from kadmin.cluster.kafka.connection import Connection
+    from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.cluster.model import Replicas
 
 _UNKNOWN_TOPIC = 3
@@ -82,7 +82,7 @@ class ClusterMetadata:
 
 
 def read_metadata(
-    connection: Connection, topics: Iterable[str] | None = None, *, broker_id: int | None = None
+    connection: KafkaConnection, topics: Iterable[str] | None = None, *, broker_id: int | None = None
 ) -> ClusterMetadata:
     """Return the brokers, and the topics that are named or all of them; a topic that does not exist is left out.
 
@@ -119,7 +119,7 @@ def _topic(topic: Any) -> TopicMetadata:  # noqa: ANN401 - kafka-python ships no
     return TopicMetadata(_base64(topic.topic_id), dict(sorted(partitions.items())))
 
 
-def _fenced(connection: Connection, broker_id: int | None) -> dict[int, BrokerMetadata]:
+def _fenced(connection: KafkaConnection, broker_id: int | None) -> dict[int, BrokerMetadata]:
     try:
         request = DescribeClusterRequest(include_fenced_brokers=True)
         answer = connection.ask("describe the cluster", request, broker_id=broker_id)

@@ -10,7 +10,7 @@ from kafka.protocol.admin import DescribeQuorumRequest
 from kadmin.cluster.kafka.connection import raise_for
 
 if TYPE_CHECKING:
-    from kadmin.cluster.kafka.connection import Connection
+    from kadmin.cluster.kafka.connection import KafkaConnection
 
 _METADATA_TOPIC = "__cluster_metadata"
 
@@ -24,8 +24,8 @@ class Quorum:
     voters: tuple[int, ...]
 
 
-def describe_quorum(connection: Connection) -> Quorum:
-    """Return the quorum; raises as `Connection.ask` does, NotCompletedError on a cluster in ZooKeeper mode."""
+def describe_quorum(connection: KafkaConnection) -> Quorum:
+    """Return the quorum; raises as `KafkaConnection.ask` does, NotCompletedError on a cluster in ZooKeeper mode."""
     what = "describe the quorum of controllers"
     topic = DescribeQuorumRequest.TopicData
     partition = topic.PartitionData(partition_index=0)

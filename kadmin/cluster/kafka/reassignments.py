@@ -15,7 +15,7 @@ from kadmin.errors import UnknownOutcomeError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from kadmin.cluster.kafka.connection import Connection
+    from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.cluster.model import Replicas
 
 CHANGE_S = 30.0
@@ -42,11 +42,11 @@ class Refusal:
 
 
 def list_reassignments(
-    connection: Connection, partitions: Iterable[TopicPartition] | None = None
+    connection: KafkaConnection, partitions: Iterable[TopicPartition] | None = None
 ) -> dict[TopicPartition, Reassignment]:
     """Return the reassignments in flight, of some partitions or of all, as the controller knows them.
 
-    A partition that does not exist is left out. Raises as `Connection.ask` does.
+    A partition that does not exist is left out. Raises as `KafkaConnection.ask` does.
     """
     what, topic = "list reassignments", ListPartitionReassignmentsRequest.ListPartitionReassignmentsTopics
     asked = None
@@ -69,12 +69,12 @@ def list_reassignments(
 
 
 def alter_reassignments(
-    connection: Connection, targets: Mapping[TopicPartition, Replicas | None]
+    connection: KafkaConnection, targets: Mapping[TopicPartition, Replicas | None]
 ) -> dict[TopicPartition, Refusal | None]:
     """Send a target for each partition, None to end its reassignment, in one request to a cluster in KRaft mode.
 
     Returns None for each partition that was accepted. The request is not atomic: the other partitions run when one is
-    refused. Raises as `Connection.change` does; what was not answered may still be applied.
+    refused. Raises as `KafkaConnection.change` does; what was not answered may still be applied.
     """
     what, topic = "alter reassignments", AlterPartitionReassignmentsRequest.ReassignableTopic
     asked = [

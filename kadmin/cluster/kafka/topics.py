@@ -11,16 +11,16 @@ from kadmin.cluster.kafka.connection import raise_for
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kadmin.cluster.kafka.connection import Connection
+    from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.cluster.model import Replicas
 
 CREATE_S = 30.0
 
 
-def create_topic(connection: Connection, name: str, replicas: Mapping[int, Replicas]) -> None:
+def create_topic(connection: KafkaConnection, name: str, replicas: Mapping[int, Replicas]) -> None:
     """Create a topic with the replicas of each partition.
 
-    Brokers show the topic, its leaders and its ISRs only some time later. Raises as `Connection.change` does, and
+    Brokers show the topic, its leaders and its ISRs only some time later. Raises as `KafkaConnection.change` does, and
     NotCompletedError when the topic is there already.
     """
     what, topic = f"create topic {name}", CreateTopicsRequest.CreatableTopic

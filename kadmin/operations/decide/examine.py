@@ -22,6 +22,7 @@ from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import DeletionPlan, Elect, ElectionPlan, Policy, ReassignmentPlan, RecreationPlan
 from kadmin.plan.progress import Progress, judge
 from kadmin.plan.rules import World, check, refusals_of, refuses
+from kadmin.plan.waves import ZOOKEEPER_LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from kadmin.plan.copying import Throttle
     from kadmin.plan.diff import PlanDiff
     from kadmin.plan.model import Plan
+    from kadmin.plan.waves import PublishLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +70,10 @@ def examine(
     state: ClusterState,
     facts: ClusterFacts | None = None,
     policy: Policy | None = None,
+    publish: PublishLimits = ZOOKEEPER_LIMITS,
 ) -> Examination:
     """Examine a plan on the state that it is to be applied to; `facts` are what is known beside the state."""
-    world = World(state, facts or ClusterFacts(), live=True)
+    world = World(state, facts or ClusterFacts(), live=True, publish=publish)
     found = check(plan, world, policy or Policy())
     refusing = [each for each in found if refuses(each)]
     examination = Examination(
@@ -83,7 +86,7 @@ def examine(
 
 def _reassignment(found: Examination, plan: ReassignmentPlan, world: World) -> Examination:
     state = world.state
-    change = diff(plan, state, world.facts.sizes)
+    change = diff(plan, state, world.facts.sizes, world.publish)
     waves = tuple(wave.reassignments for wave in change.waves)
     throttle = None if plan.throttle is None else throttle_of(plan.throttle, waves, state, world.facts.inbound)
     found = replace(found, change=change, throttle=throttle)

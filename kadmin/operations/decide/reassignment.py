@@ -19,7 +19,7 @@ a partition waiting                                       AskListening, then Pub
 only settled partitions left                              Wait for the ISR
 ========================================================  =============================================
 
-(1) Where the back-end says so; through the API the same targets are sent again.
+(1) Where the back-end says so; through the API the same targets are sent again after the pickup deadline.
 After the last wave every partition of the plan is looked at once more, then leaders are elected where asked.
 """
 
@@ -175,20 +175,20 @@ def _with_request(
 
 
 def _without_request(observed: Observed, memory: Memory, now: float, found: Found) -> Action:
-    state = observed.state
-    running, waiting, stale = found[Progress.RUNNING], found[Progress.WAITING], found[Progress.STALE]
-    unions = [target for target in running if _left_behind(target, state)]
-    if len(unions) < len(running):
-        return _copying(found, observed, memory, now)
-    if unions:
-        return _publish(unions, observed, memory)
+    waiting, stale = found[Progress.WAITING], found[Progress.STALE]
+    if running := found[Progress.RUNNING]:
+        unions = [target for target in running if _left_behind(target, observed)]
+        copying = len(unions) < len(running)
+        return _copying(found, observed, memory, now) if copying else _publish(unions, observed, memory)
     if stale:
-        return _stale(stale, state)
+        return _stale(stale, observed.state)
+    if not waiting:
+        return _out_of_sync(found)
     if refused := _refused(waiting, observed, memory):
         return refused
-    if waiting:
-        return _health_gate(observed, memory, now, len(waiting)) or _publish(waiting, observed, memory)
-    return _out_of_sync(found)
+    if published(observed, memory) and not overdue(memory, now):
+        return awaiting_pickup("waiting until the cluster shows the change", len(waiting), memory, now)
+    return _health_gate(observed, memory, now, len(waiting)) or _publish(waiting, observed, memory)
 
 
 def _publish(targets: Sequence[PartitionTarget], observed: Observed, memory: Memory) -> Action:
@@ -247,7 +247,10 @@ def _decide_end(work: ReassignmentWork, observed: Observed, memory: Memory, now:
     return Finish(OperationState.COMPLETED, f"{len(partitions)} partitions at their target")
 
 
-def _left_behind(target: PartitionTarget, state: ClusterState) -> bool:
+def _left_behind(target: PartitionTarget, observed: Observed) -> bool:
+    if not observed.unchanged_means_rejected:  # a broker's copy lags behind: the controller is still at work
+        return False
+    state = observed.state
     topic, number = state.topics[target.partition.topic], target.partition.partition
     moving = number in topic.adding_replicas or number in topic.removing_replicas
     return not moving and is_union(target, topic.replicas[number])
@@ -308,7 +311,7 @@ def _dead_target(dead: Sequence[int], targets: Sequence[PartitionTarget], state:
         f"target brokers not alive: {name_some(dead)}",
         StalePlanError(
             f"Target brokers are not alive: {name_some(dead)}. The controller would wait for them for ever.",
-            cause=f"no registration below /brokers/ids; alive are {name_some(sorted(state.brokers), most=20)}",
+            cause=f"alive are {name_some(sorted(state.brokers), most=20)}",
             next_command=f"start broker {dead[0]}, or plan with broker {substitute} instead",
         ),
     )

@@ -87,7 +87,7 @@ def apply(
     now = context.clock.timestamp()
     operation_id = new_operation_id(now)
     holder = context.new_holder(operation_id, now)
-    lease = context.operations.take(holder, context.clock, lock_timeout_s)
+    lease = context.operations.take(holder, lock_timeout_s)
     runner: Runner | None = None
     try:
         _stop_if_asked(context)
@@ -124,7 +124,7 @@ def _study(
         if not set(plan.topics) & set(state.topics) and _deleted_by_us(context, plan.topics):
             return state, Examination((), None)
         facts = usage_of(context.backend, state, plan.topics, sizes or None)
-    return state, examine(plan, state, facts, policy)
+    return state, examine(plan, state, facts, policy, context.backend.limits)
 
 
 def _deleted_by_us(context: Context, topics: tuple[str, ...]) -> bool:

@@ -230,7 +230,7 @@ class Runner:
         return outcome
 
     def _regain_lock(self) -> None:
-        lease = self._context.operations.retake(self._lease, self._holder, self._context.clock)
+        lease = self._context.operations.retake(self._lease, self._holder)
         self._note("the session expired; the lock was taken again")
         self._lease = lease
 

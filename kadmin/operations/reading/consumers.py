@@ -16,7 +16,6 @@ from kadmin.insight.predict.plans import planned, require_fitting
 from kadmin.insight.predict.whatif import placements_of
 from kadmin.insight.tables.table import Table
 from kadmin.operations.reading.brokers import groups_of
-from kadmin.operations.zookeeper.inspect import Inspection
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +39,7 @@ def coordinators(context: Context, groups: Sequence[str]) -> Table:
     return Table.of("coordinators", COORDINATORS, rows)
 
 
-def disturbances(context: Context, plan: Plan) -> Inspection:
+def disturbances(context: Context, plan: Plan) -> tuple[Table, tuple[str, ...]]:
     """Return the groups that notice a plan, old ones and, where the brokers tell of them, those of Kafka's own.
 
     Raises StalePlanError for a plan that does not fit the cluster.
@@ -58,7 +57,7 @@ def disturbances(context: Context, plan: Plan) -> Inspection:
     found = [Group(name, OffsetsIn.ZOOKEEPER, known) for name, known in used.items()]
     found += [Group(name, OffsetsIn.KAFKA, known) for name, known in in_kafka.items()]
     offsets = state.topics.get(OFFSETS)
-    return Inspection(disturbed(changes, found, len(offsets.replicas) if offsets else 0), (), unavailable)
+    return disturbed(changes, found, len(offsets.replicas) if offsets else 0), unavailable
 
 
 def _read(context: Context, topics: Sequence[str] | None = None) -> ClusterState:

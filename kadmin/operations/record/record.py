@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from kadmin.plan.throttle import ConfigChanges
 
 
+KEPT_OPERATIONS = 50
+"""How many finished operations a store keeps for `history`."""
+
+
 class OperationKind(StrEnum):
     """What an operation does."""
 

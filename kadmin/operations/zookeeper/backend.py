@@ -48,7 +48,7 @@ class ZooKeeperContext(Context):
 
 def zookeeper_context(store: Store, paths: Paths, clock: Clock, tell: Tell) -> ZooKeeperContext:
     """Return the context of a cluster whose metadata lives in ZooKeeper; `paths` say where operations are kept."""
-    operations = ZooKeeperOperations(store, paths)
+    operations = ZooKeeperOperations(store, paths, clock)
     return ZooKeeperContext(ZooKeeperBackend(store, paths, clock), operations, clock, tell, store, paths)
 
 

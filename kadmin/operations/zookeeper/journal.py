@@ -20,7 +20,7 @@ from kadmin.operations.record.codec import (
     restate,
 )
 from kadmin.operations.record.holder import lost_lock
-from kadmin.operations.record.record import OperationState, OperationStatus, require_transition
+from kadmin.operations.record.record import KEPT_OPERATIONS, OperationState, OperationStatus, require_transition
 from kadmin.operations.zookeeper.lock import lease_checks
 from kadmin.operations.zookeeper.transaction import write
 
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from kadmin.operations.record.stop_request import StopRequest
     from kadmin.operations.zookeeper.paths import Paths
 
-KEPT_OPERATIONS = 50
 CHUNK_BYTES = 60 * 1024
 """Bytes of a record in one znode: far below the packet limit of any ensemble."""
 _CHUNKS_PER_WRITE = 8

@@ -33,9 +33,10 @@ def lease_checks(lease: Lease, paths: Paths) -> tuple[Op, ...]:
 class Lock:
     """The lock of one cluster."""
 
-    def __init__(self, store: Store, paths: Paths) -> None:
+    def __init__(self, store: Store, paths: Paths, clock: Clock) -> None:
         self._store = store
         self._paths = paths
+        self._clock = clock
 
     @property
     def session_timeout_s(self) -> float:
@@ -54,9 +55,9 @@ class Lock:
         except (ValueError, KeyError, TypeError, AttributeError):
             return Holder(Author("unknown", "unknown", 0), "unknown", "unknown", 0.0, node.ephemeral_owner)
 
-    def take(self, holder: Holder, clock: Clock, wait_s: float) -> Lease:
+    def take(self, holder: Holder, wait_s: float) -> Lease:
         """Take lock and fence, waiting at most `wait_s` for another's; raises BusyError naming the holder."""
-        store, paths = self._store, self._paths
+        store, paths, clock = self._store, self._paths, self._clock
         ensure(store, (*_ancestors(paths.root), paths.operations, paths.fence), store.acl("/admin"))
         give_up = min(clock.now() + wait_s, clock.until)
         while True:
@@ -77,13 +78,13 @@ class Lock:
             else:
                 clock.wait(POLL_S)
 
-    def retake(self, lease: Lease, holder: Holder, clock: Clock) -> Lease:
+    def retake(self, lease: Lease, holder: Holder) -> Lease:
         """Take a lock again that expired with our session; raises LostLockError where it was taken from us."""
         # kazoo makes a new session by itself after an expiry. With the same session as before, the lock was released
         # by hand, and that is final.
         if lease.session_id == self._store.session_id:
             raise lost_lock()
-        return self.take(holder, clock, 0)
+        return self.take(holder, 0)
 
     def release(self, lease: Lease) -> None:
         """Give the lock back; a lock that is no longer ours is left alone."""

@@ -14,12 +14,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+DEFAULT_ROOT = "/kadmin"
+
 
 @dataclass(frozen=True, slots=True)
 class Paths:
     """Where kadmin keeps its znodes, relative to the cluster's chroot."""
 
-    root: str = "/kadmin"
+    root: str = DEFAULT_ROOT
 
     @property
     def lock(self) -> str:

@@ -6,8 +6,8 @@ partition; an election of nothing likewise. (`{"partitions":[]}` must not be use
 
 from __future__ import annotations
 
-from kadmin.cluster.payloads import encode_reassignment
-from kadmin.cluster.zookeeper.znodes.admin import PROBE_PARTITION, encode_election
+from kadmin.cluster.payloads import encode_election, encode_reassignment
+from kadmin.cluster.zookeeper.znodes.admin import PROBE_PARTITION
 from kadmin.operations.record.record import Channel
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.payloads import encode_reassignment
+from kadmin.cluster.payloads import encode_election, encode_reassignment
 from kadmin.cluster.zookeeper.model import Check, Create, SetData, details_of
 from kadmin.cluster.zookeeper.znodes.admin import (
     DELETE_TOPICS,
@@ -17,7 +17,6 @@ from kadmin.cluster.zookeeper.znodes.admin import (
     REASSIGN_PARTITIONS,
     deletion_path,
     encode_deletion_document,
-    encode_election,
 )
 from kadmin.cluster.zookeeper.znodes.brokers import broker_path
 from kadmin.cluster.zookeeper.znodes.configs import CONFIG, config_path, encode_config

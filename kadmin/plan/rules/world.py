@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.progress import in_flight
+from kadmin.plan.waves import ZOOKEEPER_LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.plan.waves import PublishLimits
 
 
 @dataclass(frozen=True)
@@ -21,13 +23,15 @@ class World:
     """One cluster. Every topic was read.
 
     `dead_brokers` are brokers that an inventory lists as not alive, with their racks. `live` is True where a command is
-    about to act: requests that are pending then count, and sizes that are missing will not be given later.
+    about to act: requests that are pending then count, and sizes that are missing will not be given later. `publish` is
+    what one publish of the back-end can hold.
     """
 
     state: ClusterState
     facts: ClusterFacts = field(default_factory=ClusterFacts)
     dead_brokers: Mapping[int, str | None] = field(default_factory=dict)
     live: bool = False
+    publish: PublishLimits = ZOOKEEPER_LIMITS
 
     @cached_property
     def racks(self) -> Mapping[int, str | None]:

@@ -29,9 +29,10 @@ _TRIED = 18
 def free_bytes(problem: PlacementProblem, broker: int, size_bytes: int) -> tuple[PlacementProblem, Solution]:
     """Return the problem restricted to the partitions that leave `broker`, and its solution.
 
-    A broker that is over its capacity already may stay over it, but receives nothing. The solution is `proved` where
-    no other choice of replicas frees `size_bytes` with fewer bytes, or with as few bytes in fewer moves than its
-    `bound`. Raises NoPlanError where fewer bytes than that can leave the broker.
+    A broker that is over its capacity already may stay over it, but receives nothing. Partitions whose other replicas
+    exceed a rack's cap already do not move. The solution is `proved` where no other choice of replicas frees
+    `size_bytes` with fewer bytes, or with as few bytes in fewer moves than its `bound`. Raises NoPlanError where fewer
+    bytes than that can leave the broker.
     """
     placement = Placement(problem)
     slots = np.argmax(placement.slots == broker, axis=1)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import TopicPartition
     from kadmin.insight.predict.forecast import Forecast
-    from kadmin.operations.record.timeline import Span, Timeline
+    from kadmin.operations.reading.timeline import Span, Timeline
     from kadmin.plan.model import PartitionTarget
 
 TIMES = ("before", "now")

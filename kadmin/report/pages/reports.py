@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from kadmin.insight.predict.forecast import forecast, retrospect
 from kadmin.inventory import read_inventory
 from kadmin.operations.reading.preview import preview_cluster
-from kadmin.operations.record.timeline import progress_of
+from kadmin.operations.reading.timeline import progress_of
 from kadmin.plan.model import Policy
 from kadmin.report.pages.html import render
 from kadmin.report.pages.operation_page import operation_page
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from kadmin.operations.reading.live import OperationReview
+    from kadmin.operations.execute.live import OperationReview
     from kadmin.operations.reading.preview import PlanPreview
     from kadmin.planner.proposal import Proposal
 

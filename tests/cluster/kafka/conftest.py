@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kadmin.cluster.kafka.connection import Connection
+from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.sandbox import Sandbox, SandboxSpec
 
 if TYPE_CHECKING:
@@ -32,6 +32,6 @@ def kraft(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
 
 
 @pytest.fixture
-def connection(kraft: Sandbox) -> Iterator[Connection]:
-    with Connection(kraft.bootstrap) as found:
+def connection(kraft: Sandbox) -> Iterator[KafkaConnection]:
+    with KafkaConnection(kraft.bootstrap) as found:
         yield found

@@ -21,13 +21,13 @@ from kadmin.cluster.model import TopicPartition
 from kadmin.errors import NotCompletedError, StalePlanError, UnknownOutcomeError
 
 if TYPE_CHECKING:
-    from kadmin.cluster.kafka.connection import Connection
+    from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.sandbox import Sandbox
 
 pytestmark = pytest.mark.live
 
 
-def test_a_reading_has_brokers_topics_and_the_quorum(kraft: Sandbox, connection: Connection) -> None:
+def test_a_reading_has_brokers_topics_and_the_quorum(kraft: Sandbox, connection: KafkaConnection) -> None:
     topic = make_topic(connection, {0: (1, 2), 1: (3, 4)})
     seen = read_metadata(connection, [topic, "absent"])
     assert {each.broker_id: (each.rack, each.port, each.alive) for each in seen.brokers.values()} == {
@@ -46,7 +46,7 @@ def test_a_reading_has_brokers_topics_and_the_quorum(kraft: Sandbox, connection:
     assert quorum.leader_id in quorum.voters
 
 
-def test_records_sizes_settings_and_groups(kraft: Sandbox, connection: Connection) -> None:
+def test_records_sizes_settings_and_groups(kraft: Sandbox, connection: KafkaConnection) -> None:
     topic = make_topic(connection, {0: (1, 2)})
     partition = TopicPartition(topic, 0)
     written = {partition: [b"x" * 10_000] * 10}
@@ -65,7 +65,7 @@ def test_records_sizes_settings_and_groups(kraft: Sandbox, connection: Connectio
     assert "already exists" in (refused.value.cause or "")
 
 
-def test_each_partition_of_a_wave_has_its_own_answer(connection: Connection) -> None:
+def test_each_partition_of_a_wave_has_its_own_answer(connection: KafkaConnection) -> None:
     """The request is not atomic: good entries run, each bad one is refused with Kafka's code and message."""
     topic = make_topic(connection, dict.fromkeys(range(5), (1, 2)))
     moved, unregistered, twice, idle, same = (TopicPartition(topic, number) for number in range(5))
@@ -87,7 +87,7 @@ def test_each_partition_of_a_wave_has_its_own_answer(connection: Connection) -> 
     wait_assigned(connection, {moved: (3, 4), unregistered: (1, 2), twice: (1, 2), idle: (1, 2), same: (1, 2)})
 
 
-def test_a_move_to_a_stopped_broker_is_in_flight_until_it_starts(kraft: Sandbox, connection: Connection) -> None:
+def test_a_move_to_a_stopped_broker_is_in_flight_until_it_starts(kraft: Sandbox, connection: KafkaConnection) -> None:
     """In KRaft mode a target has to be registered, not alive; Kafka 4.0 and later list registered brokers as fenced."""
     topic = make_topic(connection, {0: (1, 2)})
     partition = TopicPartition(topic, 0)
@@ -109,7 +109,7 @@ def test_a_move_to_a_stopped_broker_is_in_flight_until_it_starts(kraft: Sandbox,
 
 
 def test_a_change_without_an_answer_has_an_unknown_outcome_and_may_be_sent_again(
-    kraft: Sandbox, connection: Connection, monkeypatch: pytest.MonkeyPatch
+    kraft: Sandbox, connection: KafkaConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     topic = make_topic(connection, {0: (1, 2)})
     target = {TopicPartition(topic, 0): (2, 3)}

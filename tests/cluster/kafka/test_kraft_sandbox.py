@@ -12,7 +12,7 @@ from support.cli.in_process import command
 from support.live.kraft import make_topic, wait_assigned
 from support.live.waiting import wait_until
 
-from kadmin.cluster.kafka.connection import Connection
+from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.quorum import describe_quorum
 from kadmin.cluster.kafka.reassignments import alter_reassignments
@@ -45,7 +45,7 @@ def test_status_shows_controllers_and_brokers(kraft: Sandbox) -> None:
     ]
 
 
-def test_another_controller_takes_over_from_a_stopped_one(kraft: Sandbox, connection: Connection) -> None:
+def test_another_controller_takes_over_from_a_stopped_one(kraft: Sandbox, connection: KafkaConnection) -> None:
     before = describe_quorum(connection)
     folder, leader = kraft.spec.directory, str(before.leader_id)
     assert command("sandbox", "stop-controller", leader, "--kill", "--dir", folder).status == 0
@@ -65,11 +65,11 @@ def test_another_controller_takes_over_from_a_stopped_one(kraft: Sandbox, connec
     assert command("sandbox", "stop-controller", "1", "--dir", folder).status == 3, "a broker's id"
 
 
-def alive(connection: Connection) -> list[int]:
+def alive(connection: KafkaConnection) -> list[int]:
     return [each.broker_id for each in read_metadata(connection, ()).brokers.values() if each.alive]
 
 
-def test_a_stopped_broker_is_no_longer_alive_for_the_others(kraft: Sandbox, connection: Connection) -> None:
+def test_a_stopped_broker_is_no_longer_alive_for_the_others(kraft: Sandbox, connection: KafkaConnection) -> None:
     kraft.stop_broker(2)
     try:
         assert alive(connection) == [1, 3, 4]
@@ -84,8 +84,8 @@ def test_a_frozen_broker_answers_nothing_and_another_one_is_asked(kraft: Sandbox
     try:
         started = time.monotonic()
         with pytest.raises(UnreachableError, match=str(kraft.broker_ports[3])):
-            Connection(kraft.bootstrap[2:3], bootstrap_s=1.0)
-        with Connection(kraft.bootstrap[:2]) as connection:
+            KafkaConnection(kraft.bootstrap[2:3], bootstrap_s=1.0)
+        with KafkaConnection(kraft.bootstrap[:2]) as connection:
             assert read_metadata(connection, ()).brokers[1].alive
             with pytest.raises(UnreachableError, match="describe topics"):
                 read_metadata(connection, (), broker_id=3)
@@ -103,7 +103,7 @@ def test_a_life_in_kraft_mode_on_every_version(version: str, tmp_path: Path) -> 
     try:
         assert up.status == 0, up.err
         sandbox = Sandbox.load(folder)
-        with Connection(sandbox.bootstrap) as connection:
+        with KafkaConnection(sandbox.bootstrap) as connection:
             topic = make_topic(connection, {0: (1, 2)})
             target = {TopicPartition(topic, 0): (2, 3)}
             assert alter_reassignments(connection, target) == dict.fromkeys(target)

@@ -10,7 +10,7 @@ from support.live.waiting import wait_until
 
 from kadmin.cluster.kafka import connection, records
 from kadmin.cluster.kafka.configs import describe_settings
-from kadmin.cluster.kafka.connection import Connection
+from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.groups import describe_groups
 from kadmin.cluster.kafka.log_dirs import describe_log_dirs
 from kadmin.cluster.kafka.records import produce
@@ -120,7 +120,7 @@ def test_no_broker_there(monkeypatch: pytest.MonkeyPatch) -> None:
     servers = ["127.0.0.1:1", "127.0.0.1:2"]
     for call in (
         lambda: produce(servers, {TopicPartition("a", 0): [b"x"]}),
-        lambda: Connection(servers).close(),
+        lambda: KafkaConnection(servers).close(),
         lambda: describe_log_dirs(servers, [1, 2]),
         lambda: describe_groups(servers),
         lambda: describe_settings(servers, [1], ["delete.topic.enable"]),

@@ -11,13 +11,12 @@ from support.zookeeper.fault_proxy import GET_DATA, Action, Fault, FaultProxy, S
 from support.zookeeper.recorded_znodes import CLUSTERS, OLD_CONSUMERS, recorded
 
 from kadmin.cluster.model import TopicPartition
-from kadmin.cluster.payloads import encode_reassignment
+from kadmin.cluster.payloads import encode_election, encode_reassignment
 from kadmin.cluster.zookeeper.addresses import parse_connect_string
 from kadmin.cluster.zookeeper.model import Create, Delete, SetData, details_of
 from kadmin.cluster.zookeeper.reader import consumer_groups, read_cluster, read_tolerantly, require_kafka_cluster
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.cluster.zookeeper.znode_reader import ZnodeReader
-from kadmin.cluster.zookeeper.znodes.admin import encode_election
 from kadmin.cluster.zookeeper.znodes.topics import encode_topic
 from kadmin.errors import NotAuthorizedError, NotCompletedError, NotZooKeeperModeError
 

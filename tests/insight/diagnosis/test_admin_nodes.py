@@ -9,9 +9,9 @@ import pytest
 from support.cluster.evidence import GOOD, STATE, evidence, node, only, stayed, troubles
 from support.cluster.states import cluster, moving, tp, with_node
 
-from kadmin.cluster.payloads import encode_reassignment
+from kadmin.cluster.payloads import encode_election, encode_reassignment
 from kadmin.cluster.zookeeper.model import Acl
-from kadmin.cluster.zookeeper.znodes.admin import ADMIN, REASSIGN_PARTITIONS, encode_election
+from kadmin.cluster.zookeeper.znodes.admin import ADMIN, REASSIGN_PARTITIONS
 from kadmin.insight.diagnosis.finding import Trouble
 from kadmin.insight.diagnosis.zookeeper.diagnose import diagnose
 from kadmin.insight.diagnosis.zookeeper.evidence import AdminLook, LockHeld, OpenOperation

@@ -233,3 +233,34 @@ def test_the_health_gate_stands_before_every_wave_but_the_first() -> None:
     assert isinstance(act(state, WAVE_1, memory=clear, now=900.0), PublishWave)
     of_another_wave = replace(second, health=HealthSeen(0, 50.0, ()))
     assert act(state, WAVE_1, memory=of_another_wave) == AskHealth()
+
+
+def through_the_api(state: ClusterState, *steps: Step, memory: Memory = HEARD, now: float = 0.0) -> Action:
+    """Decide on a look at a broker's copy of the cluster, which may lag behind the controller."""
+    return decide(WORK, Observed(state, steps, unchanged_means_rejected=False), memory, now)
+
+
+def test_a_request_that_is_not_picked_up_for_5_s_has_a_warning() -> None:
+    named = with_node(cluster(START), {"a-0": (1, 4)})
+    memory = replace(HEARD, last_step=1, step_seen_at=100.0)
+    assert act(named, WAVE_1, memory=memory, now=105.0) == Wait("waiting for the controller", 1)
+    late = act(named, WAVE_1, memory=memory, now=105.5)
+    assert isinstance(late, Wait)
+    assert late.warning == "the controller has not begun with the request for 5 s"
+
+
+def test_what_a_brokers_copy_does_not_show_yet_is_waited_for_and_published_again_after_the_deadline() -> None:
+    memory = replace(HEARD, last_step=1, step_seen_at=100.0, health=HealthSeen(0, 110.0, ()))
+    assert isinstance(through_the_api(cluster(START), WAVE_1, memory=memory, now=109.0), Wait)
+    assert through_the_api(cluster(START), WAVE_1, memory=memory, now=111.0) == PublishWave(0, (A,))
+
+
+def test_a_union_in_a_brokers_copy_is_a_move_that_runs() -> None:
+    assert through_the_api(cluster({**START, "a-0": (4, 1, 2)}), WAVE_1) == Wait("copying", 1)
+
+
+def test_a_partition_that_the_cluster_refused_fails_with_its_reason() -> None:
+    refused = replace(WAVE_1, refused={tp("a-0"): "INVALID_REPLICA_ASSIGNMENT: broker 4 is fenced"})
+    error = failure(through_the_api(cluster(START), refused), NotCompletedError, OperationState.FAILED)
+    assert "a-0" in error.message
+    assert error.cause == "INVALID_REPLICA_ASSIGNMENT: broker 4 is fenced"

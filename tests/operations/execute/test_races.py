@@ -68,11 +68,11 @@ def test_f38_a_lock_released_by_hand_and_taken_while_a_publish_is_in_flight_stop
         leases: list[Lease] = []
 
         def rob() -> None:
-            found = Lock(bob, Paths()).holder()
+            found = Lock(bob, Paths(), Clock()).holder()
             assert found is not None
-            Lock(bob, Paths()).release_by_hand(found.operation_id)
+            Lock(bob, Paths(), Clock()).release_by_hand(found.operation_id)
             thief = Holder(Author("bob", "host-b", 8), "op-of-bob", "now", 10.0)
-            leases.append(Lock(bob, Paths()).take(thief, Clock(), 0))
+            leases.append(Lock(bob, Paths(), Clock()).take(thief, 0))
 
         robbed = practice.process(apply(plan_of("orders", TARGETS[0])))
         robbed.proxy.faults.append(Fault(Action.CALL, publishes, then=rob))
@@ -80,10 +80,10 @@ def test_f38_a_lock_released_by_hand_and_taken_while_a_publish_is_in_flight_stop
         assert run.exit_code == 5, run.error
         assert "no longer ours" in str(run.error)
         assert published(practice) == []
-        holder = Lock(bob, Paths()).holder()
+        holder = Lock(bob, Paths(), Clock()).holder()
         assert holder is not None
         assert holder.operation_id == "op-of-bob"
-        Lock(bob, Paths()).release(leases[0])
+        Lock(bob, Paths(), Clock()).release(leases[0])
     resumed = practice.run(resume())
     assert resumed.outcome is not None, resumed.error
     assert len(published(practice)) == 1

@@ -24,4 +24,4 @@ def lease(store: Store) -> Lease:
     seed(store, {"a": {0: (1, 2)}})
     for entity, values in BEFORE.items():
         configure(store, entity, values)
-    return Lock(store, PATHS).take(LOCKED, Clock(), 0)
+    return Lock(store, PATHS, Clock()).take(LOCKED, 0)

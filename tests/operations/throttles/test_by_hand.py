@@ -93,12 +93,12 @@ def operation(context: ZooKeeperContext, state: OperationState) -> OperationReco
         "op", OperationKind.REASSIGNMENT, dump_json(plan), plan_digest(plan), "x", "now", ANN, origin, ((0,),)
     )
     record = replace(record, throttle=record_throttle(context.backend, throttle))
-    lease = Lock(context.store, PATHS).take(Holder(ANN, "op", "now", 10.0), Clock(), 0)
+    lease = Lock(context.store, PATHS, Clock()).take(Holder(ANN, "op", "now", 10.0), 0)
     context.operations.create(record, lease, "now")
     Throttling(context, record, work_of(record)).set_up(lease)
     if state is not OperationState.RUNNING:
         context.operations.set_status("op", OperationStatus(state, "now"), lease)
-    Lock(context.store, PATHS).release(lease)
+    Lock(context.store, PATHS, Clock()).release(lease)
     return record
 
 
@@ -206,7 +206,7 @@ def test_an_unfinished_operation_whose_copies_run_keeps_its_throttle(context: Zo
 
 
 def test_a_held_lock_is_named(context: ZooKeeperContext) -> None:
-    lease = Lock(context.store, PATHS).take(Holder(ANN, "op-of-ann", "now", 10.0), Clock(), 0)
+    lease = Lock(context.store, PATHS, Clock()).take(Holder(ANN, "op-of-ann", "now", 10.0), 0)
     del lease
     with type(context.store).connect(context.store.connect_string) as other:
         elsewhere = zookeeper_context(other, PATHS, context.clock, context.tell)

@@ -51,7 +51,7 @@ class Hours(Clock):
 def test_no_more_than_a_thousand_notifications_a_minute(store: Store) -> None:
     topics = [f"t{number:04d}" for number in range(PER_MINUTE + 100)]
     seed(store, {topic: {0: (1, 2)} for topic in topics})
-    lease = Lock(store, PATHS).take(LOCKED, Clock(), 0)
+    lease = Lock(store, PATHS, Clock()).take(LOCKED, 0)
     record = recorded(store, targets(topics))
     clock = Hours()
     clock.until = 59.0
@@ -87,7 +87,7 @@ def test_large_configs_go_in_groups_that_fit_a_packet(store: Store) -> None:
     seed(store, {topic: {0: (1, 2)} for topic in topics})
     for topic in topics:
         configure(store, f"topics/{topic}", {"x": topic * 300_000})
-    lease = Lock(store, PATHS).take(LOCKED, Clock(), 0)
+    lease = Lock(store, PATHS, Clock()).take(LOCKED, 0)
     throttle = throttling(store, recorded(store, targets(topics)))
     throttle.set_up(lease)
     assert [config(store, f"topics/{topic}")[FOLLOWER_REPLICAS] for topic in topics] == ["0:3"] * 3

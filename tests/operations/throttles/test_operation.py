@@ -25,6 +25,7 @@ from support.zookeeper.znode_cluster import config, configure, notified, reassig
 from kadmin.cluster.zookeeper.model import Create, Delete, SetData
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.errors import BusyError, NotCompletedError
+from kadmin.operations.context import Clock
 from kadmin.operations.record.codec import encode_step
 from kadmin.operations.record.holder import LostLockError
 from kadmin.operations.record.record import Step, StepKind
@@ -147,7 +148,7 @@ def test_without_the_lock_nothing_is_written_and_it_is_said_to_stay(store: Store
     throttle = throttling(store, recorded(store, targets()), told)
     throttle.set_up(lease)
     with Store.connect(chroot) as other:
-        Lock(other, PATHS).release_by_hand("op")
+        Lock(other, PATHS, Clock()).release_by_hand("op")
     with pytest.raises(LostLockError):
         throttle.take_down(lease, OFF)
     assert config(store, "brokers/1") == RATES

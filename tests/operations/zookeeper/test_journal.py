@@ -35,7 +35,7 @@ AUTHOR = Author("ann", "host-a", 7)
 
 @pytest.fixture
 def lease(store: Store) -> Lease:
-    return Lock(store, PATHS).take(Holder(AUTHOR, "op", "now", 10.0), Clock(), 0)
+    return Lock(store, PATHS, Clock()).take(Holder(AUTHOR, "op", "now", 10.0), 0)
 
 
 def record(operation_id: str, partitions: int = 3) -> OperationRecord:

@@ -27,7 +27,7 @@ def holder(operation_id: str = "op-1") -> Holder:
 
 
 def grab(store: Store, operation_id: str = "op-1", wait_s: float = 0) -> Lease:
-    return Lock(store, PATHS).take(holder(operation_id), Clock(), wait_s)
+    return Lock(store, PATHS, Clock()).take(holder(operation_id), wait_s)
 
 
 def record(operation_id: str) -> OperationRecord:
@@ -41,11 +41,11 @@ def test_taking_makes_the_lock_ephemeral_and_moves_the_fence(store: Store) -> No
     node = store.get(PATHS.lock)
     assert node is not None
     assert node.ephemeral_owner == store.session_id
-    assert Lock(store, PATHS).holder() == Holder(
+    assert Lock(store, PATHS, Clock()).holder() == Holder(
         Author("ann", "host-a", 7), "op-1", "2026-11-21T08:00:00Z", 10.0, store.session_id
     )
-    Lock(store, PATHS).release(first)
-    assert Lock(store, PATHS).holder() is None
+    Lock(store, PATHS, Clock()).release(first)
+    assert Lock(store, PATHS, Clock()).holder() is None
     assert grab(store).token > first.token
 
 
@@ -67,14 +67,14 @@ def test_a_holder_whose_lock_was_released_by_hand_writes_nothing_more(store: Sto
     journal = Journal(store, PATHS)
     journal.create(record("op-1"), lease, "now")
     with Store.connect(chroot) as other:
-        assert Lock(other, PATHS).release_by_hand("op-1").operation_id == "op-1"
+        assert Lock(other, PATHS, Clock()).release_by_hand("op-1").operation_id == "op-1"
         with pytest.raises(LostLockError):
             journal.set_status("op-1", OperationStatus(OperationState.FAILED, "later"), lease)
         again = grab(other, "op-2")
         with pytest.raises(LostLockError):
             journal.set_status("op-1", OperationStatus(OperationState.FAILED, "later"), lease)
-        Lock(store, PATHS).release(lease)
-        assert Lock(other, PATHS).holder() is not None, (
+        Lock(store, PATHS, Clock()).release(lease)
+        assert Lock(other, PATHS, Clock()).holder() is not None, (
             "a late release of the old holder must not free the new one's lock"
         )
         assert again.token > lease.token
@@ -83,10 +83,10 @@ def test_a_holder_whose_lock_was_released_by_hand_writes_nothing_more(store: Sto
 
 def test_releasing_by_hand_wants_the_right_operation(store: Store) -> None:
     with pytest.raises(InvalidInputError, match="The lock is free"):
-        Lock(store, PATHS).release_by_hand("op-1")
+        Lock(store, PATHS, Clock()).release_by_hand("op-1")
     grab(store)
     with pytest.raises(BusyError, match="op-1, not op-9"):
-        Lock(store, PATHS).release_by_hand("op-9")
+        Lock(store, PATHS, Clock()).release_by_hand("op-9")
 
 
 def test_a_lock_that_somebody_else_wrote_is_still_a_lock(store: Store) -> None:
@@ -104,7 +104,7 @@ def test_everything_carries_the_acl_of_admin(store: Store) -> None:
 
 def test_the_root_can_lie_elsewhere(store: Store) -> None:
     paths = Paths("/ops/tools/kadmin")
-    lease = Lock(store, paths).take(holder(), Clock(), 0)
+    lease = Lock(store, paths, Clock()).take(holder(), 0)
     assert store.exists("/ops/tools/kadmin/lock") is not None
     assert lease_checks(lease, paths)[0].path == "/ops/tools/kadmin/fence"
 

@@ -18,9 +18,10 @@ from support.live.waiting import wait_until
 
 from kadmin.cluster.kafka.records import produce
 from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.payloads import encode_election
 from kadmin.cluster.zookeeper.reader import read_cluster
 from kadmin.cluster.zookeeper.store import Store
-from kadmin.cluster.zookeeper.znodes.admin import PREFERRED_REPLICA_ELECTION, encode_election
+from kadmin.cluster.zookeeper.znodes.admin import PREFERRED_REPLICA_ELECTION
 from kadmin.operations.zookeeper.journal import Journal
 from kadmin.operations.zookeeper.paths import Paths
 

@@ -15,14 +15,14 @@ from kadmin.cluster.model import TopicPartition
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kadmin.cluster.kafka.connection import Connection
+    from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.cluster.model import Replicas
 
 WAIT_S = 120
 _numbers = itertools.count()
 
 
-def make_topic(connection: Connection, replicas: Mapping[int, Replicas]) -> str:
+def make_topic(connection: KafkaConnection, replicas: Mapping[int, Replicas]) -> str:
     """Create a topic with a name of its own and wait until every live broker shows it with its full ISRs."""
     name = f"topic-{next(_numbers)}"
     create_topic(connection, name, replicas)
@@ -30,7 +30,7 @@ def make_topic(connection: Connection, replicas: Mapping[int, Replicas]) -> str:
     return name
 
 
-def wait_assigned(connection: Connection, targets: Mapping[TopicPartition, Replicas]) -> None:
+def wait_assigned(connection: KafkaConnection, targets: Mapping[TopicPartition, Replicas]) -> None:
     """Wait until no reassignment is in flight and every live broker shows the targets with their full ISRs."""
     topics = {partition.topic for partition in targets}
 

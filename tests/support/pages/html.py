@@ -13,6 +13,7 @@ from kadmin.documents import dump_json, plan_digest
 from kadmin.insight.predict.forecast import forecast, retrospect
 from kadmin.inventory import facts_of, state_of
 from kadmin.operations.decide.examine import examine
+from kadmin.operations.reading.timeline import progress_of, timeline
 from kadmin.operations.record.record import (
     Author,
     OperationKind,
@@ -22,7 +23,6 @@ from kadmin.operations.record.record import (
     Step,
     StepKind,
 )
-from kadmin.operations.record.timeline import progress_of, timeline
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import (
     PartitionTarget,

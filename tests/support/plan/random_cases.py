@@ -216,8 +216,9 @@ def _request(random: Random, state: ClusterState) -> RebalanceRequest:
         "limits": lambda: ProposalLimits(max_bytes=1_000),
         "free": lambda: FreeBytes(random.choice(_brokers(random, state)), 10),
     }
-    chosen = random.sample(sorted(fields), random.choice((0, 1, 1, 2, 3)))
-    return replace(plain, **{name: fields[name]() for name in chosen})
+    often = ("no_receive", "pins", "substitute", "substitute")
+    chosen = {*random.sample([*sorted(fields), *often], random.choice((0, 1, 1, 2, 3)))}
+    return replace(plain, **{name: fields[name]() for name in sorted(chosen)})
 
 
 def _pins(random: Random, state: ClusterState) -> tuple[Pin, ...]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import is_legal_topic_name
-from kadmin.cluster.payloads import encode, partition_entry
+from kadmin.cluster.payloads import encode
 from kadmin.cluster.zookeeper.znodes.paths import require_topic_name
 from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError, decode_object, integer, integers, mapping, text
 
@@ -51,17 +51,6 @@ def decode_reassignment(data: bytes | None) -> dict[TopicPartition, Replicas]:
         _refuse_unknown(entry, {"topic", "partition", "replicas"})
         found[partition] = integers(REASSIGN_PARTITIONS, entry.get("replicas"), "replicas")
     return found
-
-
-def encode_election(partitions: Iterable[TopicPartition]) -> bytes:
-    """Encode partitions to elect, in order; none at all is valid and controllers remove it at once.
-
-    Raises ValueError for a partition that stands twice (controllers up to 1.0 fail on it).
-    """
-    listed = list(partitions)
-    if len(set(listed)) != len(listed):
-        raise ValueError("a partition stands twice in the election")
-    return encode({"version": 1, "partitions": [partition_entry(partition) for partition in listed]})
 
 
 def decode_election(data: bytes | None) -> tuple[TopicPartition, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kadmin.operations.execute.apply import prepare
 from kadmin.operations.reading.preview import PlanPreview, SizedState
 from kadmin.operations.reading.snapshot import ask_sizes, read_state
-from kadmin.operations.record.timeline import read_timeline
+from kadmin.operations.reading.timeline import read_timeline
 from kadmin.plan.facts import ClusterFacts
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.context import Context
-    from kadmin.operations.record.timeline import Timeline
+    from kadmin.operations.reading.timeline import Timeline
     from kadmin.plan.model import Plan, Policy
 
 

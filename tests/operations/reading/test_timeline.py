@@ -10,7 +10,7 @@ from support.controller.eras import ERAS
 from support.executor.kill_points import WAVES, Ground
 from support.executor.runs import apply
 
-from kadmin.operations.record.timeline import seconds_between
+from kadmin.operations.reading.timeline import seconds_between
 
 if TYPE_CHECKING:
     from pathlib import Path

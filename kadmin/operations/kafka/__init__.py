@@ -1,0 +1,1 @@
+"""Operations on clusters that are reached through the brokers' API."""

@@ -1,0 +1,99 @@
+"""The thin Kafka back-end behind the executor's protocols, on a live cluster in KRaft mode."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from support.live.kraft import make_topic, wait_assigned
+
+from kadmin.cluster.model import TopicPartition
+from kadmin.errors import NotCompletedError, StalePlanError
+from kadmin.operations.context import Clock, Context
+from kadmin.operations.events import Noted, StepPublished
+from kadmin.operations.execute.apply import apply, prepare
+from kadmin.operations.kafka.backend import KafkaBackend
+from kadmin.operations.kafka.folder import FolderOperations
+from kadmin.operations.reading.snapshot import take_snapshot
+from kadmin.operations.reading.verify import verify
+from kadmin.operations.record.record import OperationState, StepKind
+from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, WaveLimits
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kadmin.cluster.kafka.connection import KafkaConnection
+    from kadmin.operations.events import Event
+    from kadmin.sandbox import Sandbox
+
+pytestmark = pytest.mark.live
+
+
+@pytest.fixture
+def events() -> list[Event]:
+    return []
+
+
+@pytest.fixture
+def context(kraft: Sandbox, tmp_path: Path, events: list[Event]) -> Context:
+    clock = Clock()
+    operations = FolderOperations(tmp_path / "records", clock)
+    return Context(KafkaBackend(kraft.bootstrap, operations), operations, clock, events.append)
+
+
+def test_a_snapshot_has_every_broker_rack_replica_and_size(
+    context: Context, kraft: Sandbox, connection: KafkaConnection
+) -> None:
+    topic = make_topic(connection, {0: (1, 2), 1: (3, 4)})
+    taken = take_snapshot(context, None)
+    cluster = taken.inventory.single()
+    assert {row.broker_id: row.rack for row in cluster.brokers} == {
+        broker: kraft.spec.rack(broker) for broker in kraft.broker_ports
+    }
+    rows = {row.partition: row for row in cluster.partitions if row.topic == topic}
+    assert {number: row.replicas for number, row in rows.items()} == {0: (1, 2), 1: (3, 4)}
+    assert (rows[1].leader, set(rows[1].isr or ())) == (3, {3, 4})
+    assert taken.no_sizes is None
+    assert rows[0].size_bytes == 0
+
+
+def test_waves_are_published_followed_and_verified(
+    context: Context, connection: KafkaConnection, events: list[Event]
+) -> None:
+    topic = make_topic(connection, {0: (1, 2), 1: (2, 3)})
+    first, second = (TopicPartition(topic, number) for number in (0, 1))
+    targets = (PartitionTarget(first, (3, 4), (1, 2)), PartitionTarget(second, (4, 2), (2, 3)))
+    plan = ReassignmentPlan(PlanHeader(name="move"), targets, limits=WaveLimits(max_partitions=1))
+    assert prepare(context, plan, {}).settled(dry_run=False) is None
+    outcome = apply(context, plan, {}, 0)
+    assert outcome.message == "2 partitions at their target"
+    wait_assigned(connection, {first: (3, 4), second: (4, 2)})
+    assert verify(context, plan).done
+    (listing,) = context.operations.listings()
+    assert listing.status.state is OperationState.COMPLETED
+    steps = context.operations.steps(listing.operation_id)
+    assert [(step.kind, step.wave, dict(step.refused)) for step in steps] == [
+        (StepKind.WAVE, 0, {}),
+        (StepKind.WAVE, 1, {}),
+    ]
+    assert [event.step for event in events if isinstance(event, StepPublished)] == [1, 2]
+    assert not any("probing" in event.text for event in events if isinstance(event, Noted))
+    assert apply(context, plan, {}, 0).message == "nothing to do"
+
+
+def test_a_refused_partition_ends_the_operation_with_the_reason(
+    context: Context, kraft: Sandbox, connection: KafkaConnection
+) -> None:
+    """A broker that stops between the look and the request is registered still; one that does not exist is refused."""
+    topic = make_topic(connection, {0: (1, 2)})
+    partition = TopicPartition(topic, 0)
+    plan = ReassignmentPlan(PlanHeader(), (PartitionTarget(partition, (1, 99), (1, 2)),))
+    with pytest.raises(StalePlanError, match="99"):
+        apply(context, plan, {}, 0)
+    assert context.operations.listings() == ()
+    stale = ReassignmentPlan(PlanHeader(), (PartitionTarget(partition, (1, 3), (1, 4)),))
+    with pytest.raises(StalePlanError):
+        apply(context, stale, {}, 0)
+    with pytest.raises(NotCompletedError, match="not available"):
+        context.backend.configured_entities()
+    assert len(kraft.broker_ports) == 4

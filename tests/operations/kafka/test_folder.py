@@ -1,0 +1,112 @@
+"""Operations in a folder of one machine: the lock, the fence, and what is on record."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from support.cluster.states import tp
+
+from kadmin.errors import BusyError, InvalidInputError, KadminError
+from kadmin.operations.context import Clock
+from kadmin.operations.kafka.folder import FolderOperations
+from kadmin.operations.record.holder import Holder, LostLockError
+from kadmin.operations.record.record import (
+    KEPT_OPERATIONS,
+    Author,
+    OperationKind,
+    OperationRecord,
+    OperationState,
+    OperationStatus,
+    Step,
+    StepKind,
+)
+from kadmin.operations.record.stop_request import Stop, StopRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+ANN = Holder(Author("ann", "host-a", 7), "op-1", "now", 0.0)
+BEN = Holder(Author("ben", "host-b", 8), "op-2", "now", 0.0)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "cluster"
+
+
+def recorded(operation_id: str) -> OperationRecord:
+    origin = {tp("a-0"): (1, 2)}
+    return OperationRecord(operation_id, OperationKind.ELECTION, "{}", "sha256:0", "id", "now", ANN.author, origin)
+
+
+def test_the_lock_is_held_once_and_names_its_holder(folder: Path) -> None:
+    first, second = FolderOperations(folder, Clock()), FolderOperations(folder, Clock())
+    assert first.holder() is None
+    lease = first.take(ANN, 0)
+    assert second.holder() == first.holder() == ANN
+    with pytest.raises(BusyError, match="ann@host-a"):
+        second.take(BEN, 0)
+    first.release(lease)
+    assert second.holder() is None
+    again = second.take(BEN, 0)
+    assert again.token == lease.token + 1
+
+
+def test_a_lock_that_was_released_by_hand_writes_no_more(folder: Path) -> None:
+    operations, elsewhere = FolderOperations(folder, Clock()), FolderOperations(folder, Clock())
+    lease = operations.take(ANN, 0)
+    operations.create(recorded("op-1"), lease, "now")
+    with pytest.raises(BusyError, match="op-1, not op-9"):
+        elsewhere.release_by_hand("op-9")
+    assert elsewhere.release_by_hand("op-1") == ANN
+    writes: tuple[Callable[[], None], ...] = (
+        lambda: operations.write_step(Step(1, StepKind.WAVE, "now", wave=0), lease),
+        lambda: operations.set_status("op-1", OperationStatus(OperationState.COMPLETED, "now"), lease),
+        lambda: operations.create(recorded("op-2"), lease, "now"),
+    )
+    for write in writes:
+        with pytest.raises(LostLockError):
+            write()
+    assert operations.steps("op-1") == ()
+    operations.release(lease)
+    with pytest.raises(InvalidInputError, match="The lock is free"):
+        elsewhere.release_by_hand("op-1")
+
+
+def test_what_is_on_record_is_read_again(folder: Path) -> None:
+    operations = FolderOperations(folder, Clock())
+    lease = operations.take(ANN, 0)
+    operations.create(recorded("op-1"), lease, "now")
+    step = Step(1, StepKind.WAVE, "now", wave=0)
+    operations.write_step(step, lease)
+    outcome = Step(1, StepKind.WAVE, "now", wave=0, refused={tp("a-0"): "INVALID_REPLICA_ASSIGNMENT"})
+    operations.write_step(outcome, lease)
+    elsewhere = FolderOperations(folder, Clock())
+    assert elsewhere.steps("op-1") == (outcome,)
+    assert elsewhere.record("op-1") == recorded("op-1")
+    assert [each.operation_id for each in elsewhere.unfinished()] == ["op-1"]
+    pause, cancel = (StopRequest(stop, "ben", "now") for stop in (Stop.PAUSE, Stop.CANCEL))
+    assert elsewhere.ask("op-1", cancel) == cancel
+    assert elsewhere.ask("op-1", pause) == cancel, "a weaker request does not replace a stronger one"
+    assert operations.request("op-1") == cancel
+    operations.reopen("op-1", OperationStatus(OperationState.RUNNING, "later"), lease)
+    assert operations.request("op-1") is None
+    operations.set_status("op-1", OperationStatus(OperationState.FAILED, "later", "why"), lease)
+    assert elsewhere.status("op-1") == OperationStatus(OperationState.FAILED, "later", "why")
+    with pytest.raises(KadminError, match="is failed and cannot become running"):
+        operations.set_status("op-1", OperationStatus(OperationState.RUNNING, "later"), lease)
+    with pytest.raises(InvalidInputError, match="no operation op-9"):
+        elsewhere.status("op-9")
+
+
+def test_only_the_last_finished_operations_are_kept(folder: Path) -> None:
+    operations = FolderOperations(folder, Clock())
+    lease = operations.take(ANN, 0)
+    for number in range(KEPT_OPERATIONS + 2):
+        operations.create(recorded(f"op-{number:03d}"), lease, "now")
+        operations.set_status(f"op-{number:03d}", OperationStatus(OperationState.COMPLETED, "now"), lease)
+    operations.prune(lease)
+    names = [each.operation_id for each in operations.listings()]
+    assert names == [f"op-{number:03d}" for number in range(2, KEPT_OPERATIONS + 2)]
