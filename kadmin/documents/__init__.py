@@ -1,11 +1,11 @@
 """YAML and JSON documents in and out, strict; every problem with its line and column."""
 
 from kadmin.documents.check import KINDS, Checked, check_document, examine, read, unread
-from kadmin.documents.dump import dump_json, dump_yaml, plan_digest, to_value
-from kadmin.documents.order import in_order, switched
+from kadmin.documents.dump import dump_json, dump_yaml, plan_digest
+from kadmin.documents.kinds import to_value
 from kadmin.documents.parse import parse_document, parse_inventory_header
 from kadmin.documents.text import MOST_BYTES, lines_of, printable
-from kadmin.documents.together import check_together
+from kadmin.documents.together import check_together, in_order, switched
 
 __all__ = [
     "KINDS",

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from kadmin.diagnostics import Diagnostic, Location
-from kadmin.documents.build import build
 from kadmin.documents.events import MOST_FAULTS, Reading, assemble
 from kadmin.documents.explain import amount_problem, code_of
 from kadmin.documents.json_text import json_events, plain_value
+from kadmin.documents.kinds import build
 from kadmin.documents.places import PlaceFinder
 from kadmin.documents.placing import Unplaced, place
 from kadmin.documents.text import UnreadableTextError, decode

@@ -17,7 +17,7 @@ from kadmin.plan import codes
 from kadmin.schema import QUOTE_IT, show
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from kadmin.diagnostics import Field
 
@@ -153,7 +153,7 @@ class _Assembly:
                 Diagnostic(codes.KEY_NOT_TEXT, "a key must be a string, not a list or mapping"), self._path(), mark
             )
             raise _StopReadingError
-        key = payload if isinstance(payload, str) else json.dumps(payload)
+        key = _key(payload)
         frame = self._frames[-1]
         if self._pending or not isinstance(payload, str) or key in frame.container:
             self._judge_key(payload, key, (*self._path(), key), mark)
@@ -216,76 +216,59 @@ def locate(events: Iterable[Event], paths: Iterable[Field]) -> dict[Field, Place
 
     A path that is not in the text is left out.
     """
-    wanted: dict[Any, Any] = {}
     missing = set(paths)
-    for path in missing:
-        branch = wanted
-        for step in path:
-            branch = branch.setdefault(step, {})
-    search = _Search(wanted, missing)
-    for kind, payload, line, column in events:
-        if kind is EventKind.STOP or not search.take(kind, payload, line, column):
+    wanted = {path[:length] for path in missing for length in range(len(path) + 1)}
+    found: dict[Field, Place] = {}
+    nodes = (event for event in events if event[0] is not EventKind.FAULT and event[0] is not EventKind.STAND_IN)
+    for path, place in _places(nodes, lambda path: path in wanted and path not in found):
+        found[path] = place
+        missing.discard(path)
+        if not missing:
             break
-    return search.found
+    return found
+
+
+def _places(events: Iterable[Event], wanted: Callable[[Field], bool]) -> Iterator[tuple[Field, Place]]:
+    """Yield the paths that are wanted; a container that is not wanted is skipped with all that it holds."""
+    outer: list[_Container] = []
+    skipped = 0
+    for kind, payload, line, column in events:
+        if kind is EventKind.STOP:
+            return
+        if skipped:
+            skipped += {EventKind.SCALAR: 0, EventKind.END: -1}.get(kind, 1)
+        elif kind is EventKind.END:
+            outer.pop()
+        elif outer and outer[-1].is_mapping and outer[-1].key is None:
+            if kind is not EventKind.SCALAR:
+                return
+            outer[-1].key, outer[-1].key_mark = _key(payload), Mark(line, column)
+        else:
+            path, key_mark = outer[-1].next_path() if outer else ((), None)
+            if wanted(path):
+                yield path, Place(key_mark or Mark(line, column), Mark(line, column))
+                if kind is not EventKind.SCALAR:
+                    outer.append(_Container(path, kind is EventKind.MAPPING))
+            elif kind is not EventKind.SCALAR:
+                skipped = 1
 
 
 @dataclass(slots=True)
-class _Branch:
-    """An open container on the way to a wanted path. `key` and `key_mark` await the value of a mapping."""
+class _Container:
+    """An open mapping or list that leads to a wanted path; `key` awaits its value."""
 
-    wanted: dict[Any, Any]
     path: Field
     is_mapping: bool
     count: int = 0
     key: str | None = None
     key_mark: Mark | None = None
 
+    def next_path(self) -> tuple[Field, Mark | None]:
+        """Return the path of the next value, and the mark of its key."""
+        step = self.count if self.key is None else self.key
+        self.count, self.key = self.count + 1, None
+        return (*self.path, step), self.key_mark
 
-class _Search:
-    """Follows a stream of events into the containers that hold wanted paths, and skips all others."""
 
-    def __init__(self, wanted: dict[Any, Any], missing: set[Field]) -> None:
-        self.found: dict[Field, Place] = {}
-        self._wanted = wanted
-        self._missing = missing
-        self._branches: list[_Branch] = []
-        self._skipped = 0
-
-    def take(self, kind: EventKind, payload: object, line: int, column: int) -> bool:
-        """Take one event; False when there is no use in going on."""
-        if kind is EventKind.FAULT or kind is EventKind.STAND_IN:
-            return True
-        if self._skipped:
-            self._skipped += {EventKind.SCALAR: 0, EventKind.END: -1}.get(kind, 1)
-            return True
-        if kind is EventKind.END:
-            self._branches.pop()
-            return bool(self._branches)
-        branch = self._branches[-1] if self._branches else None
-        if branch is not None and branch.is_mapping and branch.key is None:
-            if kind is not EventKind.SCALAR:
-                return False
-            branch.key, branch.key_mark = (
-                payload if isinstance(payload, str) else json.dumps(payload),
-                Mark(line, column),
-            )
-            return True
-        return self._take_value(kind, branch, Mark(line, column))
-
-    def _take_value(self, kind: EventKind, branch: _Branch | None, mark: Mark) -> bool:
-        path: Field = ()
-        wanted: dict[Any, Any] | None = self._wanted
-        key_mark = mark
-        if branch is not None:
-            step = branch.count if branch.key is None else branch.key
-            path, wanted, key_mark = (*branch.path, step), branch.wanted.get(step), branch.key_mark or mark
-            branch.count, branch.key, branch.key_mark = branch.count + 1, None, None
-        if wanted is not None and path not in self.found:
-            self.found[path] = Place(key_mark, mark)
-            self._missing.discard(path)
-        elif kind is not EventKind.SCALAR:
-            self._skipped = 1
-            return True
-        if kind is not EventKind.SCALAR:
-            self._branches.append(_Branch(wanted or {}, path, kind is EventKind.MAPPING))
-        return bool(self._missing) and (branch is not None or kind is not EventKind.SCALAR)
+def _key(payload: object) -> str:
+    return payload if isinstance(payload, str) else json.dumps(payload)

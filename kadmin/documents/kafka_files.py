@@ -14,8 +14,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias, TypeVar
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.payloads import encode_election, encode_reassignment
@@ -26,7 +25,7 @@ from kadmin.documents.json_text import json_events, plain_value
 from kadmin.documents.kafka_entries import key_notes, log_dir_notes, note, root_notes, topic_notes
 from kadmin.documents.parse import refusal_of
 from kadmin.documents.places import PlaceFinder
-from kadmin.documents.placing import Unplaced, in_order_of_place, place
+from kadmin.documents.placing import Unplaced, by_place, place
 from kadmin.documents.text import LineIndex, UnreadableTextError, decode
 from kadmin.errors import InvalidInputError, name_some
 from kadmin.plan import codes
@@ -43,12 +42,14 @@ from kadmin.plan.rules import check
 from kadmin.schema import validate_value
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
+    from collections.abc import Callable, Container, Mapping, Sequence
 
     from kadmin.plan.model import Document
 
 KafkaDocument: TypeAlias = ReassignmentPlan | ElectionPlan | RebalanceRequest
 """What a file of Kafka's tools can be in kadmin."""
+
+Plan = TypeVar("Plan", ReassignmentPlan, ElectionPlan)
 
 _CURRENT = "Current partition replica assignment"
 _PROPOSED = "Proposed partition reassignment configuration"
@@ -72,17 +73,10 @@ class _Section(NamedTuple):
     text: str
     source: str
 
-    def refusal(self, found: Sequence[Unplaced]) -> InvalidInputError:
-        """Return the error that lists the diagnostics with their places."""
-        return _refusal(self.source, place(found, self.source, self.text, json_events(self.text)))
-
-
-class _Shape(Enum):
-    """Which file of Kafka's tools a value is."""
-
-    REASSIGNMENT = "reassignment"
-    ELECTION = "election"
-    TOPICS = "list of topics to move"
+    def refuse(self, found: Sequence[Unplaced]) -> None:
+        """Raise the error that lists the diagnostics with their places, where there are any."""
+        if found:
+            raise _refusal(self.source, place(found, self.source, self.text, json_events(self.text)))
 
 
 def parse_kafka_file(data: bytes, source: str) -> KafkaDocument:
@@ -179,19 +173,19 @@ def _generated(text: str, headings: list[re.Match[str]], source: str) -> Reassig
 
 def _under_heading(section: _Section) -> ReassignmentPlan:
     value = _value(section)
-    if _shape(value) is not _Shape.REASSIGNMENT:
-        raise section.refusal([note(codes.KIND, "a reassignment belongs under this heading", None, ())])
+    if _reader(value) is not _reassignment:
+        section.refuse([note(codes.KIND, "a reassignment belongs under this heading", None, ())])
     return _reassignment(section, value)
 
 
 def _require_known(section: _Section, plan: ReassignmentPlan, others: Container[TopicPartition], heading: str) -> None:
-    notes = [
-        note(codes.CONTRADICTION, f'{target.partition} is not under "{heading}"', None, ("partitions", index))
-        for index, target in enumerate(plan.reassignments)
-        if target.partition not in others
-    ]
-    if notes:
-        raise section.refusal(notes)
+    section.refuse(
+        [
+            note(codes.CONTRADICTION, f'{target.partition} is not under "{heading}"', None, ("partitions", index))
+            for index, target in enumerate(plan.reassignments)
+            if target.partition not in others
+        ]
+    )
 
 
 def _blank(text: str) -> str:
@@ -200,18 +194,7 @@ def _blank(text: str) -> str:
 
 def _single(section: _Section) -> KafkaDocument:
     value = _value(section)
-    shape = _shape(value)
-    if shape is _Shape.REASSIGNMENT:
-        return _reassignment(section, value)
-    if shape is _Shape.ELECTION:
-        return _election(section, value)
-    if shape is _Shape.TOPICS:
-        return _topics_to_move(section, value)
-    if isinstance(value, dict) and "kind" in value:
-        raise section.refusal(
-            [note(codes.KIND, "this is a document of kadmin already", _SHAPES, ("kind",), at_key=True)]
-        )
-    raise section.refusal([note(codes.KIND, "this is no file of Kafka's tools", _SHAPES, ())])
+    return _reader(value)(section, value)
 
 
 def _value(section: _Section) -> Any:  # noqa: ANN401 - any JSON value
@@ -220,20 +203,28 @@ def _value(section: _Section) -> Any:  # noqa: ANN401 - any JSON value
         return value
     reading = assemble(json_events(section.text), section.source)
     if reading.faults:
-        raise _refusal(section.source, in_order_of_place(reading.faults))
+        raise _refusal(section.source, sorted(reading.faults, key=by_place))
     return reading.value
 
 
-def _shape(value: object) -> _Shape | None:
+def _reader(value: object) -> Callable[[_Section, Any], KafkaDocument]:
+    """Return the function that reads the file of Kafka's tools that the value is."""
     if not isinstance(value, dict) or "kind" in value:
-        return None
+        return _refuse
     if "topics" in value:
-        return _Shape.TOPICS
+        return _topics_to_move
     entries = value.get("partitions")
     if not isinstance(entries, list):
-        return None
+        return _refuse
     replicas = any(isinstance(entry, dict) and not entry.keys().isdisjoint(_OF_REASSIGNMENTS) for entry in entries)
-    return _Shape.REASSIGNMENT if replicas else _Shape.ELECTION
+    return _reassignment if replicas else _election
+
+
+def _refuse(section: _Section, value: object) -> NoReturn:
+    ours = isinstance(value, dict) and "kind" in value
+    message = "this is a document of kadmin already" if ours else "this is no file of Kafka's tools"
+    found = note(codes.KIND, message, _SHAPES, ("kind",) if ours else (), at_key=ours)
+    raise _refusal(section.source, place([found], section.source, section.text, json_events(section.text)))
 
 
 def _reassignment(section: _Section, value: Mapping[str, Any]) -> ReassignmentPlan:
@@ -242,42 +233,28 @@ def _reassignment(section: _Section, value: Mapping[str, Any]) -> ReassignmentPl
     notes += key_notes("partitions", entries, (*_FIELDS, "replicas", "log_dirs"))
     bare = _only(entries, (*_FIELDS, "replicas"))
     notes += _by_schema("PartitionReassignment", "partition-reassignment", {"partitions": bare})
-    if notes:
-        raise section.refusal(notes)
-    plan = ReassignmentPlan(
-        PlanHeader(), tuple(PartitionTarget(_partition(entry), tuple(entry["replicas"])) for entry in entries)
-    )
-    _require_sound(section, plan)
-    return plan
+    section.refuse(notes)
+    targets = (PartitionTarget(_partition(entry), tuple(entry["replicas"])) for entry in entries)
+    return _sound(section, ReassignmentPlan(PlanHeader(), tuple(targets)))
 
 
 def _election(section: _Section, value: Mapping[str, Any]) -> ElectionPlan:
     entries = value["partitions"]
     notes = [*root_notes(value, "partitions"), *key_notes("partitions", entries, _FIELDS)]
     notes += _by_schema(*_ELECTION_SCHEMA, {"partitions": _only(entries, _FIELDS)})
-    if notes:
-        raise section.refusal(notes)
-    plan = ElectionPlan(PlanHeader(), partitions=tuple(_partition(entry) for entry in entries))
-    _require_sound(section, plan)
-    return plan
+    section.refuse(notes)
+    return _sound(section, ElectionPlan(PlanHeader(), partitions=tuple(map(_partition, entries))))
 
 
 def _topics_to_move(section: _Section, value: Mapping[str, Any]) -> RebalanceRequest:
     """Read topics to move; an election of whole topics has the same rules for names, so its schema is used."""
     entries = value["topics"]
-    notes = [*root_notes(value, "topics"), *topic_notes(entries)]
-    if notes:
-        raise section.refusal(notes)
+    section.refuse([*root_notes(value, "topics"), *topic_notes(entries)])
     names = [entry["topic"] for entry in entries]
     found = _by_schema(*_ELECTION_SCHEMA, {"topics": names})
-    if found:
-        raise section.refusal(
-            [
-                each._replace(diagnostic=replace(each.diagnostic, field=(*each.diagnostic.field, "topic")))
-                for each in found
-            ]
-        )
-    _require_sound(section, ElectionPlan(PlanHeader(), topics=tuple(names)))
+    within = [replace(each.diagnostic, field=(*each.diagnostic.field, "topic")) for each in found]
+    section.refuse([Unplaced(each) for each in within])
+    _sound(section, ElectionPlan(PlanHeader(), topics=tuple(names)))
     return RebalanceRequest(PlanHeader(), include_topics=tuple(names))
 
 
@@ -287,8 +264,8 @@ def _by_schema(kind: str, name: str, spec: Mapping[str, Any]) -> list[Unplaced]:
     return [note(code_of(each), each.message, each.hint, each.path[1:]) for each in found]
 
 
-def _require_sound(section: _Section, plan: ReassignmentPlan | ElectionPlan) -> None:
-    """Refuse a plan that breaks a rule, with the places in Kafka's file."""
+def _sound(section: _Section, plan: Plan) -> Plan:
+    """Return the plan; refuses one that breaks a rule, with the places in Kafka's file."""
     finder = PlaceFinder(plan)
     found = []
     for each in check(plan):
@@ -296,8 +273,8 @@ def _require_sound(section: _Section, plan: ReassignmentPlan | ElectionPlan) -> 
             first = finder.first(each)
             moved = replace(each, field=finder.find(each)[1:])  # Kafka's files have no `spec`
             found.append(Unplaced(moved, None if first is None else first[1:]))
-    if found:
-        raise section.refusal(found)
+    section.refuse(found)
+    return plan
 
 
 def _only(entries: Sequence[Any], keys: Sequence[str]) -> list[Any]:

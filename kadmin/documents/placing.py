@@ -39,14 +39,12 @@ def place(found: Sequence[Unplaced], source: str, text: str, events: Iterable[Ev
     wanted |= {each.first for each in found if each.first is not None}
     places = locate(events, wanted) if wanted else {}
     lines = lines_of(text)
-    return in_order_of_place(_placed(each, source, places, lines) for each in found)
+    return tuple(sorted((_placed(each, source, places, lines) for each in found), key=by_place))
 
 
-def in_order_of_place(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Return the diagnostics of one file by line, column, code and message."""
-    return tuple(
-        sorted(diagnostics, key=lambda each: (each.location.line, each.location.column, each.code, each.message))
-    )
+def by_place(diagnostic: Diagnostic) -> tuple[int, int, str, str]:
+    """Return the key that sorts the diagnostics of one file: line, column, code and message."""
+    return diagnostic.location.line, diagnostic.location.column, diagnostic.code, diagnostic.message
 
 
 def _placed(each: Unplaced, source: str, places: Mapping[Field, Place], lines: Sequence[str]) -> Diagnostic:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from dataclasses import fields as dataclass_fields
 from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.model import TopicPartition
@@ -87,25 +88,14 @@ def _facts_of(path: Path, fields: Mapping[str, Any], clusters: Mapping[str, str 
 
 
 def _decode_facts(fields: Mapping[str, Any]) -> KafkaFacts:
-    return KafkaFacts(
-        min_insync_replicas=fields.get("min_insync_replicas", {}),
-        default_min_insync_replicas=fields.get("default_min_insync_replicas"),
-        consumers={topic: tuple(groups) for topic, groups in fields.get("consumers", {}).items()},
-        reassigning=tuple(TopicPartition(**entry) for entry in fields.get("reassigning", ())),
-        delete_topic_enable=fields.get("delete_topic_enable"),
-        auto_create_topics_enable=fields.get("auto_create_topics_enable"),
-        unavailable=tuple(fields.get("unavailable", ())),
-    )
+    converted = {
+        "consumers": {topic: tuple(groups) for topic, groups in fields.get("consumers", {}).items()},
+        "reassigning": tuple(TopicPartition(**entry) for entry in fields.get("reassigning", ())),
+        "unavailable": tuple(fields.get("unavailable", ())),
+    }
+    known = {each.name: fields[each.name] for each in dataclass_fields(KafkaFacts) if each.name in fields}
+    return KafkaFacts(**{**known, **converted})
 
 
 def _encode_facts(facts: KafkaFacts) -> dict[str, Any]:
-    fields = {
-        "min_insync_replicas": dict(facts.min_insync_replicas) or None,
-        "default_min_insync_replicas": facts.default_min_insync_replicas,
-        "consumers": {topic: list(groups) for topic, groups in facts.consumers.items()} or None,
-        "reassigning": [{"topic": each.topic, "partition": each.partition} for each in facts.reassigning] or None,
-        "delete_topic_enable": facts.delete_topic_enable,
-        "auto_create_topics_enable": facts.auto_create_topics_enable,
-        "unavailable": list(facts.unavailable) or None,
-    }
-    return {name: value for name, value in fields.items() if value is not None}
+    return {name: value for name, value in asdict(facts).items() if value not in (None, {}, ())}

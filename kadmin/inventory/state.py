@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.model import (
     NO_LEADER,
@@ -18,6 +18,7 @@ from kadmin.inventory.model import SINGLE_CLUSTER, BrokerRow, ClusterInventory, 
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.min_isr import MIN_INSYNC_REPLICAS
 from kadmin.plan.progress import in_flight
+from kadmin.plan.rules import World
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,10 +69,8 @@ def state_of(cluster: ClusterInventory) -> ClusterState:
         controller_epoch=0,
         brokers={row.broker_id: Broker(row.broker_id, row.rack) for row in cluster.brokers if row.alive is not False},
         topics={name: Topic(name, numbers) for name, numbers in replicas.items()},
-        topic_configs={
-            name: {MIN_INSYNC_REPLICAS: str(wanted)} for name, wanted in cluster.facts.min_insync_replicas.items()
-        },
-        broker_defaults=_broker_defaults(cluster),
+        topic_configs={name: _min_isr(wanted) for name, wanted in cluster.facts.min_insync_replicas.items()},
+        broker_defaults=_min_isr(cluster.facts.default_min_insync_replicas),
         states={
             TopicPartition(row.topic, row.partition): PartitionState(row.leader, _isr(row))
             for row in cluster.partitions
@@ -89,8 +88,8 @@ def facts_of(cluster: ClusterInventory) -> ClusterFacts:
     """Return the facts that checks need beside the state."""
     return ClusterFacts(
         consumers=cluster.facts.consumers,
-        sizes=sizes_of(cluster),
-        inbound=inbound_of(cluster),
+        sizes=_known(cluster, "size_bytes"),
+        inbound=_known(cluster, "bytes_in_per_s"),
         capacities={row.broker_id: row.capacity_bytes for row in cluster.brokers if row.capacity_bytes is not None},
         deletion_enabled=cluster.facts.delete_topic_enable,
         topics_create_themselves=cluster.facts.auto_create_topics_enable,
@@ -98,40 +97,31 @@ def facts_of(cluster: ClusterInventory) -> ClusterFacts:
     )
 
 
+def world_of(cluster: ClusterInventory) -> World:
+    """Return a cluster as the rules compare documents with it."""
+    dead = {row.broker_id: row.rack for row in cluster.brokers if row.alive is False}
+    return World(state_of(cluster), facts_of(cluster), dead)
+
+
 def _reassignment(cluster: ClusterInventory) -> PendingRequest | None:
     moving = cluster.facts.reassigning
     return PendingRequest(_PLACE, dict.fromkeys(moving, ()), touched=True) if moving else None
 
 
-def _broker_defaults(cluster: ClusterInventory) -> dict[str, str]:
-    default = cluster.facts.default_min_insync_replicas
-    return {} if default is None else {MIN_INSYNC_REPLICAS: str(default)}
+def _min_isr(wanted: int | None) -> dict[str, str]:
+    return {} if wanted is None else {MIN_INSYNC_REPLICAS: str(wanted)}
 
 
-def sizes_of(cluster: ClusterInventory) -> dict[TopicPartition, int]:
-    """Return the size of each partition in bytes, where known."""
-    return {
-        TopicPartition(row.topic, row.partition): row.size_bytes
-        for row in cluster.partitions
-        if row.size_bytes is not None
-    }
-
-
-def inbound_of(cluster: ClusterInventory) -> dict[TopicPartition, float]:
-    """Return the produce rate of each partition in bytes per second, where known."""
-    return {
-        TopicPartition(row.topic, row.partition): row.bytes_in_per_s
-        for row in cluster.partitions
-        if row.bytes_in_per_s is not None
-    }
+def _known(cluster: ClusterInventory, column: str) -> dict[TopicPartition, Any]:
+    values = ((row, getattr(row, column)) for row in cluster.partitions)
+    return {TopicPartition(row.topic, row.partition): value for row, value in values if value is not None}
 
 
 def _facts(state: ClusterState, usage: ClusterFacts) -> KafkaFacts:
-    limits = {name: configs[MIN_INSYNC_REPLICAS] for name, configs in state.topic_configs.items() if _limited(configs)}
-    default = state.broker_defaults[MIN_INSYNC_REPLICAS] if _limited(state.broker_defaults) else None
+    limits = {name: _limit(configs) for name, configs in sorted(state.topic_configs.items())}
     return KafkaFacts(
-        min_insync_replicas={name: int(limit) for name, limit in sorted(limits.items())},
-        default_min_insync_replicas=None if default is None else int(default),
+        min_insync_replicas={name: limit for name, limit in limits.items() if limit is not None},
+        default_min_insync_replicas=_limit(state.broker_defaults),
         consumers={topic: tuple(groups) for topic, groups in sorted(usage.consumers.items()) if groups},
         reassigning=in_flight(state),
         delete_topic_enable=usage.deletion_enabled,
@@ -140,9 +130,9 @@ def _facts(state: ClusterState, usage: ClusterFacts) -> KafkaFacts:
     )
 
 
-def _limited(configs: Mapping[str, str]) -> bool:
+def _limit(configs: Mapping[str, str]) -> int | None:
     limit = configs.get(MIN_INSYNC_REPLICAS, "")
-    return limit.isascii() and limit.isdigit()
+    return int(limit) if limit.isascii() and limit.isdigit() else None
 
 
 def _isr(row: PartitionRow) -> Replicas:

@@ -9,7 +9,7 @@ from kadmin.diagnostics import Diagnostic
 from kadmin.documents import check_together, in_order, read, switched, unread
 from kadmin.errors import InvalidInputError, name_some
 from kadmin.inventory.reading import read_inventory
-from kadmin.inventory.worlds import worlds_of
+from kadmin.inventory.state import world_of
 from kadmin.plan import codes
 from kadmin.plan.model import Policy, RebalanceRequest
 from kadmin.plan.rules import check, missing_everywhere
@@ -73,7 +73,7 @@ def _read_inventory(directory: Path | None) -> tuple[Inventory | None, tuple[Che
     try:
         return read_inventory(directory), ()
     except InvalidInputError as error:
-        cause = " ".join(filter(None, (error.message, error.cause)))
+        cause = "; ".join(filter(None, (error.message.rstrip("."), error.cause)))
         return None, (unread(str(directory), cause, error.next_command),)
 
 
@@ -83,14 +83,15 @@ class _Fits:
     def __init__(self, inventory: Inventory | None, policy: Policy) -> None:
         self._policy = policy
         self._fleet = inventory is not None and inventory.fleet
-        self._worlds = {} if inventory is None else worlds_of(inventory)
+        clusters = {} if inventory is None else inventory.clusters
+        self._worlds = {name: world_of(cluster) for name, cluster in clusters.items()}
 
     def check(self, document: Document) -> tuple[tuple[Diagnostic, ...], tuple[Diagnostic, ...]]:
         """Return what is wrong, and what keeps a document of a fleet from being about one of its clusters."""
         if not self._worlds or isinstance(document, Policy):
             return check(document, None, self._policy), ()
         if isinstance(document, RebalanceRequest):
-            return self._on_every_cluster(document), ()
+            return missing_everywhere([check(document, world, self._policy) for world in self._worlds.values()]), ()
         wanted = document.header.cluster_id
         named = {
             name: world
@@ -101,9 +102,6 @@ class _Fits:
             return check(document, None, self._policy), (_of_no_cluster(wanted, named, self._worlds),)
         (world,) = named.values()
         return check(document, world, self._policy), ()
-
-    def _on_every_cluster(self, request: RebalanceRequest) -> tuple[Diagnostic, ...]:
-        return missing_everywhere([check(request, world, self._policy) for world in self._worlds.values()])
 
 
 def _of_no_cluster(wanted: str | None, named: Mapping[str, World], worlds: Mapping[str, World]) -> Diagnostic:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from kadmin.errors import NotCompletedError, UsageError
@@ -12,6 +13,7 @@ from kadmin.inventory.reading import FORMATS
 from kadmin.inventory.text_tables import write_csv, write_jsonl
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from kadmin.inventory.columns import Columns, InventoryTable
@@ -28,19 +30,16 @@ def write_inventory(inventory: Inventory, directory: Path, table: str = "parquet
     clusters = {name: each.cluster_id for name, each in inventory.clusters.items()}
     facts = {name: each.facts for name, each in inventory.clusters.items()}
     header = Header(inventory.taken_at, clusters, facts)
-    brokers, partitions = header.shape(BROKERS), header.shape(PARTITIONS)
     path = directory
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        for shape, columns in (
-            (brokers, _columns(inventory, brokers)),
-            (partitions, _columns(inventory, partitions)),
-        ):
+        for shape in (header.shape(BROKERS), header.shape(PARTITIONS)):
             path = directory / f"{shape.name}.{table}"
-            _write_table(path, columns, shape)
+            _write_table(path, _columns(inventory, shape), shape)
             _remove_others(path)
         path = directory / HEADER
-        _write_text(path, encode_header(header))
+        with _replaced(path) as partial:
+            partial.write_bytes(encode_header(header).encode())
     except OSError as error:
         raise NotCompletedError(f"Cannot write {path}.", cause=error.strerror or str(error)) from error
 
@@ -62,30 +61,21 @@ def _rows(cluster: ClusterInventory, shape: InventoryTable) -> list[Any]:
 
 
 def _write_table(path: Path, columns: Columns, shape: InventoryTable) -> None:
-    if path.suffix == ".csv":
-        _write_text(path, write_csv(columns, shape))
-    elif path.suffix == ".jsonl":
-        _write_text(path, write_jsonl(columns, shape))
-    else:
-        partial = _partial(path)
-        try:
+    with _replaced(path) as partial:
+        if path.suffix == ".parquet":
             write_parquet(partial, columns, shape)
-            partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
+        else:
+            partial.write_bytes((write_csv if path.suffix == ".csv" else write_jsonl)(columns, shape).encode())
 
 
-def _write_text(path: Path, text: str) -> None:
-    partial = _partial(path)
+@contextmanager
+def _replaced(path: Path) -> Iterator[Path]:
+    partial = path.with_name(f".{path.name}.partial")
     try:
-        partial.write_bytes(text.encode())
+        yield partial
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
-
-
-def _partial(path: Path) -> Path:
-    return path.with_name(f".{path.name}.partial")
 
 
 def _remove_others(path: Path) -> None:

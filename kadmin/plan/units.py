@@ -28,6 +28,7 @@ _PERCENT = re.compile(r"(?P<number>[0-9]{1,3}(?:\.[0-9]{1,6})?) ?%", re.ASCII)
 _LONGEST_SHOWN = 40
 MOST_BYTES = 2**63 - 1
 _MOST_PERCENT = 100
+_NEXT_UNIT = 999.5  # what would be rounded to 1000
 
 UNITS_HINT = "units are B, kB, MB, GB, TB (powers of 1000) and KiB, MiB, GiB, TiB (powers of 1024)"
 
@@ -69,6 +70,17 @@ def format_size(size_bytes: int) -> str:
     """Write bytes exactly, in the unit that is shortest to read: `500GB`, `64KiB`, `1001B`; `parse_size` reads it."""
     spellings = [f"{size_bytes // factor}{unit}" for unit, factor in _FACTORS.items() if size_bytes % factor == 0]
     return "0B" if size_bytes == 0 else min(spellings, key=len)
+
+
+def readable_size(size_bytes: int) -> str:
+    """Write bytes with three digits, for people: `1.24 TB`."""
+    amount, unit = float(size_bytes), "B"
+    for larger in ("kB", "MB", "GB", "TB", "PB"):
+        if amount < _NEXT_UNIT:
+            break
+        amount, unit = amount / 1000, larger
+    digits = 0 if unit == "B" else max(0, 3 - len(str(int(amount))))
+    return f"{amount:.{digits}f} {unit}"
 
 
 def format_rate(rate: int) -> str:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.payloads import encode_reassignment
 from kadmin.errors import InvalidInputError
+from kadmin.plan.units import format_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -159,7 +160,8 @@ class _Packing:
         elif target.size_bytes is None and added(target):
             cause = "waves.max_bytes needs the size of every partition that moves, and this one has no size_bytes"
         else:
-            cause = f"it alone moves {moved_bytes(target)} bytes, more than max_bytes: {self.limits.max_bytes}"
+            sizes = (format_size(size or 0) for size in (moved_bytes(target), self.limits.max_bytes))
+            cause = f"it alone moves {', more than max_bytes: '.join(sizes)}"
         return InvalidInputError(
             f"{target.partition} fits in no wave.", cause=cause, next_command="raise that limit under spec.waves"
         )

@@ -147,13 +147,13 @@ class _Compiler:
 
     def replication_factors(self) -> Ints:
         """Return the requested replication factor of each partition, [P]."""
-        factors = value_by_name(self._cluster.topics, self._request.replication_factor, "replication_factor")
+        factors = value_by_name(self._cluster.topics, self._request.replication_factor)
         by_topic = np.array([value or 0 for value in factors], np.int64)[self._cluster.topic]
         return np.where(by_topic > 0, by_topic, (self._cluster.replicas != NONE).sum(axis=1))
 
     def groups(self) -> tuple[Ints, Bools]:
         """Return the group of each partition, [P], and the brokers that each group may use, [G, B]."""
-        sets = value_by_name(self._cluster.topics, self._request.broker_sets, "broker_sets")
+        sets = value_by_name(self._cluster.topics, self._request.broker_sets)
         distinct = sorted({tuple(sorted(ids)) for ids in sets if ids is not None})
         every_broker = np.ones(len(self._index), np.bool_)
         allowed = np.stack([every_broker, *(self._mask(ids) for ids in distinct)])
@@ -165,16 +165,15 @@ class _Compiler:
         """Whether each partition may change, pins aside, [P]; adds notes on those that may not."""
         dead = [self._cluster.broker_ids[broker] for broker in np.flatnonzero(~self._cluster.alive & ~self._leaving)]
         if (stays := int((self._frozen & ~self._excluded).sum())) and dead:
-            self.notes.append(
-                f"{stays} partitions with a replica on dead brokers ({name_some(dead)}) stay as they are; "
-                "drain or substitute those brokers to replace them"
+            some, stay = (
+                ("1 partition", "stays as it is") if stays == 1 else (f"{stays} partitions", "stay as they are")
             )
+            held = f"{some} with a replica on dead brokers ({name_some(dead)}) {stay}"
+            self.notes.append(f"{held}; drain or substitute those brokers to replace them")
         if in_flight := int(self._in_flight.sum()):
-            topics = self._topics(self._in_flight)
-            self.notes.append(
-                f"{in_flight} partitions are being reassigned (topics {topics}) and stay as the inventory has them; "
-                "take another snapshot when they are done"
-            )
+            are = "1 partition is" if in_flight == 1 else f"{in_flight} partitions are"
+            moving = f"{are} being reassigned and will not change (topics {self._topics(self._in_flight)})"
+            self.notes.append(f"{moving}; take another snapshot when the reassignment is done")
         return ~self._frozen & ~self._excluded & ~self._in_flight
 
     def start(self, rf: Ints) -> tuple[Ints, Bools]:

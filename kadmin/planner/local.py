@@ -11,15 +11,13 @@ from pyarrow import parquet
 from kadmin.errors import UsageError
 from kadmin.inventory import read_inventory
 from kadmin.inventory.columns import BROKERS, CLUSTER, PARTITIONS
-from kadmin.inventory.header import read_header
 from kadmin.inventory.model import SINGLE_CLUSTER
 from kadmin.inventory.parquet_tables import arrow_table, holds
 from kadmin.inventory.reading import refuse_columns, refuse_unknown_clusters, table_path
-from kadmin.plan.rules import check, require
 from kadmin.planner.cluster_arrays import arrow_schema, rows_as_arrow
 from kadmin.planner.cluster_plan import PlanningTask, plan_cluster
 from kadmin.planner.fast_csv import read_plain_csv
-from kadmin.planner.proposal import Options, check_cluster_ids, explain_bad_rows, ignore_stages, proposals_of
+from kadmin.planner.proposal import Options, checked_header, explain_bad_rows, ignore_stages, proposals_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -42,9 +40,7 @@ def propose(
     """
     if options != Options():
         raise UsageError("--master and --conf are Spark's; --engine local has no use for them.")
-    require(check(request))
-    header = read_header(directory)
-    check_cluster_ids(request, header)
+    header = checked_header(request, directory)
     on_stage(f"reading {directory}")
     tables = _read(directory, header)
     task = PlanningTask.on(request, header)

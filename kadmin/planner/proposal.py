@@ -14,9 +14,10 @@ from kadmin.cluster.model import TopicPartition
 from kadmin.diagnostics import Diagnostic
 from kadmin.errors import KadminError, name_some
 from kadmin.inventory import SINGLE_CLUSTER, read_inventory
+from kadmin.inventory.header import read_header
 from kadmin.plan import codes
 from kadmin.plan.model import Elect, PartitionTarget, PlanHeader, ReassignmentPlan
-from kadmin.plan.rules import other_cluster, refusal, require
+from kadmin.plan.rules import check, other_cluster, refusal, require
 from kadmin.planner.cluster_plan import REPORT
 
 if TYPE_CHECKING:
@@ -55,9 +56,12 @@ def ignore_stages(_stage: str) -> None:
     """Ignore the stages of a run."""
 
 
-def check_cluster_ids(request: RebalanceRequest, header: Header) -> None:
-    """Raise StalePlanError for a request with another cluster_id than the inventory."""
+def checked_header(request: RebalanceRequest, directory: Path) -> Header:
+    """Return the header of the inventory; raises the refusal of the request alone, or of another cluster_id."""
+    require(check(request))
+    header = read_header(directory)
     require(found for cluster_id in header.clusters.values() for found in other_cluster(request, cluster_id))
+    return header
 
 
 def explain_bad_rows(directory: Path) -> NoReturn:

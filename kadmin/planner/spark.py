@@ -16,13 +16,11 @@ from pyspark.errors import PySparkException
 from kadmin.errors import NotCompletedError
 from kadmin.inventory import SINGLE_CLUSTER, read_inventory
 from kadmin.inventory.columns import BROKERS, CLUSTER, PARTITIONS
-from kadmin.inventory.header import read_header
 from kadmin.inventory.reading import refuse_unknown_clusters
-from kadmin.plan.rules import check, require
 from kadmin.planner.cluster_arrays import arrow_schema
 from kadmin.planner.cluster_plan import RESULT_SCHEMA, PlanningTask, plan_cluster
 from kadmin.planner.packed_rows import PACKED, pack, pack_batches, unpack
-from kadmin.planner.proposal import check_cluster_ids, explain_bad_rows, ignore_stages, proposals_of
+from kadmin.planner.proposal import checked_header, explain_bad_rows, ignore_stages, proposals_of
 from kadmin.planner.spark_session import cause_of, spark_session
 from kadmin.planner.spark_tables import BadTableError, read_frame
 
@@ -49,9 +47,7 @@ def propose(
     Calls `on_stage` with the name of each stage. Raises as `proposals_of`, and NotCompletedError where Spark does not
     start or fails.
     """
-    require(check(request))
-    header = read_header(directory)
-    check_cluster_ids(request, header)
+    header = checked_header(request, directory)
     task = PlanningTask.on(request, header)
     results = _results(task, directory, header, options, on_stage)
     for name in header.clusters:

@@ -6,8 +6,6 @@ import fnmatch
 import re
 from typing import TYPE_CHECKING, TypeVar
 
-from kadmin.errors import InvalidInputError, name_some
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -20,20 +18,11 @@ def matching(names: Sequence[str], patterns: Iterable[str]) -> list[bool]:
     return [any(test(name) for test in tests) for name in names]
 
 
-def value_by_name(names: Sequence[str], values: Mapping[str, Value], field: str) -> list[Value | None]:
-    """Return the value of the pattern that each name matches, None where it matches none.
-
-    Raises InvalidInputError where patterns with different values match one name; `field` is the field in the message.
-    """
+def value_by_name(names: Sequence[str], values: Mapping[str, Value]) -> list[Value | None]:
+    """Return the value of the pattern that each name matches, None where it matches none."""
     chosen: list[Value | None] = [None] * len(names)
-    by: dict[int, str] = {}
     for pattern, value in values.items():
-        test = re.compile(fnmatch.translate(pattern)).match
-        for index in (each for each, name in enumerate(names) if test(name)):
-            if index in by and chosen[index] != value:
-                raise InvalidInputError(
-                    f"spec.{field}: topic {names[index]} matches both {by[index]} and {pattern}.",
-                    cause=f"{name_some([chosen[index], value])} cannot both hold",
-                )
-            chosen[index], by[index] = value, pattern
+        for index, matches in enumerate(matching(names, [pattern])):
+            if matches:
+                chosen[index] = value
     return chosen

@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import escaped
-from kadmin.plan.units import format_size
+from kadmin.plan.units import format_size, readable_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,6 @@ SHOWN_ROWS = 50
 UNKNOWN = "unknown"
 NOTHING = "-"
 """A cell of a table without a value."""
-_NEXT_UNIT = 999.5  # what would be rounded to 1000
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -49,15 +48,7 @@ def size_text(size_bytes: int | None) -> str:
 
 def about(size_bytes: int | None) -> str:
     """Return bytes with three digits, `1.24 TB`; `format_size` returns what plans accept."""
-    if size_bytes is None:
-        return UNKNOWN
-    amount, unit = float(size_bytes), "B"
-    for larger in ("kB", "MB", "GB", "TB", "PB"):
-        if amount < _NEXT_UNIT:
-            break
-        amount, unit = amount / 1000, larger
-    digits = 0 if unit == "B" else max(0, 3 - len(str(int(amount))))
-    return f"{amount:.{digits}f} {unit}"
+    return UNKNOWN if size_bytes is None else readable_size(size_bytes)
 
 
 def wrapped(text: str, indent: str = "") -> list[str]:

@@ -105,7 +105,7 @@ def test_a_broken_inventory_hides_no_problem_of_a_document(tmp_path: Path) -> No
     done = kadmin("validate", "plan.yaml", "--inventory", "inventory", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (3, "")
     assert "plan.yaml:2:25: error KA021" in done.stdout
-    said = "inventory:1:1: error KA001: this cannot be read: The inventory inventory has bad rows."
+    said = "inventory:1:1: error KA001: this cannot be read: The inventory inventory has bad rows;"
     assert said in done.stdout
     (tmp_path / "policy.yaml").write_text('kind: Policy\nspec: {codes: {KA001: "off", KA021: "off"}}\n')
     done = kadmin("validate", "plan.yaml", "--inventory", "inventory", "--policy", "policy.yaml", cwd=tmp_path)

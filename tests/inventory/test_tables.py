@@ -18,6 +18,7 @@ from kadmin.inventory import (
     BrokerRow,
     ClusterInventory,
     Inventory,
+    KafkaFacts,
     PartitionRow,
     read_inventory,
     write_inventory,
@@ -331,3 +332,11 @@ except UsageError as error:
     assert "need pyarrow" in done.stdout
     assert "--table csv" in done.stdout
     assert "pip install 'kadmin[spark]'" in done.stdout
+
+
+def test_facts_that_no_command_uses_are_read_over(tmp_path: Path) -> None:
+    write_inventory(Inventory(TAKEN_AT, {SINGLE_CLUSTER: ClusterInventory("one", (), ())}), tmp_path)
+    header = json.loads((tmp_path / "inventory.json").read_text())
+    unused = {"version": "2.0", "controller": 1, "controller_epoch": 7}
+    (tmp_path / "inventory.json").write_text(json.dumps({**header, "kafka": {**unused, "delete_topic_enable": False}}))
+    assert read_inventory(tmp_path).single().facts == KafkaFacts(delete_topic_enable=False)

@@ -70,7 +70,7 @@ def test_a_rate_below_what_producers_write_is_warned_about() -> None:
     found = throttle_of(RATE, [[TO_4, ALSO_TO_4]], STATE, {tp("a-0"): 60.0, tp("a-1"): 40.0})
     assert found is not None
     assert [warning.split(" for ")[0] for warning in found.warnings] == [
-        "broker 4 receives 100B/s",
-        "broker 1 sends 120B/s",
+        "broker 4 receives 100 B/s",
+        "broker 1 sends 120 B/s",
     ]
     assert all("never catch up" in warning for warning in found.warnings)

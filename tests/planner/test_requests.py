@@ -290,9 +290,9 @@ def test_an_entry_that_limits_leave_out_makes_no_room() -> None:
 
 def test_limits_in_bytes_need_sizes() -> None:
     bare = replace(EVEN, partitions=tuple(replace(row, size_bytes=None) for row in EVEN.partitions))
+    message = "spec.limits counts bytes, but 6 partitions have no size_bytes in the inventory"
     for limits in (ProposalLimits(max_bytes=1), ProposalLimits(max_bytes_in_per_broker=1)):
-        said = "spec.limits counts bytes, but 6 partitions have no size_bytes"
-        assert said in str(propose(bare, request(limits=limits)).error)
+        assert message in str(propose(bare, request(limits=limits)).error)
 
 
 def test_bytes_into_one_broker_are_limited() -> None:

@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kadmin.plan.model import DeletionPlan, ElectionPlan, Policy, ReassignmentPlan, RebalanceRequest, RecreationPlan
-from kadmin.plan.rules.deletion import check_deletion, touched_by_deletion
+from kadmin.plan.rules.deletion import check_deletion
 from kadmin.plan.rules.election import check_election, touched_by_election
-from kadmin.plan.rules.kind import Kind
 from kadmin.plan.rules.policy import check_policy
 from kadmin.plan.rules.reassignment import check_reassignment, touched_by_reassignment
 from kadmin.plan.rules.recreation import check_recreation
 from kadmin.plan.rules.request import check_request
-from kadmin.plan.rules.together import Named, check_beside
+from kadmin.plan.rules.together import Named, Touched, check_beside
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from kadmin.diagnostics import Diagnostic
     from kadmin.plan.model import Document
     from kadmin.plan.rules.world import World
 
-_KINDS: dict[type, Kind] = {
-    ReassignmentPlan: Kind(check_reassignment, touched_by_reassignment),
-    ElectionPlan: Kind(check_election, touched_by_election),
-    DeletionPlan: Kind(check_deletion, touched_by_deletion),
-    RecreationPlan: Kind(check_recreation),
-    RebalanceRequest: Kind(check_request),
-    Policy: Kind(check_policy),
+_RULES: dict[type, Callable[[Any, World | None, Policy | None], Iterator[Diagnostic]]] = {
+    ReassignmentPlan: check_reassignment,
+    ElectionPlan: check_election,
+    DeletionPlan: check_deletion,
+    RecreationPlan: check_recreation,
+    RebalanceRequest: check_request,
+    Policy: check_policy,
+}
+_TOUCHED: dict[type, Callable[[Any], Touched]] = {
+    ReassignmentPlan: touched_by_reassignment,
+    ElectionPlan: touched_by_election,
+    DeletionPlan: lambda plan: Touched(deleted=plan.topics),
 }
 
 
@@ -37,11 +41,14 @@ def check(document: Document, world: World | None = None, policy: Policy | None 
     Wrong cluster, unknown names, busy, not allowed, stale, dead. Without a world the document alone is checked; without
     a policy no policy's guards are.
     """
-    return tuple(_KINDS[type(document)].rules(document, world, policy))
+    return tuple(_RULES[type(document)](document, world, policy))
 
 
 def check_side_by_side(documents: Sequence[tuple[str, Document]]) -> Iterator[tuple[Diagnostic, ...]]:
     """Yield for each document, given with the name of its file, what it must not do beside those before it."""
-    named = [Named(file, each.header.cluster_id, _KINDS[type(each)].touched(each)) for file, each in documents]
+    named = [
+        Named(file, each.header.cluster_id, _TOUCHED.get(type(each), lambda _: Touched())(each))
+        for file, each in documents
+    ]
     for index, each in enumerate(named):
         yield tuple(check_beside(each, named[:index]))

@@ -14,7 +14,6 @@ from kadmin.diagnostics import Diagnostic
 from kadmin.errors import name_some
 from kadmin.plan import codes
 from kadmin.plan.model import STANDARD_DENY
-from kadmin.plan.rules.kind import Touched
 from kadmin.plan.rules.names import Directory, name_collisions, other_cluster, repeated_topics
 
 if TYPE_CHECKING:
@@ -28,6 +27,8 @@ if TYPE_CHECKING:
 INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state"})
 """Kafka `Topic.INTERNAL_TOPICS`: its tools refuse to delete them, its controller does not."""
 
+_TOPICS = ("spec", "topics")
+
 
 def check_deletion(plan: DeletionPlan, world: World | None, policy: Policy | None) -> Iterator[Diagnostic]:
     """Yield what is wrong with the deletion: names, its own guards, the policy's, and those that ask the cluster."""
@@ -35,10 +36,9 @@ def check_deletion(plan: DeletionPlan, world: World | None, policy: Policy | Non
         yield from other_cluster(plan, world.state.cluster_id)
         yield from Directory(world.state.assignment).missing_topics(plan.topics)
     yield from repeated_topics(plan.topics)
-    yield from _too_many(plan)
+    yield from _too_many(plan, policy)
     yield from _internal(plan)
     if policy is not None:
-        yield from _too_many_for_policy(plan, policy)
         yield from _protected(plan, policy)
     if world is not None:
         present = [topic for topic in plan.topics if topic in world.state.topics]
@@ -51,29 +51,22 @@ def check_deletion(plan: DeletionPlan, world: World | None, policy: Policy | Non
     yield from name_collisions(plan.topics)
 
 
-def touched_by_deletion(plan: DeletionPlan) -> Touched:
-    """Return what the plan touches."""
-    return Touched(deleted=plan.topics)
-
-
-def _too_many(plan: DeletionPlan) -> Iterator[Diagnostic]:
-    if len(plan.topics) > plan.allow_more_than:
-        message = f"{len(plan.topics)} topics are to be deleted, more than {plan.allow_more_than}"
-        hint = f"set spec.allow.more_than: {len(plan.topics)} if this is meant"
-        yield Diagnostic(codes.TOO_MANY_TOPICS, message, hint, field=("spec", "topics"))
+def _too_many(plan: DeletionPlan, policy: Policy | None) -> Iterator[Diagnostic]:
+    count, most = len(plan.topics), None if policy is None else policy.max_topics
+    if count > plan.allow_more_than:
+        message = f"{count} topics are to be deleted, more than {plan.allow_more_than}"
+        hint = f"set spec.allow.more_than: {count} if this is meant"
+        yield Diagnostic(codes.TOO_MANY_TOPICS, message, hint, field=_TOPICS)
+    if most is not None and count > most:
+        message = f"{count} topics are to be deleted, more than the policy's max_topics {most}"
+        yield Diagnostic(codes.TOO_MANY_TOPICS, message, "divide it into several plans", field=_TOPICS)
 
 
 def _internal(plan: DeletionPlan) -> Iterator[Diagnostic]:
-    for topic in plan.topics:
-        if topic in INTERNAL_TOPICS and not plan.allow_internal:
-            hint = "set spec.allow.internal: true if this is meant"
-            yield Diagnostic(codes.INTERNAL_TOPIC, f"{topic} is an internal topic of Kafka", hint, topic=topic)
-
-
-def _too_many_for_policy(plan: DeletionPlan, policy: Policy) -> Iterator[Diagnostic]:
-    if policy.max_topics is not None and len(plan.topics) > policy.max_topics:
-        message = f"{len(plan.topics)} topics are to be deleted, more than the policy's max_topics {policy.max_topics}"
-        yield Diagnostic(codes.TOO_MANY_TOPICS, message, "divide it into several plans", field=("spec", "topics"))
+    for topic in () if plan.allow_internal else plan.topics:
+        if topic in INTERNAL_TOPICS:
+            message = f"{topic} is an internal topic of Kafka"
+            yield Diagnostic(codes.INTERNAL_TOPIC, message, _waiver("internal"), topic=topic)
 
 
 def _protected(plan: DeletionPlan, policy: Policy) -> Iterator[Diagnostic]:
@@ -81,16 +74,13 @@ def _protected(plan: DeletionPlan, policy: Policy) -> Iterator[Diagnostic]:
         return
     for topic in plan.topics:
         # Kafka's internal topics have their own guard: the standard deny list does not guard them twice.
-        denied = _match(topic, _beyond_standard(policy.deny) if topic in INTERNAL_TOPICS else policy.deny)
+        beyond = STANDARD_DENY if topic in INTERNAL_TOPICS else ()
+        denied = _match(topic, (pattern for pattern in policy.deny if pattern not in beyond))
         if denied is None and _match(topic, policy.allow) is not None:
             continue
         why = "matches no pattern that may be deleted" if denied is None else f"matches the pattern {denied}"
         message = f"{topic} is protected: it {why}"
         yield Diagnostic(codes.PROTECTED_TOPIC, message, _waiver("protected"), topic=topic)
-
-
-def _beyond_standard(patterns: Iterable[str]) -> Iterator[str]:
-    return (pattern for pattern in patterns if pattern not in STANDARD_DENY)
 
 
 def _match(topic: str, patterns: Iterable[str]) -> str | None:
@@ -107,45 +97,37 @@ def _moving(plan: DeletionPlan, world: World) -> Iterator[Diagnostic]:
 
 
 def _in_use(plan: DeletionPlan, present: Iterable[str], facts: ClusterFacts) -> Iterator[Diagnostic]:
-    if plan.allow_active_consumers:
-        return
-    for topic in present:
+    for topic in () if plan.allow_active_consumers else present:
         if groups := facts.consumers.get(topic):
             message = f"consumer groups use {topic}: {name_some(map(escaped, groups))}"
             yield Diagnostic(codes.ACTIVE_CONSUMERS, message, _waiver("active_consumers"), topic=topic)
 
 
 def _offline(plan: DeletionPlan, present: Iterable[str], state: ClusterState) -> Iterator[Diagnostic]:
-    if plan.allow_offline_replicas:
-        return
-    for topic in present:
+    for topic in () if plan.allow_offline_replicas else present:
         holding = {broker for replicas in state.topics[topic].replicas.values() for broker in replicas}
         if dead := sorted(holding - set(state.brokers)):
-            message = (
-                f"{topic} has replicas on brokers that are not alive ({name_some(dead)}): its live copies go at once"
-            )
+            message = f"{topic} has replicas on dead brokers ({name_some(dead)}): only its live copies are deleted now"
             yield Diagnostic(codes.OFFLINE_REPLICAS, message, _waiver("offline_replicas"), topic=topic)
 
 
 def _disabled(plan: DeletionPlan, facts: ClusterFacts) -> Iterator[Diagnostic]:
     if facts.deletion_enabled is False and not plan.allow_deletion_disabled:
         message = "the brokers have delete.topic.enable=false: the controller would drop the request"
-        yield Diagnostic(codes.DELETION_DISABLED, message, _waiver("deletion_disabled"), field=("spec", "topics"))
+        yield Diagnostic(codes.DELETION_DISABLED, message, _waiver("deletion_disabled"), field=_TOPICS)
 
 
 def _comes_back(present: Iterable[str], facts: ClusterFacts) -> Iterator[Diagnostic]:
-    used = [topic for topic in present if facts.consumers.get(topic)] if facts.topics_create_themselves else ()
-    for topic in used:
-        message = f"the brokers have auto.create.topics.enable=true and {topic} is in use: it will come back empty"
-        hint = "stop its clients first"
-        yield Diagnostic(codes.COMES_BACK, message, hint, topic=topic, severity="warning")
+    for topic in present if facts.topics_create_themselves else ():
+        if facts.consumers.get(topic):
+            message = f"the brokers have auto.create.topics.enable=true and {topic} is in use: it will come back empty"
+            yield Diagnostic(codes.COMES_BACK, message, "stop its clients first", "warning", topic=topic)
 
 
 def _unchecked(facts: ClusterFacts) -> Iterator[Diagnostic]:
     for what in facts.unavailable:
         hint = "check it before the deletion"
-        message, field = escaped(what, 1_000), ("spec", "topics")
-        yield Diagnostic(codes.GUARD_UNCHECKED, message, hint, field=field, severity="warning")
+        yield Diagnostic(codes.GUARD_UNCHECKED, escaped(what, 1_000), hint, "warning", field=_TOPICS)
 
 
 def _waiver(name: str) -> str:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from kadmin.diagnostics import Diagnostic
 from kadmin.plan import codes
 from kadmin.plan.election import obstacle, off_preferred, scope_of
-from kadmin.plan.rules.kind import Touched
 from kadmin.plan.rules.names import Directory, other_cluster, repeated_partitions, repeated_topics
 from kadmin.plan.rules.pending import election_running
+from kadmin.plan.rules.together import Touched
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -49,12 +49,11 @@ def _not_electable(plan: ElectionPlan, world: World) -> Iterator[Diagnostic]:
     known = tuple(topic for topic in plan.topics if topic in state.topics)
     for partition in scope_of(replace(plan, topics=known), state):
         if partition in world.in_flight:
-            message, hint = f"{partition} is being reassigned", "elect when the reassignment is done"
-            yield _warning(codes.ELECTED_WHILE_REASSIGNED, message, hint, partition)
+            code, message = codes.ELECTED_WHILE_REASSIGNED, f"{partition} is being reassigned"
+            hint = "elect when the reassignment is done"
         elif state.replicas(partition) and off_preferred([partition], state) and (why := obstacle(partition, state)):
-            message = f"{partition} cannot be elected: {why}"
-            yield _warning(codes.NOT_ELECTABLE, message, "start the broker, or wait for it", partition)
-
-
-def _warning(code: str, message: str, hint: str, partition: TopicPartition) -> Diagnostic:
-    return Diagnostic(code, message, hint, partition=partition, topic=partition.topic, severity="warning")
+            code, message = codes.NOT_ELECTABLE, f"{partition} cannot be elected: {why}"
+            hint = "start the broker, or wait for it"
+        else:
+            continue
+        yield Diagnostic(code, message, hint, "warning", partition=partition, topic=partition.topic)

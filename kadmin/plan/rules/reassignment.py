@@ -11,10 +11,10 @@ from kadmin.errors import name_some
 from kadmin.plan import codes
 from kadmin.plan.min_isr import min_insync_replicas
 from kadmin.plan.model import Elect, ThrottleBy
-from kadmin.plan.rules.kind import Touched
 from kadmin.plan.rules.names import Directory, name_collisions, other_cluster, repeated_partitions
 from kadmin.plan.rules.pending import election_running, reassignment_running
-from kadmin.plan.units import format_size
+from kadmin.plan.rules.together import Touched
+from kadmin.plan.units import format_size, readable_size
 from kadmin.plan.waves import added, bytes_alone, moved_bytes
 
 if TYPE_CHECKING:
@@ -73,16 +73,13 @@ def _no_ops(plan: ReassignmentPlan) -> Iterator[Diagnostic]:
     for index, target in enumerate(plan.reassignments):
         if target.current == target.replicas:
             message = f"{target.partition}: target and current are both {list(target.replicas)}; it is skipped"
-            yield Diagnostic(
-                codes.NO_OP, message, partition=target.partition, field=_replicas_field(index), severity="warning"
-            )
+            field = _replicas_field(index)
+            yield Diagnostic(codes.NO_OP, message, severity="warning", partition=target.partition, field=field)
 
 
 def _replication_factors(plan: ReassignmentPlan, assignment: Assignment) -> Iterator[Diagnostic]:
     """Compare with `current`; `assignment` serves where that is not given."""
-    if plan.allow_replication_factor_change:
-        return
-    for index, target in enumerate(plan.reassignments):
+    for index, target in enumerate(() if plan.allow_replication_factor_change else plan.reassignments):
         base = _base(target, assignment)
         if base is not None and len(base) != len(target.replicas):
             message = f"{target.partition}: replication factor {len(base)} becomes {len(target.replicas)}"
@@ -110,22 +107,17 @@ def _wave_limits(plan: ReassignmentPlan) -> Iterator[Diagnostic]:
     for target in plan.reassignments:
         partition, limits = target.partition, plan.limits
         if (alone := bytes_alone(target)) > limits.max_payload:
-            message = (
-                f"{partition}: its payload alone has {alone} bytes, more than waves.max_payload {limits.max_payload}"
-            )
+            message = f"{partition}: its payload alone has {alone} bytes, above waves.max_payload {limits.max_payload}"
             yield Diagnostic(codes.TOO_BIG_FOR_A_WAVE, message, "raise spec.waves.max_payload", partition=partition)
-        elif limits.max_bytes is not None and target.current is not None and added(target):
-            yield from _moved_bytes(target, limits.max_bytes)
-
-
-def _moved_bytes(target: PartitionTarget, most: int) -> Iterator[Diagnostic]:
-    moved, partition = moved_bytes(target), target.partition
-    if moved is None:
-        message = f"{partition}: waves.max_bytes is given, but not the size_bytes of this partition"
-        yield Diagnostic(codes.SIZE_UNKNOWN, message, _ADD_SIZES, partition=partition)
-    elif moved > most:
-        message = f"{partition}: it moves {format_size(moved)}, more than waves.max_bytes {format_size(most)}"
-        yield Diagnostic(codes.TOO_BIG_FOR_A_WAVE, message, "raise spec.waves.max_bytes", partition=partition)
+        elif limits.max_bytes is None or target.current is None or not added(target):
+            continue
+        elif (moved := moved_bytes(target)) is None:
+            message = f"{partition}: waves.max_bytes is given, but not the size_bytes of this partition"
+            yield Diagnostic(codes.SIZE_UNKNOWN, message, _ADD_SIZES, partition=partition)
+        elif moved > limits.max_bytes:
+            sizes = f"{format_size(moved)}, more than waves.max_bytes {format_size(limits.max_bytes)}"
+            message, hint = f"{partition}: it moves {sizes}", "raise spec.waves.max_bytes"
+            yield Diagnostic(codes.TOO_BIG_FOR_A_WAVE, message, hint, partition=partition)
 
 
 def _throttle_sizes(plan: ReassignmentPlan) -> Iterator[Diagnostic]:
@@ -155,9 +147,7 @@ def _running(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]:
 
 def _fewer_racks(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]:
     """Compare racks before and after; a partition with a broker of unknown rack passes."""
-    if plan.allow_fewer_racks:
-        return
-    for target in plan.reassignments:
+    for target in () if plan.allow_fewer_racks else plan.reassignments:
         now = _rack_count(_base(target, world.state.assignment) or (), world.racks)
         then = _rack_count(target.replicas, world.racks)
         if now is not None and then is not None and then < now:
@@ -173,12 +163,9 @@ def _stale(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]:
         if target.current is None or now in {None, target.current, target.replicas}:
             continue
         if target.partition not in world.in_flight:
-            message = (
-                f"{target.partition}: the plan was made on {list(target.current)}, the cluster has {list(now or ())}"
-            )
-            yield Diagnostic(
-                codes.STALE_CURRENT, message, "make the plan again from a new snapshot", partition=target.partition
-            )
+            lists = f"the plan was made on {list(target.current)}, the cluster has {list(now or ())}"
+            message, hint = f"{target.partition}: {lists}", "make the plan again from a new snapshot"
+            yield Diagnostic(codes.STALE_CURRENT, message, hint, partition=target.partition)
 
 
 def _being_deleted(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]:
@@ -206,8 +193,10 @@ def _outlook(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]:
     """Compare the cluster before and after the plan."""
     before = world.state.assignment
     after = {target.partition: target.replicas for target in plan.reassignments if target.partition in before}
-    yield from _over_capacity(plan, before, after, world.facts)
-    yield from _crowded_leaders(plan, world, after)
+    if world.facts.capacities:
+        yield from _over_capacity(plan, before, after, world.facts)
+    if world.state.brokers:
+        yield from _crowded_leaders(plan, world, after)
     yield from _under_min_isr(plan, world)
 
 
@@ -215,8 +204,6 @@ def _over_capacity(
     plan: ReassignmentPlan, before: Assignment, after: Assignment, facts: ClusterFacts
 ) -> Iterator[Diagnostic]:
     """`after` holds what the plan changes. A broker that holds less than before is not reported."""
-    if not facts.capacities:
-        return
     held = _bytes(before, facts)
     will_hold = held.copy()
     will_hold.subtract(_bytes({partition: before[partition] for partition in after}, facts))
@@ -225,10 +212,8 @@ def _over_capacity(
     for broker in sorted(full):
         target = next((each for each in plan.reassignments if broker in added(each)), None)
         if target is not None:
-            message = (
-                f"broker {broker} would hold {format_size(will_hold[broker])}, and its capacity is "
-                f"{format_size(facts.capacities[broker])}"
-            )
+            hold, most = readable_size(will_hold[broker]), readable_size(facts.capacities[broker])
+            message = f"broker {broker} would hold {hold}, and its capacity is {most}"
             hint = "choose brokers with room, or free some first"
             yield Diagnostic(codes.OVER_CAPACITY, message, hint, partition=target.partition, broker=broker)
 
@@ -243,8 +228,6 @@ def _bytes(assignment: Assignment, facts: ClusterFacts) -> Counter[int]:
 
 def _crowded_leaders(plan: ReassignmentPlan, world: World, after: Assignment) -> Iterator[Diagnostic]:
     before, brokers = world.state.assignment, world.state.brokers
-    if not brokers:
-        return
     led, will_lead = _leaders(before), _leaders({**before, **after})
     share = len(before) / len(brokers)
     limit = max(MOST_LEADERS * share, MOST_LEADERS)
@@ -256,8 +239,8 @@ def _crowded_leaders(plan: ReassignmentPlan, world: World, after: Assignment) ->
                 f"before {led[broker]}; an even share is {share:.0f}"
             )
             hint = "put other brokers first in some of the lists"
-            found = Diagnostic(codes.LEADERS_CONCENTRATED, message, hint, partition=target.partition, broker=broker)
-            yield replace(found, severity="warning")
+            partition = target.partition
+            yield Diagnostic(codes.LEADERS_CONCENTRATED, message, hint, "warning", partition=partition, broker=broker)
 
 
 def _leaders(assignment: Assignment) -> Counter[int]:
@@ -269,9 +252,7 @@ def _under_min_isr(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]
         wanted = min_insync_replicas(target.partition.topic, world.state)
         alive = [broker for broker in target.replicas if broker in world.state.brokers]
         if len(alive) < wanted:
-            message = (
-                f"{target.partition}: live replicas would be {len(alive)}, and its min.insync.replicas is {wanted}"
-            )
+            message = f"{target.partition}: live replicas would be {len(alive)}, its min.insync.replicas is {wanted}"
             hint = "producers with acks=all would be refused; give it more replicas"
             field = _replicas_field(index)
             yield Diagnostic(codes.UNDER_MIN_ISR, message, hint, partition=target.partition, field=field)

@@ -30,13 +30,13 @@ def check_recreation(plan: RecreationPlan, world: World | None, _policy: Policy 
 
 def _existing(plan: RecreationPlan, world: World) -> Iterator[Diagnostic]:
     for index, topic in enumerate(plan.topics):
-        field = ("spec", "topics", index, "topic")
         if topic in world.state.topics:
             message, hint = f"{topic} exists; it was not changed", "take it out of the recipe"
-            yield Diagnostic(codes.TOPIC_EXISTS, message, hint, topic=topic, field=field)
         elif topic in world.state.requests.deletions:
             message, hint = f"{topic} is still being deleted", "wait until the deletion is done"
-            yield Diagnostic(codes.TOPIC_EXISTS, message, hint, topic=topic, field=field)
+        else:
+            continue
+        yield Diagnostic(codes.TOPIC_EXISTS, message, hint, topic=topic, field=("spec", "topics", index, "topic"))
 
 
 def _collisions(plan: RecreationPlan, world: World) -> Iterator[Diagnostic]:

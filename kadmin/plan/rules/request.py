@@ -62,7 +62,7 @@ def check_request(request: RebalanceRequest, world: World | None, _policy: Polic
 
 def check_scope(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diagnostic]:
     """Yield what is wrong with the request on a cluster."""
-    yield from unknown_names(request, scope)
+    yield from _unknown_names(request, scope)
     yield from _unsized(request, scope)
     yield from _ambiguous("replication_factor", request.replication_factor, scope.topics)
     yield from _ambiguous("broker_sets", request.broker_sets, scope.topics)
@@ -71,7 +71,7 @@ def check_scope(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diag
     yield from _pins(request, scope)
 
 
-def unknown_names(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diagnostic]:
+def _unknown_names(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diagnostic]:
     """Yield every broker and pinned partition of the request that the inventory does not have."""
     hint = f"its brokers are {name_some(sorted(scope.racks), most=10)}" if scope.racks else "it has no brokers"
     for field, broker in _named_brokers(request):

@@ -9,10 +9,19 @@ from kadmin.diagnostics import Diagnostic
 from kadmin.plan import codes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from kadmin.cluster.model import TopicPartition
-    from kadmin.plan.rules.kind import Touched
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """What a plan reassigns, deletes, and uses (topics that must exist); `elects` picks those it elects leaders of."""
+
+    reassigned: tuple[TopicPartition, ...] = ()
+    deleted: tuple[str, ...] = ()
+    used: tuple[str, ...] = ()
+    elects: Callable[[Iterable[TopicPartition]], tuple[TopicPartition, ...]] = lambda _: ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +69,9 @@ def _elections(document: Named, others: Sequence[Named]) -> Iterator[Diagnostic]
 
 def _meeting(met: Sequence[TopicPartition], file: str) -> Diagnostic:
     first, rest = met[0], f" and {len(met) - 1} more" if met[1:] else ""
-    return Diagnostic(
-        codes.ELECTED_WHILE_REASSIGNED,
-        f"{file} and this plan meet: one reassigns {first}{rest}, one elects its leader",
-        "let the reassignment elect: spec.elect: at_end",
-        partition=first,
-        topic=first.topic,
-        severity="warning",
-    )
+    message = f"{file} and this plan meet: one reassigns {first}{rest}, one elects its leader"
+    hint = "let the reassignment elect: spec.elect: at_end"
+    return Diagnostic(codes.ELECTED_WHILE_REASSIGNED, message, hint, "warning", partition=first, topic=first.topic)
 
 
 def _conflict(message: str, topic: str) -> Diagnostic:

@@ -20,7 +20,7 @@ from kadmin.planner.kernel.placement import Placement
 from kadmin.planner.kernel.placement_problem import NONE, NoPlanError, Solution
 
 if TYPE_CHECKING:
-    from kadmin.planner.kernel.placement_problem import Bools, Ints, PlacementProblem
+    from kadmin.planner.kernel.placement_problem import Ints, PlacementProblem
 
 _TRIED = 18
 """The most replicas of which every subset is tried."""
@@ -30,19 +30,18 @@ def free_bytes(problem: PlacementProblem, broker: int, size_bytes: int) -> tuple
     """Return the problem restricted to the partitions that leave `broker`, and its solution.
 
     A broker that is over its capacity already may stay over it, but receives nothing. Partitions whose other replicas
-    exceed a rack's cap already do not move. The solution is `proved` where
-    no other choice of replicas frees `size_bytes` with fewer bytes, or with as few bytes in fewer moves than its
-    `bound`. Raises NoPlanError where fewer bytes than that can leave the broker.
+    exceed a rack's cap already do not move. The solution is `proved` where no other choice of replicas frees
+    `size_bytes` with fewer bytes, or with as few bytes in fewer moves than its `bound`. Raises NoPlanError where fewer
+    bytes than that can leave the broker.
     """
     placement = Placement(problem)
     slots = np.argmax(placement.slots == broker, axis=1)
-    leaves = (placement.slots == broker).any(axis=1) & problem.movable & (problem.size > 0)
-    candidates = np.flatnonzero(leaves & _fits_racks(problem, broker))
+    candidates = np.flatnonzero((placement.slots == broker).any(axis=1) & problem.movable & (problem.size > 0))
     candidates = np.array([each for each in candidates.tolist() if _receivers(placement, each, slots[each])], np.int64)
     while True:
         if problem.size[candidates].sum() < size_bytes:
             room = int(problem.size[candidates].sum())
-            remedy = f"set spec.free.bytes: {room}" if room else "allow more in spec.topics or spec.brokers.no_receive"
+            remedy = f"set spec.free.bytes: {room}B" if room else "allow more in spec.topics or spec.brokers.no_receive"
             raise NoPlanError(f"only {room} bytes could go elsewhere", remedy, brokers=np.array([broker]))
         chosen, proved = smallest_cover(problem.size[candidates], size_bytes)
         stuck = _send_away(placement, candidates[chosen], slots)
@@ -100,16 +99,14 @@ def _best_subset(sizes: Ints, wanted: int) -> Ints:
     return np.flatnonzero([(best >> at) & 1 for at in range(len(sizes))])
 
 
-def _fits_racks(problem: PlacementProblem, broker: int) -> Bools:
-    """Whether the replicas of each partition on other brokers than this keep the caps of their racks."""
-    others = (problem.start != NONE) & (problem.start != broker)
-    rack = problem.brokers.rack[problem.start]
-    on_racks = [(others & (rack == each)).sum(axis=1) for each in range(problem.brokers.racks)]
-    return np.asarray((np.stack(on_racks, axis=1) <= problem.rack_cap[:, None]).all(axis=1))
-
-
 def _receivers(placement: Placement, partition: int, slot: int) -> list[int]:
-    brokers = range(len(placement.problem.brokers))
+    """Return the brokers that accept the replica of a slot; none where another rack holds too many of the partition."""
+    problem = placement.problem
+    others = placement.per_rack[partition].copy()
+    others[problem.brokers.rack[placement.slots[partition, slot]]] -= 1
+    if (others > problem.rack_cap[partition]).any():
+        return []
+    brokers = range(len(problem.brokers))
     return [broker for broker in brokers if placement.accepts(partition, broker, slot)]
 
 
