@@ -103,7 +103,7 @@ def _entry(entry: Entry) -> list[str]:
     return [*wrapped(f"  {entry}{target}{motion}", "    "), *_wrong(entry.findings, "    ")]
 
 
-def _wrong(findings: Iterable[Finding], indent: str) -> list[str]:
+def _wrong(findings: Iterable[Diagnostic], indent: str) -> list[str]:
     return [line for found in findings for line in wrapped(f"{indent}wrong: {found.message}", f"{indent}  ")]
 
 

@@ -71,7 +71,7 @@ class OpenOperation:
 class Evidence:
     """Everything that `diagnose` knows; `root` is the parent of kadmin's znodes.
 
-    `state` was read last; its details name the unreadable znodes. `first` and `last` are two readings of the admin nodes,
+    `state` was read last; its details name the unreadable znodes. `first` and `last` are readings of the admin nodes,
     `stayed_s` seconds apart: at least STAYS_S where there was a node. `deaf` holds the admin paths that the
     controller's session did not watch on any server, checked twice; `listening` those that it watches. `broker_configs`
     are by entity name, `<default>` included. `notifications` counts the notifications in each parent znode.
