@@ -5,14 +5,14 @@
     KadminError                     1  a bug in kadmin, when nothing below fits
     ├── InvalidInputError           3  a document, table or argument that can never be right
     ├── StalePlanError              4  the plan does not fit the live cluster (moved on, other cluster, unknown name)
-    ├── BusyError                   5  somebody else is at work: lock, unfinished operation, running reassignment
+    ├── BusyError                   5  another process is at work: lock, unfinished operation, running reassignment
     ├── UnreachableError            6  ZooKeeper not reachable, or no answer in time
     │   ├── NotAuthorizedError      6  reached, but not allowed
     │   └── NotZooKeeperModeError   6  reached, but no ZooKeeper-mode Kafka cluster lives there
     ├── UnknownOutcomeError         7  a write whose fate could not be learned
     ├── NotCompletedError           8  deadline passed, refused by the controller, or a local file not writable
     ├── InfeasibleError             9  a request that no plan can satisfy
-    ├── UsageError                 64  wrong flags, or a confirmation that nobody can give
+    ├── UsageError                 64  wrong flags, or a confirmation without a terminal
     └── StoppedError         128 + n  ended by signal n; the state is kept
 
 An error says three things: the message (what and where), the cause, and the next command to type. The command line
@@ -42,9 +42,9 @@ class KadminError(Exception):
         self.next_command = next_command
 
     def lines(self) -> list[str]:
-        """Return what a person is told: message, cause and next command, those that are known."""
-        told = {"error: ": self.message, "  cause: ": self.cause, "  next:  ": self.next_command}
-        return [f"{name}{text}" for name, text in told.items() if text]
+        """Return the lines for people: message, cause and next command, those that are known."""
+        parts = {"error: ": self.message, "  cause: ": self.cause, "  next:  ": self.next_command}
+        return [f"{name}{text}" for name, text in parts.items() if text]
 
 
 class InvalidInputError(KadminError):
@@ -98,7 +98,7 @@ class InfeasibleError(KadminError):
 
 
 class UsageError(KadminError):
-    """Wrong flags, or a confirmation needed where nobody can be asked."""
+    """Wrong flags, or a confirmation needed without a terminal to ask on."""
 
     exit_code = 64
 

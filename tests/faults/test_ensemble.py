@@ -129,7 +129,7 @@ def test_f10_a_quorum_that_is_lost_and_comes_back_is_waited_for(
     meanwhile = during(lose)
     outcome = run(cluster, plan, lambda event: told.append(getattr(event, "text", "")), time.monotonic() + 120)
     meanwhile.join()
-    assert outcome.message == "1 partition at their target"
+    assert outcome.message == "1 partition at the target"
     assert len(cluster.steps("wave")) == 1
 
 

@@ -237,7 +237,7 @@ def _decide_end(work: ReassignmentWork, observed: Observed, memory: Memory, now:
     if len(found[Progress.DONE]) < len(work.targets):
         return _out_of_sync(found)
     partitions = [target.partition for target in work.targets]
-    success = f"{count(len(partitions), 'partition')} at their target"
+    success = f"{count(len(partitions), 'partition')} at the target"
     if work.elect is Elect.AT_END:
         action = elect_scope(partitions, observed, memory, now)
         if action is not None:

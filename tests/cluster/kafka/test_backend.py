@@ -66,7 +66,7 @@ def test_waves_are_published_followed_and_verified(
     plan = ReassignmentPlan(PlanHeader(name="move"), targets, limits=WaveLimits(max_partitions=1))
     assert prepare(context, plan, {}).settled(dry_run=False) is None
     outcome = apply(context, plan, {}, 0)
-    assert outcome.message == "2 partitions at their target"
+    assert outcome.message == "2 partitions at the target"
     wait_assigned(connection, {first: (3, 4), second: (4, 2)})
     assert verify(context, plan).done
     (listing,) = context.operations.listings()

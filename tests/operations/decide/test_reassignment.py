@@ -178,7 +178,7 @@ def test_an_unanswered_probe_proves_nothing() -> None:
 def test_the_end_looks_at_every_partition_again() -> None:
     end = replace(HEARD, wave=2)
     done = {"a-0": (1, 4), "b-0": (2, 3)}
-    assert act(cluster(done), WAVE_1, memory=end) == Finish(OperationState.COMPLETED, "2 partitions at their target")
+    assert act(cluster(done), WAVE_1, memory=end) == Finish(OperationState.COMPLETED, "2 partitions at the target")
     failure(act(cluster({**done, "a-0": (1, 3)}), WAVE_1, memory=end), StalePlanError, OperationState.FAILED)
     short = cluster(done, states={"b-0": (2, (2,))})
     assert act(short, WAVE_1, memory=end) == Wait(UNDER_REPLICATED, 1)
@@ -192,7 +192,7 @@ def test_elect_at_end_elects_only_what_is_off() -> None:
     asked = Step(2, StepKind.ELECTION, "now", partitions=(tp("a-0"),))
     led = cluster({"a-0": (1, 4), "b-0": (2, 3)})
     assert act(led, WAVE_1, asked, memory=end, work=work) == Finish(
-        OperationState.COMPLETED, "2 partitions at their target"
+        OperationState.COMPLETED, "2 partitions at the target"
     )
     steps = (WAVE_1, *(replace(asked, number=number) for number in (2, 3, 4)))
     assert act(off, *steps[:3], memory=end, work=work) == PublishElection((tp("a-0"),))

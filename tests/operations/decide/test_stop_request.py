@@ -66,7 +66,7 @@ class TestAnyWish:
     def test_what_is_done_is_done(self, request_: StopRequest, state: OperationState) -> None:
         done = cluster({"a-0": (1, 4), "b-0": (2, 3)})
         action = decide(WORK, Observed(done, (WAVE_1,), request_), replace(HEARD, wave=2), 0.0)
-        assert action == Finish(OperationState.COMPLETED, "2 partitions at their target")
+        assert action == Finish(OperationState.COMPLETED, "2 partitions at the target")
         assert state is not OperationState.COMPLETED
 
     def test_a_cluster_without_a_controller_is_not_waited_for(

@@ -324,7 +324,7 @@ class ExecutorStates(RuleBasedStateMachine):
             assert run.outcome.operation_id is not None
             origin = self.practice.journal.record(run.outcome.operation_id).origin
             assert any(self._assigned(partition).replicas == replicas for partition, replicas in origin.items())
-        if run.outcome is None or "at their target" not in run.outcome.message or "already" in run.outcome.message:
+        if run.outcome is None or "at the target" not in run.outcome.message or "already" in run.outcome.message:
             return
         assert run.outcome.operation_id is not None
         record = self.practice.journal.record(run.outcome.operation_id)
