@@ -69,7 +69,7 @@ class Clock:
         """Whether the command's end has come."""
         return self.now() >= self.until
 
-    def stop_if_asked(self, kept: str, next_command: str) -> None:
+    def stop_if_asked(self, kept: str, next_command: str | None = None) -> None:
         """Raise StoppedError once a signal has come; `kept` says what is left on the cluster."""
         if self.stop_signal is not None:
             raise StoppedError(

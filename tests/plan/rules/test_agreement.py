@@ -35,7 +35,7 @@ def test_validate_on_a_snapshot_and_the_commands_that_act_refuse_the_same(random
 
 def test_every_code_of_one_document_is_expected_of_the_large_run() -> None:
     assert expected_codes()[0] == codes.DUPLICATE_PARTITION
-    assert expected_codes()[-1] == codes.INFEASIBLE
+    assert expected_codes()[-1] == list(codes.TABLE)[-1]
 
 
 @pytest.mark.parametrize("code", [codes.STALE_CURRENT, codes.TOPIC_EXISTS, codes.UNKNOWN_BROKER])

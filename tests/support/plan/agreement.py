@@ -1,6 +1,6 @@
 """Whether `validate` on a snapshot and the commands that act on the same state refuse the same documents.
 
-    python tests/support/plan/agreement.py --cases 100000 --seed 1
+    PYTHONPATH=tests python tests/support/plan/agreement.py --cases 100000 --seed 1
 
 A case is a random small cluster and a random document. `diff` and `apply` examine a plan on the state itself, `propose`
 plans a request on the snapshot, and `validate --inventory` reads the document's text beside the snapshot. The script
