@@ -227,7 +227,7 @@ EDITED: dict[str, tuple[set[int], str, Callable[[str], str]]] = {
         "keep one of them",
         lambda text: text.replace('"replicas": [2, 3]', '"replicas": [2, 2]'),
     ),
-    "F32-edited-current": ({4}, "stale", lambda text: text.replace('"current": [1, 2]', '"current": [4, 2]')),
+    "F32-edited-current": ({4}, "KA043", lambda text: text.replace('"current": [1, 2]', '"current": [4, 2]')),
     "F32-edited-cluster": ({4}, CLUSTER_ID, lambda text: text.replace(CLUSTER_ID, "B" * 22)),
     "F32-truncated": ({3}, "plan.yaml:1:", lambda text: text[: len(text) // 2]),
     "F32-empty": ({3}, "empty", lambda _: ""),

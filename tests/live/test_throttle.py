@@ -68,7 +68,7 @@ def test_f39_a_deadline_leaves_it_while_copies_run_and_resume_takes_it_off(clust
         cluster.configure(f"brokers/{broker}", FAST)
     resumed = cluster.kadmin("resume", "--yes", "--timeout", "60")
     assert resumed.status == 0, resumed.err
-    assert "kept throttles that others changed meanwhile: " in resumed.err
+    assert "kept throttles that another client changed: " in resumed.err
     assert "brokers/1 follower.replication.throttled.rate = 777000000" in resumed.err
     assert cluster.state(topic).replicas(TopicPartition(topic, 0)) == (2, 4)
     after = cluster.throttles(topic)

@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyspark
 import pytest
 from family import SIZES, cluster, inventory
 from pyarrow import parquet
@@ -318,13 +317,6 @@ for master in ("local[1]", "local-cluster[2,1,1024]"):
     one_thread, left_by_one, two_workers, left_by_two = done.stdout.splitlines()
     assert left_by_one == left_by_two == "False"
     assert one_thread == two_workers == json.dumps(plans(local.propose(request(), tmp_path, Options()))[SINGLE_CLUSTER])
-
-
-def test_workers_import_pyspark_where_it_is_compiled_and_not_from_sparks_zip(session: SparkSession) -> None:
-    def place(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield from (pa.RecordBatch.from_pydict({"place": [pyspark.__file__]}) for _ in batches)
-
-    assert {row[0] for row in session.range(1).mapInArrow(place, "place string").collect()} == {pyspark.__file__}
 
 
 def test_a_session_that_was_there_is_left_running(session: SparkSession, tmp_path: Path) -> None:
