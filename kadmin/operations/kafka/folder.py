@@ -163,7 +163,7 @@ class FolderOperations:
     def ask(self, operation_id: str, request: StopRequest) -> StopRequest:
         """Leave a request for the runner and return the one that holds now: this one, or a stronger one."""
         before = self.request(operation_id)
-        if before is not None and before.stop >= request.stop:
+        if before is not None and before.covers(request):
             return before
         self._write(f"operations/{operation_id}/request", encode_request(request))
         return request

@@ -35,6 +35,10 @@ class StopRequest:
     at: str
     allow_foreign: bool = False
 
+    def covers(self, other: StopRequest) -> bool:
+        """Whether the other request asks for nothing more: it is no stronger, and lets nothing more start."""
+        return (self.stop, self.allow_foreign) >= (other.stop, other.allow_foreign)
+
     def __str__(self) -> str:
         verb = {Stop.PAUSE: "pause", Stop.CANCEL: "cancel", Stop.CANCEL_NOW: "cancel at once"}[self.stop]
         return f"asked to {verb} by {self.by} at {self.at}"

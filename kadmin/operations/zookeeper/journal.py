@@ -97,7 +97,7 @@ class Journal:
         path, data = self._paths.request(operation_id), encode_request(request)
         node = self._store.get(path)
         pending = None if node is None else self._request(node)
-        if pending is not None and pending.stop >= request.stop:
+        if pending is not None and pending.covers(request):
             return pending
         op = Create(path, data, self._store.acl("/admin")) if node is None else SetData(path, data, node.version)
 
