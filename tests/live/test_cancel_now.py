@@ -176,5 +176,5 @@ def test_what_is_done_stays(cluster: Cluster, tmp_path: Path) -> None:
     topic = cluster.create_topic({0: [1, 2]})
     assert cluster.kadmin("apply", document(tmp_path / "p.json", reassignment(topic, {0: [2, 1]})), "--yes").status == 0
     operation_id = cluster.history()[-1].operation_id
-    assert "nothing was in flight" in cancel(cluster, operation_id)
+    assert "1 partition at the target" in cancel(cluster, operation_id)
     assert cluster.state(topic).replicas(TopicPartition(topic, 0)) == (2, 1), "what is done stays"

@@ -199,7 +199,7 @@ def test_somebody_elses_reassignment_and_a_dead_target(ill: Cluster, tmp_path: P
     with ill.stuck_reassignment(topic, 0):
         found = examine(ill)
         assert set(found) == {"foreign-node", "missing-brokers"}
-        assert f"{topic}-0: broker {UNREGISTERED} is not alive" in found["foreign-node"]["evidence"]
+        assert f"{topic}-0: brokers that are not alive: {UNREGISTERED}" in found["foreign-node"]["evidence"]
         flaws = inspect(ill)["reassignment"]["entries"][0]["flaws"]
         assert [each["flaw"] for each in flaws] == ["dead-broker"]
         plan = document(tmp_path / "plan.json", reassignment(topic, {0: [2, 3, 1]}))

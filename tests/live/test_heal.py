@@ -48,7 +48,7 @@ def can_be_deaf(cluster: Cluster) -> bool:
     return claim("node_deleted_by_hand").seen[cluster.version_text] == "not seen"
 
 
-def cures(cluster: Cluster) -> Sequence[Step]:
+def repairs(cluster: Cluster) -> Sequence[Step]:
     """The steps of the latest heal."""
     heals = [listing for listing in cluster.history() if listing.kind is OperationKind.HEAL]
     assert heals[-1].status.state is OperationState.COMPLETED
@@ -72,7 +72,7 @@ def reassigns(cluster: Cluster, folder: Path) -> None:
 def heal_a_loop(cluster: Cluster) -> None:
     """Heal; 0.10.2 needs its brokers restarted besides, and heal says so."""
     healed = cluster.kadmin("heal", "--yes", "--timeout", "180")
-    assert b'"cure"' in (cluster.get(f"/kadmin/operations/{cluster.history()[-1].operation_id}/steps/000001") or b"")
+    assert b'"repair"' in (cluster.get(f"/kadmin/operations/{cluster.history()[-1].operation_id}/steps/000001") or b"")
     if claim("loop_without_its_cause").seen[cluster.version_text] == "ends":
         assert healed.status == 0, healed.err
     else:
@@ -119,7 +119,7 @@ def test_a_deaf_controller_is_moved_and_the_plan_runs(cluster: Cluster, tmp_path
     healed = heal(cluster)
     assert healed.status == 0, healed.err
     assert cluster.controllers.epoch() == started + 1
-    assert [step.replaced for step in cures(cluster)] == [None]
+    assert [step.replaced for step in repairs(cluster)] == [None]
     assert cluster.kadmin("resume", "--yes").status == 0
     assert cluster.kadmin("verify", plan).status == 0
 
@@ -132,7 +132,7 @@ def test_a_good_node_that_a_deaf_controller_missed_stays_and_runs(cluster: Clust
         cluster.raw.create(f"/kafka{REASSIGN}", json.dumps({"version": 1, "partitions": [entry]}).encode())
         healed = heal(cluster)
         assert healed.status == 0, healed.err
-        assert f"begins with {topic}-0" in healed.err
+        assert f"{topic}-0" in healed.err
         assert cluster.state(topic).replicas(TopicPartition(topic, 0)) == (2, 3)
     reassigns(cluster, tmp_path)
 
@@ -145,7 +145,7 @@ def test_a_leftover_probe_is_cleared_by_the_next_controller(cluster: Cluster, tm
         healed = heal(cluster)
         assert healed.status == 0, healed.err
         assert cluster.get(REASSIGN) is None
-        assert [step.replaced for step in cures(cluster)] == [None]
+        assert [step.replaced for step in repairs(cluster)] == [None]
     reassigns(cluster, tmp_path)
 
 
@@ -169,7 +169,7 @@ def test_a_node_that_no_controller_should_read_goes_with_the_controller(
         before, healed = cluster.controllers.epoch(), heal(cluster)
         assert healed.status == 0, healed.err
         assert cluster.controllers.epoch() == before + 1
-        (step,) = cures(cluster)
+        (step,) = repairs(cluster)
         assert step.replaced is not None
         assert (step.replaced.path, step.replaced.data) == (path, data)
     reassigns(cluster, tmp_path)
@@ -228,7 +228,7 @@ def test_a_zombie_goes_with_the_controller(cluster: Cluster, tmp_path: Path) -> 
         cluster.raw.create(f"/kafka{REASSIGN}", json.dumps({"version": 1, "partitions": [entry]}).encode())
         healed = heal(cluster)
         assert healed.status == 0, healed.err
-        assert cures(cluster)[0].replaced is not None
+        assert repairs(cluster)[0].replaced is not None
     reassigns(cluster, tmp_path)
 
 
@@ -248,18 +248,18 @@ def test_a_lost_reply_is_looked_for_and_nothing_is_done_twice(cluster: Cluster, 
     cluster.raw.create(f"/kafka{REASSIGN}", b"null")
     threading.Event().wait(1)
 
-    def cures_now(frame: Frame) -> bool:
-        return frame.side is Side.REQUEST and frame.op == MULTI and b'"cure"' in frame.body
+    def repairs_now(frame: Frame) -> bool:
+        return frame.side is Side.REQUEST and frame.op == MULTI and b'"repair"' in frame.body
 
     before, (host, port) = cluster.controllers.epoch(), cluster.connect.split("/")[0].split(":")
     with FaultProxy((host, int(port))) as proxy:
-        proxy.faults.append(Fault(Action.CUT_AFTER, cures_now, then=proxy.refuse))
+        proxy.faults.append(Fault(Action.CUT_AFTER, repairs_now, then=proxy.refuse))
         unknown = cluster.kadmin("heal", "--yes", connect=f"{proxy.connect_string}/kafka")
     assert unknown.status == 7, unknown.err
     again = cluster.kadmin("heal", "--yes", "--lock-timeout", "30")
     assert again.status == 0, again.err
     assert cluster.controllers.epoch() == before + 1
-    assert len(cures(cluster)) == 1, "the unfinished heal was taken over"
+    assert len(repairs(cluster)) == 1, "the unfinished heal was taken over"
     reassigns(cluster, tmp_path)
 
 
