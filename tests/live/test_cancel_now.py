@@ -153,7 +153,7 @@ def test_a_lost_reply_does_not_move_the_controller_twice(cluster: Cluster, tmp_p
         host, port = cluster.connect.split("/")[0].split(":")
         with FaultProxy((host, int(port))) as proxy:
             proxy.faults.append(Fault(Action.CUT_AFTER, supersedes, then=proxy.refuse))
-            with pytest.raises(KadminError, match=r"outcome|did not answer"):
+            with pytest.raises(KadminError, match="outcome"):
                 cancel(cluster, operation_id, connect=f"{proxy.connect_string}/kafka")
         assert "1 partition back at the original replicas" in cancel(cluster, operation_id)
         assert cluster.state(topic).replicas(TopicPartition(topic, 0)) == (2, 1)

@@ -106,7 +106,7 @@ def test_cancel_publishes_no_further_wave_and_rollback_restores_the_original_ord
     with run.in_its_first_wave() as runner:
         cancelled = cluster.kadmin("cancel", run.operation, "--yes")
         assert cancelled.status == 0, cancelled.err
-        assert cluster.kadmin("pause").status == 0, "the stronger target stands"
+        assert cluster.kadmin("pause").status == 0, "the stronger request holds"
     _, story = runner.communicate(timeout=60)
     assert runner.returncode == 8, story.decode()
     assert b"cancelled" in story
