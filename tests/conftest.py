@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 from kazoo.client import KazooClient
+from support.zookeeper.fault_proxy import FaultProxy
 
+from kadmin.cluster.zookeeper.addresses import parse_connect_string
 from kadmin.sandbox import Sandbox, SandboxSpec
 
 if TYPE_CHECKING:
@@ -66,6 +68,13 @@ def chroot(zookeeper: Sandbox) -> Iterator[str]:
     yield f"{zookeeper.connect_string}{path}"
     client.stop()
     client.close()
+
+
+@pytest.fixture
+def proxy(chroot: str) -> Iterator[FaultProxy]:
+    """A way to the same ZooKeeper on which things break."""
+    with FaultProxy(parse_connect_string(chroot).servers[0]) as listening:
+        yield listening
 
 
 @pytest.fixture(scope="session", params=VERSIONS)

@@ -54,12 +54,12 @@ def test_a_class_name_belongs_to_one_class() -> None:
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
+    circle: list[str] = []
     try:
         TopologicalSorter({module: imported(tree) for module, tree in TREES.items()}).prepare()
     except CycleError as error:
-        circle: list[str] = error.args[1]
-        arrows = [f"{importer} imports {module}" for module, importer in pairwise(circle)]
-        raise AssertionError("\n".join(arrows)) from error
+        circle = error.args[1]
+    assert [f"{importer} imports {module}" for module, importer in pairwise(circle)] == []
 
 
 def test_modules_are_short() -> None:

@@ -4,12 +4,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.controller.simple_controller import SimpleController
-from support.zookeeper.fault_proxy import FaultProxy
 
 from kadmin.cluster.zookeeper.addresses import parse_connect_string
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from support.zookeeper.fault_proxy import FaultProxy
 
 
 @pytest.fixture
@@ -17,13 +18,6 @@ def cluster(chroot: str) -> Iterator[SimpleController]:
     """A cluster whose controller is a SimpleController, on a real ZooKeeper."""
     with SimpleController(chroot) as found:
         yield found
-
-
-@pytest.fixture
-def proxy(chroot: str) -> Iterator[FaultProxy]:
-    """A way to the same ZooKeeper on which things break."""
-    with FaultProxy(parse_connect_string(chroot).servers[0]) as listening:
-        yield listening
 
 
 @pytest.fixture

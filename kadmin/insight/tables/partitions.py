@@ -20,6 +20,24 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import Broker, ClusterState, Topic, TopicPartition
     from kadmin.insight.tables.table import Cell
 
+
+class PartitionCondition(StrEnum):
+    """A condition of a partition that is not normal, by the names of Kafka's tools and metrics."""
+
+    NO_STATE = "no-state"
+    """The state znode is absent (the controller has not created it yet) or cannot be read."""
+    OFFLINE = "offline"
+    UNDER_REPLICATED = "under-replicated"
+    """A replica is out of sync; those that are being added do not count."""
+    UNDER_MIN_ISR = "under-min-isr"
+    AT_MIN_ISR = "at-min-isr"
+    """After one more loss, writes with acks=all are refused."""
+    NOT_PREFERRED = "not-preferred"
+    """The leader is not the first replica."""
+    MOVING = "moving"
+
+
+CONDITIONS = tuple(each.value.replace("-", "_") for each in PartitionCondition)
 BROKERS = (
     "broker_id",
     "alive",
@@ -38,34 +56,12 @@ TOPICS = (
     "partitions",
     "replication_factor",
     "min_isr",
-    "no_state",
-    "offline",
-    "under_replicated",
-    "under_min_isr",
-    "at_min_isr",
-    "not_preferred",
-    "moving",
+    *CONDITIONS,
     "being_deleted",
     "topic_id",
     "format_version",
 )
 PARTITIONS = ("topic", "partition", "leader", "replicas", "isr", "min_isr", "condition", "leader_epoch")
-
-
-class PartitionCondition(StrEnum):
-    """A condition of a partition that is not normal, by the names of Kafka's tools and metrics."""
-
-    NO_STATE = "no-state"
-    """The state znode is absent (the controller has not created it yet) or cannot be read."""
-    OFFLINE = "offline"
-    UNDER_REPLICATED = "under-replicated"
-    """A replica is out of sync; those that are being added do not count."""
-    UNDER_MIN_ISR = "under-min-isr"
-    AT_MIN_ISR = "at-min-isr"
-    """After one more loss, writes with acks=all are refused."""
-    NOT_PREFERRED = "not-preferred"
-    """The leader is not the first replica."""
-    MOVING = "moving"
 
 
 def conditions_of(state: ClusterState) -> dict[TopicPartition, tuple[PartitionCondition, ...]]:
@@ -128,13 +124,7 @@ def topic_table(state: ClusterState) -> Table:
             len(topic.replicas),
             tuple(sorted({len(replicas) for replicas in topic.replicas.values()})),
             min_insync_replicas(topic.name, state),
-            counts[PartitionCondition.NO_STATE],
-            counts[PartitionCondition.OFFLINE],
-            counts[PartitionCondition.UNDER_REPLICATED],
-            counts[PartitionCondition.UNDER_MIN_ISR],
-            counts[PartitionCondition.AT_MIN_ISR],
-            counts[PartitionCondition.NOT_PREFERRED],
-            counts[PartitionCondition.MOVING],
+            *(counts[each] for each in PartitionCondition),
             topic.name in state.requests.deletions,
             topic.topic_id,
             topic.format_version if isinstance(topic, TopicNode) else None,

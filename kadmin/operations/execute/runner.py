@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
 from kadmin.cluster.model import Listening
 from kadmin.errors import KadminError, NotCompletedError, count, name_some
@@ -110,7 +110,8 @@ class Runner:
         self._answer(request)
         return observed
 
-    def _cancelling(self, request: StopRequest | None) -> bool:
+    @staticmethod
+    def _cancelling(request: StopRequest | None) -> TypeGuard[StopRequest]:
         return request is not None and request.stop is Stop.CANCEL_NOW
 
     def _remember(self, observed: Observed) -> None:
@@ -129,7 +130,7 @@ class Runner:
 
     def _decide(self, observed: Observed) -> Doing:
         request = observed.request
-        if request is None or not self._cancelling(request):
+        if not self._cancelling(request):
             return decide(self._work, observed, self._memory, self._context.clock.now())
         if not isinstance(self._work, ReassignmentWork):
             raise NotCompletedError(
@@ -229,7 +230,7 @@ class Runner:
         self._lease = lease
 
     def _finish(self, finish: Finish, observed: Observed) -> str:
-        if self._cancelling(observed.request) and observed.request is not None:
+        if self._cancelling(observed.request):
             if finish.error is not None:
                 raise finish.error
             left = copies_left(self._context, self._record, observed)

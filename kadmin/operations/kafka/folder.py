@@ -38,10 +38,10 @@ from kadmin.operations.record.codec import (
 )
 from kadmin.operations.record.holder import Holder, Lease, lost_lock
 from kadmin.operations.record.record import (
-    KEPT_OPERATIONS,
     Author,
     OperationState,
     OperationStatus,
+    beyond_kept,
     require_transition,
 )
 
@@ -192,8 +192,7 @@ class FolderOperations:
     def prune(self, lease: Lease) -> None:
         """Remove the oldest finished operations beyond those that are kept for `history`."""
         self._require(lease)
-        finished = [each for each in self.listings() if each.status.state.finished]
-        for each in finished[: max(0, len(finished) - KEPT_OPERATIONS)]:
+        for each in beyond_kept(self.listings()):
             shutil.rmtree(self._folder / "operations" / each.operation_id)
 
     def write_step(self, step: Step, lease: Lease) -> None:

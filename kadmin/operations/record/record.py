@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from kadmin.errors import KadminError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from kadmin.cluster.model import Assignment, TopicPartition
     from kadmin.insight.diagnosis.health import Health
@@ -186,3 +186,9 @@ class Listing:
     plan_digest: str
     created_at: str
     author: Author
+
+
+def beyond_kept(listings: Iterable[Listing]) -> tuple[Listing, ...]:
+    """Return the finished operations that a store keeps no longer; `listings` come oldest first."""
+    finished = [each for each in listings if each.status.state.finished]
+    return tuple(finished[: max(0, len(finished) - KEPT_OPERATIONS)])

@@ -20,7 +20,7 @@ from kadmin.operations.record.codec import (
     restate,
 )
 from kadmin.operations.record.holder import lost_lock
-from kadmin.operations.record.record import KEPT_OPERATIONS, OperationState, OperationStatus, require_transition
+from kadmin.operations.record.record import OperationState, OperationStatus, beyond_kept, require_transition
 from kadmin.operations.zookeeper.lock import lease_checks
 from kadmin.operations.zookeeper.transaction import write
 
@@ -155,10 +155,9 @@ class Journal:
 
         self._commit([SetData(path, data, node.version), *beside], lease, happened)
 
-    def prune(self, lease: Lease, keep: int = KEPT_OPERATIONS) -> None:
-        """Remove the oldest finished operations beyond `keep`."""
-        finished = [listing for listing in self.listings() if listing.status.state.finished]
-        for listing in finished[: max(0, len(finished) - keep)]:
+    def prune(self, lease: Lease) -> None:
+        """Remove the oldest finished operations beyond those that are kept for `history`."""
+        for listing in beyond_kept(self.listings()):
             self._remove(listing.operation_id, lease)
 
     def _remove(self, operation_id: str, lease: Lease) -> None:

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 from kazoo.client import KazooClient
 from kazoo.security import make_acl
-from support.zookeeper.fault_proxy import GET_DATA, Action, Fault, FaultProxy, Side
+from support.zookeeper.fault_proxy import GET_DATA, Action, Fault, Side
 from support.zookeeper.recorded_znodes import CLUSTERS, OLD_CONSUMERS, recorded
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.payloads import encode_election, encode_reassignment
-from kadmin.cluster.zookeeper.addresses import parse_connect_string
 from kadmin.cluster.zookeeper.model import Create, Delete, SetData, details_of
 from kadmin.cluster.zookeeper.reader import consumer_groups, read_cluster, read_tolerantly, require_kafka_cluster
 from kadmin.cluster.zookeeper.store import Store
@@ -23,7 +22,7 @@ from kadmin.errors import NotAuthorizedError, NotCompletedError, NotZooKeeperMod
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from support.zookeeper.fault_proxy import Frame
+    from support.zookeeper.fault_proxy import FaultProxy, Frame
 
     from kadmin.cluster.zookeeper.model import Op
     from kadmin.sandbox import Sandbox
@@ -224,12 +223,6 @@ def test_a_controller_znode_that_is_no_json(store: Store) -> None:
     write(store, SetData("/controller", b"1", -1))
     with pytest.raises(NotCompletedError, match="/controller"):
         require_kafka_cluster(store)
-
-
-@pytest.fixture
-def proxy(chroot: str) -> Iterator[FaultProxy]:
-    with FaultProxy(parse_connect_string(chroot).servers[0]) as listening:
-        yield listening
 
 
 @pytest.fixture

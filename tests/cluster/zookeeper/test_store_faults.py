@@ -13,7 +13,6 @@ from support.zookeeper.fault_proxy import (
     MULTI,
     Action,
     Fault,
-    FaultProxy,
     reply_number,
     reply_of,
     request_number,
@@ -28,13 +27,11 @@ from kadmin.errors import UnknownOutcomeError, UnreachableError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from support.zookeeper.fault_proxy import (
+        FaultProxy,
+    )
+
 pytestmark = pytest.mark.zookeeper
-
-
-@pytest.fixture
-def proxy(chroot: str) -> Iterator[FaultProxy]:
-    with FaultProxy(parse_connect_string(chroot).servers[0]) as listening:
-        yield listening
 
 
 @pytest.fixture

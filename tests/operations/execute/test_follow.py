@@ -8,10 +8,11 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
 import pytest
+from support.executor.fast_clock import FastClock
 
 from kadmin.errors import KadminError, NotAuthorizedError, NotCompletedError, StoppedError, UnreachableError
 from kadmin.operations import events
-from kadmin.operations.context import POLL_S, Clock
+from kadmin.operations.context import POLL_S
 from kadmin.operations.decide.actions import Finish, Wait
 from kadmin.operations.execute.follow import OUTAGE_S, Loop, follow
 from kadmin.operations.record.record import OperationState
@@ -21,20 +22,6 @@ if TYPE_CHECKING:
 
 DONE = Finish(OperationState.COMPLETED, "done")
 LOST = UnreachableError("No answer.")
-
-
-class FastClock(Clock):
-    """A clock on which every wait passes at once."""
-
-    def __init__(self, until: float = float("inf")) -> None:
-        super().__init__(until)
-        self.time = 0.0
-
-    def now(self) -> float:
-        return self.time
-
-    def wait(self, seconds: float) -> None:
-        self.time += seconds
 
 
 @dataclass

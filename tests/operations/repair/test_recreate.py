@@ -10,7 +10,7 @@ import yaml
 from support.cli.in_process import command
 from support.controller.simple_controller import CLUSTER_ID, Manner, SimpleController
 from support.documents.plans import deletion, document
-from support.zookeeper.fault_proxy import MULTI, Action, Fault, FaultProxy
+from support.zookeeper.fault_proxy import MULTI, Action, Fault
 
 from kadmin.cluster.zookeeper.addresses import parse_connect_string
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from support.cli.in_process import Answer
+    from support.zookeeper.fault_proxy import FaultProxy
 
 pytestmark = pytest.mark.zookeeper
 
@@ -30,12 +31,6 @@ ASSIGNMENT = {0: [1, 2], 1: [2, 3], 2: [3, 1]}
 def cluster(chroot: str) -> Iterator[SimpleController]:
     with SimpleController(chroot) as found:
         yield found
-
-
-@pytest.fixture
-def proxy(chroot: str) -> Iterator[FaultProxy]:
-    with FaultProxy(parse_connect_string(chroot).servers[0]) as listening:
-        yield listening
 
 
 @pytest.fixture

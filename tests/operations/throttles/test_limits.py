@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 import pytest
+from support.executor.fast_clock import FastClock
 from support.executor.throttling import (
     LOCKED,
     OFF,
@@ -34,26 +35,12 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.zookeeper
 
 
-class Hours(Clock):
-    """A clock whose waits pass at once."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.time = 0.0
-
-    def now(self) -> float:
-        return self.time
-
-    def wait(self, seconds: float) -> None:
-        self.time += seconds
-
-
 def test_no_more_than_a_thousand_notifications_a_minute(store: Store) -> None:
     topics = [f"t{number:04d}" for number in range(PER_MINUTE + 100)]
     seed(store, {topic: {0: (1, 2)} for topic in topics})
     lease = Lock(store, PATHS, Clock()).take(LOCKED, 0)
     record = recorded(store, targets(topics))
-    clock = Hours()
+    clock = FastClock()
     clock.until = 59.0
     with pytest.raises(NotCompletedError, match="deadline"):
         throttling(store, record, clock=clock).set_up(lease)

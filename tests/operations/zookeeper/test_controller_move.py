@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from support.executor.fast_clock import FastClock
 
 from kadmin.cluster.zookeeper.model import Create, Delete, SetData, Znode
 from kadmin.errors import NotCompletedError, StoppedError
-from kadmin.operations.context import Clock
 from kadmin.operations.zookeeper.backend import zookeeper_context
 from kadmin.operations.zookeeper.controller_move import (
     PATIENCE_S,
@@ -30,20 +30,6 @@ if TYPE_CHECKING:
 NODE = "/admin/reassign_partitions"
 ELECTION = "/admin/preferred_replica_election"
 SESSIONS = {1: 11, 2: 22}
-
-
-class Watch(Clock):
-    """A clock that a test moves; waiting moves it too."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.time = 0.0
-
-    def now(self) -> float:
-        return self.time
-
-    def wait(self, seconds: float) -> None:
-        self.time += seconds
 
 
 def seen(*watching: int, complete: bool = True, controller: int | None = 0) -> ControllerLook:
@@ -93,7 +79,7 @@ def context(store: Store) -> ZooKeeperContext:
     store.multi([Create(path, b"") for path in paths])
     store.multi([Create("/brokers/ids/1", b"{}", ephemeral=True), Create("/controller", b"{}", ephemeral=True)])
     store.multi([Create("/controller_epoch", b"1")])
-    return zookeeper_context(store, Paths(), Watch(), lambda _: None)
+    return zookeeper_context(store, Paths(), FastClock(), lambda _: None)
 
 
 @pytest.mark.zookeeper

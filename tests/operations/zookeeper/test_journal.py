@@ -74,13 +74,16 @@ def test_an_operation_that_is_not_there_is_told_by_name(store: Store, lease: Lea
         Journal(store, PATHS).status("op-9")
 
 
-def test_the_oldest_finished_operations_are_pruned_the_unfinished_never(store: Store, lease: Lease) -> None:
+def test_the_oldest_finished_operations_are_pruned_the_unfinished_never(
+    store: Store, lease: Lease, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kadmin.operations.record.record.KEPT_OPERATIONS", 2)
     journal = Journal(store, PATHS)
     for number in range(6):
         journal.create(record(f"op-{number}"), lease, "now")
         if number:
             journal.set_status(f"op-{number}", OperationStatus(OperationState.FAILED, "later"), lease)
-    journal.prune(lease, keep=2)
+    journal.prune(lease)
     assert [listing.operation_id for listing in journal.listings()] == ["op-0", "op-4", "op-5"]
 
 

@@ -16,7 +16,7 @@ from kadmin.cluster.zookeeper.znodes.catalogue import decoder_of
 from kadmin.cluster.zookeeper.znodes.configs import CONFIG, desanitize
 from kadmin.cluster.zookeeper.znodes.security import DELEGATION_TOKENS
 from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError
-from kadmin.insight.tables.partitions import PartitionCondition, conditions_of
+from kadmin.insight.tables.partitions import CONDITIONS, PartitionCondition, conditions_of
 from kadmin.insight.tables.table import Table, moment
 from kadmin.plan.progress import in_flight
 from kadmin.plan.throttle import THROTTLE_KEYS
@@ -40,13 +40,7 @@ CLUSTER = (
     "brokers",
     "topics",
     "partitions",
-    "no_state",
-    "offline",
-    "under_replicated",
-    "under_min_isr",
-    "at_min_isr",
-    "not_preferred",
-    "moving",
+    *CONDITIONS,
 )
 CONTROLLER = (
     "epoch",
