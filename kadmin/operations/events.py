@@ -25,13 +25,20 @@ class StepPublished:
 
 @dataclass(frozen=True, slots=True)
 class Progressed:
-    """Progress of the whole operation. Bytes are None where sizes are unknown; `elapsed_s` counts this run."""
+    """Progress of the whole operation. Bytes are None where sizes are unknown.
+
+    `wave` counts from 1, of `waves`; both 0 for work without waves. `rate` is in bytes per second, of this run alone;
+    `eta_s` the seconds that are left; both None where they are not known.
+    """
 
     done: int
     total: int
     done_bytes: int | None
     total_bytes: int | None
-    elapsed_s: float
+    wave: int
+    waves: int
+    rate: float | None
+    eta_s: float | None
     reason: str
 
 

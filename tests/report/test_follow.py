@@ -12,11 +12,11 @@ from kadmin.schema import validate_value
 STORY: tuple[events.Event, ...] = (
     events.Opened("op-1"),
     events.StepPublished("wave", 2, 1),
-    events.Progressed(0, 2, 0, 2_000_000, 1.0, "copying"),
-    events.Progressed(0, 2, 0, 2_000_000, 2.0, "copying"),
-    events.Progressed(1, 2, 1_000_000, 2_000_000, 4.0, "copying"),
+    events.Progressed(0, 2, 0, 2_000_000, 1, 1, None, None, "copying"),
+    events.Progressed(0, 2, 0, 2_000_000, 1, 1, None, None, "copying"),
+    events.Progressed(1, 2, 1_000_000, 2_000_000, 1, 1, 250_000.0, 4.0, "copying"),
     events.Noted("the controller is now broker 2, epoch 7"),
-    events.Progressed(2, 2, None, None, 5.0, ""),
+    events.Progressed(2, 2, None, None, 1, 1, None, None, ""),
 )
 
 

@@ -79,12 +79,17 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Partitions (of a deletion: topics) done of all; bytes None where a size is unknown."""
+    """Partitions (of a deletion: topics) done of all; bytes None where a size is unknown.
+
+    `wave` counts from 1, of `waves`; both 0 for work without waves.
+    """
 
     done: int
     total: int
     done_bytes: int | None = None
     total_bytes: int | None = None
+    wave: int = 0
+    waves: int = 0
 
 
 @dataclass(frozen=True, slots=True)

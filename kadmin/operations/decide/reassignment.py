@@ -114,7 +114,9 @@ class ReassignmentWork(Work):
         """Count partitions and bytes."""
         finished = self._finished(observed, memory)
         every = [target for wave in self.waves for target in wave]
-        return Tally(len(finished), len(every), copied_bytes(finished), copied_bytes(every))
+        waves = len(self.waves)
+        under_way = min(memory.wave + 1, waves)
+        return Tally(len(finished), len(every), copied_bytes(finished), copied_bytes(every), under_way, waves)
 
     def left_to_do(self, observed: Observed, memory: Memory) -> tuple[str, ...]:
         """Name the partitions that are not at their target."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
 from kadmin.cluster.model import Listening
@@ -264,9 +264,11 @@ class Runner:
     def _progress(self, observed: Observed, reason: str) -> None:
         found = self._work.tally(observed, self._memory)
         elapsed = self._context.clock.now() - self._started_at
-        self._context.tell(
-            events.Progressed(found.done, found.total, found.done_bytes, found.total_bytes, elapsed, reason)
-        )
+        rate = eta_s = None
+        if found.done_bytes and found.total_bytes and elapsed > 0:
+            rate = found.done_bytes / elapsed
+            eta_s = (found.total_bytes - found.done_bytes) / rate
+        self._context.tell(events.Progressed(**asdict(found), rate=rate, eta_s=eta_s, reason=reason))
 
     def _note(self, text: str) -> None:
         self._context.tell(events.Noted(text))

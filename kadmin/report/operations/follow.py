@@ -95,10 +95,8 @@ def _numbers(event: Progressed) -> str:
     parts = [f"{event.done}/{event.total} done"]
     if event.total_bytes and event.done_bytes is not None:
         parts.append(f"{format_size(event.done_bytes)} of {format_size(event.total_bytes)}")
-        rate = event.done_bytes / event.elapsed_s if event.elapsed_s > 0 else 0.0
-        if rate > 0:
-            left = (event.total_bytes - event.done_bytes) / rate
-            parts.append(f"{format_rate(round(rate))}, {duration(left)} left")
+        if event.rate is not None and event.eta_s is not None:
+            parts.append(f"{format_rate(round(event.rate))}, {duration(event.eta_s)} left")
     if event.reason:
         parts.append(event.reason)
     return ", ".join(parts)
