@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MINIMUM_MAJOR = 17
 _VERSION = re.compile(r'version "(?:1\.)?(\d+)')
 _TIMEOUT_S = 30
-_REMEDY = "install Java 17 or later, set JAVA_HOME to one, or: pip install 'kadmin[java]'"
+_REMEDY = "install Java 17 or later, set JAVA_HOME to one, or: pip install 'kadmin-kafka[java]'"
 _SHIM = """#!/bin/sh
 # This runtime lacks the module that Spark's launcher requires.
 for argument do

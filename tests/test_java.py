@@ -49,7 +49,7 @@ def test_too_old_everywhere_names_what_was_found_and_every_remedy(
     home = fake_java(tmp_path / "home", "11.0.2")
     with pytest.raises(NotCompletedError, match="JAVA_HOME: Java 11") as refused:
         find_java({"JAVA_HOME": str(home), "PATH": ""}, tmp_path)
-    for remedy in ("install Java 17", "JAVA_HOME", "kadmin[java]"):
+    for remedy in ("install Java 17", "JAVA_HOME", "kadmin-kafka[java]"):
         assert remedy in (refused.value.next_command or "")
     with pytest.raises(NotCompletedError, match="No Java 17 or later was found"):
         find_java({"PATH": ""}, tmp_path)

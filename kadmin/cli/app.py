@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.main import get_group
 
+from kadmin import __version__
 from kadmin.cli.help import Command, CommandTree
 
 if TYPE_CHECKING:
@@ -88,9 +89,7 @@ def _command(name: str) -> Any:  # noqa: ANN401 - typer's commands have no publi
 
 def _show_version(*, asked: bool) -> None:
     if asked:
-        from importlib.metadata import version
-
-        typer.echo(f"kadmin {version('kadmin')}")
+        typer.echo(f"kadmin {__version__}")
         raise typer.Exit
 
 

@@ -154,7 +154,8 @@ def _require_libraries(engine: Engine) -> None:
     needed = ("numpy", "pyarrow") if engine is Engine.LOCAL else ("numpy", "pyarrow", "pandas", "pyspark")
     if missing := [name for name in needed if find_spec(name) is None]:
         raise UsageError(
-            f"The planner needs {', '.join(missing)}, not installed here.", next_command="pip install 'kadmin[spark]'"
+            f"The planner needs {', '.join(missing)}, not installed here.",
+            next_command="pip install 'kadmin-kafka[spark]'",
         )
 
 

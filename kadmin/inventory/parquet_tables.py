@@ -86,6 +86,6 @@ def _pyarrow() -> tuple[Any, Any]:
         raise UsageError(
             "Parquet tables need pyarrow, which is not installed.",
             cause=str(error),
-            next_command="use --table csv, or: pip install 'kadmin[spark]'",
+            next_command="use --table csv, or: pip install 'kadmin-kafka[spark]'",
         ) from error
     return pa, parquet

@@ -154,7 +154,7 @@ def _ivy_jar() -> Path:
             return found
     raise NotCompletedError(
         "The sandbox fetches its brokers with the Ivy of PySpark, and PySpark is not installed.",
-        next_command="pip install 'kadmin[spark]'",
+        next_command="pip install 'kadmin-kafka[spark]'",
     )
 
 

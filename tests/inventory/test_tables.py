@@ -331,7 +331,7 @@ except UsageError as error:
     done = subprocess.run([sys.executable, "-c", code, tmp_path], capture_output=True, text=True, check=True)
     assert "need pyarrow" in done.stdout
     assert "--table csv" in done.stdout
-    assert "pip install 'kadmin[spark]'" in done.stdout
+    assert "pip install 'kadmin-kafka[spark]'" in done.stdout
 
 
 def test_facts_that_no_command_uses_are_read_over(tmp_path: Path) -> None:

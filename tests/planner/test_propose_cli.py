@@ -327,4 +327,4 @@ def test_missing_libraries_are_named_with_the_remedy(folder: Path) -> None:
     done = propose(folder, "request.yaml", "--inventory", "inv", "--out", "p.json", "--engine", "spark", code=code)
     assert done.returncode == 64
     assert "needs pyspark" in done.stderr
-    assert "pip install 'kadmin[spark]'" in done.stderr
+    assert "pip install 'kadmin-kafka[spark]'" in done.stderr

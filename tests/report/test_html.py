@@ -207,4 +207,6 @@ def test_without_jinja2_the_remedy_is_named(folder: Path) -> None:
         check=False,
     )
     assert done.returncode == 64
-    assert done.stderr == ("error: A report in HTML needs the library jinja2.\n  next:  pip install 'kadmin[report]'\n")
+    assert done.stderr == (
+        "error: A report in HTML needs the library jinja2.\n  next:  pip install 'kadmin-kafka[report]'\n"
+    )

@@ -24,7 +24,7 @@ def junit(files: Sequence[str], problems: Sequence[Diagnostic]) -> str:
         from junitparser import JUnitXml, TestSuite
     except ImportError as error:
         raise UsageError(
-            "The format junit needs the library junitparser.", next_command="pip install 'kadmin[report]'"
+            "The format junit needs the library junitparser.", next_command="pip install 'kadmin-kafka[report]'"
         ) from error
     report = JUnitXml("kadmin validate")
     for file in files:
