@@ -18,6 +18,7 @@ from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
 from kafka.protocol.metadata import MetadataRequest
 
+from kadmin.cluster.ports import ASK_AFTER_S, Listener, listeners_instead
 from kadmin.errors import NotAuthorizedError, NotCompletedError, UnknownOutcomeError, UnreachableError
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ _NAMES = {-1: "UNKNOWN_SERVER_ERROR", 39: "INVALID_REPLICA_ASSIGNMENT"}
 class KafkaConnection:
     """Connections to the brokers of one cluster, opened when a request needs them; close it, or use `with`.
 
-    Raises UnreachableError when no bootstrap broker answers.
+    Raises UnreachableError when no bootstrap broker answers, naming what listens there instead of one.
     """
 
     def __init__(self, bootstrap: Sequence[str], *, bootstrap_s: float | None = None) -> None:
@@ -55,8 +56,7 @@ class KafkaConnection:
         self._manager = KafkaConnectionManager(self._net, receive_message_max_bytes=_MOST_BYTES, **settings)
         self._net.start()
         try:
-            with translated(self.bootstrap, "list the brokers"):
-                self._bootstrap(BOOTSTRAP_S if bootstrap_s is None else bootstrap_s)
+            self._connect_to_any(BOOTSTRAP_S if bootstrap_s is None else bootstrap_s)
         except BaseException:
             self.close()
             raise
@@ -124,6 +124,20 @@ class KafkaConnection:
                     cause=_reason(error.__cause__),
                 ) from error
 
+    def _connect_to_any(self, patience_s: float) -> None:
+        """Bootstrap; what listens at the addresses is asked when that takes long, or fails."""
+        what, first_s = "list the brokers", min(patience_s, ASK_AFTER_S)
+        try:
+            with translated(self.bootstrap, what):
+                self._bootstrap(first_s)
+        except (UnreachableError, NotCompletedError) as error:
+            if (instead := _not_brokers(self.bootstrap)) is not None:
+                raise instead from error
+            if not isinstance(error, UnreachableError) or first_s == patience_s:
+                raise
+            with translated(self.bootstrap, what):
+                self._bootstrap(patience_s - first_s)
+
     def _bootstrap(self, patience_s: float) -> None:
         """Learn the brokers' addresses, in a few attempts: kafka-python spends one attempt on one frozen broker."""
         attempts = min(_BOOTSTRAPS, len(self.bootstrap))
@@ -177,6 +191,18 @@ class KafkaConnection:
             else:
                 return connection
             await self._net.sleep(_PAUSE_S)
+
+
+def _not_brokers(bootstrap: Sequence[str]) -> UnreachableError | None:
+    """Return the error for addresses where something else listens; None where that is not so, or unknown."""
+    found = listeners_instead(bootstrap, Listener.BROKER, Listener.KRAFT_BROKER)
+    if not found:
+        return None
+    return UnreachableError(
+        f"No Kafka broker listens at {','.join(bootstrap)}.",
+        cause="; ".join(f"{address} is {listener}" for address, listener in found.items()),
+        next_command="give the address of a broker's listener, one without TLS",
+    )
 
 
 @contextmanager

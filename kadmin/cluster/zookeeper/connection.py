@@ -7,8 +7,16 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.ports import Listener, listeners_instead
 from kadmin.cluster.zookeeper import four_letter
-from kadmin.errors import InvalidInputError, NotAuthorizedError, UnknownOutcomeError, UnreachableError
+from kadmin.cluster.zookeeper.addresses import server_name
+from kadmin.errors import (
+    InvalidInputError,
+    NotAuthorizedError,
+    NotZooKeeperModeError,
+    UnknownOutcomeError,
+    UnreachableError,
+)
 
 if TYPE_CHECKING:
     import ssl
@@ -21,6 +29,16 @@ LAST_CALL_S = 0.3
 
 _EVERY_SERVER_TAKES_BYTES = 64 * 1024
 _TOO_LARGE = "; it was {size:,} bytes, and a server with a smaller jute.maxbuffer cuts the connection at such a write"
+
+_IN_KRAFT = "use Kafka's own tools with --bootstrap-server: a cluster in KRaft mode has no ZooKeeper"
+_INSTEAD = {
+    Listener.BROKER: "give -z what the brokers have as zookeeper.connect",
+    Listener.KRAFT_BROKER: _IN_KRAFT,
+    Listener.KRAFT_CONTROLLER: _IN_KRAFT,
+    Listener.TLS: "give -z a port of ZooKeeper without TLS (clientPort, not secureClientPort)",
+    Listener.ZOOKEEPER: "give -z a port of ZooKeeper with TLS (secureClientPort, not clientPort)",
+}
+"""What to do where something else than wanted listens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +68,18 @@ class Connection:
             f"ZooKeeper at {self.connect} did not answer {limit} ({reason}).",
             cause=four_letter.complaints(self.connect.servers, self.tls, left_s),
             next_command="check the address, the servers and the TLS options, then run the command again",
+        )
+
+    def not_zookeeper(self) -> NotZooKeeperModeError | None:
+        """Build the error for addresses where something else listens; None where that is not so, or unknown."""
+        wanted = Listener.ZOOKEEPER if self.tls is None else Listener.TLS
+        found = listeners_instead([server_name(server) for server in self.connect.servers], wanted)
+        if not found:
+            return None
+        return NotZooKeeperModeError(
+            f"No ZooKeeper server listens at {self.connect.hosts}.",
+            cause="; ".join(f"{address} is {listener}" for address, listener in found.items()),
+            next_command=_INSTEAD[next(iter(found.values()))],
         )
 
     def forbidden(self, what: str, reason: str) -> NotAuthorizedError:

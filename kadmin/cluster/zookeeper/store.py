@@ -22,6 +22,7 @@ from kazoo.protocol import serialization
 from kazoo.protocol.states import KeeperState
 from kazoo.security import ACL, OPEN_ACL_UNSAFE, Id
 
+from kadmin.cluster.ports import ASK_AFTER_S
 from kadmin.cluster.zookeeper import four_letter
 from kadmin.cluster.zookeeper.addresses import parse_connect_string
 from kadmin.cluster.zookeeper.authentication import Authentication
@@ -86,13 +87,15 @@ class Store:
         """Connect and read once, so that wrong credentials are reported here.
 
         `timeout_s` bounds the connection and then every call, `until` (monotonic) all of them. Raises InvalidInputError
-        for a wrong address, UnreachableError without an answer, NotAuthorizedError for refused credentials.
+        for a wrong address, UnreachableError without an answer, NotZooKeeperModeError where no ZooKeeper listens,
+        NotAuthorizedError for refused credentials.
         """
         identity = authentication or Authentication()
         address = parse_connect_string(connect)
         store = cls(Connection(address, timeout_s, session_timeout_s, identity, identity.tls_context(), until))
         try:
             store._client.start_async()
+            store._require_zookeeper()
             store.exists("/")
         except BaseException:
             store.close()
@@ -266,6 +269,14 @@ class Store:
                     raise self._refused(error, paths[index]) from error
                 deadline = self._connection.deadline(end)
         return answers
+
+    def _require_zookeeper(self) -> None:
+        """Raise NotZooKeeperModeError when there is no session after a moment and something else listens there."""
+        give_up = min(time.monotonic() + ASK_AFTER_S, self._connection.end())
+        while not self._client.connected and time.monotonic() < give_up:
+            threading.Event().wait(_LOOK_S)
+        if not self._client.connected and (error := self._connection.not_zookeeper()) is not None:
+            raise error
 
     def _await_connection(self, deadline: float) -> None:
         while not self._client.connected:

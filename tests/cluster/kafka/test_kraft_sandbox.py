@@ -117,3 +117,25 @@ def test_a_life_in_kraft_mode_on_every_version(version: str, tmp_path: Path) -> 
     assert down.status == 0, down.err
     assert not any(process.alive for process in processes)
     assert not folder.exists()
+
+
+@pytest.mark.parametrize("port", ["broker", "controller"])
+def test_a_server_in_kraft_mode_given_as_zookeeper_is_recognised(kraft: Sandbox, port: str) -> None:
+    """Within 5 s: a later answer would be that the command was not finished within its --timeout."""
+    number = kraft.broker_ports[1] if port == "broker" else kraft.controller_ports[101]
+    answer = command("status", "-z", f"127.0.0.1:{number}/kafka", "--timeout", "5")
+    found = "a Kafka broker in KRaft mode" if port == "broker" else "a KRaft controller"
+    assert (answer.status, answer.err) == (
+        6,
+        (
+            f"error: No ZooKeeper server listens at 127.0.0.1:{number}.\n  cause: 127.0.0.1:{number} is {found}\n"
+            "  next:  use Kafka's own tools with --bootstrap-server: a cluster in KRaft mode has no ZooKeeper\n"
+        ),
+    )
+
+
+def test_a_controller_given_as_broker_is_recognised(kraft: Sandbox) -> None:
+    address = f"127.0.0.1:{kraft.controller_ports[101]}"
+    with pytest.raises(UnreachableError, match=f"No Kafka broker listens at {address}") as caught:
+        KafkaConnection([address])
+    assert caught.value.cause == f"{address} is a KRaft controller"

@@ -5,6 +5,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from support.cli.in_process import command
 from support.live.records import consume_all
 from support.live.waiting import wait_until
 
@@ -129,3 +130,17 @@ def test_no_broker_there(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(UnreachableError, match=r"127\.0\.0\.1:1,127\.0\.0\.1:2"):
             call()
         assert time.monotonic() - started < 30.0
+
+
+@pytest.mark.live
+def test_a_broker_given_as_zookeeper_is_recognised(live: Sandbox) -> None:
+    """Within 5 s: a later answer would be that the command was not finished within its --timeout."""
+    address = live.bootstrap[0]
+    answer = command("status", "-z", f"{address}/kafka", "--timeout", "5")
+    assert (answer.status, answer.err) == (
+        6,
+        (
+            f"error: No ZooKeeper server listens at {address}.\n  cause: {address} is a Kafka broker\n"
+            "  next:  give -z what the brokers have as zookeeper.connect\n"
+        ),
+    )

@@ -158,7 +158,7 @@ def test_f21_clients_that_do_not_fit(
     server: tuple[str, str], authority: Authority, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """Plain clients and those that trust somebody else get no session, and the message says where to look."""
-    refusal(server[1], None)
+    assert refusal(server[1], None) == f"{server[1]} is a server that speaks TLS"
     stranger = Authority.found(tmp_path_factory.mktemp("stranger") / "other")
     assert "certificate verify failed" in refusal(server[1], trusting(stranger.ca))
     with pytest.raises(InvalidInputError, match="TLS files"):

@@ -1,0 +1,106 @@
+"""Finds out what listens at a port: it asks in the protocol of each server that an address may be mistaken for."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import struct
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+ASK_AFTER_S = 2.0
+"""How long a connection may take before the ports are asked what they are."""
+ANSWER_S = 2.0
+"""How long to ask a port, all questions together."""
+
+_API_VERSIONS = struct.pack(">ihhih6s", 16, 18, 0, 0, 6, b"kadmin")
+"""An ApiVersions request, version 0; every Kafka server answers it, before any authentication."""
+_PRODUCE, _LEADER_AND_ISR, _BROKER_REGISTRATION = 0, 4, 62
+"""Keys of requests that only some servers take: brokers, brokers in ZooKeeper mode, and controllers."""
+_TLS_RECORDS = (b"\x16\x03", b"\x15\x03")
+"""How the first record of a TLS server begins: a handshake or an alert."""
+_WHOLE_ANSWER = 64 * 1024
+_MOST_ASKED = 10
+
+
+class Listener(StrEnum):
+    """A server that listens at a port."""
+
+    ZOOKEEPER = "a ZooKeeper server"
+    BROKER = "a Kafka broker"
+    KRAFT_BROKER = "a Kafka broker in KRaft mode"
+    KRAFT_CONTROLLER = "a KRaft controller"
+    TLS = "a server that speaks TLS"
+
+
+def listeners_instead(addresses: Sequence[str], *wanted: Listener) -> Mapping[str, Listener]:
+    """Return what listens at addresses (`host:port`) where none of them is wanted, else nothing.
+
+    The first few are asked, at the same time. One where nothing listens, or something silent or unknown, is left out.
+    """
+    asked = addresses[:_MOST_ASKED]
+    with ThreadPoolExecutor(max_workers=len(asked)) as pool:
+        found = dict(zip(asked, pool.map(listener_at, asked), strict=True))
+    if any(listener in wanted for listener in found.values()):
+        return {}
+    return {address: listener for address, listener in found.items() if listener is not None}
+
+
+def listener_at(address: str) -> Listener | None:
+    """Return what listens at `host:port`; None where nothing does, or something silent or unknown."""
+    host, _, port = address.rpartition(":")
+    server, give_up = (host.strip("[]"), int(port)), time.monotonic() + ANSWER_S
+    try:
+        # A server that speaks TLS awaits more than the four letters of the last question.
+        return (
+            _kafka(_ask(server, _API_VERSIONS, give_up))
+            or _tls(_ask(server, _client_hello(), give_up))
+            or _zookeeper(_ask(server, b"srvr", give_up))
+        )
+    except (OSError, UnicodeError):
+        return None
+
+
+def _kafka(answer: bytes) -> Listener | None:
+    """Read an ApiVersions answer: correlation id, error code, then key, oldest and newest version of each request."""
+    with suppress(struct.error):
+        size, correlation_id, error, count = struct.unpack_from(">iihi", answer)
+        if (correlation_id, error, size) == (0, 0, 10 + 6 * count):
+            keys = {struct.unpack_from(">h", answer, 14 + 6 * index)[0] for index in range(count)}
+            if _PRODUCE in keys:
+                return Listener.BROKER if _LEADER_AND_ISR in keys else Listener.KRAFT_BROKER
+            return Listener.KRAFT_CONTROLLER if _BROKER_REGISTRATION in keys else None
+    return None
+
+
+def _zookeeper(answer: bytes) -> Listener | None:
+    known = answer.startswith((b"Zookeeper version", b"This ZooKeeper instance")) or b"not in the whitelist" in answer
+    return Listener.ZOOKEEPER if known else None
+
+
+def _tls(answer: bytes) -> Listener | None:
+    return Listener.TLS if answer.startswith(_TLS_RECORDS) else None
+
+
+def _client_hello() -> bytes:
+    sent = ssl.MemoryBIO()
+    handshake = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).wrap_bio(ssl.MemoryBIO(), sent, server_hostname="localhost")
+    with suppress(ssl.SSLWantReadError):
+        handshake.do_handshake()
+    return sent.read()
+
+
+def _ask(server: tuple[str, int], question: bytes, give_up: float) -> bytes:
+    """Return what a server answers first, empty where it closes the connection."""
+    with socket.create_connection(server, max(give_up - time.monotonic(), 0.001)) as connection:
+        connection.settimeout(max(give_up - time.monotonic(), 0.001))
+        with suppress(ConnectionError):
+            connection.sendall(question)
+            return connection.recv(_WHOLE_ANSWER)
+    return b""
