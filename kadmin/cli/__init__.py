@@ -72,10 +72,12 @@ def _not_written(error: BaseException) -> int:
 
 
 def _fail(error: KadminError) -> int:
+    from kadmin.cli.terminal import screen_of
     from kadmin.cluster.names import escaped
 
+    screen = screen_of(sys.stderr)
     # Names of files may hold control characters.
-    lines = [escaped(line, len(line)) for each in error.lines() for line in each.split("\n")]
+    lines = [screen.painted(escaped(line, len(line))) for each in error.lines() for line in each.split("\n")]
     with suppress(OSError):  # where stderr is closed, there is still the exit code
         typer.echo("\n".join(lines), err=True)
     return error.exit_status if isinstance(error, StoppedError) else error.exit_code

@@ -14,6 +14,7 @@ import typer
 
 from kadmin.cli import options
 from kadmin.cli.deadline import alarm
+from kadmin.cli.terminal import screen_of
 from kadmin.errors import UsageError
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def open_context(
         typer.echo(text, err=True, nl=False)
 
     in_json = story is options.OutputFormat.JSON
-    follower = JsonFollower(write) if in_json else Follower(write, live=sys.stderr.isatty())
+    follower = JsonFollower(write) if in_json else Follower(write, screen_of(sys.stderr), time.monotonic)
     clock = Clock(math.inf if timeout_s is None else time.monotonic() + timeout_s)
     with (
         alarm(timeout_s, grace_s=_GRACE_S),

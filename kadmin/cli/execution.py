@@ -47,9 +47,12 @@ def execute(
 
 def answer_outcome(output: options.OutputFormat, outcome: Outcome) -> None:
     """Answer with the outcome of an operation."""
+    from kadmin.cli.terminal import screen_of
     from kadmin.report.operations.outcome import outcome_answer, outcome_text
+    from kadmin.report.screen import Meaning
 
-    answer(output, lambda: outcome_text(outcome), lambda: outcome_answer(outcome))
+    screen = screen_of(sys.stdout)
+    answer(output, lambda: screen.painted(outcome_text(outcome), Meaning.DONE), lambda: outcome_answer(outcome))
 
 
 def ask(question: str, *, yes: bool) -> None:

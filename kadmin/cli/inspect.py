@@ -10,6 +10,7 @@ import typer
 from kadmin.cli import options
 from kadmin.cli.context import open_context
 from kadmin.cli.output import TableView, answer
+from kadmin.cli.terminal import screen_of
 from kadmin.errors import NotCompletedError, UnreachableError
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ def _show(
                     raise
                 typer.echo("--timeout was reached during a read; the last table is complete", err=True)
                 return
-            if watch and sys.stdout.isatty():
+            if watch and screen_of(sys.stdout).live:
                 typer.echo(_CLEAR, nl=False)
             render(found)
             rendered = True

@@ -18,6 +18,7 @@ from kadmin.cli.context import open_context, require_cluster
 from kadmin.cli.deadline import bounded
 from kadmin.cli.inputs import make_folder, read_request, write_plan, write_text
 from kadmin.cli.output import answer
+from kadmin.cli.terminal import screen_of
 from kadmin.errors import UsageError
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ def _settings(master: str | None, conf: list[str]) -> Options:
 @contextmanager
 def _stages() -> Iterator[Callable[[str], None]]:
     """Show the current stage in one line of a terminal, cleared at the end; elsewhere show nothing."""
-    if not sys.stderr.isatty():
+    if not screen_of(sys.stderr).live:
         yield lambda _stage: None
         return
     started = time.monotonic()

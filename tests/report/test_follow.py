@@ -1,23 +1,52 @@
+"""The story of an operation: lines in a pipe, a progress line on real pseudo-terminals, JSON for programs."""
+
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
+from support.cli.terminal import Shown, in_terminal, python
 
 from kadmin.operations import events
 from kadmin.operations.record.record import StepKind
 from kadmin.report.operations.follow import Follower, JsonFollower
+from kadmin.report.operations.progress_line import progress_line
+from kadmin.report.screen import Screen
 from kadmin.schema import validate_value
 
+PIPE = Screen(live=False, colour=False, size=lambda: (80, 24))
+WAITING = "target brokers not alive, the controller waits for them: 3"
 STORY: tuple[events.Event, ...] = (
     events.Opened("op-1"),
     events.StepPublished("wave", 2, 1),
-    events.Progressed(0, 2, 0, 2_000_000, 1, 1, None, None, "copying"),
-    events.Progressed(0, 2, 0, 2_000_000, 1, 1, None, None, "copying"),
-    events.Progressed(1, 2, 1_000_000, 2_000_000, 1, 1, 250_000.0, 4.0, "copying"),
+    events.Progressed(0, 4, 0, 66_000_000, 1, 2, None, None, "copying"),
+    events.Progressed(0, 4, 1_500_000, 66_000_000, 1, 2, 1_500_000.0, 43.0, "copying"),
+    events.Progressed(2, 4, 33_000_000, 66_000_000, 2, 2, 5_000_000.0, 6.6, ""),
+    events.Noted("warning: the controller has not started the request within 5 s"),
+    events.Progressed(2, 4, 45_200_000, 66_000_000, 2, 2, 5_000_000.0, 4.2, WAITING),
     events.Noted("the controller is now broker 2, epoch 7"),
-    events.Progressed(2, 2, None, None, 1, 1, None, None, ""),
+    events.Progressed(4, 4, 66_000_000, 66_000_000, 2, 2, 5_000_000.0, 0.0, ""),
 )
+TOLD = f"""
+import sys
+from kadmin.cli.terminal import screen_of
+from kadmin.operations.events import *
+from kadmin.report.operations.follow import Follower
+write = lambda text: (sys.stderr.write(text), sys.stderr.flush())
+follower = Follower(write, screen_of(sys.stderr), iter(range(100)).__next__)
+for event in {STORY!r}: follower(event)
+follower.close()
+"""
+KEPT = [
+    "operation op-1 is on record",
+    "step 1: reassignment of 2 partitions published",
+    "wave 1 of 2 done in 0:01: 2/4 done, 33.0 of 66.0 MB",
+    "warning: the controller has not started the request within 5 s",
+    "the controller is now broker 2, epoch 7",
+    "wave 2 of 2 done in 0:01: 4/4 done, 66.0 of 66.0 MB",
+]
+COLOURS = re.compile(r"\x1b\[\d+m")
 
 
 def told(follower: Follower | JsonFollower, written: list[str]) -> str:
@@ -27,25 +56,97 @@ def told(follower: Follower | JsonFollower, written: list[str]) -> str:
     return "".join(written)
 
 
-def test_lines_where_no_terminal_looks_and_only_what_is_new() -> None:
+def test_lines_where_no_terminal_looks_at_each_change() -> None:
     written: list[str] = []
-    assert told(Follower(written.append, live=False), written).splitlines() == [
+    assert told(Follower(written.append, PIPE, lambda: 7.0), written).splitlines() == [
         "operation op-1 is on record",
         "step 1: reassignment of 2 partitions published",
-        "0/2 done, 0B of 2MB, copying",
-        "1/2 done, 1MB of 2MB, 250kB/s, 0:04 left, copying",
+        "wave 1 of 2, 0/4 done, 0 B of 66.0 MB, copying",
+        "wave 1 of 2 done in 0:00: 2/4 done, 33.0 of 66.0 MB",
+        "wave 2 of 2, 2/4 done, 33.0 of 66.0 MB, 5.00 MB/s, 0:07 left",
+        "warning: the controller has not started the request within 5 s",
+        f"wave 2 of 2, 2/4 done, 45.2 of 66.0 MB, 5.00 MB/s, 0:04 left, {WAITING}",
         "the controller is now broker 2, epoch 7",
-        "2/2 done",
+        "wave 2 of 2 done in 0:00: 4/4 done, 66.0 of 66.0 MB",
+        "wave 2 of 2, 4/4 done, 66.0 of 66.0 MB, 5.00 MB/s, 0:00 left",
     ]
 
 
-def test_a_bar_is_drawn_over_itself_and_ended_before_a_line() -> None:
+def test_a_pipe_gets_a_line_at_least_every_30_s() -> None:
     written: list[str] = []
-    text = told(Follower(written.append, live=True), written)
-    assert text.count("\r[") == 4
-    assert "[############............] 1/2 done" in text
-    assert "\nthe controller is now broker 2, epoch 7\n" in text
-    assert text.endswith("\n")
+    seconds = [0.0]
+    follower = Follower(written.append, PIPE, lambda: seconds[0])
+    for copied in range(0, 70, 5):
+        seconds[0] = float(copied)
+        follower(events.Progressed(0, 1, copied, 900, 0, 0, None, None, "copying"))
+    assert written == [f"0/1 done, {copied} of 900 B, copying\n" for copied in (0, 30, 60)]
+
+
+@pytest.mark.parametrize("columns", [20, 80, 200])
+def test_a_line_that_never_wraps_below_one_kept_line_for_each_wave_and_event(columns: int) -> None:
+    status, written = in_terminal(python(TOLD), columns)
+    assert status == 0, written
+    drawn = [COLOURS.sub("", line) for line in re.findall(r"\r\x1b\[J([^\r]*)\r", written)]
+    assert all(len(line) < columns for line in drawn)
+    whole = Shown(1000)
+    whole.write(written)
+    cut = {20: ["copying", WAITING], 80: [WAITING], 200: []}[columns]
+    assert [row for row in whole.rows[:-2] if row not in cut] == KEPT
+    assert [row for row in whole.rows[:-2] if row in cut] == cut, "what has no room in the line is told above it, once"
+    assert (
+        whole.rows[-2]
+        == {
+            20: "[########] 4/4 0:00",
+            80: f"[{'#' * 16}] wave 2 of 2  4/4 done  66.0 of 66.0 MB  5.00 MB/s  0:00 left",
+            200: f"[{'#' * 24}] wave 2 of 2  4/4 done  66.0 of 66.0 MB  5.00 MB/s  0:00 left",
+        }[columns]
+    )
+    real = Shown(columns)
+    real.write(written)
+    assert real.rows[-2] == whole.rows[-2], "the rest of no earlier line is left"
+
+
+def test_a_terminal_that_becomes_narrower_gets_shorter_lines() -> None:
+    narrower = "import termios\n" + TOLD.replace(
+        ": follower(event)",
+        ":\n  follower(event)\n  if event.__class__ is StepPublished: termios.tcsetwinsize(2, (24, 30))",
+    )
+    status, written = in_terminal(python(narrower), 200)
+    assert status == 0, written
+    drawn = [COLOURS.sub("", line) for line in re.findall(r"\r\x1b\[J([^\r]*)\r", written)]
+    assert max(map(len, drawn)) == 29
+
+
+def test_colours_by_meaning_and_none_where_they_are_not_wanted() -> None:
+    _, coloured = in_terminal(python(TOLD), 80)
+    assert "\x1b[33mwarning: the controller has not started" in coloured
+    assert "\x1b[32mwave 1 of 2 done" in coloured
+    _, plain = in_terminal(python(TOLD), 80, NO_COLOR="1")
+    assert COLOURS.search(plain) is None
+    assert COLOURS.sub("", coloured) == plain
+    _, dumb = in_terminal(python(TOLD), 80, TERM="dumb")
+    assert "\x1b" not in dumb
+    assert "wave 1 of 2, 0/4 done, 0 B of 66.0 MB, copying\r\n" in dumb
+
+
+@pytest.mark.parametrize(
+    ("room", "line"),
+    [
+        (99, "[#######........] wave 3 of 70  12000/49000 done  4.52 of 9.30 GB  51.0 MB/s  1:23:45 left  copying"),
+        (88, "[######.......] wave 3 of 70  12000/49000 done  4.52 of 9.30 GB  51.0 MB/s  1:23:45 left"),
+        (79, "[#######........] wave 3 of 70  12000/49000 done  4.52 of 9.30 GB  1:23:45 left"),
+        (59, "[#####.......] wave 3 of 70  12000/49000 done  1:23:45 left"),
+        (50, "[########.........] 12000/49000 done  1:23:45 left"),
+        (24, "12000/49000 1:23:45"),
+        (19, "12000/49000 1:23:45"),
+        (9, "12000/490"),
+    ],
+)
+def test_a_narrow_line_drops_the_least_important_first(room: int, line: str) -> None:
+    event = events.Progressed(12000, 49000, 4_520_000_000, 9_300_000_000, 3, 70, 51e6, 5025.0, "copying")
+    full, empty, text = progress_line(event, room)
+    shown = (f"[{full}{empty}] " if full or empty else "") + text
+    assert (len(shown) <= room, shown) == (True, line)
 
 
 def test_json_for_programs_one_value_per_line_of_the_published_schema() -> None:
@@ -58,6 +159,8 @@ def test_json_for_programs_one_value_per_line_of_the_published_schema() -> None:
         "progressed",
         "noted",
         "progressed",
+        "noted",
+        "progressed",
     ]
     assert [validate_value(value, "answers/event") for value in values] == [[]] * len(values)
 
@@ -65,5 +168,5 @@ def test_json_for_programs_one_value_per_line_of_the_published_schema() -> None:
 @pytest.mark.parametrize("kind", list(StepKind))
 def test_every_kind_of_step_has_its_words(kind: StepKind) -> None:
     written: list[str] = []
-    Follower(written.append, live=False)(events.StepPublished(kind, 1, 3))
+    Follower(written.append, PIPE, lambda: 0.0)(events.StepPublished(kind, 1, 3))
     assert written[0].startswith("step 3: ")

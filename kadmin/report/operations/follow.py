@@ -1,4 +1,4 @@
-"""The events of a running operation as lines of text, as a progress bar on a terminal, or as lines of JSON."""
+"""The events of a running operation as lines of text, with a progress line on a terminal, or as lines of JSON."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING
 from kadmin.errors import count
 from kadmin.operations.events import Noted, Opened, Progressed, StepPublished
 from kadmin.operations.record.record import StepKind
-from kadmin.plan.units import format_rate, format_size
 from kadmin.report.kinds import STEP_WORDS
+from kadmin.report.operations.progress_line import fields, progress_line, wave_text
+from kadmin.report.screen import ERASE_BELOW, Meaning
 from kadmin.report.text import duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kadmin.operations.events import Event
+    from kadmin.report.screen import Screen
 
-_BAR = 24
+REPEATED_S = 30.0
+"""Seconds after which a pipe gets a line although nothing changed but bytes."""
 _NAMES: dict[type[Event], str] = {
     Opened: "opened",
     StepPublished: "published",
@@ -48,38 +51,81 @@ class JsonFollower:
 
 
 class Follower:
-    """Writes events as lines; with `live` the progress line overwrites itself."""
+    """Writes a line for each event and each wave; on a terminal the progress is one line below them, drawn again.
 
-    def __init__(self, write: Callable[[str], None], *, live: bool) -> None:
+    The cursor waits at the start of the progress line: where a terminal that became narrower has broken that line, all
+    of it is still below the cursor. `now` returns monotonic seconds.
+    """
+
+    def __init__(self, write: Callable[[str], None], screen: Screen, now: Callable[[], float]) -> None:
         self._write = write
-        self._live = live
-        self._drawn = 0
-        self._last: tuple[int, str] | None = None
+        self._screen = screen
+        self._now = now
+        self._drawn: Progressed | None = None
+        self._cut: set[str] = set()
+        self._told: tuple[int, int, str] | None = None
+        self._told_at = 0.0
+        self._waves_done = 0
+        self._wave_since: float | None = None
 
     def __call__(self, event: Event) -> None:
         """Write one event."""
-        if isinstance(event, Progressed):
-            self._progress(event)
+        if not isinstance(event, Progressed):
+            if isinstance(event, StepPublished) and event.what == StepKind.WAVE:
+                self._begin_wave()
+            self._keep(self._screen.painted(_line(event)))
             return
-        self.close()
-        self._write(f"{_line(event)}\n")
+        self._end_waves(event)
+        if self._screen.live:
+            self._draw(event)
+        else:
+            self._tell(event)
 
     def close(self) -> None:
-        """End an open progress line."""
-        if self._drawn:
+        """Leave the progress line as it is, and go to the next."""
+        if self._drawn is not None:
             self._write("\n")
-            self._drawn = 0
+            self._drawn = None
 
-    def _progress(self, event: Progressed) -> None:
-        if self._live:
-            full = _BAR * event.done // max(event.total, 1)
-            text = f"[{'#' * full}{'.' * (_BAR - full)}] {_numbers(event)}"
-            self._write("\r" + text.ljust(self._drawn))
-            self._drawn = len(text)
-            return
-        if self._last != (event.done, event.reason):
-            self._last = (event.done, event.reason)
-            self._write(f"{_numbers(event)}\n")
+    def _keep(self, line: str) -> None:
+        drawn = self._drawn
+        self._write(f"{'' if drawn is None else ERASE_BELOW}{line}\n")
+        if drawn is not None:
+            self._draw(drawn)
+
+    def _draw(self, event: Progressed) -> None:
+        # One column stays free: where the last one is written to, some terminals go to the next line at once.
+        full, empty, text = progress_line(event, self._screen.columns - 1)
+        if event.reason not in text and event.reason not in self._cut:
+            self._cut.add(event.reason)
+            self._keep(event.reason)
+        bar = f"[{self._screen.painted(full, Meaning.DONE)}{empty}] " if full or empty else ""
+        self._write(f"\r{ERASE_BELOW}{bar}{text}\r")
+        self._drawn = event
+
+    def _tell(self, event: Progressed) -> None:
+        now, seen = self._now(), (event.done, event.wave, event.reason)
+        if self._told != seen or now - self._told_at >= REPEATED_S:
+            self._told, self._told_at = seen, now
+            self._write(", ".join(fields(event).values()) + "\n")
+
+    def _begin_wave(self) -> None:
+        if self._wave_since is None:
+            self._wave_since = self._now()
+
+    def _end_waves(self, event: Progressed) -> None:
+        """Write a line for a wave that ended while this run saw it; of those before it nothing is known but the end."""
+        done = event.waves if event.done == event.total else event.wave - 1
+        if done > self._waves_done:
+            if self._wave_since is not None:
+                shown = fields(event)
+                amounts = ", ".join(shown[name] for name in ("count", "bytes") if name in shown)
+                took = duration(self._now() - self._wave_since)
+                line = f"{wave_text(done, event.waves)} done in {took}: {amounts}"
+                self._keep(self._screen.painted(line, Meaning.DONE))
+            self._waves_done, self._wave_since = done, None
+        if event.reason:
+            self._begin_wave()
 
 
 def _line(event: Opened | StepPublished | Noted) -> str:
@@ -89,14 +135,3 @@ def _line(event: Opened | StepPublished | Noted) -> str:
         words = STEP_WORDS[StepKind(event.what)]
         return f"step {event.step}: {words.published} of {count(event.count, words.subject)} published"
     return event.text
-
-
-def _numbers(event: Progressed) -> str:
-    parts = [f"{event.done}/{event.total} done"]
-    if event.total_bytes and event.done_bytes is not None:
-        parts.append(f"{format_size(event.done_bytes)} of {format_size(event.total_bytes)}")
-        if event.rate is not None and event.eta_s is not None:
-            parts.append(f"{format_rate(round(event.rate))}, {duration(event.eta_s)} left")
-    if event.reason:
-        parts.append(event.reason)
-    return ", ".join(parts)

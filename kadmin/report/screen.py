@@ -1,0 +1,45 @@
+"""What the terminal that a stream leads to can show, and text in the colours of its meaning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ERASE_BELOW = "\x1b[J"
+"""Erases from the cursor to the end of the screen."""
+_RESET = "\x1b[0m"
+
+
+class Meaning(Enum):
+    """What a colour says; the text says it in words as well."""
+
+    ERROR = "\x1b[31m"
+    WARNING = "\x1b[33m"
+    DONE = "\x1b[32m"
+
+
+_PREFIXES = {"error: ": Meaning.ERROR, "warning: ": Meaning.WARNING}
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """Where a stream leads: `live` is a terminal whose lines can be drawn again; `size` its columns and rows now."""
+
+    live: bool
+    colour: bool
+    size: Callable[[], tuple[int, int]]
+
+    @property
+    def columns(self) -> int:
+        """The columns of the terminal now."""
+        return self.size()[0]
+
+    def painted(self, text: str, meaning: Meaning | None = None) -> str:
+        """Return text in the colour of its meaning: by default of its first word, `error:` or `warning:`."""
+        if meaning is None:
+            meaning = next((each for prefix, each in _PREFIXES.items() if text.startswith(prefix)), None)
+        return f"{meaning.value}{text}{_RESET}" if self.colour and meaning is not None and text else text
