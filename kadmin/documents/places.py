@@ -19,6 +19,7 @@ _FIELDS = {
     codes.UNKNOWN_PARTITION: "partition",
     codes.STALE_CURRENT: "current",
     codes.FEWER_RACKS: "replicas",
+    codes.RACKS_LOST: "replicas",
 }
 """The field of a partition's entry that a code is about; codes that are not here are about the entry."""
 

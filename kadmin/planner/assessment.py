@@ -26,11 +26,11 @@ def assess(
     cluster: ClusterArrays, compiled: CompiledRequest, solution: Solution, entries: Ints, *, left_out: int
 ) -> dict[str, Any]:
     """Return the figures of a plan with these entries [N]; limits cut `left_out` more."""
-    problem, may_hold = compiled.problem, compiled.problem.brokers.may_hold
+    problem, spread, may_hold = compiled.problem, compiled.spread, compiled.problem.brokers.may_hold
     final = problem.current.copy()
     final[entries] = solution.target[entries]
     moves = moves_per_partition(problem, final)
-    after = evenness(problem, final, may_hold)
+    after = evenness(spread, final, may_hold)
     known = bool((cluster.size != UNKNOWN).any())
     return {
         "brokers": int(may_hold.sum()),
@@ -45,9 +45,10 @@ def assess(
         "leader_changes_bound": least_leader_changes(problem, after.leaders_max),
         "order_changes": int(reorders_only(problem, final)[entries].sum()),
         "left_out": left_out,
-        "before": asdict(evenness(problem, problem.current, may_hold | (_counts(problem, problem.current) > 0))),
+        "before": asdict(evenness(spread, problem.current, may_hold | (_counts(problem, problem.current) > 0))),
         "after": asdict(after),
-        "bound": asdict(_bound(problem, solution, final)),
+        "bound": asdict(_bound(compiled, solution, final)),
+        "fewer_racks": _fewer_racks(cluster, problem.current[entries], solution.target[entries]),
         "notes": [*compiled.notes, *_notes(cluster)],
     }
 
@@ -69,8 +70,8 @@ def _bytes_to_copy(problem: PlacementProblem, compiled: CompiledRequest, solutio
     return int((moves_per_partition(problem, solution.target) * problem.size).sum())
 
 
-def _bound(problem: PlacementProblem, solution: Solution, final: Ints) -> Evenness:
-    brokers = problem.brokers
+def _bound(compiled: CompiledRequest, solution: Solution, final: Ints) -> Evenness:
+    problem, brokers = compiled.problem, compiled.problem.brokers
     quota = solution.quota[brokers.may_hold]
     able = brokers.may_hold & brokers.may_lead
     led = int(np.bincount(final[:, 0], minlength=len(brokers))[able].sum())
@@ -86,9 +87,30 @@ def _bound(problem: PlacementProblem, solution: Solution, final: Ints) -> Evenne
         bytes_cv=None if most_bytes is None else 0.0,
         leader_bytes_max_over_mean=None if most_bytes is None else 1.0,
         topic_excess=0,
-        rack_violations=rack_violations(problem, np.where(problem.movable[:, None], NONE, problem.start)),
+        rack_violations=rack_violations(compiled.spread, np.where(problem.movable[:, None], NONE, problem.start)),
         failover_share=1.0 if several and len(problem) else None,
     )
+
+
+def _fewer_racks(cluster: ClusterArrays, current: Ints, target: Ints) -> list[dict[str, int]]:
+    """Count the lists [N, W] that lose racks, by racks before and after; those with an unknown rack do not count."""
+    names = sorted({name for name in cluster.racks if name is not None})
+    number = {name: at for at, name in enumerate(names)}
+    unknown = len(names)
+    rack = np.array([unknown if name is None else number[name] for name in cluster.racks] + [NONE], np.int64)
+    known = ~((rack[current] == unknown) | (rack[target] == unknown)).any(axis=1)
+    now, then = (_distinct(rack[lists[known]]) for lists in (current, target))
+    pairs, partitions = np.unique(np.stack([now, then], axis=1)[then < now], axis=0, return_counts=True)
+    counted = zip(pairs.tolist(), partitions.tolist(), strict=True)
+    return [{"before": before, "after": after, "partitions": number} for (before, after), number in counted]
+
+
+def _distinct(rows: Ints) -> Ints:
+    """Count the distinct values of each row [N, W] without NONE, [N]."""
+    ascending = np.sort(rows, axis=1)
+    fresh = ascending != NONE
+    fresh[:, 1:] &= ascending[:, 1:] != ascending[:, :-1]
+    return np.asarray(fresh.sum(axis=1))
 
 
 def _notes(cluster: ClusterArrays) -> list[str]:

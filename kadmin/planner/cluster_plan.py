@@ -74,7 +74,7 @@ class PlanningTask:
 def plan_cluster(name: str, task: PlanningTask, brokers: ArrowTable, partitions: ArrowTable) -> ArrowTable:
     """Return the plan of one cluster as a table with RESULT_SCHEMA.
 
-    Its report has one of these keys: `figures` (then also `unknown_names` and `fewer_racks`), `error`, or
+    Its report has one of these keys: `figures` (then also `unknown_names`), `error`, or
     `invalid_rows`; in the last case kadmin.inventory.read_inventory raises an error that names the rows.
     """
     if not tables_valid(brokers, partitions):
@@ -102,7 +102,6 @@ def _plan_cluster(name: str, task: PlanningTask, cluster: ClusterArrays) -> Arro
     report = {
         "figures": assess(cluster, compiled, solution, entries, left_out=len(ordered) - len(entries)),
         "unknown_names": sorted(compiled.unknown_names),
-        "fewer_racks": _fewer_racks(cluster, problem.current[entries], solution.target[entries]),
     }
     reasons = entry_reasons(problem, solution, compiled.freed_broker)
     rows = _entry_rows(name, (problem.current, solution.target), entries, [reasons[each] for each in entries], cluster)
@@ -129,25 +128,6 @@ def _with_names(reason: str, partitions: Ints, brokers: Ints, cluster: ClusterAr
     places = [f"topics {name_some(topics)}"] if topics else []
     places += [f"brokers {name_some(ids)}"] if ids else []
     return ": ".join([reason, *places])
-
-
-def _fewer_racks(cluster: ClusterArrays, current: Ints, target: Ints) -> bool:
-    """Whether any target list uses fewer racks than the current one; lists with an unknown rack do not count."""
-    names = sorted({name for name in cluster.racks if name is not None})
-    number = {name: at for at, name in enumerate(names)}
-    unknown = len(names)
-    rack = np.array([unknown if name is None else number[name] for name in cluster.racks] + [NONE], np.int64)
-    known = ~((rack[current] == unknown) | (rack[target] == unknown)).any(axis=1)
-    now, then = (_distinct(rack[lists[known]]) for lists in (current, target))
-    return bool((then < now).any())
-
-
-def _distinct(rows: Ints) -> Ints:
-    """Count the distinct values of each row [N, W] without NONE, [N]."""
-    ascending = np.sort(rows, axis=1)
-    fresh = ascending != NONE
-    fresh[:, 1:] &= ascending[:, 1:] != ascending[:, :-1]
-    return np.asarray(fresh.sum(axis=1))
 
 
 def _report_row(name: str, report: dict[str, Any]) -> ArrowTable:

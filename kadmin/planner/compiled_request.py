@@ -8,7 +8,7 @@ Partitions that are being reassigned do not change either, because their lists m
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,10 +36,12 @@ class CompiledRequest:
     """The problem, and the names in the request that this cluster does not have.
 
     `unknown_names` are broker ids and pinned partitions as an error prints them; `notes` name partitions that the plan
-    leaves out. `freed_broker` is the index of the broker of spec.free, or NONE.
+    leaves out. `freed_broker` is the index of the broker of spec.free, or NONE. `spread` is the problem under
+    racks: relaxed, whatever the request says: by its racks the figures count rack violations.
     """
 
     problem: PlacementProblem
+    spread: PlacementProblem
     freed_broker: int
     unknown_names: frozenset[str]
     notes: tuple[str, ...]
@@ -72,12 +74,15 @@ def compile_request(
         movable=movable,
         group=group,
         allowed=allowed,
-        rack_cap=compiler.rack_caps(brokers, rf, group, allowed),
+        rack_cap=compiler.rack_caps(brokers, rf),
         tolerance=request.bytes_tolerance,
         leaders_only=request.leaders_only,
     )
+    spread = compiler.relaxed(problem)
+    if request.racks is Racks.RELAXED:
+        problem = spread
     compiler.refuse_what_stays(problem)
-    return CompiledRequest(problem, compiler.freed_broker(), unknown, tuple(compiler.notes))
+    return CompiledRequest(problem, spread, compiler.freed_broker(), unknown, tuple(compiler.notes))
 
 
 class _Compiler:
@@ -123,7 +128,8 @@ class _Compiler:
         for broker, value in sorted(request.weights.items()):
             if self._known(broker):
                 weight[self._index[broker]] = value
-        rack, racks = self._racks(may_hold)
+        ignored = (np.zeros(len(may_hold), np.int64), 1)
+        rack, racks = ignored if request.racks is Racks.IGNORE else self._racks(may_hold)
         return Brokers(
             ids=cluster.broker_ids,
             rack=rack,
@@ -191,34 +197,37 @@ class _Compiler:
             pinned[partition] = True
         return start, pinned
 
-    def rack_caps(self, brokers: Brokers, rf: Ints, group: Ints, allowed: Bools) -> Ints:
-        """Return the most replicas of each partition on one rack, [P]."""
-        if brokers.racks == 1:
-            return np.full(len(rf), max(len(brokers), 1), np.int64)
-        if self._request.racks is Racks.STRICT:
-            return np.ones(len(rf), np.int64)
-        caps = np.ones(len(rf), np.int64)
-        for number, usable in enumerate(allowed & brokers.may_hold):
-            on_rack = np.bincount(brokers.rack[usable], minlength=brokers.racks)
-            for factor in np.unique(rf[group == number]):
-                caps[(group == number) & (rf == factor)] = _least_cap(on_rack, int(factor))
-        return caps
+    def rack_caps(self, brokers: Brokers, rf: Ints) -> Ints:
+        """Return the most replicas of each partition on one rack, [P]: one, where racks count."""
+        return np.full(len(rf), 1 if brokers.racks > 1 else max(len(brokers), 1), np.int64)
+
+    def relaxed(self, problem: PlacementProblem) -> PlacementProblem:
+        """Return the problem with partitions spread over as many racks as the brokers that may hold them have."""
+        rack, racks = self._racks(problem.brokers.may_hold)
+        brokers = replace(problem.brokers, rack=rack, racks=racks)
+        caps = self.rack_caps(brokers, problem.rf)
+        for number, usable in enumerate(problem.allowed & brokers.may_hold if racks > 1 else ()):
+            on_rack = np.bincount(rack[usable], minlength=racks)
+            for factor in np.unique(problem.rf[problem.group == number]):
+                caps[(problem.group == number) & (problem.rf == factor)] = _least_cap(on_rack, int(factor))
+        return replace(problem, brokers=brokers, rack_cap=caps)
 
     def refuse_what_stays(self, problem: PlacementProblem) -> None:
         """Raise InfeasibleError for immovable partitions with replicas on brokers that must be emptied."""
         filled = problem.start != NONE
         stuck = ~problem.movable & (filled & self._leaving[problem.start]).any(axis=1)
         if stuck.any():
-            topics, why = self._topics(stuck), self._why_stuck(stuck)
+            topics, (why, way_out) = self._topics(stuck), self._why_stuck(stuck)
             message = f"brokers to be emptied hold partitions that must stay: topics {topics} ({why})"
-            raise refusal([Diagnostic(codes.INFEASIBLE, message)])
+            raise refusal([Diagnostic(codes.INFEASIBLE, message, way_out)])
 
-    def _why_stuck(self, stuck: Bools) -> str:
+    def _why_stuck(self, stuck: Bools) -> tuple[str, str]:
+        """Return why partitions must stay, and what to change so that they need not."""
         if (stuck & self._excluded).any():
-            return "spec.topics excludes them"
+            return "spec.topics excludes them", "include them in spec.topics, or keep these brokers"
         if (stuck & self._in_flight).any():
-            return "they are being reassigned already; take another snapshot when they are done"
-        return "another of their brokers is dead"
+            return "they are being reassigned already", "take another snapshot when the reassignment is done"
+        return "another of their brokers is dead", "drain or substitute the dead brokers, too"
 
     def _in_flight_among(self, reassigning: Collection[TopicPartition]) -> Bools:
         mask = np.zeros(len(self._cluster.topic), np.bool_)
@@ -257,10 +266,10 @@ class _Compiler:
         return name_some(self._cluster.topics[each] for each in np.unique(self._cluster.topic[partitions]))
 
     def _racks(self, may_hold: Bools) -> tuple[Ints, int]:
-        """Return the rack index of each broker, [B], and the number of racks: 1 where racks do not count."""
+        """Return the rack index of each broker, [B], and the number of racks: 1 where `may_hold` has no known rack."""
         names = self._cluster.racks
         usable = [names[broker] for broker in np.flatnonzero(may_hold)]
-        if self._request.racks is Racks.IGNORE or not any(name is not None for name in usable):
+        if not any(name is not None for name in usable):
             return np.zeros(len(names), np.int64), 1
         places = [("rack", name) if name is not None else ("broker", str(at)) for at, name in enumerate(names)]
         number = {place: at for at, place in enumerate(sorted(set(places)))}

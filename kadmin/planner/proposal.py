@@ -104,7 +104,7 @@ def _proposal(
             header.clusters[name],
             tuple(map(PartitionTarget, partitions, targets, currents, sizes)),
             taken_at=header.taken_at,
-            fewer_racks=report["fewer_racks"],
+            fewer_racks=bool(report["figures"]["fewer_racks"]),
         ),
         {"cluster": name, "cluster_id": header.clusters[name], **report["figures"]},
         dict(zip(partitions, entries.column("reason").to_pylist(), strict=True)),

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from kadmin.errors import count
+from kadmin.plan.rules import racks_lost
 from kadmin.report.text import NOTHING, SHOWN_ROWS, about, table
 
 if TYPE_CHECKING:
@@ -40,6 +41,10 @@ def proposals_text(figures: Sequence[Mapping[str, Any]], explained: Mapping[str,
         lines = [table(("", "before", "after", "bound"), figure_rows(figures[0])), _work(figures[0])]
     for each in figures:
         where = f"{each['cluster']}: " if each["cluster"] else ""
+        lines += [
+            f"warning: {where}{racks_lost(lost['partitions'], lost['before'], lost['after'])}"
+            for lost in each["fewer_racks"]
+        ]
         lines += [f"note: {where}{note}" for note in each["notes"]]
     lines += [f"{partition} {why}" for partition, why in explained.items()]
     entries = sum(each["reassignments"] for each in figures)

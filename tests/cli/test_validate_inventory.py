@@ -44,6 +44,7 @@ def test_against_an_inventory(tmp_path: Path) -> None:
         (8, 50, "KA042"),
         (9, 49, "KA023"),
         (9, 49, "KA044"),
+        (9, 49, "KA066"),
     ]
 
 

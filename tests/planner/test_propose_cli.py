@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import pyspark
 import pytest
 from family import SIZES, cluster, inventory
+from support.cli.in_process import command
 from support.live.waiting import wait_until
 
 from kadmin.documents import parse_document
-from kadmin.inventory import Inventory, write_inventory
+from kadmin.inventory import BrokerRow, ClusterInventory, Inventory, PartitionRow, write_inventory
 from kadmin.java import find_java
 from kadmin.plan.model import Elect, ReassignmentPlan
 from kadmin.planner.spark_session import class_archive
@@ -85,6 +86,23 @@ def test_a_request_becomes_a_plan_with_figures(folder: Path) -> None:
     assert lines[0].split() == ["before", "after", "bound"]
     assert lines[-1] == f"{len(made.reassignments)} reassignments -> plan.yaml"
     assert any(line.split()[:2] == ["moves", str(told["moves"])] for line in lines)
+
+
+def test_a_plan_that_loses_racks_says_so_wherever_it_is_shown(folder: Path) -> None:
+    racks = {1: "r1", 2: "r2", 3: "r3", 4: "r1", 5: "r2"}
+    rows = tuple(
+        PartitionRow("a", number, (3, 4, 5) if number % 2 else (1, 2, 3), size_bytes=10) for number in range(12)
+    )
+    losing = ClusterInventory("c", tuple(BrokerRow(broker, rack) for broker, rack in racks.items()), rows)
+    write_inventory(Inventory("2026-01-01T00:00:00Z", {"": losing}), folder / "losing", "csv")
+    (folder / "drain.yaml").write_text("kind: RebalanceRequest\nspec: {brokers: {drain: [3]}, racks: relaxed}\n")
+    done = propose(folder, "drain.yaml", "--inventory", "losing", "--out", "plan.yaml", "--html", "plan.html")
+    assert "\nwarning: 12 partitions: 3 racks to 2\n" in done.stdout
+    assert plan(folder / "plan.yaml").allow_fewer_racks
+    assert "12 partitions: 3 racks to 2 (a-" in (folder / "plan.html").read_text()
+    for asked in (("validate",), ("diff",), ("diff", "-o", "markdown")):
+        told = command(*asked, str(folder / "plan.yaml"), "--inventory", str(folder / "losing"))
+        assert (told.status, "12 partitions: 3 racks to 2 (a-" in told.out) == (0, True)
 
 
 def test_json_goes_out_by_suffix_and_as_the_answer(folder: Path) -> None:

@@ -155,6 +155,27 @@ def test_relaxed_racks_spread_as_far_as_there_are_racks() -> None:
     assert len({"aaabb"[broker - 1] for broker in row}) == 2
 
 
+def test_rack_violations_count_by_the_brokers_that_may_hold_replicas() -> None:
+    """Rule: a violation is a rack with more replicas than the brokers of the result make necessary, in every mode."""
+    ignoring = cluster({"a": [(1, 2, 3)]}, "aabc")
+    figures = propose(ignoring, request(racks=Racks.IGNORE)).figures
+    assert (figures["before"]["rack_violations"], figures["bound"]["rack_violations"]) == (1, 0)
+    drained = propose(ignoring, request(racks=Racks.IGNORE, drain=(4,))).figures
+    assert (drained["before"]["rack_violations"], drained["after"]["rack_violations"]) == (0, 0)
+    unmoved = cluster({"__x": [(1, 2, 3)], "a": [(1, 3)]}, "aabb")
+    figures = propose(unmoved, request(exclude_topics=("__*",))).figures
+    assert [figures[time]["rack_violations"] for time in ("before", "after", "bound")] == [0, 0, 0]
+
+
+def test_racks_that_a_plan_loses_are_counted() -> None:
+    losing = cluster({"a": [(1, 3, 5), (2, 4, 5)], "b": [(1, 5)], "c": [(1, 3)]}, "aabbc")
+    proposed = propose(losing, request(drain=(5,), racks=Racks.RELAXED))
+    assert proposed.figures["fewer_racks"] == [{"before": 3, "after": 2, "partitions": 2}]
+    assert propose(losing, request(leaders_only=True)).figures["fewer_racks"] == []
+    (unknown,) = [cluster({"a": [(1, 3, 5)]}, "aabb-")]
+    assert propose(unknown, request(drain=(5,), racks=Racks.RELAXED)).figures["fewer_racks"] == []
+
+
 def test_brokers_without_a_rack_are_a_rack_each_where_racks_are_relaxed() -> None:
     partly = cluster({"a": [(1, 2)]}, "aa--")
     row = propose(partly, request(racks=Racks.RELAXED)).target(partly)["a", 0]
@@ -244,6 +265,51 @@ def test_what_cannot_be_is_refused_with_names(targets: dict[str, Any], message: 
     error = propose(EVEN, request(**targets)).error
     assert message in (error or "")
     assert (error is None) == (message == "")
+
+
+OUT_OF_RACKS = (
+    "set spec.racks: relaxed (or ignore), add or allow a broker of another rack (spec.brokers, spec.broker_sets), "
+    "or lower spec.replication_factor"
+)
+
+
+@pytest.mark.parametrize(
+    ("targets", "ways_out"),
+    [
+        ({"replication_factor": {"a": 4}}, OUT_OF_RACKS),
+        (
+            {"replication_factor": {"a": 7}, "racks": Racks.IGNORE},
+            "add or allow another broker (spec.brokers, spec.broker_sets), or lower spec.replication_factor",
+        ),
+        ({"drain": (1,), "exclude_topics": ("a",)}, "include them in spec.topics, or keep these brokers"),
+        ({"substitute": {1: 2}, "no_receive": (2,)}, "choose one of brokers 3, 4, 5, 6, or drain 1 instead"),
+        (
+            {"pins": (Pin(TopicPartition("a", 0), (1, 2)),)},
+            "choose brokers of different racks, set spec.racks: relaxed, or leave the pin out",
+        ),
+        (
+            {"pins": (Pin(TopicPartition("a", 0), (1, 3)),), "drain": (3,)},
+            "choose brokers that may hold replicas (1, 2, 4, 5, 6), or leave the pin out",
+        ),
+        (
+            {"pins": (Pin(TopicPartition("a", 0), (1, 3)),), "never_lead": (1,)},
+            "put another broker first, remove 1 from spec.brokers.never_lead, or leave the pin out",
+        ),
+        (
+            {"never_lead": (1, 2, 3, 4, 5, 6)},
+            "set spec.racks: relaxed (or ignore); or shorten spec.brokers.never_lead; or lower spec.replication_factor",
+        ),
+        (
+            {"never_lead": (1, 2, 3, 4, 5, 6), "leaders_only": True},
+            "remove one of their brokers from spec.brokers.never_lead",
+        ),
+    ],
+)
+def test_an_infeasible_request_names_the_ways_out(targets: dict[str, Any], ways_out: str) -> None:
+    """Rule: whatever ends with exit code 9 says what to change."""
+    refused = propose(EVEN, request(**targets))
+    assert (refused.error or "").startswith("InfeasibleError: ")
+    assert refused.next_command == ways_out
 
 
 def test_three_replicas_over_two_racks_name_their_topics() -> None:

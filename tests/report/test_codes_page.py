@@ -46,7 +46,7 @@ LIVE = {
 """What is pending on the live clusters of the examples that need one."""
 PLANNED = {"KA065"}
 """Codes that only the planner finds."""
-WARNINGS = {"KA022", "KA024", "KA025", "KA032", "KA047", "KA055", "KA056", "KA058"}
+WARNINGS = {"KA022", "KA024", "KA025", "KA032", "KA047", "KA055", "KA056", "KA058", "KA066"}
 
 
 class Example(NamedTuple):

@@ -2,6 +2,7 @@
 
 from kadmin.plan.rules.check import check, check_side_by_side
 from kadmin.plan.rules.names import other_cluster
+from kadmin.plan.rules.reassignment import racks_lost
 from kadmin.plan.rules.refusals import refusal, refusals_of, refuses, require
 from kadmin.plan.rules.request import RequestScope, check_scope, missing_everywhere
 from kadmin.plan.rules.world import World
@@ -14,6 +15,7 @@ __all__ = [
     "check_side_by_side",
     "missing_everywhere",
     "other_cluster",
+    "racks_lost",
     "refusal",
     "refusals_of",
     "refuses",

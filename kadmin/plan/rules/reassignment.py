@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.diagnostics import Diagnostic
-from kadmin.errors import name_some
+from kadmin.errors import count, name_some
 from kadmin.plan import codes
 from kadmin.plan.min_isr import min_insync_replicas
 from kadmin.plan.model import Elect, ThrottleBy
@@ -147,13 +147,25 @@ def _running(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]:
 
 def _fewer_racks(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]:
     """Compare racks before and after; a partition with a broker of unknown rack passes."""
-    for target in () if plan.allow_fewer_racks else plan.reassignments:
+    lost: defaultdict[tuple[int, int], list[TopicPartition]] = defaultdict(list)
+    for target in plan.reassignments:
         now = _rack_count(_base(target, world.state.assignment) or (), world.racks)
         then = _rack_count(target.replicas, world.racks)
         if now is not None and then is not None and then < now:
-            message = f"{target.partition}: replicas on {_racks(now)} would be on {then}"
-            hint = "choose brokers of other racks, or set spec.allow.fewer_racks: true"
-            yield Diagnostic(codes.FEWER_RACKS, message, hint, partition=target.partition)
+            lost[now, then].append(target.partition)
+            if not plan.allow_fewer_racks:
+                message = f"{target.partition}: replicas on {count(now, 'rack')} would be on {then}"
+                hint = "choose brokers of other racks, or set spec.allow.fewer_racks: true"
+                yield Diagnostic(codes.FEWER_RACKS, message, hint, partition=target.partition)
+    for (now, then), partitions in sorted(lost.items()):
+        message = f"{racks_lost(len(partitions), now, then)} ({name_some(partitions)})"
+        hint = "choose brokers of other racks, unless this is meant"
+        yield Diagnostic(codes.RACKS_LOST, message, hint, "warning", partition=partitions[0])
+
+
+def racks_lost(partitions: int, before: int, after: int) -> str:
+    """Say how many racks partitions lose: `12 partitions: 3 racks to 2`."""
+    return f"{count(partitions, 'partition')}: {count(before, 'rack')} to {after}"
 
 
 def _stale(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]:
@@ -262,10 +274,6 @@ def _rack_count(replicas: Replicas, racks: Mapping[int, str | None]) -> int | No
     """Count distinct racks; None where there are no replicas, or the rack of one broker is unknown."""
     names = {racks.get(broker) for broker in replicas}
     return None if not names or None in names else len(names)
-
-
-def _racks(count: int) -> str:
-    return "1 rack" if count == 1 else f"{count} racks"
 
 
 def _base(target: PartitionTarget, assignment: Assignment) -> Replicas | None:

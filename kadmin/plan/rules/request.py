@@ -208,29 +208,37 @@ def _usable(request: RebalanceRequest, scope: RequestScope) -> set[int]:
 
 def _dead_substitutes(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diagnostic]:
     may_receive = _usable(request, scope) - set(request.no_receive)
+    others = f"choose one of brokers {name_some(sorted(may_receive), most=10)}, or " if may_receive else ""
     for old, new in request.substitute.items():
         if old in scope.racks and new in scope.racks and new not in may_receive:
             message = f"broker {new} cannot take the place of {old}: it is dead, drained or may not receive"
-            yield Diagnostic(codes.CANNOT_SUBSTITUTE, message, broker=new, field=_substitute(old))
+            hint = f"{others}drain {old} instead"
+            yield Diagnostic(codes.CANNOT_SUBSTITUTE, message, hint, broker=new, field=_substitute(old))
 
 
 def _pins(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diagnostic]:
     for number, pin in enumerate(request.pins):
         known = pin.partition in scope.partitions and all(broker in scope.racks for broker in pin.replicas)
-        if known and (why := _why_not_pinned(pin, request, scope)):
-            message = f"the pin of {pin.partition} {why}"
-            yield Diagnostic(codes.CANNOT_PIN, message, partition=pin.partition, field=_pin(number, "replicas"))
+        if known and (reason := _why_not_pinned(pin, request, scope)):
+            why, way_out = reason
+            message, hint = f"the pin of {pin.partition} {why}", f"{way_out}, or leave the pin out"
+            yield Diagnostic(codes.CANNOT_PIN, message, hint, partition=pin.partition, field=_pin(number, "replicas"))
 
 
-def _why_not_pinned(pin: Pin, request: RebalanceRequest, scope: RequestScope) -> str | None:
-    if not set(pin.replicas) <= _usable(request, scope):
-        return "names a broker that is dead or to be emptied"
-    if pin.replicas[0] in request.never_lead:
-        return "puts a broker first that is never to lead"
+def _why_not_pinned(pin: Pin, request: RebalanceRequest, scope: RequestScope) -> tuple[str, str] | None:
+    """Return why a pin cannot be kept, and what to change so that it can."""
+    if not set(pin.replicas) <= (usable := _usable(request, scope)):
+        brokers = name_some(sorted(usable), most=10) or "none now"
+        return "names a broker that is dead or to be emptied", f"choose brokers that may hold replicas ({brokers})"
+    if (first := pin.replicas[0]) in request.never_lead:
+        way_out = f"put another broker first, remove {first} from spec.brokers.never_lead"
+        return "puts a broker first that is never to lead", way_out
     if request.racks is Racks.STRICT and _shares_a_rack(pin.replicas, request, scope):
-        return "has two replicas on one rack, and racks are strict"
+        way_out = "choose brokers of different racks, set spec.racks: relaxed"
+        return "has two replicas on one rack, and racks are strict", way_out
     if pin.partition in scope.reassigning:
-        return "cannot be kept: the partition is being reassigned"
+        way_out = "take another snapshot when the reassignment is done"
+        return "cannot be kept: the partition is being reassigned", way_out
     return None
 
 

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.placement_problem import NONE, NoPlanError, any_per_row, contains
+from kadmin.planner.kernel.placement_problem import NO_LIMIT, NONE, NoPlanError, any_per_row, contains
 from kadmin.planner.kernel.replicas import Replicas, replicas_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from kadmin.planner.kernel.placement_problem import Bools, Ints
+    from kadmin.planner.kernel.placement_problem import Bools, Ints, PlacementProblem
     from kadmin.planner.kernel.topic_group import TopicGroup
 
 _CANDIDATES = 16
@@ -70,8 +70,8 @@ def augment(group: TopicGroup) -> None:
     for partition in np.repeat(group.members, missing):
         if not (paths.open(int(partition), _sinks(group)) or paths.open(int(partition), group.receives)):
             raise NoPlanError(
-                "no choice of brokers was found that keeps every replica within racks, capacities and broker sets",
-                "set spec.racks: relaxed, widen spec.broker_sets, or raise capacity_bytes in the inventory",
+                "no choice of brokers was found that keeps racks, capacities, broker sets and never_lead",
+                _ways_out(problem, int(partition)),
                 partitions=np.array([partition]),
                 brokers=np.arange(len(problem.brokers)),
             )
@@ -79,6 +79,18 @@ def augment(group: TopicGroup) -> None:
         # Each turn reduces the room or, at the same room, the unevenness, so the loop ends.
         if not (paths.move_from(givers, _sinks(group)) or _move_to_lower_level(group, paths, givers)):
             return
+
+
+def _ways_out(problem: PlacementProblem, partition: int) -> str:
+    """Name the constraints on a partition that can be eased."""
+    brokers = problem.brokers
+    constraints = {
+        "set spec.racks: relaxed (or ignore)": brokers.racks > 1 and problem.rack_cap[partition] == 1,
+        "widen spec.broker_sets": problem.group[partition] > 0,
+        "raise capacity_bytes in the inventory": (brokers.capacity < NO_LIMIT).any(),
+        "shorten spec.brokers.never_lead": not brokers.all_lead,
+    }
+    return "; or ".join([*(way for way, given in constraints.items() if given), "lower spec.replication_factor"])
 
 
 def _sinks(group: TopicGroup) -> Bools:

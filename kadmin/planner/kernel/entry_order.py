@@ -156,7 +156,7 @@ def _with_room(problem: PlacementProblem, target: Ints, ordered: Ints) -> Ints:
         if len(postponed) == len(waiting):
             raise NoPlanError(
                 "no order of the reassignments keeps every broker within its capacity_bytes",
-                "drain fewer brokers, or raise capacity_bytes in the inventory",
+                "drain fewer brokers, add a broker, or raise capacity_bytes in the inventory",
                 partitions=np.array(postponed, np.int64),
             )
         waiting = postponed

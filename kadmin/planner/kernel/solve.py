@@ -88,7 +88,7 @@ def _place(placement: Placement, least: LeastMoves) -> _Counts:
     if overfull.size:
         raise NoPlanError(
             "no plan was found that keeps every broker within its capacity_bytes",
-            "drain fewer brokers, or raise capacity_bytes in the inventory",
+            "drain fewer brokers, add a broker, or raise capacity_bytes in the inventory",
             brokers=overfull,
         )
     return _Counts(quota, bound, proved)

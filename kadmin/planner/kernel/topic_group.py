@@ -195,8 +195,10 @@ def _refuse_impossible(placement: Placement, members: Ints, receives: Bools) -> 
         factor = int(problem.rf[members][short].max())
         strict = bool((problem.rack_cap[members][short] == 1).all()) and brokers.racks > 1
         places, count = ("rack", np.count_nonzero(new)) if strict else ("broker", np.count_nonzero(receives))
+        by_racks = "set spec.racks: relaxed (or ignore), add or allow a broker of another rack"
+        way_out = by_racks if strict else "add or allow another broker"
         raise NoPlanError(
             f"RF {factor} over {count} {places}{'s' if count != 1 else ''}",
-            f"lower spec.replication_factor, or {'set spec.racks: relaxed' if strict else 'allow more brokers'}",
+            f"{way_out} (spec.brokers, spec.broker_sets), or lower spec.replication_factor",
             partitions=members[short],
         )

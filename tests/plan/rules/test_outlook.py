@@ -33,7 +33,7 @@ def outlook(
     )
     changed = replace(STATE, **state)  # type: ignore[arg-type]  # fields of a ClusterState
     found = check(plan, World(changed, facts or ClusterFacts()))
-    return [each for each in found if each.code != codes.UNKNOWN_BROKER]
+    return [each for each in found if each.code not in {codes.UNKNOWN_BROKER, codes.RACKS_LOST}]
 
 
 def test_an_even_plan_leaves_nothing_to_say() -> None:

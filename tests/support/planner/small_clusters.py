@@ -29,6 +29,7 @@ class Proposed:
     figures: Mapping[str, Any]
     error: str | None
     reasons: Mapping[tuple[str, int], str] = field(default_factory=dict)
+    next_command: str | None = None
 
     def target(self, cluster: ClusterInventory) -> Lists:
         return {**lists(cluster), **{key: tuple(row) for key, row in self.entries.items()}}
@@ -43,7 +44,9 @@ def propose(cluster: ClusterInventory, request: RebalanceRequest) -> Proposed:
     rows = plan_cluster("", task, *rows_as_arrow(cluster)).to_pylist()
     report = json.loads(next(row["report"] for row in rows if row["ordinal"] == REPORT))
     if "error" in report:
-        return Proposed({}, {}, f"{report['error']['kind']}: {report['error']['message']} {report['error']['cause']}")
+        error = report["error"]
+        said = f"{error['kind']}: {error['message']} {error['cause']}"
+        return Proposed({}, {}, said, next_command=error["next_command"])
     entries = [row for row in rows if row["ordinal"] != REPORT]
     assert [row["ordinal"] for row in entries] == list(range(len(entries)))
     target = {(entry["topic"], entry["partition"]): tuple(entry["target"]) for entry in entries}
