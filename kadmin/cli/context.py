@@ -43,7 +43,8 @@ def open_context(
     from kadmin.operations.context import Clock
     from kadmin.operations.zookeeper.backend import zookeeper_context
     from kadmin.operations.zookeeper.paths import DEFAULT_ROOT, Paths
-    from kadmin.report.operations.follow import Follower, JsonFollower
+    from kadmin.report.operations.follow import Follower
+    from kadmin.report.operations.follow_json import JsonFollower
 
     def write(text: str) -> None:
         typer.echo(text, err=True, nl=False)

@@ -10,7 +10,8 @@ from support.cli.terminal import Shown, in_terminal, python
 
 from kadmin.operations import events
 from kadmin.operations.record.record import StepKind
-from kadmin.report.operations.follow import Follower, JsonFollower
+from kadmin.report.operations.follow import Follower
+from kadmin.report.operations.follow_json import JsonFollower
 from kadmin.report.operations.progress_line import progress_line
 from kadmin.report.screen import Screen
 from kadmin.schema import validate_value

@@ -1,13 +1,11 @@
-"""The events of a running operation as lines of text, with a progress line on a terminal, or as lines of JSON."""
+"""The events of a running operation as lines of text, with a progress line on a terminal."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from kadmin.errors import count
-from kadmin.operations.events import Noted, Opened, Progressed, StepPublished
+from kadmin.operations.events import Opened, Progressed, StepPublished
 from kadmin.operations.record.record import StepKind
 from kadmin.report.kinds import STEP_WORDS
 from kadmin.report.operations.progress_line import fields, progress_line, wave_text
@@ -17,37 +15,11 @@ from kadmin.report.text import duration
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kadmin.operations.events import Event
+    from kadmin.operations.events import Event, Noted
     from kadmin.report.screen import Screen
 
 REPEATED_S = 30.0
 """Seconds after which a pipe gets a line although nothing changed but bytes."""
-_NAMES: dict[type[Event], str] = {
-    Opened: "opened",
-    StepPublished: "published",
-    Progressed: "progressed",
-    Noted: "noted",
-}
-"""The value of `event` in JSON."""
-
-
-class JsonFollower:
-    """Writes events as lines of JSON, schema `answers/event`."""
-
-    def __init__(self, write: Callable[[str], None]) -> None:
-        self._write = write
-        self._last: tuple[int, str] | None = None
-
-    def __call__(self, event: Event) -> None:
-        """Write one event; progress only when it changed."""
-        if isinstance(event, Progressed):
-            if self._last == (event.done, event.reason):
-                return
-            self._last = (event.done, event.reason)
-        self._write(json.dumps({"event": _NAMES[type(event)], **asdict(event)}, ensure_ascii=False) + "\n")
-
-    def close(self) -> None:
-        """Do nothing: every line is complete."""
 
 
 class Follower:
