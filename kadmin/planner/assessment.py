@@ -34,6 +34,7 @@ def assess(
     known = bool((cluster.size != UNKNOWN).any())
     return {
         "brokers": int(may_hold.sum()),
+        "holders": _holders(problem),
         "partitions": len(problem),
         "reassignments": len(entries),
         "moves": int(moves.sum()),
@@ -90,6 +91,12 @@ def _bound(compiled: CompiledRequest, solution: Solution, final: Ints) -> Evenne
         rack_violations=rack_violations(compiled.spread, np.where(problem.movable[:, None], NONE, problem.start)),
         failover_share=1.0 if several and len(problem) else None,
     )
+
+
+def _holders(problem: PlacementProblem) -> list[dict[str, Any]]:
+    brokers, held = problem.brokers, problem.brokers.may_hold
+    rows = zip(brokers.ids[held].tolist(), brokers.weight[held].tolist(), brokers.may_lead[held].tolist(), strict=True)
+    return [{"broker_id": broker, "weight": weight, "may_lead": leads} for broker, weight, leads in rows]
 
 
 def _fewer_racks(cluster: ClusterArrays, current: Ints, target: Ints) -> list[dict[str, int]]:

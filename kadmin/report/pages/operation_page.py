@@ -12,6 +12,7 @@ from kadmin.plan.units import format_rate
 from kadmin.plan.waves import moved_bytes
 from kadmin.report.kinds import STEP_WORDS, words_of
 from kadmin.report.pages import page, sections
+from kadmin.report.pages.even_share import even_shares
 from kadmin.report.text import UNKNOWN, about, duration
 
 if TYPE_CHECKING:
@@ -32,10 +33,10 @@ def operation_page(
 ) -> page.Page:
     """Build the page; `progress` is how far each partition of a reassignment is now."""
     record, status = found.record, found.status
-    parts = [_span_section(found)]
+    parts, shares = [_span_section(found)], even_shares(forecast)
     if found.targets:
         parts += [
-            sections.brokers(forecast, None, TIMES),
+            sections.brokers(forecast, shares, TIMES),
             sections.racks(forecast, TIMES),
             sections.losses(forecast, TIMES),
             sections.largest_moves(found.targets),
@@ -57,7 +58,7 @@ def operation_page(
         facts=tuple((key, one_line(value)) for key, value in facts),
         notices=_notices(found, progress),
         cards=_cards(found, progress, forecast),
-        charts=sections.charts(forecast, TIMES) if found.targets else (),
+        charts=sections.charts(forecast, shares, TIMES) if found.targets else (),
         sections=tuple(parts),
     )
 

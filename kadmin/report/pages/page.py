@@ -123,14 +123,14 @@ class Packed:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of the page. `heat`: its cells are coloured, with a legend."""
+    """A part of the page. `even`: its cells are coloured, and the legend calls the middle of the scale so."""
 
     anchor: str
     title: str
     lead: str
     table: PageTable | None = None
     packed: Packed | None = None
-    heat: bool = False
+    even: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from kadmin.errors import count
 from kadmin.plan.units import format_rate
 from kadmin.report.kinds import words_of
 from kadmin.report.pages import page, sections
+from kadmin.report.pages.even_share import even_shares
 from kadmin.report.plans.rows import busiest, least_seconds
 from kadmin.report.proposals import figure_rows
 from kadmin.report.text import UNKNOWN, about, duration
@@ -49,10 +50,11 @@ def plan_page(facts: PlanFacts, found: Examination, forecast: Forecast) -> page.
     rows += sorted(header.labels.items())
     name = header.name or facts.source
     parts, limits = [], None
+    shares = even_shares(forecast, facts.figures, reassigned=change is not None)
     if facts.figures is not None:
         parts.append(_figures_section(facts.figures))
         limits = (facts.figures["bound"]["replicas_max"], facts.figures["bound"]["leaders_max"])
-    parts += [sections.brokers(forecast, limits, TIMES), sections.racks(forecast, TIMES)]
+    parts += [sections.brokers(forecast, shares, TIMES, limits), sections.racks(forecast, TIMES)]
     if change is not None and change.pending:
         parts.append(_wave_section(change, found.throttle))
     parts.append(sections.losses(forecast, TIMES))
@@ -66,7 +68,7 @@ def plan_page(facts: PlanFacts, found: Examination, forecast: Forecast) -> page.
         facts=tuple((one_line(key), one_line(value)) for key, value in rows),
         notices=_notices(facts, found),
         cards=_cards(facts, found, forecast),
-        charts=sections.charts(forecast, TIMES),
+        charts=sections.charts(forecast, shares, TIMES),
         sections=tuple(parts),
     )
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.names import one_line
 from kadmin.errors import count
 from kadmin.plan.waves import added, moved_bytes
+from kadmin.report.pages.even_share import amounts
 from kadmin.report.pages.page import Chart, Packed, PageCell, PageColumn, PageTable, Section, Tone, number, size
 from kadmin.report.text import about, replicas
 from kadmin.report.whatif import LOSS_FIGURES, loss_figures, worst
@@ -18,37 +19,39 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from kadmin.insight.predict.forecast import BrokerOutlook, Forecast, RackOutlook
-    from kadmin.insight.predict.whatif import Load, SingleLoss
+    from kadmin.insight.predict.whatif import SingleLoss
     from kadmin.plan.model import PartitionTarget
+    from kadmin.report.pages.even_share import EvenShares
 
 LARGEST = 50
 MOST_ROWS = 20_000
 _NO_RACK = "no rack known"
-_HEAT = ((0.5, -3), (0.8, -2), (0.95, -1), (1.05, 0), (1.25, 1), (2.0, 2))
-_HOTTEST = 3
 
 Limits = tuple[int, int]
-"""The most replicas and the most leaders of one broker in the best plan."""
+"""The lowest possible maximum of replicas and of leaders on one broker."""
 
 
-def charts(found: Forecast, times: tuple[str, str]) -> tuple[Chart, ...]:
+def charts(found: Forecast, shares: EvenShares, times: tuple[str, str]) -> tuple[Chart, ...]:
     """Return charts of the replicas, leaders and bytes of every broker; amounts that are not known have none."""
-    amounts = [(_amounts(each.before), _amounts(each.after)) for each in found.brokers]
+    held = [(amounts(each.before), amounts(each.after)) for each in found.brokers]
     made = []
     for which, title in enumerate(("Replicas", "Leaders", "Bytes")):
-        pairs = [(before[which] or 0, after[which] or 0) for before, after in amounts]
-        unknown = any(amount[which] is None for pair in amounts for amount in pair)
+        pairs = [(before[which] or 0, after[which] or 0) for before, after in held]
+        unknown = any(amount[which] is None for pair in held for amount in pair)
         most = max((each for pair in pairs for each in pair), default=0)
         if most == 0 or unknown:
             continue
-        spans = [
-            f"{_span([pair[at] for pair in pairs], about if which in _BYTES else '{:,}'.format)} {time}"
-            for at, time in enumerate(times)
-        ]
-        alive = [after[which] or 0 for (_, after), each in zip(amounts, found.brokers, strict=True) if each.alive]
-        share = sum(alive) / len(alive) if alive else 0
+        spans = []
+        for at, (time, share) in enumerate(zip(times, (shares.before[which], shares.after[which]), strict=True)):
+            counted = [
+                pair[at]
+                for pair, each in zip(pairs, found.brokers, strict=True)
+                if pair[at] or each.broker_id in share.weights
+            ]
+            spans.append(f"{_span(counted or [0], about if which in _BYTES else '{:,}'.format)} {time}")
         columns = tuple((_percent(before, most), _percent(after, most)) for before, after in pairs)
-        made.append(Chart(f"{title} per broker", ", ".join(spans), columns, round(100 * share / most)))
+        dashed = round(100 * (shares.after[which].amount or 0) / most)
+        made.append(Chart(f"{title} per broker", ", ".join(spans), columns, dashed))
     return tuple(made)
 
 
@@ -56,21 +59,21 @@ def _span(amounts: Sequence[int], shown: Callable[[int], str]) -> str:
     return " to ".join(dict.fromkeys((shown(min(amounts)), shown(max(amounts)))))
 
 
-def brokers(found: Forecast, limits: Limits | None, times: tuple[str, str]) -> Section:
+def brokers(found: Forecast, shares: EvenShares, times: tuple[str, str], limits: Limits | None = None) -> Section:
     """Return replicas, leaders, bytes and leader bytes of each broker at both times, with its capacity."""
     capacities = any(each.capacity_bytes is not None for each in found.brokers)
     columns = [PageColumn("Broker"), PageColumn("Rack", numeric=False)]
     for group in ("Replicas", "Leaders", "Bytes", "Leader bytes"):
         columns += [PageColumn(time, group) for time in times]
         columns += [PageColumn("capacity", group)] if group == "Bytes" and capacities else []
-    shares = [_shares([getattr(each, time) for each in found.brokers if each.alive]) for time in ("before", "after")]
     rows = tuple(_broker_row(each, shares, capacities=capacities) for each in found.brokers)
     footer = [_share_row(shares, capacities=capacities)]
     if limits is not None:
         footer.append(_limit_row(limits, capacities=capacities))
     leaders = "the current leaders" if found.by_election else "the preferred leaders, the first of each replica list"
-    lead = f"Colour compares a broker with the even share of its column. Leaders are {leaders}."
-    return Section("brokers", "Brokers", lead, PageTable(tuple(columns), rows, tuple(footer)), heat=True)
+    lead = f"Colour compares a broker with the even share of the brokers that may hold replicas. Leaders are {leaders}."
+    even = "even" if limits is None else "even, or at the lowest possible maximum"
+    return Section("brokers", "Brokers", lead, PageTable(tuple(columns), rows, tuple(footer)), even=even)
 
 
 def racks(found: Forecast, times: tuple[str, str]) -> Section:
@@ -186,32 +189,18 @@ def _move(target: PartitionTarget) -> tuple[PageCell, ...]:
     )
 
 
-def _amounts(load: Load) -> tuple[int | None, ...]:
-    return load.replicas, load.leaders, load.size_bytes, load.leader_bytes
-
-
 _BYTES = (2, 3)
 _CAPACITY_AFTER = 2
 
 
-def _shares(loads: Sequence[Load]) -> list[float | None]:
-    """Return the mean of each amount; None where one of them is unknown or there are no loads."""
-    shares: list[float | None] = []
-    for amounts in zip(*map(_amounts, loads), strict=True) if loads else [(None,)] * 4:
-        known = [each for each in amounts if each is not None]
-        shares.append(sum(known) / len(known) if len(known) == len(amounts) else None)
-    return shares
-
-
-def _broker_row(
-    each: BrokerOutlook, shares: Sequence[Sequence[float | None]], *, capacities: bool
-) -> tuple[PageCell, ...]:
+def _broker_row(each: BrokerOutlook, shares: EvenShares, *, capacities: bool) -> tuple[PageCell, ...]:
     name = PageCell(str(each.broker_id), each.broker_id, badges=() if each.alive else ("not alive",))
     cells = [name, PageCell(_rack_name(each.rack, alive=each.alive))]
-    for which, (before, after) in enumerate(zip(_amounts(each.before), _amounts(each.after), strict=True)):
+    for which, (before, after) in enumerate(zip(amounts(each.before), amounts(each.after), strict=True)):
         shown = size if which in _BYTES else number
-        cells.append(shown(before, heat=_heat(before, shares[0][which])))
-        cells.append(shown(after, heat=_heat(after, shares[1][which]), strong=before != after))
+        cells.append(shown(before, heat=shares.before[which].heat(each.broker_id, before)))
+        heat = shares.after[which].heat(each.broker_id, after)
+        cells.append(shown(after, heat=heat, strong=before != after))
         if which == _CAPACITY_AFTER and capacities:
             cells.append(_capacity(each.capacity_bytes, after))
     return tuple(cells)
@@ -223,18 +212,10 @@ def _capacity(capacity: int | None, held: int | None) -> PageCell:
     return PageCell(about(capacity), capacity, tone=Tone.BAD, badges=("over capacity",))
 
 
-def _heat(value: int | None, share: float | None) -> int | None:
-    """Return a value against the even share, -3 (less than half) to 3 (more than double); None: not known."""
-    if value is None or share is None:
-        return None
-    ratio = value / share if share else 1.0
-    return next((heat for most, heat in _HEAT if ratio <= most), _HOTTEST)
-
-
-def _share_row(shares: Sequence[Sequence[float | None]], *, capacities: bool) -> tuple[PageCell, ...]:
+def _share_row(shares: EvenShares, *, capacities: bool) -> tuple[PageCell, ...]:
     cells = [PageCell("even share"), PageCell("")]
-    for which in range(len(shares[0])):
-        for share in (shares[0][which], shares[1][which]):
+    for which, pair in enumerate(zip(shares.before, shares.after, strict=True)):
+        for share in (each.amount for each in pair):
             rounded = None if share is None else round(share)
             cells.append(size(rounded) if which in _BYTES else _mean(share))
         cells += [PageCell("")] if which == _CAPACITY_AFTER and capacities else []
@@ -246,7 +227,7 @@ def _mean(share: float | None) -> PageCell:
 
 
 def _limit_row(limits: Limits, *, capacities: bool) -> tuple[PageCell, ...]:
-    empty, name = PageCell(""), PageCell("most in the best plan")
+    empty, name = PageCell(""), PageCell("lowest possible maximum")
     return (name, empty, empty, number(limits[0]), empty, number(limits[1]), *[empty] * (4 + capacities))
 
 
@@ -257,13 +238,13 @@ def _both(racks: Sequence[RackOutlook]) -> bool:
 def _rack_row(rack: RackOutlook, found: Forecast, most: int, *, both: bool) -> tuple[PageCell, ...]:
     members = [each for each in found.brokers if each.broker_id in rack.brokers]
     bars = tuple((_percent(each.before.replicas, most), _percent(each.after.replicas, most)) for each in members)
-    amounts = zip(_amounts(rack.before)[:3], _amounts(rack.after)[:3], strict=True)
+    pairs = zip(amounts(rack.before)[:3], amounts(rack.after)[:3], strict=True)
     cells = [
         PageCell(_rack_name(rack.rack, alive=True)),
         PageCell(_ids(rack.brokers), len(rack.brokers)),
         PageCell("", columns=bars),
     ]
-    for which, (before, after) in enumerate(amounts):
+    for which, (before, after) in enumerate(pairs):
         shown = size if which in _BYTES else number
         cells += [shown(before), shown(after, strong=before != after)]
     changed = both and rack.offline_before != rack.offline_after
