@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.documents.plans import document, reassignment
@@ -178,3 +178,26 @@ def test_what_is_done_stays(cluster: Cluster, tmp_path: Path) -> None:
     operation_id = cluster.history()[-1].operation_id
     assert "1 partition at the target" in cancel(cluster, operation_id)
     assert cluster.state(topic).replicas(TopicPartition(topic, 0)) == (2, 1), "what is done stays"
+
+
+@pytest.mark.on("2.8.2")
+def test_the_doctor_names_copies_that_stay_and_what_it_advises_removes_them(cluster: Cluster, tmp_path: Path) -> None:
+    topic = cluster.create_topic({0: [1, 2]})
+    partition = TopicPartition(topic, 0)
+    with in_flight(cluster, tmp_path, topic, {0: [3, 4]}) as operation_id:
+        wait_until(lambda: {3, 4} < cluster.on_disk(partition), 30)
+        said = cancel(cluster, operation_id)
+        assert f"unused copies stay on disk, see kadmin doctor: {partition} on broker 3 (0 B)" in said
+    assert f"broker 3: {partition} (0 B)" in unused(cluster)["evidence"][0]
+
+    plan = reassignment(topic, {0: [1, 2, 3, 4]}, allow={"replication_factor_change": True})
+    assert cluster.kadmin("apply", document(tmp_path / "back.json", plan), "--yes").status == 0
+    assert cluster.kadmin("rollback", "--yes").status == 0
+    wait_until(lambda: cluster.on_disk(partition) == {1, 2}, 30)
+    assert str(partition) not in str(unused(cluster))
+
+
+def unused(cluster: Cluster) -> dict[str, Any]:
+    """What the doctor says of copies that nothing uses."""
+    findings = json.loads(cluster.kadmin("doctor", "-o", "json").out)["findings"]
+    return next((found for found in findings if found["trouble"] == "unused-copies"), {})

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 import time
-from contextlib import closing
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -159,6 +160,50 @@ def test_copy_of_a_cancelled_reassignment(cluster: Cluster) -> None:
         foreseen = seen(cluster, "copy_of_a_cancelled_reassignment")
         kept = stays(lambda: cluster.on_disk(partition) != {1, 2}, 10, foreseen=foreseen == "stays on disk")
     assert ("stays on disk" if kept else "removed") == foreseen
+
+
+@contextmanager
+def unused_copy(cluster: Cluster) -> Iterator[TopicPartition]:
+    """Leave a copy on broker 4, which is away while its reassignment is cancelled, and comes back."""
+    topic = cluster.create_topic({0: [1, 2]})
+    partition = TopicPartition(topic, 0)
+    produce(cluster.bootstrap, {partition: [b"x" * 900_000] * 3})
+    entry: dict[str, object] = {"topic": topic, "partition": 0}
+    with cluster.held_back(topic):
+        cluster.raw.create(f"/kafka{REASSIGN}", node({**entry, "replicas": [3, 4]}))
+        wait_until(lambda: {3, 4} < cluster.on_disk(partition), 30)
+        with cluster.broker_down(4):
+            cluster.controllers.wait()
+            cluster.controllers.supersede({**entry, "replicas": [1, 2]})
+            wait_until(lambda: cluster.get(REASSIGN) is None, 60)
+    assert cluster.state(topic).replicas(partition) == (1, 2)
+    yield partition
+
+
+def test_unused_copy_after_a_restart(cluster: Cluster) -> None:
+    """By hand it is removed: the folder is deleted while its broker is stopped."""
+    with unused_copy(cluster) as partition:
+        foreseen = seen(cluster, "unused_copy_after_a_restart") == "stays on disk"
+        with cluster.broker_down(4):
+            pass
+        kept = stays(lambda: 4 in cluster.on_disk(partition), 10, foreseen=foreseen)
+        assert kept is foreseen
+        with cluster.broker_down(4):
+            shutil.rmtree(cluster.folder_on_disk(partition, 4))
+        assert stays(lambda: 4 not in cluster.on_disk(partition))
+        assert set(cluster.state(partition.topic).states[partition].isr) == {1, 2}
+
+
+def test_unused_copy_assigned_and_taken_away(cluster: Cluster) -> None:
+    with unused_copy(cluster) as partition:
+        entry: dict[str, object] = {"topic": partition.topic, "partition": 0}
+        cluster.controllers.reassign({**entry, "replicas": [1, 2, 4]})
+        wait_until(lambda: set(cluster.state(partition.topic).states[partition].isr) == {1, 2, 4}, 60)
+        wait_until(lambda: cluster.get(REASSIGN) is None, 60)
+        cluster.controllers.reassign({**entry, "replicas": [1, 2]})
+        foreseen = seen(cluster, "unused_copy_assigned_and_taken_away") == "stays on disk"
+        assert stays(lambda: 4 in cluster.on_disk(partition), 10, foreseen=foreseen) is foreseen
+        wait_until(lambda: cluster.get(REASSIGN) is None, 60)
 
 
 def test_unknown_target_broker(cluster: Cluster) -> None:

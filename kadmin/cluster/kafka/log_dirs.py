@@ -27,13 +27,13 @@ class LogDirs:
     failed: Mapping[int, KadminError]
 
 
-def describe_log_dirs(bootstrap: Sequence[str], brokers: Iterable[int]) -> LogDirs:
+def describe_log_dirs(bootstrap: Sequence[str], brokers: Iterable[int], *, bootstrap_s: float | None = None) -> LogDirs:
     """Return what each of the brokers has on disk, asking one after the other.
 
     When none of them gives sizes, raises UnreachableError when no broker answers, NotAuthorizedError without the right
     DESCRIBE on the cluster, NotCompletedError for brokers before 1.1.
     """
-    with KafkaConnection(bootstrap) as connection:
+    with KafkaConnection(bootstrap, bootstrap_s=bootstrap_s) as connection:
 
         def ask(broker: int) -> Mapping[str, Any]:
             try:

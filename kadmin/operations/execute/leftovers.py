@@ -6,37 +6,49 @@ from typing import TYPE_CHECKING
 
 from kadmin.errors import KadminError, name_some
 from kadmin.operations.context import POLL_S
-from kadmin.operations.reading.brokers import log_dirs_of
+from kadmin.operations.reading.brokers import log_dirs_of, unused_copies
 from kadmin.operations.record.record import StepKind
+from kadmin.plan.units import readable_size
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kadmin.operations.context import Context
     from kadmin.operations.decide.actions import Observed
-    from kadmin.operations.record.record import OperationRecord
+    from kadmin.plan.model import PartitionTarget
 
 _REMOVAL_S = 5.0
 _ASKING_S = 20.0
 """Longest time that asking the brokers for their disks takes."""
 
 
-def copies_left(context: Context, record: OperationRecord, observed: Observed) -> str:
+def copies_left(context: Context, targets: Sequence[PartitionTarget], observed: Observed) -> str:
     """Name the added copies that are still on disk, or why that is unknown; empty where there are none.
 
-    Kafka from 2.6 on, up to some 3.x, ignores its own request to remove a copy that had not caught up.
+    Kafka from 2.6 on, up to some 3.x, ignores its own request to remove a copy that had not caught up. A broker that
+    is not alive keeps its copies in every version.
     """
-    clock = context.clock
-    origin = {p: record.origin[p] for s in observed.steps if s.kind is StepKind.CANCEL for p in s.partitions}
-    if not origin or clock.until - clock.now() < _ASKING_S:
+    clock, state = context.clock, observed.state
+    cancelled = {p for step in observed.steps if step.kind is StepKind.CANCEL for p in step.partitions}
+    if not cancelled or clock.until - clock.now() < _ASKING_S:
         return ""
+    added = {broker for target in targets if target.partition in cancelled for broker in target.replicas}
+    away = sorted(added - set(state.brokers))
+    unknown = f"; brokers that are not alive may keep unused copies: {name_some(away)}" if away else ""
     give_up = clock.now() + _REMOVAL_S
     while True:
         try:
-            held = log_dirs_of(observed.state)
+            unused = unused_copies(state, log_dirs_of(state))
         except KadminError as error:
-            return f"; unknown whether added copies are deleted from disk: {error.message}"
-        left = [f"{p} on broker {b}" for b, sizes in held.items() for p in sizes if b not in origin.get(p, (b,))]
+            return f"; unknown whether added copies are deleted from disk: {error.message}{unknown}"
+        left = [
+            f"{partition} on broker {broker} ({readable_size(size_bytes)})"
+            for broker, sizes in unused.items()
+            for partition, size_bytes in sizes.items()
+            if partition in cancelled
+        ]
         if not left:
-            return ""
+            return unknown
         if clock.now() >= give_up:
-            return f"; unused copies stay on disk: {name_some(left)}"
+            return f"; unused copies stay on disk, see kadmin doctor: {name_some(left)}{unknown}"
         clock.wait(POLL_S)

@@ -233,7 +233,8 @@ class Runner:
         if self._cancelling(observed.request):
             if finish.error is not None:
                 raise finish.error
-            left = copies_left(self._context, self._record, observed)
+            targets = self._work.targets if isinstance(self._work, ReassignmentWork) else ()
+            left = copies_left(self._context, targets, observed)
             finish = stopped(observed.request, finish.message + left)
         if finish.state is not OperationState.RUNNING:
             # First: while the operation is unfinished, any machine can still remove the throttle.

@@ -25,15 +25,26 @@ DELETES_TOPICS = "delete.topic.enable"
 CREATES_TOPICS = "auto.create.topics.enable"
 
 
-def log_dirs_of(state: ClusterState) -> Mapping[int, Mapping[TopicPartition, int]]:
+def log_dirs_of(state: ClusterState, *, bootstrap_s: float | None = None) -> Mapping[int, Mapping[TopicPartition, int]]:
     """Ask the live brokers for the bytes of every replica on their disks, by broker (DescribeLogDirs, 1.1 and later).
 
     Raises NotCompletedError or UnreachableError where a broker does not answer or cannot read a directory.
     """
-    found = describe_log_dirs(_plain_listeners(state), state.brokers)
+    found = describe_log_dirs(_plain_listeners(state), state.brokers, bootstrap_s=bootstrap_s)
     for error in found.failed.values():
         raise error
     return found.sizes
+
+
+def unused_copies(
+    state: ClusterState, held: Mapping[int, Mapping[TopicPartition, int]]
+) -> dict[int, dict[TopicPartition, int]]:
+    """Return the copies on disk, of topics that exist, whose broker is no replica: bytes by broker and partition."""
+    unused = {
+        broker: {p: size for p, size in sizes.items() if broker not in (state.replicas(p) or (broker,))}
+        for broker, sizes in held.items()
+    }
+    return {broker: sizes for broker, sizes in unused.items() if sizes}
 
 
 def sizes_of(state: ClusterState) -> dict[TopicPartition, int]:

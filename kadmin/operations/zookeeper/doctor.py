@@ -19,7 +19,7 @@ from kadmin.cluster.zookeeper.znodes.controller import (
     decode_controller_epoch,
 )
 from kadmin.cluster.zookeeper.znodes.notifications import ISR_CHANGES, LOG_DIR_EVENTS
-from kadmin.errors import InvalidInputError, NotAuthorizedError, NotCompletedError
+from kadmin.errors import InvalidInputError, KadminError, NotAuthorizedError, NotCompletedError
 from kadmin.insight.diagnosis.zookeeper.evidence import (
     STAYS_S,
     AdminLook,
@@ -31,6 +31,7 @@ from kadmin.insight.diagnosis.zookeeper.evidence import (
 from kadmin.operations.decide.election import ElectionWork
 from kadmin.operations.decide.kinds import work_of
 from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.reading.brokers import log_dirs_of, unused_copies
 from kadmin.operations.record.record import OperationState
 from kadmin.operations.zookeeper.inspect import versions_of
 from kadmin.plan.model import Elect
@@ -38,7 +39,7 @@ from kadmin.plan.model import Elect
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kadmin.cluster.model import ClusterState
+    from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.cluster.zookeeper.model import ControllerNode
     from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
     from kadmin.operations.record.record import Listing
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
 
 BETWEEN_SAMPLES_S = 1.0
 _MORE_SAMPLES = 2
+_BROKERS_S = 1.0
+"""How long to look for a broker that answers: most findings need none."""
 _WATCHED = (REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION)
 
 
@@ -84,6 +87,7 @@ def gather(context: ZooKeeperContext) -> Evidence:
     last, state = look_at_admin(source), read_tolerantly(source)
     same = len({sample.controller and sample.controller.session_id for sample in samples}) == 1
     details = details_of(state)
+    unused, disks_unavailable = _unused_copies(context, state)
     evidence = Evidence(
         zookeeper=context.store.connect_string,
         versions=versions_of(source, state),
@@ -99,6 +103,8 @@ def gather(context: ZooKeeperContext) -> Evidence:
         operations=_operations(context, source),
         broker_configs=configs_of(source, "brokers", source.children(f"{CONFIG}/brokers")),
         notifications={path: len(source.children(path)) for path in (CONFIG_CHANGES, ISR_CHANGES, LOG_DIR_EVENTS)},
+        unused_copies=unused,
+        disks_unavailable=disks_unavailable,
     )
     return replace(evidence, state=replace(state, details=replace(details, unreadable=source.unreadable)))
 
@@ -148,6 +154,21 @@ def _pause(context: ZooKeeperContext, seconds: float) -> None:
 def _stop_if_asked(context: ZooKeeperContext) -> None:
     # Readings that were cut short are not seconds apart, and prove nothing.
     context.clock.stop_if_asked("nothing was changed", "kadmin doctor")
+
+
+def _unused_copies(
+    context: ZooKeeperContext, state: ClusterState
+) -> tuple[Mapping[int, Mapping[TopicPartition, int]], str]:
+    """Ask the brokers for copies on disk that no partition uses; returns them, and why they are not known."""
+    if not state.brokers:
+        return {}, ""
+    try:
+        held = log_dirs_of(state, bootstrap_s=_BROKERS_S)
+        topics = {p.topic for sizes in unused_copies(state, held).values() for p in sizes}
+        # A reassignment may have begun in the meantime: what is assigned now is used.
+        return (unused_copies(context.backend.read(topics), held), "") if topics else ({}, "")
+    except KadminError as error:
+        return {}, error.message
 
 
 def _lock(context: ZooKeeperContext, source: ZnodeReader) -> LockHeld | None:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.cluster.evidence import STATE, evidence, only, troubles
-from support.cluster.states import cluster, moving
+from support.cluster.states import cluster, moving, tp
 
 from kadmin.cluster.model import Topic
 from kadmin.cluster.zookeeper.model import Unreadable, details_of
 from kadmin.insight.diagnosis.finding import Trouble
-from kadmin.insight.diagnosis.zookeeper.diagnose import diagnose
+from kadmin.insight.diagnosis.zookeeper.diagnose import diagnose, unchecked
 from kadmin.insight.diagnosis.zookeeper.topic_troubles import string_ids
 
 if TYPE_CHECKING:
@@ -140,3 +140,16 @@ def test_what_may_not_be_read_is_a_finding(paths: list[str], stops: bool) -> Non
     found = only(evidence(state))
     assert (found.code, found.stops_apply) == (Trouble.WRONG_ACL, stops)
     assert all(each in found.evidence[0] for each in paths)
+
+
+def test_copies_that_no_partition_uses_are_named_with_their_bytes() -> None:
+    found = only(evidence(unused_copies={4: {tp("foo-1"): 2_700_000, tp("foo-0"): 0}, 3: {tp("foo-0"): 40}}))
+    assert (found.code, found.stops_apply) == (Trouble.UNUSED_COPIES, False)
+    assert found.message == "3 copies on disk that no partition uses, 2.70 MB."
+    assert found.evidence[:2] == ("broker 3: foo-0 (40 B)", "broker 4: foo-1 (2.70 MB), foo-0 (0 B)")
+
+
+def test_disks_that_could_not_be_asked_are_not_checked() -> None:
+    found = evidence(disks_unavailable="no broker has a PLAINTEXT listener")
+    assert diagnose(found) == ()
+    assert unchecked(found) == ("copies on disk that no partition uses: no broker has a PLAINTEXT listener",)

@@ -142,10 +142,12 @@ class Cluster:
     def on_disk(self, partition: TopicPartition) -> set[int]:
         """Return the brokers that keep a folder for a partition (one renamed for deletion is none)."""
         assert self._sandbox is not None
-        folder = self._sandbox.spec.directory
-        return {
-            broker for broker in self._sandbox.broker_ports if (folder / f"broker-{broker}/data/{partition}").exists()
-        }
+        return {broker for broker in self._sandbox.broker_ports if self.folder_on_disk(partition, broker).exists()}
+
+    def folder_on_disk(self, partition: TopicPartition, broker: int) -> Path:
+        """Return where a broker keeps a partition."""
+        assert self._sandbox is not None
+        return self._sandbox.spec.directory / f"broker-{broker}" / "data" / str(partition)
 
     def controller(self) -> int:
         """Return the broker that is the controller."""

@@ -9,12 +9,13 @@ from kadmin.cluster.zookeeper.znodes.admin import DELETE_TOPICS
 from kadmin.cluster.zookeeper.znodes.brokers import BROKER_IDS
 from kadmin.cluster.zookeeper.znodes.configs import CONFIG, CONFIG_CHANGES
 from kadmin.cluster.zookeeper.znodes.topics import TOPICS
-from kadmin.errors import name_some
+from kadmin.errors import count, name_some
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.diagnosis.health import health_of
 from kadmin.insight.diagnosis.zookeeper.evidence import STAYS_S
 from kadmin.plan.min_isr import MIN_INSYNC_REPLICAS
 from kadmin.plan.throttle import THROTTLE_KEYS
+from kadmin.plan.units import readable_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +34,7 @@ def cluster_troubles(evidence: Evidence) -> Iterator[Finding]:
     yield from _brokers(evidence)
     yield from _deletions(evidence)
     yield from _partitions(evidence)
+    yield from _copies(evidence)
     yield from _throttles(evidence)
     yield from _messages(evidence)
 
@@ -61,7 +63,7 @@ def _brokers(evidence: Evidence) -> Iterator[Finding]:
             severity="warning",
             znode=BROKER_IDS,
             evidence=tuple(
-                f"broker {broker}: assigned replicas: {count}" for broker, count in sorted(hosted.items())[:10]
+                f"broker {broker}: assigned replicas: {number}" for broker, number in sorted(hosted.items())[:10]
             ),
         )
 
@@ -113,6 +115,28 @@ def _partitions(evidence: Evidence) -> Iterator[Finding]:
             )
 
 
+def _copies(evidence: Evidence) -> Iterator[Finding]:
+    unused = {
+        f"broker {broker}": [f"{partition} ({readable_size(size)})" for partition, size in sizes.items()]
+        for broker, sizes in sorted(evidence.unused_copies.items())
+    }
+    if not unused:
+        return
+    total_bytes = sum(sum(sizes.values()) for sizes in evidence.unused_copies.values())
+    copies = count(sum(map(len, unused.values())), "copy", "copies")
+    yield Finding(
+        Trouble.UNUSED_COPIES,
+        f"{copies} on disk that no partition uses, {readable_size(total_bytes)}.",
+        "stop one broker after the other, delete these folders in its log.dirs, and start it",
+        severity="warning",
+        znode=TOPICS,
+        evidence=(
+            *(f"{broker}: {name_some(names, most=10)}" for broker, names in unused.items()),
+            "restarting the brokers does not remove them; a reassignment to these brokers and kadmin rollback do",
+        ),
+    )
+
+
 def _throttles(evidence: Evidence) -> Iterator[Finding]:
     state = evidence.state
     moving = any(topic.adding_replicas or topic.removing_replicas for topic in state.topics.values())
@@ -134,12 +158,12 @@ def _throttles(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _messages(evidence: Evidence) -> Iterator[Finding]:
-    for path, count in sorted(evidence.notifications.items()):
+    for path, number in sorted(evidence.notifications.items()):
         config = path == CONFIG_CHANGES
-        if count > (MANY_CONFIG_CHANGES if config else MANY_MESSAGES):
+        if number > (MANY_CONFIG_CHANGES if config else MANY_MESSAGES):
             yield Finding(
                 Trouble.MANY_NOTIFICATIONS,
-                f"{path} holds {count:,} notifications.",
+                f"{path} holds {number:,} notifications.",
                 "kadmin doctor, again in 15 minutes" if config else "read the controller's log",
                 severity="warning",
                 znode=path,

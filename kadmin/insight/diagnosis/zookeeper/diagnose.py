@@ -51,10 +51,12 @@ def loops(evidence: Evidence) -> bool:
 
 def unchecked(evidence: Evidence) -> tuple[str, ...]:
     """Return what could not be checked, so that an empty list of findings is not read as health."""
+    disks = f"copies on disk that no partition uses: {evidence.disks_unavailable}"
+    unasked = (disks,) if evidence.disks_unavailable else ()
     if evidence.state.controller is None or loops(evidence):
-        return ()
+        return unasked
     unknown = {REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION} - evidence.deaf - evidence.listening
-    return tuple(
+    return unasked + tuple(
         f"whether the controller watches {path}: four-letter words do not show it; apply checks with a probe"
         for path in sorted(unknown, reverse=True)
         if evidence.last.node(path) is None

@@ -75,6 +75,8 @@ class Evidence:
     `stayed_s` seconds apart: at least STAYS_S where there was a node. `deaf` holds the admin paths that the
     controller's session did not watch on any server, checked twice; `listening` those that it watches. `broker_configs`
     are by entity name, `<default>` included. `notifications` counts the notifications in each parent znode.
+    `unused_copies` are those on the disks of brokers that are no replicas: bytes by broker and partition;
+    `disks_unavailable` says why they are not known.
     """
 
     zookeeper: str
@@ -91,6 +93,8 @@ class Evidence:
     operations: tuple[OpenOperation, ...] = ()
     broker_configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     notifications: Mapping[str, int] = field(default_factory=dict)
+    unused_copies: Mapping[int, Mapping[TopicPartition, int]] = field(default_factory=dict)
+    disks_unavailable: str = ""
 
     @property
     def heal_command(self) -> str:
