@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import TopicPartition
     from kadmin.operations.context import Context
     from kadmin.operations.execute.apply import Outcome
-    from kadmin.plan.model import Plan, Policy
+    from kadmin.plan.model import Plan, Policy, ThrottleSpec
 
 
 def execute(
@@ -28,20 +28,21 @@ def execute(
     output: options.OutputFormat,
     *,
     policy: Policy | None = None,
+    throttle: ThrottleSpec | None = None,
     dry_run: bool = False,
     yes: bool,
 ) -> Outcome:
-    """Show what the plan would do, ask, and execute it."""
+    """Show what the plan would do, ask, and execute it; `throttle` takes the place of the plan's own."""
     from kadmin.operations.execute.apply import apply, prepare
     from kadmin.report.plans.text import diff_text
 
-    preview = prepare(context, plan, sizes, policy)
+    preview = prepare(context, plan, sizes, policy, throttle)
     if output is options.OutputFormat.HUMAN:
         typer.echo(diff_text(plan, preview.examination), err=True)
     outcome = preview.settled(dry_run=dry_run)
     if outcome is None:
         _confirm(plan, yes=yes)
-        outcome = apply(context, plan, sizes, lock_timeout, policy)
+        outcome = apply(context, plan, sizes, lock_timeout, policy, throttle)
     return outcome
 
 

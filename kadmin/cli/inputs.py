@@ -8,14 +8,14 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kadmin.cli.files import STANDARD_INPUT
-from kadmin.errors import InvalidInputError, NotCompletedError, StalePlanError
+from kadmin.errors import InvalidInputError, NotCompletedError, StalePlanError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from kadmin.cluster.model import TopicPartition
-    from kadmin.plan.model import Plan, Policy, RebalanceRequest, RecreationPlan
+    from kadmin.plan.model import Plan, Policy, RebalanceRequest, RecreationPlan, ThrottleSpec
 
 _Document = TypeVar("_Document")
 
@@ -75,6 +75,28 @@ def read_policy(path: Path | None) -> Policy:
     from kadmin.plan.model import Policy
 
     return Policy() if path is None else _read_kind(path, Policy, "Policy", "policy")
+
+
+def read_throttle(
+    *, rate: str | None = None, finish_in: str | None = None, link_budget: str | None = None
+) -> ThrottleSpec:
+    """Read a throttle that options give in one of its three ways, as `spec.throttle` does."""
+    from kadmin.plan.model import ThrottleBy, ThrottleSpec
+    from kadmin.plan.units import parse_duration, parse_rate
+
+    given = [
+        (by, text) for by, text in zip(ThrottleBy, (rate, finish_in, link_budget), strict=True) if text is not None
+    ]
+    if len(given) != 1:
+        raise UsageError("One of --rate, --finish-in and --link-budget is needed.", next_command="--rate 50MB/s")
+    by, text = given[0]
+    try:
+        amount = (parse_duration if by is ThrottleBy.FINISH_IN else parse_rate)(text)
+    except ValueError as error:
+        raise InvalidInputError(f"{error}.") from error
+    if amount == 0:
+        raise InvalidInputError(f"{text} would stop replication.")
+    return ThrottleSpec(by, amount)
 
 
 def _read_kind(path: Path, model: type[_Document], kind: str, schema: str) -> _Document:

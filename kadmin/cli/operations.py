@@ -9,7 +9,7 @@ import typer
 from kadmin.cli import options
 from kadmin.cli.context import open_context
 from kadmin.cli.execution import answer_outcome, ask, execute
-from kadmin.cli.inputs import read_plan, read_policy, read_sizes
+from kadmin.cli.inputs import read_plan, read_policy, read_sizes, read_throttle
 from kadmin.errors import UsageError
 
 
@@ -20,6 +20,10 @@ def apply(
     dry_run: options.DryRun = False,
     yes: options.Yes = False,
     sizes: options.Sizes = None,
+    throttle: Annotated[
+        str | None,
+        typer.Option("--throttle", metavar="RATE", help="Copy at this rate, in place of the plan's own throttle."),
+    ] = None,
     policy: options.Policy = None,
     timeout: options.Timeout = None,
     lock_timeout: options.LockTimeout = 0,
@@ -30,9 +34,16 @@ def apply(
     The plan is checked and shown before kadmin asks. At --timeout, on ^C or when the connection is lost, copies in
     progress continue; `kadmin resume` follows the operation from any machine.
     """
+    from kadmin.plan.model import ReassignmentPlan
+
     plan, known, rules = read_plan(file), read_sizes(sizes), read_policy(policy)
+    pace = None if throttle is None else read_throttle(rate=throttle)
+    if pace is not None and not isinstance(plan, ReassignmentPlan):
+        raise UsageError("--throttle goes with a PartitionReassignment.", next_command="leave --throttle out")
     with open_context(zookeeper, timeout_s=timeout, story=output) as context:
-        outcome = execute(context, plan, known, lock_timeout, output, policy=rules, dry_run=dry_run, yes=yes)
+        outcome = execute(
+            context, plan, known, lock_timeout, output, policy=rules, throttle=pace, dry_run=dry_run, yes=yes
+        )
     answer_outcome(output, outcome)
 
 

@@ -9,14 +9,19 @@ import typer
 from kadmin.cli import options
 from kadmin.cli.context import open_context
 from kadmin.cli.execution import ask
+from kadmin.cli.inputs import read_throttle
 from kadmin.cli.output import answer
 from kadmin.errors import InvalidInputError
+from kadmin.plan.units import format_rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kadmin.operations.context import Context
+    from kadmin.operations.throttles.by_hand import Written
+    from kadmin.plan.model import ThrottleSpec
     from kadmin.plan.throttle import ConfigChanges
+
+    Plan: TypeAlias = Callable[[], ConfigChanges]
 
 throttle_app = typer.Typer(help="Show, audit, set or clear replication throttles.")
 
@@ -69,10 +74,18 @@ def audit(
 @throttle_app.command("set")
 def set_(
     zookeeper: options.ZooKeeper,
-    rate: Annotated[
-        str, typer.Option("--rate", metavar="RATE", help="Bytes per second and broker, with a unit: 50MB/s.")
-    ],
     *,
+    rate: Annotated[
+        str | None, typer.Option("--rate", metavar="RATE", help="Bytes per second and broker, with a unit: 50MB/s.")
+    ] = None,
+    finish_in: Annotated[
+        str | None,
+        typer.Option("--finish-in", metavar="TIME", help="The time in which an operation's copies are done: 6h."),
+    ] = None,
+    link_budget: Annotated[
+        str | None,
+        typer.Option("--link-budget", metavar="RATE", help="What a broker's link may carry for replication in all."),
+    ] = None,
     broker: BrokersOption = None,
     topic: TopicsOption = None,
     yes: options.Yes = False,
@@ -80,16 +93,37 @@ def set_(
     lock_timeout: options.LockTimeout = 0,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
-    """Set a throttle by hand.
+    """Change the throttle of the unfinished operation, or set one by hand.
 
-    On the partitions in flight now; with --topic on whole topics, with --broker the rate of those brokers only. The
+    The operation's runner takes the rate up while copies run, and removes it at the end. Without an operation, the
+    partitions in flight are throttled; with --topic whole topics, with --broker the rate of those brokers only. The
     values it replaces are shown before kadmin asks.
     """
-    from kadmin.operations.throttles.by_hand import Scope, plan_set
+    from kadmin.operations.execute.change_throttle import change_throttle, plan_change, rate_for
+    from kadmin.operations.execute.change_throttle import unfinished_reassignment as unfinished
+    from kadmin.operations.throttles.by_hand import Scope, plan_set, write_planned
 
-    wanted, scope = _rate(rate), Scope(tuple(broker or ()), tuple(topic or ()))
+    wanted = read_throttle(rate=rate, finish_in=finish_in, link_budget=link_budget)
+    scope = Scope(tuple(broker or ()), tuple(topic or ()))
     with open_context(zookeeper, timeout_s=timeout) as context:
-        _carry_out(context, lambda: plan_set(context, scope, wanted), lock_timeout, output, yes=yes)
+        operation = None if scope.brokers or scope.topics else unfinished(context)
+        if operation is None:
+            by_hand = _amount(wanted)
+            _carry_out(
+                lambda: plan_set(context, scope, by_hand),
+                lambda plan: write_planned(context, plan, lock_timeout),
+                output,
+                yes=yes,
+            )
+            return
+        amount = rate_for(context, operation, wanted)
+        typer.echo(f"operation {operation}: throttle at {format_rate(amount)}, removed when it ends", err=True)
+        _carry_out(
+            lambda: plan_change(context, operation, amount),
+            lambda _: change_throttle(context, operation, amount, lock_timeout),
+            output,
+            yes=yes,
+        )
 
 
 @throttle_app.command("clear")
@@ -108,34 +142,36 @@ def clear(
 
     What an operation set goes back to the value before it; everything else is removed.
     """
-    from kadmin.operations.throttles.by_hand import Scope, plan_clear
+    from kadmin.operations.throttles.by_hand import Scope, plan_clear, write_planned
 
     scope = Scope(tuple(broker or ()), tuple(topic or ()))
     with open_context(zookeeper, timeout_s=timeout) as context:
-        _carry_out(context, lambda: plan_clear(context, scope, now=now), lock_timeout, output, yes=yes)
+        _carry_out(
+            lambda: plan_clear(context, scope, now=now),
+            lambda plan: write_planned(context, plan, lock_timeout),
+            output,
+            yes=yes,
+        )
 
 
-def _carry_out(
-    context: Context, plan: Callable[[], ConfigChanges], lock_timeout: float, output: options.OutputFormat, *, yes: bool
-) -> None:
-    from kadmin.operations.throttles.by_hand import Written, write_planned
+def _carry_out(plan: Plan, write: Callable[[Plan], Written], output: options.OutputFormat, *, yes: bool) -> None:
+    from kadmin.operations.throttles.by_hand import Written
     from kadmin.report.throttles import changes_text, written_answer, written_text
 
     written = Written({}, ())
     if changes := plan():
         typer.echo(changes_text(changes), err=True)
         ask("Write these values?", yes=yes)
-        written = write_planned(context, plan, lock_timeout)
+        written = write(plan)
     answer(output, lambda: written_text(written), lambda: written_answer(written))
 
 
-def _rate(text: str) -> int:
-    from kadmin.plan.units import parse_rate
+def _amount(wanted: ThrottleSpec) -> int:
+    from kadmin.plan.model import ThrottleBy
 
-    try:
-        rate = parse_rate(text)
-    except ValueError as error:
-        raise InvalidInputError(f"--rate: {error}") from error
-    if rate == 0:
-        raise InvalidInputError(f"--rate: {text} would stop replication.")
-    return rate
+    if wanted.by is not ThrottleBy.RATE:
+        raise InvalidInputError(
+            "No reassignment is unfinished, so only a plain rate can be set.",
+            next_command="kadmin throttle set --rate RATE",
+        )
+    return wanted.amount

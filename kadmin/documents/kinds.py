@@ -243,6 +243,7 @@ _FIELDS: dict[type, tuple[_Field, ...]] = {
         _Field("leaders_only", "leaders_only", *_PLAIN),
         _Field("free.broker_id", "free.broker", *_PLAIN),
         _Field("free.size_bytes", "free.bytes", *_SIZE),
+        *map(_throttle, ThrottleBy),
     ),
 }
 

@@ -1,7 +1,7 @@
 """What the executor needs of a cluster and of the place that keeps its operations, whichever way it keeps metadata.
 
 `Backend` reads the cluster and asks its controller for changes; `OperationStore` keeps lock, fence, records, steps and
-requests. One implementation of both belongs together: `publish`, `take_back` and `change_configs` alone write steps,
+requests. One implementation of both belongs together: `publish` and `take_back` write the steps of what they ask for,
 because ZooKeeper writes step and request in one transaction, and the brokers' API needs the step on record first.
 """
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kadmin.operations.record.holder import Holder, Lease
     from kadmin.operations.record.record import Channel, Listing, OperationRecord, OperationStatus, Step
     from kadmin.operations.record.stop_request import StopRequest
+    from kadmin.operations.record.throttle_request import ThrottleRequest
     from kadmin.plan.throttle import ConfigValues
     from kadmin.plan.waves import PublishLimits
 
@@ -106,7 +107,10 @@ class Backend(Protocol):
 
 
 class OperationStore(Protocol):
-    """Keeps the lock and the operations of one cluster. Writes but `ask` need the lease of the lock's holder."""
+    """Keeps the lock and the operations of one cluster.
+
+    Writes need the lease of the lock's holder; `ask` and `ask_throttle` need none.
+    """
 
     @property
     def session_timeout_s(self) -> float:
@@ -154,11 +158,23 @@ class OperationStore(Protocol):
         ...
 
     def request(self, operation_id: str) -> StopRequest | None:
-        """Return what was asked of an operation."""
+        """Return what was asked of an operation; raises NotCompletedError where another version wrote it."""
         ...
 
     def ask(self, operation_id: str, request: StopRequest) -> StopRequest:
         """Leave a request for the runner and return the one that holds now: this one, or a stronger one."""
+        ...
+
+    def throttle_request(self, operation_id: str) -> ThrottleRequest | None:
+        """Return the last request to change the throttle; raises NotCompletedError where another version wrote it."""
+        ...
+
+    def ask_throttle(self, operation_id: str, request: ThrottleRequest) -> None:
+        """Leave a request to change the throttle for the runner; it replaces an earlier one."""
+        ...
+
+    def write_step(self, step: Step, lease: Lease) -> None:
+        """Write a step that asks the controller for nothing; raises LostLockError."""
         ...
 
     def create(self, record: OperationRecord, lease: Lease, now: str) -> None:

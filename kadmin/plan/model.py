@@ -202,7 +202,10 @@ class FreeBytes:
 
 @dataclass(frozen=True, slots=True)
 class RebalanceRequest:
-    """Kind `RebalanceRequest`: what the planner works on. Patterns are globs, matched against whole names."""
+    """Kind `RebalanceRequest`: what the planner works on. Patterns are globs, matched against whole names.
+
+    `throttle` is written into the plan as it is.
+    """
 
     header: PlanHeader
     drain: tuple[int, ...] = ()
@@ -220,6 +223,7 @@ class RebalanceRequest:
     limits: ProposalLimits = field(default_factory=ProposalLimits)
     leaders_only: bool = False
     free: FreeBytes | None = None
+    throttle: ThrottleSpec | None = None
 
 
 Plan: TypeAlias = ReassignmentPlan | ElectionPlan | DeletionPlan | RecreationPlan

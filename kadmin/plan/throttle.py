@@ -4,14 +4,15 @@ Goals: a throttle has two halves (KIP-73): rates on the brokers that send or rec
 topics, `partition:broker,...` or `*`. A topic's lists may hold foreign entries: ours are added to them.
 Constraints: values that others change between setting and removal are kept.
 Algorithm: three-way: `previous` and `ours` are on record, `found` is on the cluster. Entries of a list are ours when
-they are in `ours` and not in `previous`.
+they are in `ours` and not in `previous`. A rate that was changed while it was set is ours with each of its values:
+where the change was interrupted, some brokers still have an `earlier` one.
 Example: found `0:1`, wanted `0:1,0:2` gives ours `0:1,0:2`; later found `0:1,0:2,9:9` becomes `0:1,9:9`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from kadmin.plan.waves import added
@@ -37,10 +38,11 @@ ConfigValues: TypeAlias = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class ConfigChange:
-    """One config value: as it was found, and as we set it (None: no such key)."""
+    """One config value: as it was found, and as we set it (None: no such key); `earlier` are our values before."""
 
     previous: str | None
     ours: str | None
+    earlier: tuple[str | None, ...] = ()
 
 
 ConfigChanges: TypeAlias = Mapping[str, Mapping[str, ConfigChange]]
@@ -108,14 +110,45 @@ def merge(wanted: ConfigValues, found: ConfigValues) -> dict[str, dict[str, Conf
     return changes
 
 
+def revision(wanted: ConfigValues, changes: ConfigChanges, found: ConfigValues) -> dict[str, dict[str, ConfigChange]]:
+    """Return what is to be added to changes on record so that they bring what is wanted.
+
+    Their lists hold already what is wanted; of a value on record only `ours` changes.
+    """
+    new = {
+        entity: {key: value for key, value in values.items() if key not in changes.get(entity, {})}
+        for entity, values in wanted.items()
+    }
+    revised = merge(new, found)
+    for entity, keys in changes.items():
+        for key, change in keys.items():
+            value = wanted.get(entity, {}).get(key)
+            if key in RATES and value is not None and value != change.ours:
+                revised.setdefault(entity, {})[key] = ConfigChange(change.previous, value)
+    return revised
+
+
+def revised(changes: ConfigChanges, newer: ConfigChanges) -> dict[str, dict[str, ConfigChange]]:
+    """Return changes with newer ones added; what was ours becomes an earlier value."""
+    every = {entity: dict(keys) for entity, keys in changes.items()}
+    for entity, keys in newer.items():
+        for key, change in keys.items():
+            known = every.setdefault(entity, {}).get(key)
+            earlier = () if known is None else (*known.earlier, known.ours)
+            every[entity][key] = replace(change, earlier=earlier)
+    return every
+
+
 def to_set(changes: ConfigChanges, found: ConfigValues) -> Edits:
     """Return what is still to be written for the changes to hold; a value that is neither previous nor ours is kept."""
     values: dict[str, dict[str, str | None]] = {}
     kept = []
     for entity, key, change, now in _each(changes, found):
-        if _same(key, now, change.previous):
+        if _same(key, now, change.ours):
+            continue
+        if _same(key, now, change.previous) or now in change.earlier:
             values.setdefault(entity, {})[key] = change.ours
-        elif not _same(key, now, change.ours):
+        else:
             kept.append(ForeignValue(entity, key, now))
     return Edits(values, tuple(kept))
 
@@ -127,7 +160,7 @@ def to_undo(changes: ConfigChanges, found: ConfigValues) -> Edits:
     for entity, key, change, now in _each(changes, found):
         if _same(key, now, change.previous):
             continue
-        if _same(key, now, change.ours):
+        if _same(key, now, change.ours) or now in change.earlier:
             values.setdefault(entity, {})[key] = change.previous
             continue
         kept.append(ForeignValue(entity, key, now))
@@ -141,7 +174,9 @@ def holds_ours(key: str, change: ConfigChange, now: str | None) -> bool:
     """Whether a value found is ours, or a list that still has entries of ours."""
     if _same(key, now, change.previous):
         return False
-    return _same(key, now, change.ours) or (key in LISTS and _without_ours(change, now) != now)
+    if _same(key, now, change.ours) or now in change.earlier:
+        return True
+    return key in LISTS and _without_ours(change, now) != now
 
 
 def _each(changes: ConfigChanges, found: ConfigValues) -> Iterator[tuple[str, str, ConfigChange, str | None]]:

@@ -153,6 +153,7 @@ def _plan(
             labels=request.header.labels,
         ),
         reassignments,
+        request.throttle,
         elect=Elect.AT_END,
         allow_replication_factor_change=any(
             len(target.replicas) != len(target.current or ()) for target in reassignments

@@ -58,6 +58,7 @@ KINDS = (
 )
 STEP_WORDS = {
     StepKind.PROBE: StepWords("partition", "probe", "probed whether the controller listens"),
+    StepKind.THROTTLE: StepWords("partition", "change of the throttle", "changed the throttle to {rate}"),
     StepKind.WAVE: StepWords("partition", "reassignment", "published wave {wave} of {waves}"),
     StepKind.ELECTION: StepWords("partition", "election", "elected preferred leaders"),
     StepKind.DELETION: StepWords("topic", "deletion", "deleted topics"),

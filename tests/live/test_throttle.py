@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 from support.documents.plans import document, reassignment
 from support.live.cluster import UNREGISTERED
+from support.live.controllers import REASSIGN
 from support.live.waiting import wait_until
 
 from kadmin.cluster.model import TopicPartition
@@ -80,6 +83,41 @@ def test_f39_a_deadline_leaves_it_while_copies_run_and_resume_takes_it_off(clust
     assert cleared.status == 0, cleared.err
     assert cluster.throttles(topic) == {}
     wait_until(lambda: all("rate" not in told[-1] for told in overrides(cluster, "brokers/1", "brokers/4")), 30)
+
+
+def test_another_rate_reaches_every_broker_of_a_run_within_ten_seconds(cluster: Cluster, tmp_path: Path) -> None:
+    """The plan has no throttle: that of the command line is set, changed while copies run, and gone at the end."""
+    topic = cluster.create_topic({0: [1, 2], 1: [2, 1]})
+    for number in (0, 1):
+        cluster.produce_to(TopicPartition(topic, number), [b"x" * 900_000] * 20)
+    plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [3, 4], 1: [4, 3]}))
+    command = [sys.executable, "-m", "kadmin", "apply", str(plan), "--throttle", "1B/s", "--yes", "-z", cluster.connect]
+    brokers = [f"brokers/{broker}" for broker in (1, 2, 3, 4)]
+
+    def have(rate: int) -> bool:
+        """Whether each broker's own log says that it took the rate up, as sender and as receiver."""
+        said = [cluster.overrides(broker, entity) for broker, entity in enumerate(brokers, start=1)]
+        return all(lines and lines[-1].count(f"={rate}") + lines[-1].count(f" {rate}") == 2 for lines in said)
+
+    runner = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    try:
+        wait_until(lambda: have(1), 60)
+        wait_until(lambda: cluster.get(REASSIGN) is not None, 60)
+        changed = cluster.kadmin("throttle", "set", "--rate", "80MB/s", "--yes", "-o", "json")
+        assert changed.status == 0, changed.err
+        wait_until(lambda: have(80_000_000), 10)
+        answer = json.loads(changed.out)
+        assert validate_value(answer, "answers/throttle-set") == []
+        assert {each["entity"] for each in answer["changes"]} == set(brokers)
+        _, story = runner.communicate(timeout=120)
+    finally:
+        runner.kill()
+        runner.wait()
+    assert runner.returncode == 0, story.decode()
+    assert b"asked to throttle at 80MB/s by " in story
+    assert b"throttled at 80MB/s: brokers: 4, topics: 1" in story
+    assert cluster.throttles(topic) == {}
+    assert cluster.kadmin("verify", plan).status == 0, "the plan on record is the plan in the file"
 
 
 def test_a_dry_run_shows_the_throttle_and_sets_none(cluster: Cluster, tmp_path: Path) -> None:

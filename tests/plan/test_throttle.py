@@ -19,6 +19,8 @@ from kadmin.plan.throttle import (
     ForeignValue,
     holds_ours,
     merge,
+    revised,
+    revision,
     throttled,
     to_set,
     to_undo,
@@ -166,3 +168,27 @@ def test_a_value_that_is_neither_previous_nor_ours_is_named_and_not_written(now:
 )
 def test_what_is_left_over(key: str, change: ConfigChange, now: str | None, ours: bool) -> None:  # noqa: FBT001 - a row
     assert holds_ours(key, change, now) is ours
+
+
+@given(wanted_values(), config_values(), rates, rates)
+def test_a_rate_that_changes_while_it_is_set_is_undone_from_every_state_between(
+    wanted: dict[str, dict[str, str]], found: dict[str, dict[str, str]], first: str, second: str
+) -> None:
+    """Whichever of our rates each broker has: setting again gives the last one, undoing what was before."""
+    one, other = (
+        {e: dict.fromkeys(RATES, rate) if e.startswith("brokers/") else keys for e, keys in wanted.items()}
+        for rate in (first, second)
+    )
+    changes = merge(one, found)
+    before = written(found, to_set(changes, found))
+    every = revised(changes, revision(other, changes, before))
+    after = written(before, to_set(every, before))
+    assert revision(other, every, after) == {}
+    for entity, values in other.items():
+        if entity.startswith("brokers/"):
+            assert after[entity] == values
+    for state in (before, after, {**after, "brokers/1": before.get("brokers/1", {})}):
+        assert written(state, to_set(every, state)) == after
+        undone = to_undo(every, state)
+        assert undone.kept == ()
+        assert {e: v for e, v in written(state, undone).items() if v} == {e: v for e, v in found.items() if v}

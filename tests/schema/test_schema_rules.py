@@ -120,8 +120,10 @@ GOOD: dict[str, list[dict[str, Any]]] = {
                 },
                 "leaders_only": False,
                 "free": {"broker": 7, "bytes": "1B"},
+                "throttle": throttle,
             },
         }
+        for throttle in ({"rate": "1B/s"}, {"finish_in": "1h"}, {"link_budget": "1B/s"})
     ],
     "cluster-inventory": [
         {

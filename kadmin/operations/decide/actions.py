@@ -34,8 +34,9 @@ HEALTH_POLL_S = 5.0
 class Observed:
     """The cluster as read once: pending requests before the topics, steps after them.
 
-    Where a request is absent, what the topics show is therefore final. `unchanged_means_rejected` is the
-    back-end's: whether a finished request that left a partition unchanged was rejected.
+    Where a request is absent, what the topics show is therefore final. `steps` are those that published something.
+    `unchanged_means_rejected` is the back-end's: whether a finished request that left a partition unchanged was
+    rejected.
     """
 
     state: ClusterState

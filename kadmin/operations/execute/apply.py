@@ -18,7 +18,7 @@ from kadmin.operations.reading.brokers import usage_of
 from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState
 from kadmin.operations.throttles.operation import record_throttle
 from kadmin.plan.facts import ClusterFacts
-from kadmin.plan.model import DeletionPlan
+from kadmin.plan.model import DeletionPlan, ReassignmentPlan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kadmin.operations.decide.actions import Work
     from kadmin.operations.record.holder import Holder
     from kadmin.operations.record.record import Listing
-    from kadmin.plan.model import Plan, Policy
+    from kadmin.plan.model import Plan, Policy, ThrottleSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +59,18 @@ class Preview:
         return Outcome(None, f"dry run: nothing was changed; controller listening: {listening}")
 
 
-def prepare(context: Context, plan: Plan, sizes: Mapping[TopicPartition, int], policy: Policy | None = None) -> Preview:
-    """Read the whole cluster, examine the plan, and check that the controller listens; nothing is written."""
-    state, examination = _study(context, plan, sizes, policy)
+def prepare(
+    context: Context,
+    plan: Plan,
+    sizes: Mapping[TopicPartition, int],
+    policy: Policy | None = None,
+    throttle: ThrottleSpec | None = None,
+) -> Preview:
+    """Read the whole cluster, examine the plan, and check that the controller listens; nothing is written.
+
+    `throttle` takes the place of the plan's own.
+    """
+    state, examination = _study(context, _throttled(plan, throttle), sizes, policy)
     if examination.throttle is not None and (backlog := context.backend.config_backlog()):
         examination = replace(examination, refusals=(*examination.refusals, backlog))
     if unfinished := context.operations.unfinished():
@@ -82,8 +91,12 @@ def apply(
     sizes: Mapping[TopicPartition, int],
     lock_timeout_s: float,
     policy: Policy | None = None,
+    throttle: ThrottleSpec | None = None,
 ) -> Outcome:
-    """Execute a plan: lock, read and examine again, record, run, release."""
+    """Execute a plan: lock, read and examine again, record, run, release.
+
+    `throttle` takes the place of the plan's own; the plan goes on record as it is, so that `verify` knows it.
+    """
     now = context.clock.timestamp()
     operation_id = new_operation_id(now)
     holder = context.new_holder(operation_id, now)
@@ -93,7 +106,7 @@ def apply(
         _stop_if_asked(context)
         if unfinished := context.operations.unfinished():
             raise _unfinished(unfinished)
-        state, examination = _study(context, plan, sizes, policy)
+        state, examination = _study(context, _throttled(plan, throttle), sizes, policy)
         if examination.refusals:
             raise examination.refusals[0]
         if examination.work is None:
@@ -108,6 +121,10 @@ def apply(
         return Outcome(operation_id, runner.run())
     finally:
         context.give_back(runner.lease if runner is not None else lease)
+
+
+def _throttled(plan: Plan, throttle: ThrottleSpec | None) -> Plan:
+    return plan if throttle is None or not isinstance(plan, ReassignmentPlan) else replace(plan, throttle=throttle)
 
 
 def _stop_if_asked(context: Context) -> None:

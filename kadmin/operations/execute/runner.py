@@ -96,6 +96,8 @@ class Runner:
 
     def _observe(self) -> Observed:
         context, operation_id = self._context, self._record.operation_id
+        if isinstance(self._work, ReassignmentWork):
+            self._under_lock(self._throttling.take_up)
         request = context.operations.request(operation_id)
         cancelling = self._cancelling(request)
         topics = self._work.topics(None if cancelling else self._memory.wave)
@@ -105,7 +107,8 @@ class Runner:
         if not named <= topics:
             state = context.backend.read(topics | named)
         self._steps = context.operations.steps(operation_id, self._steps)
-        observed = Observed(state, self._steps, request, context.backend.unchanged_means_rejected)
+        published = tuple(step for step in self._steps if step.kind is not StepKind.THROTTLE)
+        observed = Observed(state, published, request, context.backend.unchanged_means_rejected)
         self._remember(observed)
         self._answer(request)
         return observed

@@ -108,7 +108,7 @@ def _ask(context: Context, operation_id: str, request: StopRequest) -> str | Non
             return f"runner {holder} stops when the running wave is done; see kadmin status"
         context.clock.stop_if_asked("the request stays on record", f"kadmin status, for the state of {operation_id}")
         now = context.clock.now()
-        give_up = now + _patience(holder) if give_up is None else give_up
+        give_up = now + patience(holder) if give_up is None else give_up
         if now >= give_up:
             raise NotCompletedError(
                 f"Runner {holder} holds the lock and has not answered; the request stays on record.",
@@ -117,7 +117,8 @@ def _ask(context: Context, operation_id: str, request: StopRequest) -> str | Non
         context.clock.wait(POLL_S)
 
 
-def _patience(holder: Holder) -> float:
+def patience(holder: Holder) -> float:
+    """Return the seconds to wait for an answer of a runner."""
     # A runner that died keeps its lock for one session timeout; one that lives may be reading a large cluster.
     return 2 * (holder.session_timeout_s + EXPIRY_GRACE_S)
 

@@ -7,6 +7,7 @@ Layout below `<folder>/<cluster id>`::
     operations/<id>/status     the only file that changes
     operations/<id>/record     the compressed record
     operations/<id>/request    pause or cancel
+    operations/<id>/throttle   a change of the throttle
     operations/<id>/steps/<n>  one for each publish
 
 Each file is written whole: to a temporary file beside it, then renamed.
@@ -30,10 +31,12 @@ from kadmin.operations.record.codec import (
     decode_request,
     decode_status,
     decode_step,
+    decode_throttle_request,
     encode_record,
     encode_request,
     encode_status,
     encode_step,
+    encode_throttle_request,
     restate,
 )
 from kadmin.operations.record.holder import Holder, Lease, lost_lock
@@ -51,6 +54,7 @@ if TYPE_CHECKING:
     from kadmin.operations.context import Clock
     from kadmin.operations.record.record import Listing, OperationRecord, Step
     from kadmin.operations.record.stop_request import StopRequest
+    from kadmin.operations.record.throttle_request import ThrottleRequest
 
 
 class FolderOperations:
@@ -158,7 +162,7 @@ class FolderOperations:
     def request(self, operation_id: str) -> StopRequest | None:
         """Return what was asked of an operation."""
         data = self._read(operation_id, "request")
-        return None if data is None else decode_request(data)
+        return None if data is None else decode_request(data, self._place(operation_id, "request"))
 
     def ask(self, operation_id: str, request: StopRequest) -> StopRequest:
         """Leave a request for the runner and return the one that holds now: this one, or a stronger one."""
@@ -167,6 +171,15 @@ class FolderOperations:
             return before
         self._write(f"operations/{operation_id}/request", encode_request(request))
         return request
+
+    def throttle_request(self, operation_id: str) -> ThrottleRequest | None:
+        """Return the last request to change the throttle of an operation."""
+        data = self._read(operation_id, "throttle")
+        return None if data is None else decode_throttle_request(data, self._place(operation_id, "throttle"))
+
+    def ask_throttle(self, operation_id: str, request: ThrottleRequest) -> None:
+        """Leave a request to change the throttle; it replaces an earlier one."""
+        self._write(f"operations/{operation_id}/throttle", encode_throttle_request(request))
 
     def create(self, record: OperationRecord, lease: Lease, now: str) -> None:
         """Write the whole record; the operation is running once the last file is there."""
@@ -213,6 +226,9 @@ class FolderOperations:
         if data is None:
             raise InvalidInputError(f"There is no operation {operation_id}.", next_command="kadmin history")
         return data
+
+    def _place(self, operation_id: str, name: str) -> str:
+        return str(self._folder / "operations" / operation_id / name)
 
     def _read(self, operation_id: str, name: str) -> bytes | None:
         path = self._folder / "operations" / operation_id / name

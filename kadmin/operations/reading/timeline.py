@@ -77,12 +77,14 @@ def timeline(record: OperationRecord, status: OperationStatus, steps: Sequence[S
     work = None if record.kind is OperationKind.HEAL else work_of(record)
     took = seconds_between(record.created_at, status.updated_at)
     starts = [seconds_between(record.created_at, step.at) for step in steps]
-    ends = [*starts[1:], took if status.state.finished or status.state is OperationState.PAUSED else None]
-    spans = tuple(
-        Span(step, starts[at], ends[at], _count(step, work), _bytes(step, work)) for at, step in enumerate(steps)
-    )
+    end = took if status.state.finished or status.state is OperationState.PAUSED else None
+    spans: list[Span] = []
+    for step, start in zip(reversed(steps), reversed(starts), strict=True):
+        instant = step.kind is StepKind.THROTTLE
+        spans.append(Span(step, start, start if instant else end, _count(step, work), _bytes(step, work)))
+        end = end if instant else start
     targets = work.targets if isinstance(work, ReassignmentWork) else ()
-    return Timeline(record, status, targets, len(record.waves), spans, took)
+    return Timeline(record, status, targets, len(record.waves), tuple(reversed(spans)), took)
 
 
 def progress_of(found: Timeline, state: ClusterState) -> dict[TopicPartition, Progress]:
@@ -113,11 +115,19 @@ def _count(step: Step, work: Work | None) -> int | None:
     wave = _wave(step, work)
     if wave is not None:
         return len(wave)
-    return None if step.kind in {StepKind.WAVE, StepKind.REPAIR} else len(step.partitions) + len(step.topics)
+    return (
+        None
+        if step.kind in {StepKind.WAVE, StepKind.REPAIR, StepKind.THROTTLE}
+        else len(step.partitions) + len(step.topics)
+    )
 
 
 def _bytes(step: Step, work: Work | None) -> int | None:
     wave = _wave(step, work)
     if wave is None:
-        return 0 if step.kind in {StepKind.ELECTION, StepKind.PROBE, StepKind.DELETION, StepKind.CREATION} else None
+        return (
+            0
+            if step.kind in {StepKind.ELECTION, StepKind.PROBE, StepKind.DELETION, StepKind.CREATION, StepKind.THROTTLE}
+            else None
+        )
     return copied_bytes(wave)

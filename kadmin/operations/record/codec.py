@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,16 +23,19 @@ from kadmin.operations.record.record import (
     Replaced,
     Step,
     StepKind,
+    ThrottleChange,
     ThrottleRecord,
 )
 from kadmin.operations.record.stop_request import Stop, StopRequest
+from kadmin.operations.record.throttle_request import ThrottleRequest
 from kadmin.plan.model import TopicRecipe
 from kadmin.plan.throttle import ConfigChange
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from kadmin.cluster.model import Assignment
+    from kadmin.plan.throttle import ConfigChanges
 
 RECORD_VERSION = 2
 """The layout that is written and read; `min_reader` in a record is the oldest layout that can read it."""
@@ -56,7 +60,8 @@ def encode_record(record: OperationRecord) -> bytes:
             for recipe in record.recipes
         ],
         "health": None if record.health is None else _dump_health(record.health),
-        "throttle": None if record.throttle is None else asdict(record.throttle),
+        "throttle": record.throttle
+        and {"rate": record.throttle.rate, "changes": _dump_changes(record.throttle.changes)},
     }
     return zlib.compress(_dump(value), level=9)
 
@@ -121,10 +126,11 @@ def decode_listing(operation_id: str, data: bytes) -> Listing:
 def encode_step(step: Step) -> bytes:
     """Encode a step record."""
     value = {
-        **asdict(replace(step, refused={})),
+        **asdict(replace(step, refused={}, throttle=None)),
         "partitions": _dump_partitions(step.partitions),
         "replaced": None if step.replaced is None else _dump_replaced(step.replaced),
         "refused": [[tp.topic, tp.partition, reason] for tp, reason in sorted(step.refused.items())],
+        "throttle": None if step.throttle is None else _dump_throttle_change(step.throttle),
     }
     return _dump(value)
 
@@ -132,7 +138,7 @@ def encode_step(step: Step) -> bytes:
 def decode_step(data: bytes) -> Step:
     """Decode a step record."""
     value = json.loads(data)
-    channel, replaced = value["channel"], value["replaced"]
+    channel, replaced, throttle = value["channel"], value["replaced"], value.get("throttle")
     value |= {
         "kind": StepKind(value["kind"]),
         "partitions": _load_partitions(value["partitions"]),
@@ -140,6 +146,7 @@ def decode_step(data: bytes) -> Step:
         "channel": None if channel is None else Channel(channel),
         "replaced": None if replaced is None else _load_replaced(replaced),
         "refused": {TopicPartition(topic, number): reason for topic, number, reason in value["refused"]},
+        "throttle": None if throttle is None else _load_throttle_change(throttle),
     }
     return Step(**value)
 
@@ -185,32 +192,83 @@ def _load_recipe(value: dict[str, Any]) -> TopicRecipe:
 
 
 def _dump_replaced(replaced: Replaced) -> dict[str, Any]:
-    packed = None if replaced.data is None else base64.b64encode(zlib.compress(replaced.data, level=9)).decode()
+    packed = None if replaced.data is None else _pack(replaced.data)
     return {"path": replaced.path, "version": replaced.version, "data": packed}
 
 
 def _load_replaced(value: dict[str, Any]) -> Replaced:
     packed = value["data"]
-    data = None if packed is None else zlib.decompress(base64.b64decode(packed))
+    data = None if packed is None else _unpack(packed)
     return Replaced(value["path"], value["version"], data)
 
 
 def _load_throttle(value: dict[str, Any] | None) -> ThrottleRecord | None:
-    if value is None:
-        return None
-    changes = {
-        entity: {key: ConfigChange(**change) for key, change in keys.items()}
-        for entity, keys in value["changes"].items()
+    return None if value is None else ThrottleRecord(value["rate"], _load_changes(value["changes"]))
+
+
+def _dump_changes(changes: ConfigChanges) -> dict[str, Any]:
+    return {
+        entity: {key: {"previous": change.previous, "ours": change.ours} for key, change in keys.items()}
+        for entity, keys in changes.items()
     }
-    return ThrottleRecord(value["rate"], changes)
+
+
+def _load_changes(value: dict[str, Any]) -> ConfigChanges:
+    return {entity: {key: ConfigChange(**change) for key, change in keys.items()} for entity, keys in value.items()}
+
+
+def _dump_throttle_change(change: ThrottleChange) -> dict[str, Any]:
+    # Lists of replicas are long and repeat themselves.
+    request = None if change.request is None else asdict(change.request)
+    return {"rate": change.rate, "changes": _pack(_dump(_dump_changes(change.changes))), "request": request}
+
+
+def _load_throttle_change(value: dict[str, Any]) -> ThrottleChange:
+    request = None if value["request"] is None else ThrottleRequest(**value["request"])
+    return ThrottleChange(value["rate"], _load_changes(json.loads(_unpack(value["changes"]))), request)
+
+
+def _pack(data: bytes) -> str:
+    return base64.b64encode(zlib.compress(data, level=9)).decode()
+
+
+def _unpack(packed: str) -> bytes:
+    return zlib.decompress(base64.b64decode(packed))
 
 
 def encode_request(request: StopRequest) -> bytes:
-    """Encode a request."""
+    """Encode a request to stop."""
     return _dump({**asdict(request), "stop": request.stop.name})
 
 
-def decode_request(data: bytes) -> StopRequest:
-    """Decode a request."""
-    value = json.loads(data)
-    return StopRequest(**{**value, "stop": Stop[value["stop"]]})
+def decode_request(data: bytes, place: str) -> StopRequest:
+    """Decode a request to stop that was read at `place`; raises NotCompletedError for one of another version."""
+    with _of_this_version(place):
+        value = json.loads(data)
+        return StopRequest(**{**value, "stop": Stop[value["stop"]]})
+
+
+def encode_throttle_request(request: ThrottleRequest) -> bytes:
+    """Encode a request to change the throttle."""
+    return _dump(asdict(request))
+
+
+def decode_throttle_request(data: bytes, place: str) -> ThrottleRequest:
+    """Decode a request to change the throttle; raises NotCompletedError for one of another version."""
+    with _of_this_version(place):
+        request = ThrottleRequest(**json.loads(data))
+        if type(request.rate) is not int or request.rate <= 0:
+            raise ValueError(f"rate {request.rate!r}")
+        return request
+
+
+@contextmanager
+def _of_this_version(place: str) -> Iterator[None]:
+    try:
+        yield
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise NotCompletedError(
+            f"The request in {place} cannot be read; another version of kadmin wrote it.",
+            cause=f"{type(error).__name__}: {error}",
+            next_command=f"use that version of kadmin, or delete {place} by hand",
+        ) from error

@@ -10,12 +10,14 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from kadmin.errors import KadminError
+from kadmin.plan.throttle import revised
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from kadmin.cluster.model import Assignment, TopicPartition
     from kadmin.insight.diagnosis.health import Health
+    from kadmin.operations.record.throttle_request import ThrottleRequest
     from kadmin.plan.model import TopicRecipe
     from kadmin.plan.throttle import ConfigChanges
 
@@ -97,6 +99,18 @@ class ThrottleRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class ThrottleChange:
+    """A change of the throttle while the operation runs: the new rate, and the values that it adds or replaces.
+
+    `request` asked for it. One change may take several steps; all but the last have no request.
+    """
+
+    rate: int
+    changes: ConfigChanges
+    request: ThrottleRequest | None
+
+
+@dataclass(frozen=True, slots=True)
 class OperationRecord:
     """The immutable part. `plan_text` is the plan as canonical JSON; `origin` the ordered replicas before any write.
 
@@ -139,6 +153,7 @@ class StepKind(StrEnum):
     """What a step published."""
 
     PROBE = "probe"
+    THROTTLE = "throttle"
     WAVE = "wave"
     ELECTION = "election"
     DELETION = "deletion"
@@ -162,7 +177,7 @@ class Step:
 
     `wave` is the index of the published wave; `partitions` those elected or taken back, `topics` those deleted or
     created; `channel` that of a probe; `replaced` what a repair replaced; `refused` the partitions that the cluster
-    refused, with its reason.
+    refused, with its reason; `throttle` how the throttle was changed.
     """
 
     number: int
@@ -174,6 +189,7 @@ class Step:
     channel: Channel | None = None
     replaced: Replaced | None = None
     refused: Mapping[TopicPartition, str] = field(default_factory=dict)
+    throttle: ThrottleChange | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +202,16 @@ class Listing:
     plan_digest: str
     created_at: str
     author: Author
+
+
+def current_throttle(record: OperationRecord, steps: Iterable[Step]) -> ThrottleRecord | None:
+    """Return the throttle of an operation with the changes that its steps made; None where it has none."""
+    throttle = record.throttle
+    for step in steps:
+        if step.throttle is not None:
+            before: ConfigChanges = {} if throttle is None else throttle.changes
+            throttle = ThrottleRecord(step.throttle.rate, revised(before, step.throttle.changes))
+    return throttle
 
 
 def beyond_kept(listings: Iterable[Listing]) -> tuple[Listing, ...]:

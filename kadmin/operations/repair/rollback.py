@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from kadmin.documents import parse_document
 from kadmin.errors import InvalidInputError
-from kadmin.operations.record.record import OperationKind, OperationState
+from kadmin.operations.record.record import OperationKind, OperationState, current_throttle
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, ThrottleBy, ThrottleSpec
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.context import Context
-    from kadmin.operations.record.record import OperationRecord
+    from kadmin.operations.record.record import OperationRecord, ThrottleRecord
 
 ROLLS_BACK = "kadmin/rolls-back"
 """The label that names, in a rollback's plan, the operation that it undoes."""
@@ -32,10 +32,13 @@ def plan_rollback(context: Context, operation_id: str | None) -> ReassignmentPla
             next_command="kadmin history",
         )
     state = context.backend.read({partition.topic for partition in record.origin})
-    return _reversed(plan, record, state)
+    throttle = current_throttle(record, context.operations.steps(record.operation_id))
+    return _reversed(plan, record, throttle, state)
 
 
-def _reversed(plan: ReassignmentPlan, record: OperationRecord, state: ClusterState) -> ReassignmentPlan:
+def _reversed(
+    plan: ReassignmentPlan, record: OperationRecord, throttle: ThrottleRecord | None, state: ClusterState
+) -> ReassignmentPlan:
     back = tuple(
         PartitionTarget(
             target.partition, record.origin[target.partition], current=target.replicas, size_bytes=target.size_bytes
@@ -49,7 +52,7 @@ def _reversed(plan: ReassignmentPlan, record: OperationRecord, state: ClusterSta
     return ReassignmentPlan(
         header,
         back,
-        None if record.throttle is None else ThrottleSpec(ThrottleBy.RATE, record.throttle.rate),
+        None if throttle is None else ThrottleSpec(ThrottleBy.RATE, throttle.rate),
         plan.limits,
         plan.elect,
         allow_replication_factor_change=True,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from kadmin.operations.record.record import OperationState
+from kadmin.operations.record.record import OperationState, current_throttle
 from kadmin.plan.throttle import THROTTLE_KEYS, holds_ours
 
 if TYPE_CHECKING:
@@ -85,8 +85,13 @@ def read_throttles(backend: Backend) -> tuple[ThrottledEntity, ...]:
 def recorded_throttles(context: Context) -> tuple[tuple[Listing, ThrottleRecord], ...]:
     """Return the operations on record that have a throttle, the newest first."""
     listings = [each for each in context.operations.listings() if each.status.state not in _NEVER_WHOLE]
-    records = ((listing, context.operations.record(listing.operation_id).throttle) for listing in reversed(listings))
-    return tuple((listing, throttle) for listing, throttle in records if throttle is not None)
+    found = ((listing, _throttle(context, listing.operation_id)) for listing in reversed(listings))
+    return tuple((listing, throttle) for listing, throttle in found if throttle is not None)
+
+
+def _throttle(context: Context, operation_id: str) -> ThrottleRecord | None:
+    operations = context.operations
+    return current_throttle(operations.record(operation_id), operations.steps(operation_id))
 
 
 def source_of(

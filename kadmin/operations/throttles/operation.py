@@ -1,4 +1,4 @@
-"""The throttle of an operation: set before its first wave, removed when nothing of it is in flight.
+"""The throttle of an operation: set before its first wave, changed on request, removed when nothing is in flight.
 
 It is on record with the operation, so that any machine can remove it. It is removed only under the lock, and only where
 the cluster shows no copy in progress; otherwise it remains, with a note.
@@ -20,13 +20,13 @@ from kadmin.errors import (
 from kadmin.operations import events
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.holder import LostLockError
-from kadmin.operations.record.record import StepKind, ThrottleRecord
+from kadmin.operations.record.record import Step, StepKind, ThrottleChange, ThrottleRecord, current_throttle
 from kadmin.plan.progress import Progress, in_flight, judge, still_copied
-from kadmin.plan.throttle import merge, to_set, to_undo
+from kadmin.plan.throttle import merge, revision, throttled, to_set, to_undo
 from kadmin.plan.units import format_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.backend import Backend
@@ -34,8 +34,12 @@ if TYPE_CHECKING:
     from kadmin.operations.decide.actions import Work
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import OperationRecord
+    from kadmin.operations.record.throttle_request import ThrottleRequest
     from kadmin.plan.copying import Throttle
-    from kadmin.plan.throttle import ConfigValues, ForeignValue
+    from kadmin.plan.throttle import ConfigChange, ConfigChanges, ConfigValues, ForeignValue
+
+_STEP_CHARS = 400_000
+"""Characters of config values in one step: compressed they stay far below the packet limit of any ensemble."""
 
 
 def record_throttle(backend: Backend, throttle: Throttle | None) -> ThrottleRecord | None:
@@ -53,14 +57,22 @@ def in_flight_of(work: Work, state: ClusterState) -> tuple[TopicPartition, ...]:
     return tuple(w.partition for w in work.targets if w.partition in moving or still_copied(w, state))
 
 
+def is_on_record(request: ThrottleRequest, steps: Iterable[Step]) -> bool:
+    """Whether steps on record make the whole change that was asked for."""
+    return any(step.throttle is not None and step.throttle.request == request for step in steps)
+
+
 class Throttling:
-    """Sets and removes the throttle of one recorded operation, if it has one."""
+    """Sets, changes and removes the throttle of one recorded operation, if it has one."""
 
     def __init__(self, context: Context, record: OperationRecord, work: Work) -> None:
         self._context = context
         self._record = record
         self._work = work
+        self._throttle = record.throttle
+        self._taken_up: ThrottleRequest | None = None
         self._reported = False
+        self._noted = ""
 
     def set_up(self, lease: Lease) -> None:
         """Set what is not set yet, while something is left to copy.
@@ -68,7 +80,8 @@ class Throttling:
         Raises BusyError where a value changed since the record was made and nothing has been published. Once copies
         run, a changed value is kept, with a note.
         """
-        throttle = self._record.throttle
+        steps = self._steps()
+        throttle = self._throttle
         if throttle is None:
             return
         state = self._read()
@@ -76,7 +89,7 @@ class Throttling:
             return
         changes = {entity: keys for entity, keys in throttle.changes.items() if _is_there(entity, state)}
         foreign = to_set(changes, self._context.backend.read_configs(changes)).kept
-        if foreign and not self._published():
+        if foreign and not any(step.kind is StepKind.WAVE for step in steps):
             raise self._changed_before(foreign)
         self._note_kept(foreign)
 
@@ -87,9 +100,49 @@ class Throttling:
             raise self._out_of_time()
         self._context.tell(events.Noted(f"throttled at {format_rate(throttle.rate)}: {_extent(changes)}"))
 
+    def take_up(self, lease: Lease) -> None:
+        """Put a new request for another rate on record, and set what it changes while something is left to copy.
+
+        A request that another version of kadmin wrote is reported. Where the configs cannot be changed now, the
+        throttle on record differs from the one that is set, with a note; `kadmin resume` sets it.
+        """
+        try:
+            request = self._context.operations.throttle_request(self._record.operation_id)
+        except NotCompletedError as unreadable:
+            self._note_once(f"{unreadable.message} {unreadable.cause}")
+            return
+        if request is None or request == self._taken_up:
+            return
+        try:
+            if not is_on_record(request, self._steps()):
+                self._note_once(str(request))
+                self.put_on_record(request, lease)
+            self.set_up(lease)
+        except LostLockError:
+            raise
+        except BusyError as refused:
+            self._note_once(f"the throttle was not changed: {refused.message}")
+        self._taken_up = request
+
+    def put_on_record(self, request: ThrottleRequest, lease: Lease) -> None:
+        """Write the steps that change the throttle on record to the rate that is asked for; no config is changed."""
+        if not isinstance(self._work, ReassignmentWork):
+            return
+        steps = self._steps()
+        before: ConfigChanges = {} if self._throttle is None else self._throttle.changes
+        wanted = throttled((target for wave in self._work.waves for target in wave), request.rate)
+        changes = revision(wanted, before, self._context.backend.read_configs(wanted))
+        parts = _parts(changes)
+        for number, part in enumerate(parts, start=1):
+            change = ThrottleChange(request.rate, part, request if number == len(parts) else None)
+            now = self._context.clock.timestamp()
+            step = Step(len(steps) + number, StepKind.THROTTLE, now, throttle=change)
+            self._context.operations.write_step(step, lease)
+
     def take_down(self, lease: Lease, next_command: str) -> None:
         """Remove the throttle, unless something of the operation is in flight; `next_command` removes it later."""
-        throttle = self._record.throttle
+        self._steps()
+        throttle = self._throttle
         if throttle is None or self._reported:
             return
         moving = in_flight_of(self._work, self._read())
@@ -134,9 +187,10 @@ class Throttling:
         unfinished = {Progress.WAITING, Progress.RUNNING}
         return any(judge(target, state, published=True) in unfinished for target in self._work.targets)
 
-    def _published(self) -> bool:
+    def _steps(self) -> tuple[Step, ...]:
         steps = self._context.operations.steps(self._record.operation_id)
-        return any(step.kind is StepKind.WAVE for step in steps)
+        self._throttle = current_throttle(self._record, steps)
+        return steps
 
     def _changed_before(self, foreign: tuple[ForeignValue, ...]) -> BusyError:
         return BusyError(
@@ -155,9 +209,14 @@ class Throttling:
         return NotCompletedError(f"The deadline passed before the last of {what}.", next_command=next_command)
 
     def _remains(self, why: str, next_command: str) -> None:
-        if self._record.throttle is not None and not self._reported:
+        if self._throttle is not None and not self._reported:
             self._reported = True
             self._context.tell(events.Noted(f"the throttle remains: {why}; remove it later with {next_command}"))
+
+    def _note_once(self, text: str) -> None:
+        if text != self._noted:
+            self._noted = text
+            self._context.tell(events.Noted(text))
 
     def _note_kept(self, foreign: tuple[ForeignValue, ...]) -> None:
         if foreign:
@@ -167,6 +226,20 @@ class Throttling:
 def _is_there(entity: str, state: ClusterState) -> bool:
     kind, _, name = entity.partition("/")
     return kind != "topics" or name in state.topics
+
+
+def _parts(changes: ConfigChanges) -> list[ConfigChanges]:
+    """Cut changes into parts that fit into one step each; there is at least one part."""
+    parts: list[dict[str, Mapping[str, ConfigChange]]] = [{}]
+    size = 0
+    for entity, keys in changes.items():
+        here = sum(len(change.previous or "") + len(change.ours or "") for change in keys.values())
+        if size and size + here > _STEP_CHARS:
+            parts.append({})
+            size = 0
+        parts[-1][entity] = keys
+        size += here
+    return list(parts)
 
 
 def _extent(entities: Collection[str]) -> str:

@@ -14,9 +14,12 @@ from kadmin.operations.record.codec import (
     decode_request,
     decode_status,
     decode_step,
+    decode_throttle_request,
     encode_record,
     encode_request,
     encode_status,
+    encode_step,
+    encode_throttle_request,
     restate,
 )
 from kadmin.operations.record.holder import lost_lock
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import Listing, OperationRecord, Step
     from kadmin.operations.record.stop_request import StopRequest
+    from kadmin.operations.record.throttle_request import ThrottleRequest
     from kadmin.operations.zookeeper.paths import Paths
 
 CHUNK_BYTES = 60 * 1024
@@ -87,18 +91,34 @@ class Journal:
     def request(self, operation_id: str) -> StopRequest | None:
         """Return what was asked of an operation."""
         node = self._store.get(self._paths.request(operation_id))
-        return None if node is None else self._request(node)
+        return None if node is None else decode_request(node.data or b"", node.path)
 
     def ask(self, operation_id: str, request: StopRequest) -> StopRequest:
-        """Leave a request for the runner and return the one that holds now: this one, or a stronger one.
-
-        This is the only write without the lock.
-        """
-        path, data = self._paths.request(operation_id), encode_request(request)
+        """Leave a request for the runner, without the lock, and return the one that holds now."""
+        path = self._paths.request(operation_id)
         node = self._store.get(path)
-        pending = None if node is None else self._request(node)
+        pending = None if node is None else decode_request(node.data or b"", path)
         if pending is not None and pending.covers(request):
             return pending
+        self._leave(path, node, encode_request(request))
+        return request
+
+    def throttle_request(self, operation_id: str) -> ThrottleRequest | None:
+        """Return the last request to change the throttle of an operation."""
+        node = self._store.get(self._paths.throttle_request(operation_id))
+        return None if node is None else decode_throttle_request(node.data or b"", node.path)
+
+    def ask_throttle(self, operation_id: str, request: ThrottleRequest) -> None:
+        """Leave a request to change the throttle, without the lock; it replaces an earlier one."""
+        path = self._paths.throttle_request(operation_id)
+        self._leave(path, self._store.get(path), encode_throttle_request(request))
+
+    def write_step(self, step: Step, lease: Lease) -> None:
+        """Write a step that publishes nothing."""
+        path = self._paths.step(lease.operation_id, step.number)
+        self._commit([Create(path, encode_step(step), self._store.acl("/admin"))], lease, self._exists(path))
+
+    def _leave(self, path: str, node: Znode | None, data: bytes) -> None:
         op = Create(path, data, self._store.acl("/admin")) if node is None else SetData(path, data, node.version)
 
         def happened() -> bool:
@@ -108,7 +128,6 @@ class Journal:
         result = write(self._store, [op], happened, _describe([op]))
         if result is not None and not result.committed:
             raise BusyError("Another request was written at the same time.", next_command="kadmin status")
-        return request
 
     def create(self, record: OperationRecord, lease: Lease, now: str) -> None:
         """Write the whole record; the last write sets the state to running."""
@@ -166,8 +185,8 @@ class Journal:
             for parent in (self._paths.record(operation_id), self._paths.steps(operation_id))
             for name in self._store.children(parent) or ()
         ]
-        request = self._paths.request(operation_id)
-        leaves += [request] if self._store.exists(request) is not None else []
+        requests = (self._paths.request(operation_id), self._paths.throttle_request(operation_id))
+        leaves += [path for path in requests if self._store.exists(path) is not None]
         parents = [
             self._paths.record(operation_id),
             self._paths.steps(operation_id),
@@ -179,10 +198,6 @@ class Journal:
     def _listing(self, operation_id: str, data: bytes) -> Listing:
         with _reading(self._paths.operation(operation_id)):
             return decode_listing(operation_id, data)
-
-    def _request(self, node: Znode) -> StopRequest:
-        with _reading(node.path):
-            return decode_request(node.data or b"")
 
     def _exists(self, path: str) -> Callable[[], bool]:
         return lambda: self._store.exists(path) is not None

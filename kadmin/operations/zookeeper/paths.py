@@ -6,6 +6,7 @@
 /kadmin/fence                        its version is the fencing token
 /kadmin/operations/<id>              the status, the only part that changes
 /kadmin/operations/<id>/request      pause or cancel, written without the lock
+/kadmin/operations/<id>/throttle     a change of the throttle, written without the lock
 /kadmin/operations/<id>/record/<k>   the record, compressed, cut in chunks, written once
 /kadmin/operations/<id>/steps/<n>    one per publish, created in the same multi as the admin node
 """
@@ -45,6 +46,10 @@ class Paths:
     def request(self, operation_id: str) -> str:
         """Return the node that holds a request to pause or cancel."""
         return f"{self.operation(operation_id)}/request"
+
+    def throttle_request(self, operation_id: str) -> str:
+        """Return the node that holds a request to change the throttle."""
+        return f"{self.operation(operation_id)}/throttle"
 
     def record(self, operation_id: str) -> str:
         """Return the parent of the record's chunks."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import one_line
 from kadmin.errors import count, name_some
-from kadmin.operations.record.record import OperationState
+from kadmin.operations.record.record import OperationState, current_throttle
 from kadmin.plan.progress import Progress
 from kadmin.plan.units import format_rate
 from kadmin.plan.waves import moved_bytes
@@ -88,7 +88,8 @@ def _cards(found: Timeline, progress: Mapping[TopicPartition, Progress], forecas
         cards.append(page.Card("Since", took, "from record to its last change"))
     if found.targets:
         done = sum(where is Progress.DONE for where in progress.values())
-        rate = None if found.record.throttle is None else format_rate(found.record.throttle.rate)
+        throttle = current_throttle(found.record, [span.step for span in found.spans])
+        rate = None if throttle is None else format_rate(throttle.rate)
         cards += [
             page.Card("Partitions at target", f"{done:,} of {len(progress):,}", "now"),
             page.Card("Bytes copied", about(_copied(found)), f"throttled to {rate}" if rate else "no throttle"),
@@ -159,4 +160,5 @@ def _span_row(span: Span, whole: float, waves: int) -> tuple[page.PageCell, ...]
 
 def _what(span: Span, waves: int) -> str:
     wave = UNKNOWN if span.step.wave is None else f"{span.step.wave + 1:,}"
-    return STEP_WORDS[span.step.kind].done.format(wave=wave, waves=f"{waves:,}")
+    rate = UNKNOWN if span.step.throttle is None else format_rate(span.step.throttle.rate)
+    return STEP_WORDS[span.step.kind].done.format(wave=wave, waves=f"{waves:,}", rate=rate)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from support.cluster.states import tp
 
-from kadmin.errors import BusyError, InvalidInputError, KadminError
+from kadmin.errors import BusyError, InvalidInputError, KadminError, NotCompletedError
 from kadmin.operations.context import Clock
 from kadmin.operations.kafka.folder import FolderOperations
 from kadmin.operations.record.holder import Holder, LostLockError
@@ -22,6 +22,7 @@ from kadmin.operations.record.record import (
     StepKind,
 )
 from kadmin.operations.record.stop_request import Stop, StopRequest
+from kadmin.operations.record.throttle_request import ThrottleRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,7 +92,18 @@ def test_what_is_on_record_is_read_again(folder: Path) -> None:
     assert elsewhere.ask("op-1", cancel) == cancel
     assert elsewhere.ask("op-1", pause) == cancel, "a weaker request does not replace a stronger one"
     assert operations.request("op-1") == cancel
+    rate = ThrottleRequest(5000, "ben", "now")
+    elsewhere.ask_throttle("op-1", rate)
+    assert operations.throttle_request("op-1") == rate
+    assert operations.request("op-1") == cancel, "one request does not replace the other"
+    for name, read in (("request", operations.request), ("throttle", operations.throttle_request)):
+        written = (folder / "operations/op-1" / name).read_bytes()
+        (folder / "operations/op-1" / name).write_bytes(b'{"stop":"DRAIN"}')
+        with pytest.raises(NotCompletedError, match=f"op-1/{name} cannot be read; another version of kadmin"):
+            read("op-1")
+        (folder / "operations/op-1" / name).write_bytes(written)
     operations.reopen("op-1", OperationStatus(OperationState.RUNNING, "later"), lease)
+    assert operations.throttle_request("op-1") == rate
     assert operations.request("op-1") is None
     operations.set_status("op-1", OperationStatus(OperationState.FAILED, "later", "why"), lease)
     assert elsewhere.status("op-1") == OperationStatus(OperationState.FAILED, "later", "why")

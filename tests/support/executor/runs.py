@@ -21,8 +21,10 @@ from support.zookeeper.transaction_log import TransactionLog
 
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.errors import KadminError
+from kadmin.operations import events
 from kadmin.operations.context import Clock
 from kadmin.operations.execute import apply as service
+from kadmin.operations.execute import change_throttle as throttling
 from kadmin.operations.execute import takeover
 from kadmin.operations.record.record import OperationState
 from kadmin.operations.repair import rollback as undo
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 
     from kadmin.operations.context import Context
     from kadmin.operations.record.stop_request import Stop, StopRequest
+    from kadmin.operations.record.throttle_request import ThrottleRequest
     from kadmin.operations.throttles.by_hand import Scope
     from kadmin.plan.model import Plan
     from kadmin.sandbox import Sandbox
@@ -97,12 +100,16 @@ class KillPoint:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What became of one command: an outcome, an error, or neither when it was killed; and the ops of its requests."""
+    """What became of one command: an outcome, an error, or neither when it was killed.
+
+    Also the ops of its requests, and the notes that it told.
+    """
 
     outcome: service.Outcome | None
     error: KadminError | None
     killed: bool
     requests: tuple[int, ...]
+    told: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -127,6 +134,18 @@ def resume(lock_timeout_s: float = 0) -> Command:
 def stop(kind: Stop, *, allow_foreign: bool = False, lock_timeout_s: float = 0) -> Command:
     """`kadmin pause`, `kadmin cancel --yes`, `kadmin cancel --now --yes [--allow-foreign]`."""
     return lambda context: takeover.stop(context, None, kind, lock_timeout_s, allow_foreign=allow_foreign)
+
+
+def change_throttle(rate: int) -> Command:
+    """`kadmin throttle set --rate RATE --yes`, with an unfinished operation."""
+
+    def command(context: Context) -> service.Outcome:
+        operation = throttling.unfinished_reassignment(context)
+        assert operation is not None
+        written = throttling.change_throttle(context, operation, rate, 0)
+        return service.Outcome(operation, f"changed: {sorted(written.changes)}")
+
+    return command
 
 
 def rollback() -> Command:
@@ -202,6 +221,12 @@ class Practice:
                 if listing.status.state is not OperationState.PREPARING:
                     journal.ask(listing.operation_id, request)
 
+    def ask_throttle(self, request: ThrottleRequest) -> None:
+        """Write what `throttle set` writes where a runner is at work."""
+        with Store.connect(self.connect_string) as store:
+            journal = Journal(store, Paths())
+            journal.ask_throttle(journal.listings()[-1].operation_id, request)
+
     def end_session(self, session: tuple[int, bytes]) -> None:
         """Let ZooKeeper forget a session now: somebody else speaks for it and closes it."""
         undertaker = KazooClient(self._site.server, client_id=session)
@@ -264,16 +289,24 @@ class Process:
         mortal: type[MortalStore] = type("Mortal", (MortalStore,), {"killed": self._killed})
         outcome: service.Outcome | None = None
         error: KadminError | None = None
+        told: list[str] = []
         clock = ModelClock(self._wait)
+
+        def tell(event: events.Event) -> None:
+            if isinstance(event, events.Noted):
+                told.append(event.text)
+
         with self.proxy:
             try:
                 with mortal.connect(f"{self.proxy.connect_string}{self._practice.chroot}", timeout_s=CALL_S) as store:
-                    outcome = self._command(zookeeper_context(store, Paths(), clock, lambda _: None))
+                    outcome = self._command(zookeeper_context(store, Paths(), clock, tell))
             except Killed:
                 pass
             except KadminError as raised:
                 error = raised
-        return Run(outcome, error, self._killed.is_set(), tuple(frame.op for frame in self.proxy.requests()))
+        return Run(
+            outcome, error, self._killed.is_set(), tuple(frame.op for frame in self.proxy.requests()), tuple(told)
+        )
 
     def die(self) -> None:
         """From here on nothing more is sent, and nobody is let in again."""

@@ -1,0 +1,154 @@
+"""Changes the throttle of an unfinished reassignment: asks its runner, or where there is none does it here."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kadmin.errors import InvalidInputError, NotCompletedError, name_some
+from kadmin.operations.context import POLL_S
+from kadmin.operations.decide.kinds import work_of
+from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.execute.takeover import patience
+from kadmin.operations.reading.snapshot import ask_sizes
+from kadmin.operations.record.record import OperationKind, OperationState, current_throttle
+from kadmin.operations.record.throttle_request import ThrottleRequest
+from kadmin.operations.throttles.by_hand import Written
+from kadmin.operations.throttles.operation import Throttling, in_flight_of, is_on_record
+from kadmin.plan.copying import throttle_of
+from kadmin.plan.model import ThrottleBy
+from kadmin.plan.progress import Progress, judge
+from kadmin.plan.throttle import merge, throttled, to_set
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kadmin.cluster.model import ClusterState
+    from kadmin.operations.context import Context
+    from kadmin.plan.model import PartitionTarget, ThrottleSpec
+    from kadmin.plan.throttle import ConfigChanges, ForeignValue
+
+
+def unfinished_reassignment(context: Context) -> str | None:
+    """Return the reassignment whose throttle can be changed: the unfinished one; None where there is none."""
+    context.backend.check()
+    for listing in context.operations.unfinished():
+        if listing.kind is OperationKind.REASSIGNMENT and listing.status.state is not OperationState.PREPARING:
+            return listing.operation_id
+    return None
+
+
+def rate_for(context: Context, operation_id: str, wanted: ThrottleSpec) -> int:
+    """Return the rate that a throttle asks for, given what the operation still has to copy.
+
+    For `finish_in` sizes that the plan does not have are asked of the brokers. Raises InvalidInputError where they
+    are not known, or nothing is left to copy.
+    """
+    work = _work(context, operation_id)
+    state = context.backend.read(work.topics())
+    left = [_left(wave, state) for wave in work.waves]
+    if wanted.by is ThrottleBy.FINISH_IN:
+        left = _sized(left, state)
+    throttle = throttle_of(wanted, left, state, {})
+    if throttle is None:
+        raise InvalidInputError(f"Operation {operation_id} has nothing left to copy.", next_command="kadmin status")
+    return throttle.rate
+
+
+def plan_change(context: Context, operation_id: str, rate: int) -> ConfigChanges:
+    """Return what another rate changes in the configs as they are now; nothing is written."""
+    targets = (target for wave in _work(context, operation_id).waves for target in wave)
+    wanted = throttled(targets, rate)
+    return merge(wanted, context.backend.read_configs(wanted))
+
+
+def change_throttle(context: Context, operation_id: str, rate: int, lock_timeout_s: float) -> Written:
+    """Change the throttle of an operation, and return once every config has the rate.
+
+    Without a runner the change is put on record under the lock, and set if something of the operation is in flight;
+    otherwise `kadmin resume` sets it. Raises NotCompletedError where the runner does not answer.
+    """
+    changes = plan_change(context, operation_id, rate)
+    now = context.clock.timestamp()
+    author = context.new_holder(operation_id, now).author
+    request = ThrottleRequest(rate, f"{author.user}@{author.host}", now)
+    context.clock.careful = True
+    context.operations.ask_throttle(operation_id, request)
+    kept = _await(context, operation_id, request)
+    return Written(changes, _take_over(context, operation_id, request, lock_timeout_s) if kept is None else kept)
+
+
+def _await(context: Context, operation_id: str, request: ThrottleRequest) -> tuple[ForeignValue, ...] | None:
+    """Wait until the runner has set the rate; returns what it kept, None where no runner holds the lock."""
+    give_up: float | None = None
+    while True:
+        holder = context.operations.holder()
+        if holder is None or holder.operation_id != operation_id:
+            return None
+        missing = "the request is not taken up yet"
+        if is_on_record(request, context.operations.steps(operation_id)):
+            unset, kept = _compare(context, operation_id)
+            if not unset:
+                return kept
+            missing = f"it is on record, and not set yet on {name_some(unset)}"
+        context.clock.stop_if_asked("the request stays on record", "kadmin throttle show")
+        now = context.clock.now()
+        give_up = now + patience(holder) if give_up is None else give_up
+        if now >= min(give_up, context.clock.until):
+            raise NotCompletedError(
+                f"Runner {holder} has not set the throttle: {missing}.",
+                next_command="kadmin throttle show; kadmin status",
+            )
+        context.clock.wait(POLL_S)
+
+
+def _take_over(
+    context: Context, operation_id: str, request: ThrottleRequest, lock_timeout_s: float
+) -> tuple[ForeignValue, ...]:
+    with context.leased(operation_id, lock_timeout_s) as lease:
+        state = context.operations.status(operation_id).state
+        if state.finished:
+            raise NotCompletedError(
+                f"Operation {operation_id} is {state} meanwhile; its throttle is removed.",
+                next_command="kadmin throttle show",
+            )
+        record, work = context.operations.record(operation_id), _work(context, operation_id)
+        throttling = Throttling(context, record, work)
+        throttling.put_on_record(request, lease)
+        if in_flight_of(work, context.backend.read(work.topics())):
+            throttling.set_up(lease)
+    return _compare(context, operation_id)[1]
+
+
+def _compare(context: Context, operation_id: str) -> tuple[tuple[str, ...], tuple[ForeignValue, ...]]:
+    """Return the entities that do not have the throttle on record yet, and the values of others that are kept."""
+    operations = context.operations
+    throttle = current_throttle(operations.record(operation_id), operations.steps(operation_id))
+    if throttle is None:
+        return (), ()
+    edits = to_set(throttle.changes, context.backend.read_configs(throttle.changes))
+    return tuple(sorted(edits.values)), edits.kept
+
+
+def _work(context: Context, operation_id: str) -> ReassignmentWork:
+    work = work_of(context.operations.record(operation_id))
+    if not isinstance(work, ReassignmentWork):
+        raise InvalidInputError(f"Operation {operation_id} is no reassignment.", next_command="kadmin history")
+    return work
+
+
+def _left(wave: Sequence[PartitionTarget], state: ClusterState) -> list[PartitionTarget]:
+    return [target for target in wave if judge(target, state, published=True) in {Progress.WAITING, Progress.RUNNING}]
+
+
+def _sized(waves: Sequence[Sequence[PartitionTarget]], state: ClusterState) -> list[list[PartitionTarget]]:
+    if all(target.size_bytes is not None for wave in waves for target in wave):
+        return [list(wave) for wave in waves]
+    sizes = ask_sizes(state)[0] or {}
+    return [
+        [
+            replace(target, size_bytes=sizes.get(target.partition)) if target.size_bytes is None else target
+            for target in wave
+        ]
+        for wave in waves
+    ]

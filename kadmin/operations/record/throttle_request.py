@@ -1,0 +1,23 @@
+"""A request to change the throttle of an operation, written by another process without the lock.
+
+It is kept apart from a request to stop, so that neither replaces the other; the last one counts. The runner reads it in
+every round, puts the change on record as a step, and then changes the configs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kadmin.plan.units import format_rate
+
+
+@dataclass(frozen=True, slots=True)
+class ThrottleRequest:
+    """The rate that is asked for, in bytes per second, by whom and when."""
+
+    rate: int
+    by: str
+    at: str
+
+    def __str__(self) -> str:
+        return f"asked to throttle at {format_rate(self.rate)} by {self.by} at {self.at}"
