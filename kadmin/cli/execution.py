@@ -37,7 +37,7 @@ def execute(
     from kadmin.report.plans.text import diff_text
 
     preview = prepare(context, plan, sizes, policy, throttle)
-    if output is options.OutputFormat.HUMAN:
+    if output is options.OutputFormat.HUMAN and not preview.examination.refusals:
         typer.echo(diff_text(plan, preview.examination), err=True)
     outcome = preview.settled(dry_run=dry_run)
     if outcome is None:

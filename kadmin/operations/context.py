@@ -93,6 +93,17 @@ class Context:
         author = Author(_user(), socket.gethostname(), os.getpid())
         return Holder(author, operation_id, now, self.operations.session_timeout_s)
 
+    def take_lock(self, holder: Holder, wait_s: float) -> Lease:
+        """Take the lock, and say what is waited for; raises BusyError where it is held for more than `wait_s`."""
+        other = self.operations.holder()
+        if other is not None and wait_s > 0:
+            self.tell(
+                events.Noted(
+                    f"waiting at most {wait_s:g} s for the lock: {other} holds it for operation {other.operation_id}"
+                )
+            )
+        return self.operations.take(holder, wait_s)
+
     def give_back(self, lease: Lease) -> None:
         """Release the lock; a failure is only noted, because the lock expires with the session."""
         try:
@@ -104,7 +115,7 @@ class Context:
     def leased(self, purpose: str, lock_timeout_s: float) -> Iterator[Lease]:
         """Hold the lock for a short write that is no operation; `purpose` takes the place of an operation's id."""
         holder = self.new_holder(purpose, self.clock.timestamp())
-        lease = self.operations.take(holder, lock_timeout_s)
+        lease = self.take_lock(holder, lock_timeout_s)
         try:
             yield lease
         finally:

@@ -28,6 +28,8 @@ class Progress(StrEnum):
     """Exactly the target, but the ISR is short or the leader outside it: nothing to publish, something to wait for."""
     WAITING = "waiting"
     """Exactly the replicas that the plan was made on."""
+    CANCELLED = "cancelled"
+    """As waiting, and the operation that was to reassign it was cancelled."""
     STALE = "stale"
     """Anything else, a missing partition included."""
 

@@ -260,10 +260,14 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What operations on record did with a plan: their original replicas, and the partitions that they published."""
+    """What operations on record did with a plan: their original replicas, and the partitions that they published.
+
+    `cancelled`: the last of them was cancelled.
+    """
 
     origin: Assignment = field(default_factory=dict)
     partitions: frozenset[TopicPartition] = frozenset()
+    cancelled: bool = False
 
 
 @dataclass(frozen=True, slots=True)

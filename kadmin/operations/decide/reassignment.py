@@ -338,6 +338,8 @@ def _verdicts(plan: ReassignmentPlan, state: ClusterState, executed: Published) 
     for target in plan.reassignments:
         partition, current = target.partition, target.current or executed.origin.get(target.partition)
         progress = judge(replace(target, current=current), state, published=partition in executed.partitions)
+        if progress is Progress.WAITING and executed.cancelled:
+            progress = Progress.CANCELLED
         detail = "" if progress is Progress.DONE else _detail(target, state)
         yield Verdict(partition.topic, partition.partition, progress, detail)
 

@@ -100,7 +100,7 @@ def apply(
     now = context.clock.timestamp()
     operation_id = new_operation_id(now)
     holder = context.new_holder(operation_id, now)
-    lease = context.operations.take(holder, lock_timeout_s)
+    lease = context.take_lock(holder, lock_timeout_s)
     runner: Runner | None = None
     try:
         _stop_if_asked(context)

@@ -80,7 +80,7 @@ def stop(
 def _taken(context: Context, operation_id: str, wait_s: float) -> Iterator[Runner | None]:
     """Hold the lock with a runner for the operation; None where it ended while we waited for the lock."""
     holder = context.new_holder(operation_id, context.clock.timestamp())
-    lease = context.operations.take(holder, wait_s)
+    lease = context.take_lock(holder, wait_s)
     runner: Runner | None = None
     try:
         state = context.operations.status(operation_id).state

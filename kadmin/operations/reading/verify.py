@@ -66,13 +66,16 @@ def history(context: Context) -> tuple[Listing, ...]:
 
 def _published(context: Context, plan: Plan) -> Published:
     digest = plan_digest(plan)
-    records = [
-        context.operations.record(listing.operation_id)
+    listings = [
+        listing
         for listing in context.operations.listings()
         if listing.plan_digest == digest and listing.status.state is not OperationState.PREPARING
     ]
+    records = [context.operations.record(listing.operation_id) for listing in listings]
     origin = {partition: replicas for record in records for partition, replicas in record.origin.items()}
-    return Published(origin, frozenset(each for record in records for each in _partitions(context, record)))
+    partitions = frozenset(each for record in records for each in _partitions(context, record))
+    cancelled = bool(listings) and listings[-1].status.state is OperationState.CANCELLED
+    return Published(origin, partitions, cancelled)
 
 
 def _partitions(context: Context, record: OperationRecord) -> set[TopicPartition]:

@@ -203,6 +203,11 @@ class Listing:
     created_at: str
     author: Author
 
+    def described_state(self, *, has_runner: bool) -> str:
+        """Return the state for people: without a runner a running operation is `interrupted`."""
+        interrupted = self.status.state is OperationState.RUNNING and not has_runner
+        return "interrupted" if interrupted else self.status.state.value
+
 
 def current_throttle(record: OperationRecord, steps: Iterable[Step]) -> ThrottleRecord | None:
     """Return the throttle of an operation with the changes that its steps made; None where it has none."""

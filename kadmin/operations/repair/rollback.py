@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.documents import parse_document
-from kadmin.errors import InvalidInputError
+from kadmin.errors import InvalidInputError, KadminError
 from kadmin.operations.record.record import OperationKind, OperationState, current_throttle
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, ThrottleBy, ThrottleSpec
 
@@ -18,6 +19,31 @@ ROLLS_BACK = "kadmin/rolls-back"
 """The label that names, in a rollback's plan, the operation that it undoes."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Instead:
+    """Why a kind of operation cannot be rolled back, and the command that helps, with `{}` for its id."""
+
+    cause: str
+    next_command: str
+
+
+_INSTEAD = {
+    OperationKind.ELECTION: _Instead(
+        "the leaders from before it are not on record", "kadmin inspect partitions, to see the leaders"
+    ),
+    OperationKind.DELETION: _Instead(
+        "the records are lost; the topics can be created again, empty, with their assignment and configs",
+        "kadmin recreate {}",
+    ),
+    OperationKind.RECREATION: _Instead(
+        "it created topics; a plan of kind TopicDeletion deletes them", "kadmin apply FILE, with such a plan"
+    ),
+    OperationKind.HEAL: _Instead(
+        "it removed what kept the controller from working; what its steps replaced is on record", "kadmin doctor"
+    ),
+}
+
+
 def plan_rollback(context: Context, operation_id: str | None) -> ReassignmentPlan:
     """Return the plan that brings the partitions of an operation (None: the last) back to their original order.
 
@@ -25,12 +51,15 @@ def plan_rollback(context: Context, operation_id: str | None) -> ReassignmentPla
     """
     context.backend.check()
     record = context.operations.record(operation_id) if operation_id is not None else _last(context)
-    plan = parse_document(record.plan_text.encode(), f"operation {record.operation_id}")
-    if record.kind is not OperationKind.REASSIGNMENT or not isinstance(plan, ReassignmentPlan):
+    if (instead := _INSTEAD.get(record.kind)) is not None:
         raise InvalidInputError(
-            f"Operation {record.operation_id} is no reassignment; only a reassignment can be rolled back.",
-            next_command="kadmin history",
+            f"Operation {record.operation_id} ({record.kind}) cannot be rolled back; only a reassignment can.",
+            cause=instead.cause,
+            next_command=instead.next_command.format(record.operation_id),
         )
+    plan = parse_document(record.plan_text.encode(), f"operation {record.operation_id}")
+    if not isinstance(plan, ReassignmentPlan):
+        raise KadminError(f"The plan of operation {record.operation_id} is no reassignment.")
     state = context.backend.read({partition.topic for partition in record.origin})
     throttle = current_throttle(record, context.operations.steps(record.operation_id))
     return _reversed(plan, record, throttle, state)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -44,17 +44,23 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AuditedThrottle:
-    """One throttle value (None: removed though an operation set it), and the operation that set it."""
+    """One throttle value (None: removed though an operation set it), and the operation that set it.
+
+    `runner`: a runner of that operation is at work.
+    """
 
     entity: str
     key: str
     value: str | None
     origin: Origin
     operation_id: str | None = None
+    runner: bool = False
 
     @property
     def next_command(self) -> str | None:
-        """The command that removes it; None where no operation on record set it."""
+        """The command that removes it, or shows the runner that will; None where no operation on record set it."""
+        if self.runner:
+            return "kadmin status"
         if self.origin is Origin.LEFT_OVER:
             return f"kadmin throttle clear --{self.entity.partition('/')[0][:-1]} {self.entity.partition('/')[2]}"
         return None if self.operation_id is None else f"kadmin resume {self.operation_id}"
@@ -68,8 +74,12 @@ def show(context: Context) -> tuple[ThrottledEntity, ...]:
 
 def audit(context: Context) -> tuple[AuditedThrottle, ...]:
     """Read every throttle and the operation that set it."""
-    found = show(context)
-    return judge(found, recorded_throttles(context))
+    found, recorded = show(context), recorded_throttles(context)
+    holder = context.operations.holder()
+    at_work = None if holder is None else holder.operation_id
+    return tuple(
+        replace(each, runner=at_work is not None and each.operation_id == at_work) for each in judge(found, recorded)
+    )
 
 
 def read_throttles(backend: Backend) -> tuple[ThrottledEntity, ...]:

@@ -39,7 +39,7 @@ from kadmin.plan.model import Elect
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.cluster.model import ClusterState
     from kadmin.cluster.zookeeper.model import ControllerNode
     from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
     from kadmin.operations.record.record import Listing
@@ -87,7 +87,7 @@ def gather(context: ZooKeeperContext) -> Evidence:
     last, state = look_at_admin(source), read_tolerantly(source)
     same = len({sample.controller and sample.controller.session_id for sample in samples}) == 1
     details = details_of(state)
-    unused, disks_unavailable = _unused_copies(context, state)
+    lock = _lock(context, source)
     evidence = Evidence(
         zookeeper=context.store.connect_string,
         versions=versions_of(source, state),
@@ -99,14 +99,28 @@ def gather(context: ZooKeeperContext) -> Evidence:
         deaf=frozenset(path for path, answer in listening.items() if same and answer is Listening.DEAF),
         listening=frozenset(path for path, answer in listening.items() if same and answer is Listening.LISTENING),
         root=context.paths.root,
-        lock=_lock(context, source),
-        operations=_operations(context, source),
+        lock=lock,
+        operations=_operations(context, source, lock),
         broker_configs=configs_of(source, "brokers", source.children(f"{CONFIG}/brokers")),
         notifications={path: len(source.children(path)) for path in (CONFIG_CHANGES, ISR_CHANGES, LOG_DIR_EVENTS)},
-        unused_copies=unused,
-        disks_unavailable=disks_unavailable,
     )
     return replace(evidence, state=replace(state, details=replace(details, unreadable=source.unreadable)))
+
+
+def look_at_disks(context: ZooKeeperContext, evidence: Evidence) -> Evidence:
+    """Ask the brokers for copies on disk that no partition uses; nothing is written."""
+    state = evidence.state
+    if not state.brokers:
+        return evidence
+    try:
+        held = log_dirs_of(state, bootstrap_s=_BROKERS_S)
+        unused = unused_copies(state, held)
+        # A reassignment may have begun in the meantime: what is assigned now is used.
+        if topics := {partition.topic for sizes in unused.values() for partition in sizes}:
+            unused = unused_copies(context.backend.read(topics), held)
+    except KadminError as error:
+        return replace(evidence, disks_unavailable=error.message)
+    return replace(evidence, unused_copies=unused)
 
 
 def survey_admin(context: ZooKeeperContext) -> AdminSurvey:
@@ -156,21 +170,6 @@ def _stop_if_asked(context: ZooKeeperContext) -> None:
     context.clock.stop_if_asked("nothing was changed", "kadmin doctor")
 
 
-def _unused_copies(
-    context: ZooKeeperContext, state: ClusterState
-) -> tuple[Mapping[int, Mapping[TopicPartition, int]], str]:
-    """Ask the brokers for copies on disk that no partition uses; returns them, and why they are not known."""
-    if not state.brokers:
-        return {}, ""
-    try:
-        held = log_dirs_of(state, bootstrap_s=_BROKERS_S)
-        topics = {p.topic for sizes in unused_copies(state, held).values() for p in sizes}
-        # A reassignment may have begun in the meantime: what is assigned now is used.
-        return (unused_copies(context.backend.read(topics), held), "") if topics else ({}, "")
-    except KadminError as error:
-        return {}, error.message
-
-
 def _lock(context: ZooKeeperContext, source: ZnodeReader) -> LockHeld | None:
     try:
         holder = context.operations.holder()
@@ -180,21 +179,21 @@ def _lock(context: ZooKeeperContext, source: ZnodeReader) -> LockHeld | None:
     return None if holder is None else LockHeld(holder.operation_id, str(holder))
 
 
-def _operations(context: ZooKeeperContext, source: ZnodeReader) -> tuple[OpenOperation, ...]:
+def _operations(context: ZooKeeperContext, source: ZnodeReader, lock: LockHeld | None) -> tuple[OpenOperation, ...]:
     try:
-        return tuple(_operation(context, listing) for listing in context.operations.unfinished())
+        return tuple(_operation(context, listing, lock) for listing in context.operations.unfinished())
     except (NotAuthorizedError, NotCompletedError) as error:
         source.leave_out(context.paths.operations, error)
     return ()
 
 
-def _operation(context: ZooKeeperContext, listing: Listing) -> OpenOperation:
-    author = listing.author
+def _operation(context: ZooKeeperContext, listing: Listing, lock: LockHeld | None) -> OpenOperation:
+    author, has_runner = listing.author, lock is not None and lock.operation_id == listing.operation_id
+    state = listing.described_state(has_runner=has_runner)
     found = OpenOperation(
         listing.operation_id,
         listing.kind,
-        f"{listing.status.state} since {listing.status.updated_at}, started {listing.created_at} by "
-        f"{author.user}@{author.host}",
+        f"{state} since {listing.status.updated_at}, started {listing.created_at} by {author.user}@{author.host}",
     )
     if listing.status.state is OperationState.PREPARING:
         return replace(found, whole=False)

@@ -76,7 +76,7 @@ def heal(context: ZooKeeperContext, lock_timeout_s: float, confirm: Confirm) -> 
     if other is not None and other.operation_id == operation_id:  # its runner was killed; its lock expires
         wait_s += other.session_timeout_s + EXPIRY_GRACE_S
     holder = context.new_holder(operation_id, now)
-    lease = context.operations.take(holder, wait_s)
+    lease = context.take_lock(holder, wait_s)
     try:
         if not unfinished:
             _open(context, holder, diagnosis, lease)

@@ -79,10 +79,12 @@ def lock_answer(holder: Holder | None) -> dict[str, Any]:
 def _unfinished(listing: Listing, tally: Tally | None, holder: Holder | None) -> Iterator[str]:
     words = words_of(listing.kind)
     done = words.no_progress if tally is None else f"{tally.done}/{tally.total} done"
-    yield f"operation {listing.operation_id} ({listing.kind}, {listing.status.state}): {done}"
+    has_runner = holder is not None and holder.operation_id == listing.operation_id
+    state = listing.described_state(has_runner=has_runner)
+    yield f"operation {listing.operation_id} ({listing.kind}, {state}): {done}"
     if listing.status.message:
         yield f"  {listing.status.message}"
-    if holder is not None and holder.operation_id == listing.operation_id:
+    if has_runner:
         yield f"  runner: {holder}"
     else:
         yield f"  no runner; next: {', or '.join(words.commands(listing.operation_id))}"

@@ -41,7 +41,9 @@ def diff_text(plan: Plan, examination: Examination) -> str:
         blocks.append(shortened(shown, len(examination.warnings)))
     if examination.work is None and not examination.refusals:
         blocks.append("nothing to do")
-    blocks += [f"apply would stop with exit code {e.exit_code}: {e.message}" for e in examination.refusals]
+    if refusals := examination.refusals:
+        blocks.append(f"apply would stop with exit code {refusals[0].exit_code}: {refusals[0].message}")
+        blocks += [f"and then: {each.message}" for each in refusals[1:]]
     return "\n\n".join(blocks)
 
 

@@ -197,6 +197,18 @@ def test_the_audit_tells_in_use_changed_and_taken_away_apart(context: ZooKeeperC
     assert audit_text(findings).endswith("next: kadmin resume op")
 
 
+def test_the_audit_leaves_what_a_runner_has_set_to_the_runner(context: ZooKeeperContext) -> None:
+    operation(context, OperationState.RUNNING)
+    lease = context.operations.take(Holder(ANN, "op", "now", 10.0), 0)
+    findings = audit(context)
+    assert {(each.origin, each.runner, each.next_command) for each in findings} == {
+        (Origin.IN_USE, True, "kadmin status")
+    }
+    assert validate_value(audit_answer(findings), "answers/throttle-audit") == []
+    context.operations.release(lease)
+    assert {each.next_command for each in audit(context)} == {"kadmin resume op"}
+
+
 def test_an_unfinished_operation_whose_copies_run_keeps_its_throttle(context: ZooKeeperContext) -> None:
     """Up to 2.3 only the record tells: the topic znode holds the bare union of both lists."""
     operation(context, OperationState.RUNNING)

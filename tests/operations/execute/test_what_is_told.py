@@ -1,0 +1,139 @@
+"""What commands say of operations that ended, were interrupted, or are in the way; on a real ZooKeeper."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from support.cli.in_process import command
+from support.controller.simple_controller import Manner, SimpleController
+from support.documents.plans import deletion, document, election, reassignment
+
+from kadmin.cluster.zookeeper.store import Store
+from kadmin.operations.context import Clock
+from kadmin.operations.record.record import OperationKind, OperationRecord
+from kadmin.operations.zookeeper.backend import zookeeper_context
+from kadmin.operations.zookeeper.paths import Paths
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from support.cli.in_process import Answer
+
+pytestmark = pytest.mark.zookeeper
+
+
+@pytest.fixture
+def cluster(chroot: str) -> Iterator[SimpleController]:
+    with SimpleController(chroot) as found:
+        found.create_topic("orders", {0: [1, 2], 1: [1, 2]})
+        yield found
+
+
+@pytest.fixture
+def interrupted(cluster: SimpleController, tmp_path: Path) -> Path:
+    """The plan of an operation of two waves; the first is published, and the runner is gone."""
+    plan = document(tmp_path / "p.yaml", reassignment("orders", {0: [2, 3], 1: [2, 3]}, waves={"max_partitions": 1}))
+    cluster.behave(Manner.HOLD)
+    assert kadmin(cluster, "apply", plan, "--yes", "--timeout", "3").status == 8
+    return plan
+
+
+def kadmin(cluster: SimpleController, *arguments: str | Path) -> Answer:
+    return command(*arguments, environment={"KADMIN_ZOOKEEPER": cluster.connect})
+
+
+def last(cluster: SimpleController) -> str:
+    return str(json.loads(kadmin(cluster, "history", "-o", "json").out)["operations"][-1]["operation_id"])
+
+
+def heal(cluster: SimpleController) -> str:
+    """Leave a heal on record."""
+    with Store.connect(cluster.connect) as store:
+        context = zookeeper_context(store, Paths(), Clock(), lambda _: None)
+        holder = context.new_holder("20260301T120000Z-4f9a1c", "now")
+        lease = context.operations.take(holder, 0)
+        record = OperationRecord(
+            holder.operation_id, OperationKind.HEAL, "{}", "sha256:0", None, "now", holder.author, {}
+        )
+        context.operations.create(record, lease, "now")
+        context.operations.release(lease)
+    return record.operation_id
+
+
+def test_a_rollback_of_what_cannot_be_rolled_back_says_what_can_be_done(
+    cluster: SimpleController, tmp_path: Path
+) -> None:
+    cluster.lead("orders", {0: 2})
+    elect, delete = (
+        document(tmp_path / "e.yaml", election(all=True)),
+        document(tmp_path / "d.yaml", deletion("orders")),
+    )
+    for arguments, kind, instead in (
+        (("apply", elect, "--yes"), "election", "kadmin inspect partitions, to see the leaders"),
+        (("apply", delete, "--yes"), "deletion", "kadmin recreate {}"),
+        (("recreate", "{}", "--yes"), "recreation", "kadmin apply FILE, with such a plan"),
+        ((), "heal", "kadmin doctor"),
+    ):
+        before = last(cluster) if kind == "recreation" else ""
+        done = kadmin(cluster, *(str(each).format(before) for each in arguments)) if arguments else None
+        assert done is None or done.status == 0, done.err
+        operation_id = heal(cluster) if done is None else last(cluster)
+        answer = kadmin(cluster, "rollback", operation_id, "--yes")
+        assert answer.status == 3
+        first, _, end = answer.err.splitlines()
+        expected = f"error: Operation {operation_id} ({kind}) cannot be rolled back; only a reassignment can."
+        assert (first, end) == (expected, f"  next:  {instead.format(operation_id)}")
+
+
+def test_a_refusal_gives_the_first_reason_alone(cluster: SimpleController, tmp_path: Path) -> None:
+    plan = reassignment("orders", {0: [2, 9]}, current={0: [3, 4]})
+    answer = kadmin(cluster, "apply", document(tmp_path / "p.yaml", plan), "--yes")
+    assert answer.status == 4
+    assert answer.err.startswith("error: ")
+    assert "exit code" not in answer.err
+    shown = kadmin(cluster, "diff", tmp_path / "p.yaml").out
+    assert shown.count("exit code") == 1
+    assert "\n\nand then: " in shown
+
+
+def test_an_operation_without_a_runner_is_not_called_running(cluster: SimpleController, interrupted: Path) -> None:
+    assert interrupted.exists()
+    said = kadmin(cluster, "status").out
+    assert f"operation {last(cluster)} (reassignment, interrupted): 0/2 done" in said
+    (finding,) = [
+        each
+        for each in json.loads(kadmin(cluster, "doctor", "-o", "json").out)["findings"]
+        if each["trouble"] == "unfinished-operation"
+    ]
+    assert finding["evidence"][0].startswith("interrupted since ")
+
+
+def test_what_was_cancelled_before_it_began_is_verified_as_cancelled(
+    cluster: SimpleController, interrupted: Path
+) -> None:
+    assert "1 waiting" in kadmin(cluster, "verify", interrupted).out
+    cluster.behave(Manner.OBEY)
+    assert kadmin(cluster, "cancel", "--yes").status in {0, 8}
+    answer = kadmin(cluster, "verify", interrupted)
+    assert answer.status == 8
+    assert answer.out.endswith("1 done, 1 cancelled\n")
+    assert kadmin(cluster, "apply", interrupted, "--yes").status == 0
+    assert kadmin(cluster, "verify", interrupted).out == "2 done\n"
+
+
+def test_a_command_that_waits_for_the_lock_says_so(cluster: SimpleController, tmp_path: Path) -> None:
+    plan = document(tmp_path / "p.yaml", reassignment("orders", {0: [2, 1]}))
+    with Store.connect(cluster.connect) as store:
+        context = zookeeper_context(store, Paths(), Clock(), lambda _: None)
+        holder = context.new_holder("20260301T120000Z-4f9a1c", "now")
+        lease = context.operations.take(holder, 0)
+        waited = kadmin(cluster, "apply", plan, "--yes", "--lock-timeout", "1")
+        at_once = kadmin(cluster, "apply", plan, "--yes")
+        context.operations.release(lease)
+    told = f"waiting at most 1 s for the lock: {holder} holds it for operation {holder.operation_id}\n"
+    assert (waited.status, at_once.status) == (5, 5)
+    assert told in waited.err
+    assert "waiting" not in at_once.err
