@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from kadmin.diagnostics import Diagnostic, Location
 from kadmin.plan import codes
+from kadmin.plan.units import format_size
 
 MOST_BYTES = 64 * 1024 * 1024
 
@@ -46,7 +47,7 @@ def decode(data: bytes, source: str) -> str:
         return UnreadableTextError(Diagnostic(code, message, hint, location=Location(source, *mark)))
 
     if len(data) > MOST_BYTES:
-        message = f"the file has more than {MOST_BYTES} bytes"
+        message = f"the file has more than {format_size(MOST_BYTES)}"
         raise unreadable(codes.TOO_LARGE, message, Mark(1, 1), "divide the plan into several files")
     for bom, encoding in _BOMS_OTHER.items():
         if data.startswith(bom):

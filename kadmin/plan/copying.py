@@ -15,7 +15,7 @@ from kadmin.cluster.model import NO_LEADER
 from kadmin.errors import InvalidInputError, name_some
 from kadmin.plan.model import ThrottleBy
 from kadmin.plan.throttle import throttled
-from kadmin.plan.units import format_rate, readable_size
+from kadmin.plan.units import readable_rate
 from kadmin.plan.waves import added
 
 if TYPE_CHECKING:
@@ -114,8 +114,8 @@ def _warnings(
         (_leader(target, state), _followers(target, state), inbound.get(target.partition, 0)) for target in moving
     )
     return tuple(
-        f"broker {broker} {verb} {readable_size(round(traffic))}/s for the throttled partitions already; at a throttle "
-        f"of {format_rate(rate)} their copies never catch up"
+        f"broker {broker} {verb} {readable_rate(traffic)} for the throttled partitions already; at a throttle "
+        f"of {readable_rate(rate)} their copies never catch up"
         for verb, way in (("receives", received), ("sends", sent))
         for broker, traffic in sorted(way.items())
         if traffic >= rate

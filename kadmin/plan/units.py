@@ -83,6 +83,11 @@ def readable_size(size_bytes: int) -> str:
     return f"{amount:.{digits}f} {unit}"
 
 
+def readable_rate(rate: float) -> str:
+    """Write bytes per second with three digits, for people: `51.2 MB/s`."""
+    return f"{readable_size(round(rate))}/s"
+
+
 def format_rate(rate: int) -> str:
     """Write bytes per second exactly: `50MB/s`; `parse_rate` reads it."""
     return f"{format_size(rate)}/s"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.payloads import encode_reassignment
 from kadmin.errors import InvalidInputError
-from kadmin.plan.units import format_size
+from kadmin.plan.units import format_size, readable_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -154,14 +154,15 @@ class _Packing:
         """Say why even an empty wave cannot take this target."""
         alone = bytes_alone(target)
         if alone > self.limits.max_payload:
-            cause = f"alone it makes a payload of {alone} bytes, more than max_payload: {self.limits.max_payload}"
+            limit = format_size(self.limits.max_payload)
+            cause = f"alone it makes a payload of {readable_size(alone)}, more than max_payload: {limit}"
         elif not self._fits_brokers(target):
             cause = f"it alone moves more than max_moves_per_broker: {self.limits.max_moves_per_broker}"
         elif target.size_bytes is None and added(target):
             cause = "waves.max_bytes needs the size of every partition that moves, and this one has no size_bytes"
         else:
-            sizes = (format_size(size or 0) for size in (moved_bytes(target), self.limits.max_bytes))
-            cause = f"it alone moves {', more than max_bytes: '.join(sizes)}"
+            moved, limit = moved_bytes(target) or 0, format_size(self.limits.max_bytes or 0)
+            cause = f"it alone moves {readable_size(moved)}, more than max_bytes: {limit}"
         return InvalidInputError(
             f"{target.partition} fits in no wave.", cause=cause, next_command="raise that limit under spec.waves"
         )

@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import escaped
-from kadmin.plan.units import format_size, readable_size
+from kadmin.plan.units import readable_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,12 +42,12 @@ def shortened(text: str, total: int, indent: str = "") -> str:
 
 
 def size_text(size_bytes: int | None) -> str:
-    """Return `500GB`, or `? bytes`."""
-    return "? bytes" if size_bytes is None else format_size(size_bytes)
+    """Return `1.24 TB`, or `? bytes`."""
+    return "? bytes" if size_bytes is None else readable_size(size_bytes)
 
 
 def about(size_bytes: int | None) -> str:
-    """Return bytes with three digits, `1.24 TB`; `format_size` returns what plans accept."""
+    """Return bytes with three digits, `1.24 TB`, or `unknown`."""
     return UNKNOWN if size_bytes is None else readable_size(size_bytes)
 
 

@@ -19,7 +19,7 @@ def refused(data: bytes) -> tuple[str, str, Mark, str | None]:
 def test_the_largest_file_is_read_and_a_larger_one_told() -> None:
     data = b"#" * (MOST_BYTES + 1)
     assert len(decode(data[1:], "plan.yaml")) == MOST_BYTES
-    said = ("the file has more than 67108864 bytes", Mark(1, 1), "divide the plan into several files")
+    said = ("the file has more than 64MiB", Mark(1, 1), "divide the plan into several files")
     assert refused(data) == (codes.TOO_LARGE, *said)
 
 

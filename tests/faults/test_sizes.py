@@ -94,7 +94,7 @@ def test_f22_an_entry_that_alone_breaks_the_limit_is_refused_with_its_size(
     before = cluster.fingerprint()
     refused = command("apply", plan, "--yes", "-z", cluster.connect, "--timeout", "30")
     assert refused.status == 3, refused.err
-    assert re.search(r"payload alone has 3\d\d bytes, above waves.max_payload 200", refused.err)
+    assert re.search(r"payload alone has 3\d\d B, above waves.max_payload 200B", refused.err)
     assert cluster.fingerprint() == before
 
 

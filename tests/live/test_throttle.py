@@ -46,7 +46,7 @@ def test_a_throttle_is_on_during_the_copies_and_gone_at_the_end(cluster: Cluster
     plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [1, 3], 1: [1, 2]}, throttle={"rate": "37MB/s"}))
     applied = cluster.kadmin("apply", plan, "--yes")
     assert applied.status == 0, applied.err
-    assert "throttled at 37MB/s: brokers: 3, topics: 1" in applied.err
+    assert "throttled at 37.0 MB/s: brokers: 3, topics: 1" in applied.err
     assert "the throttle is removed: brokers: 3, topics: 1" in applied.err
     assert cluster.throttles(topic) == {}
 

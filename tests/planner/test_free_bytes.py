@@ -47,9 +47,9 @@ def test_a_broker_over_its_capacity_gives_bytes_and_receives_nothing() -> None:
 
 def test_what_cannot_be_freed_names_the_broker_and_how_much_could_go() -> None:
     stays = request(free=FreeBytes(1, 1100), exclude_topics=("t",))
-    assert "only 0 bytes could go elsewhere: brokers 1" in str(propose(FULL, stays).error)
+    assert "only 0 B could go elsewhere: brokers 1" in str(propose(FULL, stays).error)
     no_place = request(free=FreeBytes(1, 100), no_receive=(3,))
-    assert str(propose(FULL, no_place).error).startswith("InfeasibleError: only 0 bytes")
+    assert str(propose(FULL, no_place).error).startswith("InfeasibleError: only 0 B")
     bare = replace(FULL, partitions=tuple(replace(row, size_bytes=None) for row in FULL.partitions))
     assert "spec.free counts bytes, but 4 partitions have no size_bytes" in str(propose(bare, stays).error)
 
@@ -60,7 +60,7 @@ def test_a_partition_that_breaks_the_racks_already_stays() -> None:
     proposed = propose(replace(FULL, partitions=(*FULL.partitions, crowded)), request(free=FreeBytes(1, 90)))
     assert (proposed.error, list(proposed.entries)) == (None, [("t", 3)])
     alone = propose(replace(FULL, partitions=(crowded,)), request(free=FreeBytes(1, 90)))
-    assert str(alone.error).startswith("InfeasibleError: only 0 bytes could go elsewhere: brokers 1")
+    assert str(alone.error).startswith("InfeasibleError: only 0 B could go elsewhere: brokers 1")
 
 
 def test_limits_cut_what_is_freed_and_say_so() -> None:

@@ -23,7 +23,7 @@ from kadmin.operations.record.holder import LostLockError
 from kadmin.operations.record.record import Step, StepKind, ThrottleChange, ThrottleRecord, current_throttle
 from kadmin.plan.progress import Progress, in_flight, judge, still_copied
 from kadmin.plan.throttle import merge, revision, throttled, to_set, to_undo
-from kadmin.plan.units import format_rate
+from kadmin.plan.units import readable_rate
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -98,7 +98,7 @@ class Throttling:
 
         if not self._context.backend.change_configs(changes, edit, lease):
             raise self._out_of_time()
-        self._context.tell(events.Noted(f"throttled at {format_rate(throttle.rate)}: {_extent(changes)}"))
+        self._context.tell(events.Noted(f"throttled at {readable_rate(throttle.rate)}: {_extent(changes)}"))
 
     def take_up(self, lease: Lease) -> None:
         """Put a new request for another rate on record, and set what it changes while something is left to copy.

@@ -107,7 +107,8 @@ def _wave_limits(plan: ReassignmentPlan) -> Iterator[Diagnostic]:
     for target in plan.reassignments:
         partition, limits = target.partition, plan.limits
         if (alone := bytes_alone(target)) > limits.max_payload:
-            message = f"{partition}: its payload alone has {alone} bytes, above waves.max_payload {limits.max_payload}"
+            sizes = f"{readable_size(alone)}, above waves.max_payload {format_size(limits.max_payload)}"
+            message = f"{partition}: its payload alone has {sizes}"
             yield Diagnostic(codes.TOO_BIG_FOR_A_WAVE, message, "raise spec.waves.max_payload", partition=partition)
         elif limits.max_bytes is None or target.current is None or not added(target):
             continue
@@ -115,7 +116,7 @@ def _wave_limits(plan: ReassignmentPlan) -> Iterator[Diagnostic]:
             message = f"{partition}: waves.max_bytes is given, but not the size_bytes of this partition"
             yield Diagnostic(codes.SIZE_UNKNOWN, message, _ADD_SIZES, partition=partition)
         elif moved > limits.max_bytes:
-            sizes = f"{format_size(moved)}, more than waves.max_bytes {format_size(limits.max_bytes)}"
+            sizes = f"{readable_size(moved)}, more than waves.max_bytes {format_size(limits.max_bytes)}"
             message, hint = f"{partition}: it moves {sizes}", "raise spec.waves.max_bytes"
             yield Diagnostic(codes.TOO_BIG_FOR_A_WAVE, message, hint, partition=partition)
 

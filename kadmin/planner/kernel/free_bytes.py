@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kadmin.plan.units import readable_size
 from kadmin.planner.kernel.leaders import keep_leaders
 from kadmin.planner.kernel.next_leaders import order_replicas
 from kadmin.planner.kernel.placement import Placement
@@ -42,7 +43,7 @@ def free_bytes(problem: PlacementProblem, broker: int, size_bytes: int) -> tuple
         if problem.size[candidates].sum() < size_bytes:
             room = int(problem.size[candidates].sum())
             remedy = f"set spec.free.bytes: {room}B" if room else "allow more in spec.topics or spec.brokers.no_receive"
-            raise NoPlanError(f"only {room} bytes could go elsewhere", remedy, brokers=np.array([broker]))
+            raise NoPlanError(f"only {readable_size(room)} could go elsewhere", remedy, brokers=np.array([broker]))
         chosen, proved = smallest_cover(problem.size[candidates], size_bytes)
         stuck = _send_away(placement, candidates[chosen], slots)
         if stuck == NONE:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.names import one_line
 from kadmin.errors import count
-from kadmin.plan.units import format_rate
+from kadmin.plan.units import readable_rate
 from kadmin.report.kinds import words_of
 from kadmin.report.pages import page, sections
 from kadmin.report.pages.even_share import even_shares
@@ -135,7 +135,7 @@ def _time(throttle: Throttle | None) -> str:
     if throttle is None:
         return "time unknown: no throttle"
     seconds = least_seconds(throttle)
-    return f"at least {UNKNOWN if seconds is None else duration(seconds)} at {format_rate(throttle.rate)}"
+    return f"at least {UNKNOWN if seconds is None else duration(seconds)} at {readable_rate(throttle.rate)}"
 
 
 def _figures_section(figures: Mapping[str, Any]) -> page.Section:

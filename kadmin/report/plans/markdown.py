@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.errors import count
-from kadmin.plan.units import format_size
+from kadmin.plan.units import readable_size
 from kadmin.report.kinds import words_of
 from kadmin.report.markdown import MOST_ROWS, cell, code, folded, more, table
 from kadmin.report.plans.rows import BROKER_COLUMNS, PARTITION_COLUMNS, broker_rows, partition_row
@@ -40,20 +40,23 @@ def _verdict(plan: Plan, examination: Examination) -> str:
         return "Nothing to do."
     if examination.change is not None:
         found = examination.change
-        size = "bytes unknown" if found.moved_bytes is None else format_size(found.moved_bytes)
+        size = "bytes unknown" if found.moved_bytes is None else readable_size(found.moved_bytes)
         return (
             f"**{count(len(found.pending), 'partition')}** to reassign in {count(len(found.waves), 'wave')}, "
             f"{count(found.replicas_added, 'replica')} to copy, {size}."
         )
-    lost = "" if examination.lost_bytes is None else f", {format_size(examination.lost_bytes)} would be destroyed"
+    lost = "" if examination.lost_bytes is None else f", {readable_size(examination.lost_bytes)} would be destroyed"
     return f"{words_of(plan).targets(len(examination.targets))}{lost}."
 
 
 def _change(found: PlanDiff) -> list[str]:
-    waves = [[w.index + 1, len(w.reassignments), len(w.payload), size_text(w.moved_bytes)] for w in found.waves]
+    waves = [
+        [w.index + 1, len(w.reassignments), readable_size(len(w.payload)), size_text(w.moved_bytes)]
+        for w in found.waves
+    ]
     partitions = [[code(str(target.partition)), *partition_row(target)] for target in found.pending]
     return [
         table(BROKER_COLUMNS, broker_rows(found, changed_only=True)),
-        folded(count(len(waves), "wave"), ["wave", "partitions", "payload bytes", "bytes"], waves),
+        folded(count(len(waves), "wave"), ["wave", "partitions", "payload", "bytes"], waves),
         folded(count(len(partitions), "partition"), PARTITION_COLUMNS, partitions),
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.errors import count
-from kadmin.plan.units import format_rate
+from kadmin.plan.units import readable_rate, readable_size
 from kadmin.report.kinds import words_of
 from kadmin.report.plans.rows import (
     BROKER_COLUMNS,
@@ -60,12 +60,12 @@ def _change(found: PlanDiff, throttle: Throttle | None) -> str:
 
 
 def _waves(found: PlanDiff, throttle: Throttle | None) -> str:
-    headers = ["wave", "partitions", "payload bytes", "bytes", "most in", "most out"]
+    headers = ["wave", "partitions", "payload", "bytes", "most in", "most out"]
     rows: list[list[object]] = [
         [
             wave.index + 1,
             len(wave.reassignments),
-            len(wave.payload),
+            readable_size(len(wave.payload)),
             size_text(wave.moved_bytes),
             busiest(wave.moves_in),
             busiest(wave.moves_out),
@@ -84,5 +84,5 @@ def _throttle(throttle: Throttle) -> str:
     extent = f"{count(len(throttle.values) - topics, 'broker')} and {count(topics, 'topic')}"
     seconds = least_seconds(throttle)
     least = "" if seconds is None else f", {duration(seconds)} at least"
-    lines = [f"throttle: {format_rate(throttle.rate)} on {extent}{least}"]
+    lines = [f"throttle: {readable_rate(throttle.rate)} on {extent}{least}"]
     return "\n".join([*lines, *(f"warning: {warning}" for warning in throttle.warnings)])

@@ -38,7 +38,7 @@ def test_a_deletion_tells_the_bytes_and_what_may_come_back() -> None:
     found = examine(DELETION, STATE, USED)
     assert (found.refusals, found.lost_bytes) == ((), 4_000)
     text = diff_text(DELETION, found)
-    assert "4kB would be destroyed, all replicas counted" in text
+    assert "4.00 kB would be destroyed, all replicas counted" in text
     assert "warning: the brokers have auto.create.topics.enable=true" in text
     answer = json.loads(json.dumps(diff_answer(found)))
     assert validate_value(answer, "answers/diff") == []
@@ -70,7 +70,7 @@ def test_a_comment_says_first_whether_it_may_be_applied() -> None:
     plan = ReassignmentPlan(PlanHeader(), (PartitionTarget(tp("a-0"), (3, 2)),))
     found = examine(plan, STATE, ClusterFacts(sizes=SIZES))
     comment = diff_markdown("plans/a_*b|c.yaml", plan, found)
-    assert "**1 partition** to reassign in 1 wave, 1 replica to copy, 1kB." in comment
+    assert "**1 partition** to reassign in 1 wave, 1 replica to copy, 1.00 kB." in comment
     tokens = MarkdownIt("commonmark", {"html": True}).enable("table").parse(comment)
     assert sum(token.type == "table_open" for token in tokens) == 3
     heading = next(token.content for token in tokens if token.type == "inline")

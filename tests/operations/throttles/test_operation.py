@@ -59,7 +59,7 @@ def test_on_and_off_again_is_what_it_was_and_each_entity_is_notified_once_each_w
     throttle.take_down(lease, OFF)
     assert configs(store) == BEFORE
     assert notified(store) == ENTITIES * 2
-    assert told == ["throttled at 5kB/s: brokers: 3, topics: 1", "the throttle is removed: brokers: 3, topics: 1"]
+    assert told == ["throttled at 5.00 kB/s: brokers: 3, topics: 1", "the throttle is removed: brokers: 3, topics: 1"]
 
 
 def test_fields_that_kafka_may_add_one_day_are_kept(store: Store, lease: Lease) -> None:
@@ -176,7 +176,7 @@ def test_a_command_that_ends_with_nothing_in_flight_has_taken_it_off(store: Stor
     plan = document(tmp_path / "plan.yaml", reassignment("a", {0: [1, 3]}, throttle={"rate": "5kB/s"}))
     late = command("apply", plan, "-z", chroot, "--yes", "--timeout", "0")
     assert late.status == 8, late.err
-    assert "throttled at 5kB/s" in late.err
+    assert "throttled at 5.00 kB/s" in late.err
     assert "the throttle is removed" in late.err
     again = command("resume", "-z", chroot, "--yes", "--timeout", "0")
     assert again.status == 8, again.err
