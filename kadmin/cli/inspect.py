@@ -26,12 +26,6 @@ inspect_app = typer.Typer(help="Show what ZooKeeper holds, decoded, with what is
 
 
 WatchOption: TypeAlias = Annotated[bool, typer.Option("--watch", help="Read again every 2 s, until ^C or --timeout.")]
-WatchBoundOption: TypeAlias = Annotated[
-    float | None,
-    typer.Option(
-        "--timeout", metavar="SECONDS", help="Time limit of the whole command. Default: 60; none with --watch.", min=0.1
-    ),
-]
 
 TABLES = {
     "brokers": "Show every broker that is registered or holds replicas.",
@@ -53,7 +47,7 @@ def inspect_admin(
     zookeeper: options.ZooKeeper,
     *,
     watch: WatchOption = False,
-    timeout: WatchBoundOption = None,
+    timeout: options.WatchTimeout = None,
     output: options.TableOutput = options.TableFormat.HUMAN,
 ) -> None:
     """Show the three admin znodes, entry by entry.
@@ -83,7 +77,7 @@ def _table_command(name: str, words: str) -> None:
         sort: options.Sort = None,
         filters: options.Filter = None,
         watch: WatchOption = False,
-        timeout: WatchBoundOption = None,
+        timeout: options.WatchTimeout = None,
         output: options.TableOutput = options.TableFormat.HUMAN,
     ) -> None:
         from kadmin.operations.zookeeper.inspect import inspect
@@ -105,7 +99,7 @@ def inspect_tree(
     sort: options.Sort = None,
     filters: options.Filter = None,
     watch: WatchOption = False,
-    timeout: WatchBoundOption = None,
+    timeout: options.WatchTimeout = None,
     output: options.TableOutput = options.TableFormat.HUMAN,
 ) -> None:
     """Show the znodes below a path.
@@ -124,7 +118,7 @@ def inspect_znode(
     *,
     zookeeper: options.ZooKeeper,
     watch: WatchOption = False,
-    timeout: WatchBoundOption = None,
+    timeout: options.WatchTimeout = None,
     output: options.TableOutput = options.TableFormat.HUMAN,
 ) -> None:
     """Show one znode: its data, raw and decoded, its ACL and stat."""

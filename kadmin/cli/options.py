@@ -69,6 +69,12 @@ Timeout: TypeAlias = Annotated[
 ReadTimeout: TypeAlias = Annotated[
     float, typer.Option("--timeout", metavar="SECONDS", help="Time limit of the whole command.", min=0.1)
 ]
+WatchTimeout: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--timeout", metavar="SECONDS", help="Time limit of the whole command. Default: 60; none with --watch.", min=0.1
+    ),
+]
 LockTimeout: TypeAlias = Annotated[
     float, typer.Option("--lock-timeout", metavar="SECONDS", help="Time to wait for a lock that is held.", min=0)
 ]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import json
+import sys
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,37 +15,93 @@ from kadmin.cli.inputs import read_plan
 from kadmin.cli.output import answer
 from kadmin.errors import NotCompletedError
 
+if TYPE_CHECKING:
+    from kadmin.operations.context import Context
+    from kadmin.operations.reading.status import StatusReader
+
+BETWEEN_READS_S = 2.0
 lock_app = typer.Typer(help="Show or release the lock that admits one runner at a time.")
 
 
 def status(
     zookeeper: options.ZooKeeper,
     *,
-    timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Read again every 2 s, until nothing is unfinished, ^C or --timeout.")
+    ] = False,
+    timeout: options.WatchTimeout = None,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
-    """Show unfinished operations, their progress, and who runs them."""
-    from kadmin.operations.reading.verify import status as read
+    """Show unfinished operations, their progress, and who runs them.
+
+    With --watch a terminal is drawn again; a pipe gets lines when something changes, and at least every 30 s. With
+    -o json each answer is one line.
+    """
+    from kadmin.operations.reading.status import StatusReader
     from kadmin.report.operations.status import status_answer, status_text
 
-    with open_context(zookeeper, timeout_s=timeout) as context:
-        found = read(context)
+    bound_s = timeout if timeout is not None or watch else options.READ_TIMEOUT_S
+    with open_context(zookeeper, timeout_s=bound_s) as context:
+        reader = StatusReader(context)
+        if watch:
+            _watch(context, reader, output)
+            return
+        found = reader.read()
     answer(output, lambda: status_text(found), lambda: status_answer(found))
+
+
+def _watch(context: Context, reader: StatusReader, output: options.OutputFormat) -> None:
+    from kadmin.cli.terminal import screen_of
+    from kadmin.operations.reading.verify import history as read_history
+    from kadmin.report.operations.status import ended_text, status_answer, status_text
+    from kadmin.report.operations.watched import Watched
+
+    shown = Watched(lambda text: typer.echo(text, nl=False), screen_of(sys.stdout), context.clock.now)
+    watched: set[str] = set()
+    try:
+        while True:
+            found = reader.read()
+            if output is options.OutputFormat.JSON:
+                shown.line(json.dumps(status_answer(found), ensure_ascii=False))
+            else:
+                known = [each for each in read_history(context) if each.operation_id in watched]
+                ended = [ended_text(each) for each in known if each.status.state.finished]
+                shown.block([*ended, *status_text(found).split("\n")])
+            watched |= {each.listing.operation_id for each in found.operations}
+            if not found.operations or context.clock.now() + BETWEEN_READS_S >= context.clock.until:
+                return
+            context.clock.wait(BETWEEN_READS_S)
+            context.clock.stop_if_asked("nothing was changed")
+    finally:
+        shown.close()
 
 
 def history(
     zookeeper: options.ZooKeeper,
+    operation_id: Annotated[
+        str | None, typer.Argument(metavar="ID", help="Show this operation whole. Default: a list of all.")
+    ] = None,
     *,
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
-    """List the operations on record, oldest first."""
+    """List the operations on record, oldest first, or show one whole.
+
+    Of one operation: its plan, when it was started, paused, resumed and ended and by whom, its steps, and what a heal
+    replaced or deleted.
+    """
+    from kadmin.operations.reading.timeline import read_timeline
     from kadmin.operations.reading.verify import history as read
+    from kadmin.report.operations.history import operation_answer, operation_text
     from kadmin.report.operations.status import history_answer, history_text
 
     with open_context(zookeeper, timeout_s=timeout) as context:
-        found = read(context)
-    answer(output, lambda: history_text(found), lambda: history_answer(found))
+        listings = read(context)
+        one = None if operation_id is None else read_timeline(context, operation_id)
+    if one is None:
+        answer(output, lambda: history_text(listings), lambda: history_answer(listings))
+    else:
+        answer(output, lambda: operation_text(one), lambda: operation_answer(one))
 
 
 def verify(

@@ -220,9 +220,11 @@ def test_foreign_text_never_becomes_markup(text: str) -> None:
 def test_an_operation_is_told_step_by_step() -> None:
     rows = Rows(operation_html()).sections
     assert [row[1:4] + row[5:] for row in rows["steps"][1:]] == [
+        [f"started by {HTML}@{HTML}", "2026-01-01T00:00:00Z", "", "", ""],
         ["probed whether the controller listens", "2026-01-01T00:00:01Z", "0:01", "0", "none"],
         ["published wave 1 of 2", "2026-01-01T00:00:02Z", "1:28", "1", "1.00 GB"],
         ["published wave 2 of 2", "2026-01-01T00:01:30Z", "0:30", "1", "unknown"],
+        [f"failed: {HTML}", "2026-01-01T00:02:00Z", "", "", ""],
     ]
     brokers = {row[0]: row[2:6] for row in rows["brokers"] if row[0].isdigit()}
     assert brokers["1"] == ["2", "1", "2", "1"]

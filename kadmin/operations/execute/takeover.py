@@ -45,7 +45,7 @@ def resume(context: Context, operation_id: str | None, lock_timeout_s: float) ->
             return _already_finished(context, unfinished)
         asked = context.operations.request(unfinished)
         if asked is None or asked.stop is Stop.PAUSE:
-            context.operations.reopen(unfinished, _running(context), runner.lease)
+            context.operations.reopen(unfinished, _resumed(context, unfinished), runner.lease)
         return Outcome(unfinished, runner.run())
 
 
@@ -123,8 +123,10 @@ def patience(holder: Holder) -> float:
     return 2 * (holder.session_timeout_s + EXPIRY_GRACE_S)
 
 
-def _running(context: Context) -> OperationStatus:
-    return OperationStatus(OperationState.RUNNING, context.clock.timestamp())
+def _resumed(context: Context, operation_id: str) -> OperationStatus:
+    now = context.clock.timestamp()
+    author = context.new_holder(operation_id, now).author
+    return OperationStatus(OperationState.RUNNING, now, by=f"{author.user}@{author.host}")
 
 
 def _already_finished(context: Context, operation_id: str | None) -> Outcome:

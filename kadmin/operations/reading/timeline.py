@@ -1,13 +1,15 @@
-"""What an operation did, and when, from its record, steps and state. Pure, except for `read_timeline`.
+"""What an operation did, and when, from its record, steps and states. Pure, except for `read_timeline`.
 
-A step records when it was published. When it was done is known only from the next step or the end of the operation,
-so a span ends at the latest possible time.
+A step records when it was published. When it was done is known only from the next step, or from the pause or the end
+of the operation, so a span ends at the latest possible time.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from enum import IntEnum
+from heapq import merge
 from typing import TYPE_CHECKING
 
 from kadmin.errors import InvalidInputError
@@ -22,9 +24,13 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.context import Context
     from kadmin.operations.decide.actions import Work
-    from kadmin.operations.record.record import OperationRecord, OperationStatus, Step
+    from kadmin.operations.record.record import Listing, OperationRecord, OperationStatus, Step
     from kadmin.plan.model import PartitionTarget
     from kadmin.plan.progress import Progress
+
+
+_INSTANT = frozenset({StepKind.THROTTLE})
+"""Steps that take no time, and end none before them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +52,44 @@ class Span:
 class Timeline:
     """An operation with its spans in order. `targets` are those of a reassignment.
 
-    `took_s` is from the record to the last change of the state; None where a time cannot be parsed.
+    `changes` are the statuses since the start; of an operation of an older version only the last is known. `took_s` is
+    from the record to the last change of the state; None where a time cannot be parsed.
     """
 
     record: OperationRecord
-    status: OperationStatus
+    listing: Listing
+    changes: tuple[OperationStatus, ...]
     targets: tuple[PartitionTarget, ...]
     waves: int
     spans: tuple[Span, ...]
     took_s: float | None
+
+    @property
+    def status(self) -> OperationStatus:
+        """The status now."""
+        return self.listing.status
+
+
+class Turn(IntEnum):
+    """What came at a moment; moments of one second have this order."""
+
+    STARTED = 0
+    ASKED = 1
+    PAUSED = 2
+    RESUMED = 3
+    STEP = 4
+    ENDED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A start, a pause, a resumption, an end, or the step of `span`; `status` is that of a change."""
+
+    at: str
+    turn: Turn
+    by: str = ""
+    status: OperationStatus | None = None
+    span: Span | None = None
 
 
 def read_timeline(context: Context, operation_id: str | None) -> Timeline:
@@ -67,24 +102,58 @@ def read_timeline(context: Context, operation_id: str | None) -> Timeline:
         wanted = "No operation is on record." if operation_id is None else f"There is no operation {operation_id}."
         raise InvalidInputError(wanted, next_command="kadmin history")
     found = listings[-1]
-    return timeline(
-        context.operations.record(found.operation_id), found.status, context.operations.steps(found.operation_id)
-    )
+    return timeline(context.operations.record(found.operation_id), found, context.operations.steps(found.operation_id))
 
 
-def timeline(record: OperationRecord, status: OperationStatus, steps: Sequence[Step]) -> Timeline:
+def timeline(record: OperationRecord, listing: Listing, steps: Sequence[Step]) -> Timeline:
     """Return the timeline of an operation."""
     work = None if record.kind is OperationKind.HEAL else work_of(record)
-    took = seconds_between(record.created_at, status.updated_at)
+    status = listing.status
+    changes = listing.changes or (status,)
     starts = [seconds_between(record.created_at, step.at) for step in steps]
-    end = took if status.state.finished or status.state is OperationState.PAUSED else None
+    stops = [
+        seconds_between(record.created_at, each.updated_at)
+        for each in changes
+        if each.state.finished or each.state is OperationState.PAUSED
+    ]
     spans: list[Span] = []
-    for step, start in zip(reversed(steps), reversed(starts), strict=True):
-        instant = step.kind is StepKind.THROTTLE
-        spans.append(Span(step, start, start if instant else end, _count(step, work), _bytes(step, work)))
-        end = end if instant else start
+    for at, step in enumerate(steps):
+        later = [
+            start for start, each in zip(starts[at + 1 :], steps[at + 1 :], strict=True) if each.kind not in _INSTANT
+        ]
+        until = starts[at] if step.kind in _INSTANT else _end(starts[at], [*later, *stops])
+        spans.append(Span(step, starts[at], until, _count(step, work), _bytes(step, work)))
     targets = work.targets if isinstance(work, ReassignmentWork) else ()
-    return Timeline(record, status, targets, len(record.waves), tuple(reversed(spans)), took)
+    took = seconds_between(record.created_at, status.updated_at)
+    return Timeline(record, listing, changes, targets, len(record.waves), tuple(spans), took)
+
+
+def moments(found: Timeline) -> tuple[Moment, ...]:
+    """Return everything that is on record, in order of time."""
+    author = found.record.author
+    started = Moment(found.record.created_at, Turn.STARTED, f"{author.user}@{author.host}")
+    changes = [moment for each in found.changes if (moment := _moment(each)) is not None]
+    steps = [Moment(span.step.at, Turn.STEP, span=span) for span in found.spans]
+    return (started, *merge(changes, steps, key=lambda each: (each.at, each.turn)))
+
+
+def _moment(change: OperationStatus) -> Moment | None:
+    """Return what a change of the status stands for; None for the one that ends the writing of the record."""
+    state = change.state
+    if state.finished:
+        return Moment(change.updated_at, Turn.ENDED, status=change)
+    if state is OperationState.PAUSED:
+        return Moment(change.updated_at, Turn.PAUSED, status=change)
+    if change.by:
+        return Moment(change.updated_at, Turn.RESUMED, change.by, change)
+    return Moment(change.updated_at, Turn.ASKED, status=change) if change.message else None
+
+
+def _end(start: float | None, later: Sequence[float | None]) -> float | None:
+    """Return the first of the later times; None where one of them, or the start, is not known."""
+    if start is None or None in later:
+        return None
+    return min((each for each in later if each is not None and each >= start), default=None)
 
 
 def progress_of(found: Timeline, state: ClusterState) -> dict[TopicPartition, Progress]:

@@ -1,23 +1,22 @@
-"""Reads the progress of a plan or an operation from the cluster."""
+"""Reads the progress of a plan from the cluster, and the list of operations on record."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.documents import plan_digest
-from kadmin.operations.decide.actions import Memory, Observed, Published
+from kadmin.operations.decide.actions import Published
 from kadmin.operations.decide.kinds import kind_of, work_of
 from kadmin.operations.decide.reassignment import ReassignmentWork, published_targets
-from kadmin.operations.record.record import OperationKind, OperationState
+from kadmin.operations.record.record import OperationState
 from kadmin.plan.progress import Progress
 from kadmin.plan.rules import other_cluster, require
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import TopicPartition
     from kadmin.operations.context import Context
-    from kadmin.operations.decide.actions import Tally, Verdict
-    from kadmin.operations.record.holder import Holder
+    from kadmin.operations.decide.actions import Verdict
     from kadmin.operations.record.record import Listing, OperationRecord
     from kadmin.plan.model import Plan
 
@@ -34,14 +33,6 @@ class Verification:
         return all(verdict.progress is Progress.DONE for verdict in self.verdicts)
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
-    """The unfinished operations with their progress (None: unknown), and the holder of the lock."""
-
-    operations: tuple[tuple[Listing, Tally | None], ...]
-    holder: Holder | None
-
-
 def verify(context: Context, plan: Plan) -> Verification:
     """Judge every partition or topic of a plan by the assignment and the partition state."""
     context.backend.check()
@@ -49,13 +40,6 @@ def verify(context: Context, plan: Plan) -> Verification:
     state = context.backend.read(kind.scope(plan))
     require(other_cluster(plan, state.cluster_id))
     return Verification(tuple(kind.verdicts(plan, state, _published(context, plan))))
-
-
-def status(context: Context) -> Status:
-    """Read every unfinished operation and its progress."""
-    context.backend.check()
-    found = tuple((listing, _tally(context, listing)) for listing in context.operations.unfinished())
-    return Status(found, context.operations.holder())
 
 
 def history(context: Context) -> tuple[Listing, ...]:
@@ -83,12 +67,3 @@ def _partitions(context: Context, record: OperationRecord) -> set[TopicPartition
     if not isinstance(work, ReassignmentWork):
         return set()
     return {target.partition for target in published_targets(work, context.operations.steps(record.operation_id))}
-
-
-def _tally(context: Context, listing: Listing) -> Tally | None:
-    if listing.status.state is OperationState.PREPARING or listing.kind is OperationKind.HEAL:
-        return None
-    work = work_of(context.operations.record(listing.operation_id))
-    if isinstance(work, ReassignmentWork):
-        work = replace(work, waves=(work.targets,))
-    return work.tally(Observed(context.backend.read(work.topics()), ()), Memory())

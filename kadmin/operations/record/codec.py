@@ -13,6 +13,7 @@ from kadmin.cluster.model import TopicPartition
 from kadmin.errors import NotCompletedError
 from kadmin.insight.diagnosis.health import Health
 from kadmin.operations.record.record import (
+    KEPT_CHANGES,
     Author,
     Channel,
     Listing,
@@ -100,14 +101,15 @@ def encode_status(status: OperationStatus, record: OperationRecord) -> bytes:
 
 
 def restate(data: bytes, status: OperationStatus) -> bytes:
-    """Return an operation's data with another status."""
-    return _dump({**json.loads(data), **asdict(status)})
+    """Return an operation's data with another status, which is added to the changes on record."""
+    value = json.loads(data)
+    changes = [*value.get("changes", ()), asdict(status)]  # data of older versions have no changes
+    return _dump({**value, **asdict(status), "changes": changes[-KEPT_CHANGES:]})
 
 
 def decode_status(data: bytes) -> OperationStatus:
     """Decode the changing part of an operation."""
-    value = json.loads(data)
-    return OperationStatus(OperationState(value["state"]), value["updated_at"], value["message"])
+    return _load_status(json.loads(data))
 
 
 def decode_listing(operation_id: str, data: bytes) -> Listing:
@@ -120,6 +122,7 @@ def decode_listing(operation_id: str, data: bytes) -> Listing:
         value["plan_digest"],
         value["created_at"],
         Author(**value["author"]),
+        tuple(_load_status(change) for change in value.get("changes", ())),
     )
 
 
@@ -193,13 +196,17 @@ def _load_recipe(value: dict[str, Any]) -> TopicRecipe:
 
 def _dump_replaced(replaced: Replaced) -> dict[str, Any]:
     packed = None if replaced.data is None else _pack(replaced.data)
-    return {"path": replaced.path, "version": replaced.version, "data": packed}
+    return {"path": replaced.path, "version": replaced.version, "data": packed, "deleted": replaced.deleted}
 
 
 def _load_replaced(value: dict[str, Any]) -> Replaced:
     packed = value["data"]
     data = None if packed is None else _unpack(packed)
-    return Replaced(value["path"], value["version"], data)
+    return Replaced(value["path"], value["version"], data, value.get("deleted"))
+
+
+def _load_status(value: dict[str, Any]) -> OperationStatus:
+    return OperationStatus(OperationState(value["state"]), value["updated_at"], value["message"], value.get("by", ""))
 
 
 def _load_throttle(value: dict[str, Any] | None) -> ThrottleRecord | None:

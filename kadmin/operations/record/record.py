@@ -5,6 +5,7 @@ The record is immutable. Order of trust: the cluster, the record, the plan file.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 KEPT_OPERATIONS = 50
 """How many finished operations a store keeps for `history`."""
+KEPT_CHANGES = 500
+"""How many changes of its status a store keeps of one operation: the latest."""
 
 
 class OperationKind(StrEnum):
@@ -132,14 +135,21 @@ class OperationRecord:
     health: Health | None = None
     throttle: ThrottleRecord | None = None
 
+    @property
+    def plan_name(self) -> str | None:
+        """The name in the plan's metadata, None where it has none."""
+        name = json.loads(self.plan_text).get("metadata", {}).get("name")
+        return name if isinstance(name, str) else None
+
 
 @dataclass(frozen=True, slots=True)
 class OperationStatus:
-    """The part that changes: state, time of the last change, and a message."""
+    """The part that changes: state, time of the last change, and a message; `by` names who resumed the operation."""
 
     state: OperationState
     updated_at: str
     message: str = ""
+    by: str = ""
 
 
 class Channel(StrEnum):
@@ -164,11 +174,15 @@ class StepKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """What a repair replaced, saved in the same write: path, version and data."""
+    """What a repair replaced, saved in the same write: path, version and data.
+
+    `deleted`: whether nothing took its place; None in records that do not say so.
+    """
 
     path: str
     version: int
     data: bytes | None
+    deleted: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +208,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """One line of `history`."""
+    """One line of `history`. `changes` are the statuses since the operation was recorded, in older records none."""
 
     operation_id: str
     kind: OperationKind
@@ -202,6 +216,7 @@ class Listing:
     plan_digest: str
     created_at: str
     author: Author
+    changes: tuple[OperationStatus, ...] = ()
 
     def described_state(self, *, has_runner: bool) -> str:
         """Return the state for people: without a runner a running operation is `interrupted`."""

@@ -187,7 +187,8 @@ class _Healing:
     def _step(self, repair: RepairStep) -> Step:
         number = len(self._context.operations.steps(self._operation_id)) + 1
         node = repair.node
-        replaced = None if node is None else Replaced(node.path, node.version, node.data)
+        deleted = repair.write is Write.DELETE
+        replaced = None if node is None else Replaced(node.path, node.version, node.data, deleted)
         return Step(number, StepKind.REPAIR, self._context.clock.timestamp(), replaced=replaced)
 
     def _step_down(self) -> None:

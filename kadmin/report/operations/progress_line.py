@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.plan.units import readable_size
+from kadmin.plan.units import readable_rate
 from kadmin.report.text import about, duration
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def fields(event: Progressed) -> dict[str, str]:
     if event.total_bytes and event.done_bytes is not None:
         found["bytes"] = bytes_text(event.done_bytes, event.total_bytes)
     if event.rate is not None:
-        found["rate"] = f"{readable_size(round(event.rate))}/s"
+        found["rate"] = readable_rate(event.rate)
     if event.eta_s is not None:
         found["eta"] = f"{duration(event.eta_s)} left"
     found["reason"] = event.reason

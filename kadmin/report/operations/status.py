@@ -5,31 +5,38 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from kadmin.cluster.names import one_line
+from kadmin.plan.units import readable_rate
 from kadmin.report.kinds import words_of
+from kadmin.report.operations.progress_line import bytes_text, wave_text
 from kadmin.report.text import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kadmin.operations.decide.actions import Tally
-    from kadmin.operations.reading.verify import Status
+    from kadmin.operations.reading.status import Status, Unfinished
     from kadmin.operations.record.holder import Holder
     from kadmin.operations.record.record import Listing
 
 
 def status_text(status: Status) -> str:
     """Show each unfinished operation, who runs it, and the commands that finish it."""
-    lines = [line for listing, tally in status.operations for line in _unfinished(listing, tally, status.holder)]
+    lines = [line for each in status.operations for line in _unfinished(each, status.runner_of(each.listing))]
     return "\n".join(lines) or "no operation is unfinished"
 
 
 def status_answer(status: Status) -> dict[str, Any]:
     """Answer `status`."""
-    operations = [
-        {**listing_answer(listing), "progress": None if tally is None else asdict(tally)}
-        for listing, tally in status.operations
-    ]
-    return {"operations": operations, "lock": lock_answer(status.holder)["lock"]}
+    return {
+        "operations": [_unfinished_answer(each) for each in status.operations],
+        "lock": lock_answer(status.holder)["lock"],
+    }
+
+
+def ended_text(listing: Listing) -> str:
+    """Say how an operation that was shown before ended."""
+    return f"operation {listing.operation_id} {listing.status.state}: {one_line(listing.status.message)}"
 
 
 def history_text(listings: tuple[Listing, ...]) -> str:
@@ -76,15 +83,39 @@ def lock_answer(holder: Holder | None) -> dict[str, Any]:
     return {"lock": lock}
 
 
-def _unfinished(listing: Listing, tally: Tally | None, holder: Holder | None) -> Iterator[str]:
+def _unfinished_answer(found: Unfinished) -> dict[str, Any]:
+    return {
+        **listing_answer(found.listing),
+        "plan_name": None if found.record is None else found.record.plan_name,
+        "progress": None if found.tally is None else asdict(found.tally),
+        "throttle": None if found.throttle is None else found.throttle.rate,
+        "waits_for": found.waits_for,
+    }
+
+
+def _unfinished(found: Unfinished, runner: Holder | None) -> Iterator[str]:
+    listing, record = found.listing, found.record
     words = words_of(listing.kind)
-    done = words.no_progress if tally is None else f"{tally.done}/{tally.total} done"
-    has_runner = holder is not None and holder.operation_id == listing.operation_id
-    state = listing.described_state(has_runner=has_runner)
+    done = words.no_progress if found.tally is None else ", ".join(_amounts(found.tally))
+    state = listing.described_state(has_runner=runner is not None)
     yield f"operation {listing.operation_id} ({listing.kind}, {state}): {done}"
+    if record is not None and record.plan_name is not None:
+        yield f"  plan: {one_line(record.plan_name)}"
     if listing.status.message:
-        yield f"  {listing.status.message}"
-    if has_runner:
-        yield f"  runner: {holder}"
+        yield f"  {one_line(listing.status.message)}"
+    if found.throttle is not None:
+        yield f"  throttle: {readable_rate(found.throttle.rate)}"
+    if found.waits_for:
+        yield f"  waits for: {one_line(found.waits_for)}"
+    if runner is not None:
+        yield f"  runner: {runner}"
     else:
         yield f"  no runner; next: {', or '.join(words.commands(listing.operation_id))}"
+
+
+def _amounts(tally: Tally) -> Iterator[str]:
+    if tally.waves:
+        yield wave_text(tally.wave, tally.waves)
+    yield f"{tally.done}/{tally.total} done"
+    if tally.total_bytes and tally.done_bytes is not None:
+        yield bytes_text(tally.done_bytes, tally.total_bytes)

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import one_line
 from kadmin.errors import count, name_some
+from kadmin.operations.decide.reassignment import copied_bytes
+from kadmin.operations.reading.timeline import moments
 from kadmin.operations.record.record import OperationState, current_throttle
 from kadmin.plan.progress import Progress
-from kadmin.plan.units import format_rate
-from kadmin.plan.waves import moved_bytes
-from kadmin.report.kinds import STEP_WORDS, words_of
+from kadmin.plan.units import readable_rate
+from kadmin.report.kinds import words_of
+from kadmin.report.operations.history import moment_text, took_s
 from kadmin.report.pages import page, sections
 from kadmin.report.pages.even_share import even_shares
 from kadmin.report.text import UNKNOWN, about, duration
@@ -20,12 +22,12 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import TopicPartition
     from kadmin.insight.predict.forecast import Forecast
-    from kadmin.operations.reading.timeline import Span, Timeline
+    from kadmin.operations.reading.timeline import Moment, Timeline
     from kadmin.plan.model import PartitionTarget
 
 TIMES = ("before", "now")
 _TONES = {OperationState.COMPLETED: page.Tone.GOOD, OperationState.FAILED: page.Tone.BAD}
-_MOST_SPANS = 500
+_MOST_MOMENTS = 500
 
 
 def operation_page(
@@ -44,12 +46,13 @@ def operation_page(
         ]
     facts = (
         ("Operation", record.operation_id),
+        ("Plan", record.plan_name or "without a name"),
         ("Kind", record.kind.value),
         ("Cluster", record.cluster_id or UNKNOWN),
         ("By", f"{record.author.user}@{record.author.host}"),
         ("Recorded", record.created_at),
         ("Last change", status.updated_at),
-        ("Plan", record.plan_digest),
+        ("Plan digest", record.plan_digest),
         ("Cluster read", read_at),
     )
     return page.Page(
@@ -89,10 +92,10 @@ def _cards(found: Timeline, progress: Mapping[TopicPartition, Progress], forecas
     if found.targets:
         done = sum(where is Progress.DONE for where in progress.values())
         throttle = current_throttle(found.record, [span.step for span in found.spans])
-        rate = None if throttle is None else format_rate(throttle.rate)
+        rate = None if throttle is None else readable_rate(throttle.rate)
         cards += [
             page.Card("Partitions at target", f"{done:,} of {len(progress):,}", "now"),
-            page.Card("Bytes copied", about(_copied(found)), f"throttled to {rate}" if rate else "no throttle"),
+            page.Card("Bytes copied", _copied(found, progress), f"throttled to {rate}" if rate else "no throttle"),
             page.Card("Waves published", f"{len(_published_waves(found)):,} of {found.waves:,}"),
             page.Card("Worst single failure", sections.worst_text(forecast.losses_after), "now"),
         ]
@@ -101,12 +104,13 @@ def _cards(found: Timeline, progress: Mapping[TopicPartition, Progress], forecas
     return tuple(cards)
 
 
-def _copied(found: Timeline) -> int | None:
-    """Return the bytes of the waves that were published; None unless the operation is completed."""
-    if found.status.state is not OperationState.COMPLETED:
-        return None
-    sizes = [moved_bytes(target) for target in _published(found)]
-    return None if None in sizes else sum(each or 0 for each in sizes)
+def _copied(found: Timeline, progress: Mapping[TopicPartition, Progress]) -> str:
+    """Say how many bytes were copied: of a completed operation all that were published, else those at the target."""
+    published = _published(found)
+    if found.status.state is OperationState.COMPLETED:
+        return about(copied_bytes(published))
+    done = copied_bytes([target for target in published if progress[target.partition] is Progress.DONE])
+    return UNKNOWN if done is None else f"{about(done)} of {about(copied_bytes(found.targets))}"
 
 
 def _published_waves(found: Timeline) -> set[int]:
@@ -123,42 +127,38 @@ def _span_section(found: Timeline) -> page.Section:
     columns = (
         page.PageColumn("Step"),
         page.PageColumn("What", numeric=False),
-        page.PageColumn("Published at", numeric=False, whole=True),
+        page.PageColumn("At", numeric=False, whole=True),
         page.PageColumn("Took at most"),
         page.PageColumn(f"When, 0 to {duration(whole)}" if whole else "When", numeric=False, sortable=False),
         page.PageColumn("Partitions or topics"),
         page.PageColumn("Bytes"),
     )
-    rows = tuple(_span_row(span, whole, found.waves) for span in found.spans[:_MOST_SPANS])
-    rest = len(found.spans) - _MOST_SPANS
+    every = moments(found)
+    rows = tuple(_row(each, whole, found) for each in every[:_MOST_MOMENTS])
+    rest = len(every) - _MOST_MOMENTS
     lead = (
-        "A step starts when it is published and ends at the latest when the next step or the end of the operation is "
-        "recorded. Times are UTC, to the second."
+        "A step starts when it is published and ends at the latest when the next step, a pause or the end of the "
+        "operation is recorded. Times are UTC, to the second."
     )
     if rest > 0:
-        lead += f" Not shown: {count(rest, 'more step')}."
-    if not rows:
-        lead = "Nothing was published."
+        lead += f" Not shown: {count(rest, 'more line')}."
     return page.Section("steps", "What happened", lead, page.PageTable(columns, rows))
 
 
-def _span_row(span: Span, whole: float, waves: int) -> tuple[page.PageCell, ...]:
-    known = span.at_s is not None and span.until_s is not None
-    took = span.until_s - span.at_s if span.at_s is not None and span.until_s is not None else None
-    bars = (page.Bar(100 * (span.at_s or 0) / whole, 100 * (took or 0) / whole),) if known and whole else ()
+def _row(moment: Moment, whole: float, found: Timeline) -> tuple[page.PageCell, ...]:
+    span = moment.span
+    if span is None:
+        empty = page.PageCell("")
+        return empty, page.PageCell(moment_text(moment, found)), page.PageCell(one_line(moment.at)), *[empty] * 4
+    took = took_s(span)
+    bars = (page.Bar(100 * (span.at_s or 0) / whole, 100 * took / whole),) if took is not None and whole else ()
     copies = span.moved_bytes
     return (
         page.PageCell(str(span.step.number), span.step.number),
-        page.PageCell(_what(span, waves)),
-        page.PageCell(one_line(span.step.at)),
+        page.PageCell(moment_text(moment, found)),
+        page.PageCell(one_line(moment.at)),
         page.PageCell(UNKNOWN if took is None else duration(took), took),
         page.PageCell("" if bars else UNKNOWN, bars=bars),
         page.number(span.count),
         page.PageCell("none", 0) if copies == 0 else page.size(copies),
     )
-
-
-def _what(span: Span, waves: int) -> str:
-    wave = UNKNOWN if span.step.wave is None else f"{span.step.wave + 1:,}"
-    rate = UNKNOWN if span.step.throttle is None else format_rate(span.step.throttle.rate)
-    return STEP_WORDS[span.step.kind].done.format(wave=wave, waves=f"{waves:,}", rate=rate)

@@ -94,13 +94,14 @@ class Card:
 class Chart:
     """One amount of every broker by id: heights before and after, and the even share after, in percent.
 
-    `text` gives the range in words.
+    `text` gives the range in words; `ticks` are ids of brokers below their columns, at percents of the width.
     """
 
     title: str
     text: str
     columns: tuple[tuple[int, int], ...]
     share: int
+    ticks: tuple[tuple[float, str], ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,31 @@
-"""What an operation did, and when: from a run on a real ZooKeeper, as a page; and the rules of its times."""
+"""What an operation did, and when: from a run on a real ZooKeeper, as a page and whole; and the rules of its times."""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
 from support.cli.in_process import command
 from support.controller.eras import ERAS
 from support.executor.kill_points import WAVES, Ground
-from support.executor.runs import apply
+from support.executor.runs import apply, resume
 
-from kadmin.operations.reading.timeline import seconds_between
+from kadmin.operations.reading.timeline import Turn, moments, seconds_between, timeline
+from kadmin.operations.record.record import (
+    Author,
+    Listing,
+    OperationKind,
+    OperationRecord,
+    OperationState,
+    OperationStatus,
+    Replaced,
+    Step,
+    StepKind,
+)
+from kadmin.operations.record.stop_request import Stop, StopRequest
+from kadmin.report.operations.history import moment_text, operation_text
+from kadmin.schema import validate_value
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,12 +46,97 @@ def test_the_page_of_a_finished_operation(site: Site, tmp_path: Path) -> None:
     assert "<h1>Reassignment completed</h1>" in text
     assert [f"published wave {number + 1} of {len(WAVES)}" in text for number in range(len(WAVES))] == [True] * 3
     assert "All partitions are at their target now: 5." in text
-    assert "throttled to 1MB/s" in text
+    assert "throttled to 1.00 MB/s" in text
     assert "brokers gave no sizes" in text, "the model has no brokers to ask"
     last = command("report", "-z", practice.connect_string)
     assert "<h1>Reassignment completed</h1>" in last.out, "the last operation, where none is named"
     unknown = command("report", "../nobody", "-z", practice.connect_string)
     assert (unknown.status, "There is no operation ../nobody" in unknown.err) == (3, True)
+
+
+@pytest.mark.zookeeper
+def test_history_shows_one_operation_whole_with_its_pauses(site: Site) -> None:
+    ground = Ground(site, ERAS["2.8.2"], throttle_rate=1_000_000)
+    practice = ground.practice()
+    asked: list[str] = []
+
+    def work() -> float:
+        if not asked:
+            asked.append("pause")
+            practice.ask(StopRequest(Stop.PAUSE, "bob@h2", "2026-01-01T00:00:00Z"))
+        return practice.work()
+
+    paused = practice.process(apply(ground.plan()), work).run()
+    assert paused.error is not None
+    status = command("status", "-z", practice.connect_string, "-o", "json")
+    (unfinished,) = json.loads(status.out)["operations"]
+    assert validate_value(json.loads(status.out), "answers/status") == []
+    assert (unfinished["state"], unfinished["throttle"], unfinished["plan_name"]) == (
+        "paused",
+        1_000_000,
+        "three-waves",
+    )
+    assert unfinished["progress"]["wave"] == 2
+    ran = practice.run(resume())
+    assert ran.outcome is not None, ran.error
+    name = str(ran.outcome.operation_id)
+    told = command("history", name, "-z", practice.connect_string, "-o", "json")
+    assert validate_value(json.loads(told.out), "answers/history") == [], told.out
+    (operation,) = json.loads(told.out)["operations"]
+    events = [(each["step"] or {"kind": each["event"]})["kind"] for each in operation["events"]]
+    turns = [event for event in events if event not in {"probe", "wave"}]  # the model's waves take no second
+    assert turns == ["started", "asked", "paused", "resumed", "completed"]
+    assert (events.count("wave"), events[-1]) == (3, "completed")
+    assert (operation["plan_name"], operation["throttle"], operation["waves"]) == ("three-waves", 1_000_000, 3)
+    (resumed,) = (each for each in operation["events"] if each["event"] == "resumed")
+    assert "@" in resumed["by"]
+    text = command("history", name, "-z", practice.connect_string).out
+    assert "plan: three-waves, sha256:" in text
+    assert "published wave 2 of 3" in text
+    assert "asked to pause by bob@h2" in text
+    assert f"resumed by {resumed['by']}" in text
+    unknown = command("history", "nobody", "-z", practice.connect_string)
+    assert (unknown.status, "There is no operation nobody" in unknown.err) == (3, True)
+
+
+def heal_of(changes: tuple[OperationStatus, ...] = ()) -> tuple[OperationRecord, Listing]:
+    author, kind, at = Author("ann", "h1", 7), OperationKind.HEAL, "2026-01-01T00:00:00Z"
+    record = OperationRecord("op-1", kind, '{"findings":[],"kind":"Heal"}', "sha256:1", None, at, author, {})
+    status = OperationStatus(OperationState.COMPLETED, "2026-01-01T00:00:09Z", "healed in 3 steps")
+    return record, Listing("op-1", kind, status, "sha256:1", at, author, changes)
+
+
+def test_a_heal_tells_what_it_deleted_and_what_it_replaced() -> None:
+    record, listing = heal_of()
+    steps = [
+        Step(1, StepKind.REPAIR, "2026-01-01T00:00:01Z", replaced=Replaced("/admin/x", 4, b'{"a":\n1}', deleted=True)),
+        Step(
+            2, StepKind.REPAIR, "2026-01-01T00:00:02Z", replaced=Replaced("/brokers/topics/t", 1, None, deleted=False)
+        ),
+        Step(3, StepKind.REPAIR, "2026-01-01T00:00:03Z"),
+    ]
+    found = timeline(record, listing, steps)
+    assert [moment_text(each, found) for each in moments(found)] == [
+        "started by ann@h1",
+        'deleted /admin/x, version 4, which held {"a":\\n1}',
+        "replaced /brokers/topics/t, version 1, which held nothing",
+        "moved the controller",
+        "completed: healed in 3 steps",
+    ]
+    assert "heal, completed" in operation_text(found)
+
+
+def test_a_step_ends_at_the_pause_that_follows_it_and_older_records_show_their_last_state() -> None:
+    paused = OperationStatus(OperationState.PAUSED, "2026-01-01T00:00:04Z", "nothing is in flight")
+    resumed = OperationStatus(OperationState.RUNNING, "2026-01-01T01:00:00Z", by="bob@h2")
+    steps = [Step(1, StepKind.REPAIR, "2026-01-01T00:00:01Z"), Step(2, StepKind.REPAIR, "2026-01-01T01:00:00Z")]
+    record, listing = heal_of((OperationStatus(OperationState.RUNNING, "2026-01-01T00:00:00Z"), paused, resumed))
+    found = timeline(record, listing, steps)
+    assert [(span.at_s, span.until_s) for span in found.spans] == [(1, 4), (3600, None)]
+    turns = [each.turn for each in moments(found)]
+    assert turns == [Turn.STARTED, Turn.STEP, Turn.PAUSED, Turn.RESUMED, Turn.STEP]
+    older = moments(timeline(*heal_of(), steps[:1]))
+    assert [each.turn for each in older] == [Turn.STARTED, Turn.STEP, Turn.ENDED]
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from kadmin.operations.record.codec import (
     restate,
 )
 from kadmin.operations.record.record import (
+    KEPT_CHANGES,
     TRANSITIONS,
     Author,
     Channel,
@@ -115,11 +116,25 @@ def test_a_status_changes_without_touching_what_a_listing_shows() -> None:
     changed = restate(data, OperationStatus(OperationState.COMPLETED, "later", "2 partitions"))
     assert decode_status(changed) == OperationStatus(OperationState.COMPLETED, "later", "2 partitions")
     listing = decode_listing("id", changed)
+    assert listing.changes == (OperationStatus(OperationState.COMPLETED, "later", "2 partitions"),)
     assert (listing.kind, listing.plan_digest, listing.author) == (
         OperationKind.ELECTION,
         "sha256:1",
         Author("ann", "h1", 7),
     )
+
+
+def test_changes_are_kept_up_to_a_number_and_added_to_data_of_older_versions() -> None:
+    record = OperationRecord("id", OperationKind.HEAL, "{}", "sha256:1", None, "then", Author("ann", "h1", 7), {})
+    older = json.loads(encode_status(OperationStatus(OperationState.RUNNING, "then"), record))
+    del older["by"]
+    data = json.dumps(older).encode()
+    assert (decode_status(data).by, decode_listing("id", data).changes) == ("", ())
+    for number in range(KEPT_CHANGES + 3):
+        data = restate(data, OperationStatus(OperationState.RUNNING, str(number), by="bob@h2"))
+    changes = decode_listing("id", data).changes
+    assert [each.updated_at for each in changes] == [str(number) for number in range(3, KEPT_CHANGES + 3)]
+    assert {each.by for each in changes} == {"bob@h2"}
 
 
 def test_preparing_running_and_paused_are_unfinished() -> None:

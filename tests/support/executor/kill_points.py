@@ -57,7 +57,7 @@ class Ground:
         targets = tuple(PartitionTarget(partition, TARGET, ORIGIN) for partition in partitions)
         limits = WaveLimits(max_partitions=max(map(len, WAVES)))
         throttle = None if self.throttle_rate is None else ThrottleSpec(ThrottleBy.RATE, self.throttle_rate)
-        return ReassignmentPlan(PlanHeader(), targets, throttle=throttle, limits=limits)
+        return ReassignmentPlan(PlanHeader("three-waves"), targets, throttle=throttle, limits=limits)
 
     def points(self, *, only_writes: bool = False) -> list[KillPoint]:
         """Every request of an undisturbed apply, or every write of it, before and after it is forwarded."""

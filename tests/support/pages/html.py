@@ -16,6 +16,7 @@ from kadmin.operations.decide.examine import examine
 from kadmin.operations.reading.timeline import progress_of, timeline
 from kadmin.operations.record.record import (
     Author,
+    Listing,
     OperationKind,
     OperationRecord,
     OperationState,
@@ -100,7 +101,9 @@ def operation_text(steps: Sequence[Step], state: OperationState, *, sizes: Mappi
         origin,
         ((0,), (1,)),
     )
-    found = timeline(record, OperationStatus(state, "2026-01-01T00:02:00Z", HTML), steps)
+    status = OperationStatus(state, "2026-01-01T00:02:00Z", HTML)
+    listing = Listing("op-1", record.kind, status, record.plan_digest, record.created_at, record.author)
+    found = timeline(record, listing, steps)
     now = cluster({"orders-0": (4, 2), "orders-1": (2, 3), "other-0": (1, 3)})
     return render(operation_page(found, retrospect(origin, now, sizes, {}), progress_of(found, now), "now"))
 

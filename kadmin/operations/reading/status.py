@@ -1,0 +1,88 @@
+"""Reads what is unfinished: how far it is, what it waits for, and who runs it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from kadmin.operations.decide import decide, remember
+from kadmin.operations.decide.actions import Advance, Finish, Memory, Observed, Wait
+from kadmin.operations.decide.kinds import work_of
+from kadmin.operations.record.record import OperationKind, OperationState, current_throttle
+
+if TYPE_CHECKING:
+    from kadmin.operations.context import Context
+    from kadmin.operations.decide.actions import Action, Tally, Work
+    from kadmin.operations.record.holder import Holder
+    from kadmin.operations.record.record import Listing, OperationRecord, ThrottleRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """An unfinished operation. Record and progress are None for a heal, and while the record is incomplete.
+
+    `throttle` is the present one. `waits_for` is what the runner would say of the cluster as it is: what it waits for,
+    or why it would stop; empty where the next request can be published.
+    """
+
+    listing: Listing
+    record: OperationRecord | None = None
+    tally: Tally | None = None
+    throttle: ThrottleRecord | None = None
+    waits_for: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The unfinished operations, and the holder of the lock."""
+
+    operations: tuple[Unfinished, ...]
+    holder: Holder | None
+
+    def runner_of(self, listing: Listing) -> Holder | None:
+        """Return who runs an operation now."""
+        return self.holder if self.holder is not None and self.holder.operation_id == listing.operation_id else None
+
+
+class StatusReader:
+    """Reads the status again and again: each record once; a stall is known once nothing has changed for its time."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._known: dict[str, tuple[OperationRecord, Work]] = {}
+        self._memories: dict[str, Memory] = {}
+
+    def read(self) -> Status:
+        """Read every unfinished operation and the cluster."""
+        self._context.backend.check()
+        found = tuple(self._read(listing) for listing in self._context.operations.unfinished())
+        return Status(found, self._context.operations.holder())
+
+    def _read(self, listing: Listing) -> Unfinished:
+        if listing.status.state is OperationState.PREPARING or listing.kind is OperationKind.HEAL:
+            return Unfinished(listing)
+        operation_id = listing.operation_id
+        if operation_id not in self._known:
+            record = self._context.operations.record(operation_id)
+            self._known[operation_id] = record, work_of(record)
+        record, work = self._known[operation_id]
+        backend = self._context.backend
+        state = backend.read(work.topics())
+        steps = self._context.operations.steps(operation_id)
+        observed = Observed(state, steps, unchanged_means_rejected=backend.unchanged_means_rejected)
+        now = self._context.clock.now()
+        memory = remember(self._memories.get(operation_id, Memory()), observed, now)
+        while isinstance(action := decide(work, observed, memory, now), Advance):
+            memory = replace(memory, wave=action.wave)
+        self._memories[operation_id] = memory
+        throttle = current_throttle(record, steps)
+        return Unfinished(listing, record, work.tally(observed, memory), throttle, _waits_for(action))
+
+
+def _waits_for(action: Action) -> str:
+    if isinstance(action, Wait):
+        return action.reason
+    if isinstance(action, Finish) and action.error is not None:
+        error = action.error
+        return error.message if error.cause is None else f"{error.message} ({error.cause})"
+    return ""

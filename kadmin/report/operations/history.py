@@ -1,0 +1,135 @@
+"""One operation whole, from its record: as text, as JSON, and the words for what came when."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from kadmin.cluster.names import one_line
+from kadmin.operations.decide.reassignment import copied_bytes
+from kadmin.operations.reading.timeline import Turn, moments
+from kadmin.operations.record.record import StepKind, current_throttle
+from kadmin.plan.units import readable_rate
+from kadmin.report.kinds import STEP_WORDS
+from kadmin.report.operations.status import listing_answer
+from kadmin.report.text import NOTHING, UNKNOWN, about, duration, table
+
+if TYPE_CHECKING:
+    from kadmin.operations.reading.timeline import Moment, Span, Timeline
+    from kadmin.operations.record.record import Replaced
+
+_MOST_DATA = 200
+"""Characters of replaced data that a line of text shows; JSON has all of them."""
+
+
+def operation_text(found: Timeline) -> str:
+    """Show the head of an operation, then everything that is on record of it in order of time."""
+    record, status = found.record, found.status
+    throttle = current_throttle(record, [span.step for span in found.spans])
+    head = {
+        "plan": f"{record.plan_name or 'without a name'}, {record.plan_digest}",
+        "cluster": record.cluster_id or UNKNOWN,
+        "throttle": "" if throttle is None else readable_rate(throttle.rate),
+        "to copy": about(copied_bytes(found.targets)) if found.targets else "",
+    }
+    rows = [[each.at, moment_text(each, found), *_amounts(each.span)] for each in moments(found)]
+    lines = [
+        f"operation {record.operation_id} ({record.kind}, {status.state})",
+        *(f"  {name}: {one_line(text)}" for name, text in head.items() if text),
+        "",
+        table(["at", "what", "took at most", "count", "bytes"], rows),
+    ]
+    return "\n".join(lines)
+
+
+def operation_answer(found: Timeline) -> dict[str, Any]:
+    """Answer `history ID`: the one operation, with what `history` leaves out."""
+    record = found.record
+    throttle = current_throttle(record, [span.step for span in found.spans])
+    operation = {
+        **listing_answer(found.listing),
+        "plan_name": record.plan_name,
+        "cluster_id": record.cluster_id,
+        "throttle": None if throttle is None else throttle.rate,
+        "waves": found.waves,
+        "events": [_event_answer(each) for each in moments(found)],
+    }
+    return {"operations": [operation]}
+
+
+def moment_text(moment: Moment, found: Timeline) -> str:
+    """Say what came at a moment, in one line."""
+    if moment.span is not None:
+        return _step_text(moment.span, found.waves)
+    if moment.status is None or moment.turn is Turn.RESUMED:
+        return one_line(f"{moment.turn.name.lower()} by {moment.by}")
+    message = one_line(moment.status.message)
+    if moment.turn is Turn.ASKED:
+        return message
+    state = moment.status.state.value
+    return f"{state}: {message}" if message else state
+
+
+def _step_text(span: Span, waves: int) -> str:
+    step = span.step
+    if step.kind is StepKind.REPAIR:
+        return "moved the controller" if step.replaced is None else _replaced_text(step.replaced)
+    wave = UNKNOWN if step.wave is None else f"{step.wave + 1:,}"
+    rate = UNKNOWN if step.throttle is None else readable_rate(step.throttle.rate)
+    text = STEP_WORDS[step.kind].done.format(wave=wave, waves=f"{waves:,}", rate=rate)
+    return f"{text}; refused: {len(step.refused)}" if step.refused else text
+
+
+def _replaced_text(replaced: Replaced) -> str:
+    verb = {True: "deleted", False: "replaced", None: "replaced or deleted"}[replaced.deleted]
+    data = one_line(_decoded(replaced.data) or "nothing")
+    shown = data if len(data) <= _MOST_DATA else f"{data[:_MOST_DATA]}..."
+    return f"{verb} {one_line(replaced.path)}, version {replaced.version}, which held {shown}"
+
+
+def _amounts(span: Span | None) -> list[object]:
+    if span is None:
+        return [NOTHING] * 3
+    took = took_s(span)
+    return [
+        NOTHING if took is None else duration(took),
+        NOTHING if span.count is None else span.count,
+        about(span.moved_bytes) if span.moved_bytes else NOTHING,
+    ]
+
+
+def took_s(span: Span) -> float | None:
+    """Return the seconds that a step took at most; None where they are not known."""
+    return None if span.at_s is None or span.until_s is None else span.until_s - span.at_s
+
+
+def _event_answer(moment: Moment) -> dict[str, Any]:
+    status, span = moment.status, moment.span
+    return {
+        "at": moment.at,
+        "event": status.state.value if moment.turn is Turn.ENDED and status is not None else moment.turn.name.lower(),
+        "by": moment.by or None,
+        "message": None if status is None else status.message,
+        "step": None if span is None else _step_answer(span),
+    }
+
+
+def _step_answer(span: Span) -> dict[str, Any]:
+    step = span.step
+    return {
+        "number": step.number,
+        "kind": step.kind.value,
+        "wave": None if step.wave is None else step.wave + 1,
+        "count": span.count,
+        "moved_bytes": span.moved_bytes,
+        "took_s": took_s(span),
+        "partitions": [asdict(each) for each in step.partitions],
+        "topics": list(step.topics),
+        "throttle": None if step.throttle is None else step.throttle.rate,
+        "refused": [{**asdict(each), "reason": reason} for each, reason in sorted(step.refused.items())],
+        "replaced": None if step.replaced is None else {**asdict(step.replaced), "data": _decoded(step.replaced.data)},
+    }
+
+
+def _decoded(data: bytes | None) -> str | None:
+    return None if data is None else data.decode(errors="backslashreplace")

@@ -1,0 +1,48 @@
+"""Shows the same answer again and again: in place on a terminal, in a pipe when it changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.report.operations.follow import REPEATED_S
+from kadmin.report.screen import ERASE_BELOW
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kadmin.report.screen import Screen
+
+
+class Watched:
+    """Writes an answer over the one before, where the cursor waits meanwhile. `now` returns monotonic seconds."""
+
+    def __init__(self, write: Callable[[str], None], screen: Screen, now: Callable[[], float]) -> None:
+        self._write = write
+        self._screen = screen
+        self._now = now
+        self._drawn = ""
+        self._told = ""
+        self._told_at = 0.0
+
+    def block(self, lines: Sequence[str]) -> None:
+        """Show lines: drawn over the last ones on a terminal, each cut at its edge; elsewhere as `line` does."""
+        if not self._screen.live:
+            self.line("\n".join(lines))
+            return
+        columns, rows = self._screen.size()
+        shown = [line if len(line) < columns else f"{line[: max(columns - 4, 0)]}..." for line in lines[: rows - 1]]
+        self._drawn = "".join(f"{line}\n" for line in shown)
+        self._write(f"\r{ERASE_BELOW}{self._drawn}\x1b[{len(shown)}A")
+
+    def line(self, text: str) -> None:
+        """Write text where it is new, or the last was written REPEATED_S ago."""
+        now = self._now()
+        if text != self._told or now - self._told_at >= REPEATED_S:
+            self._told, self._told_at = text, now
+            self._write(f"{text}\n")
+
+    def close(self) -> None:
+        """Leave the last lines on the terminal, and go below them."""
+        if self._drawn:
+            self._write(f"\r{ERASE_BELOW}{self._drawn}")
+            self._drawn = ""

@@ -1,0 +1,92 @@
+"""What `kadmin status` says of unfinished operations, once and again and again."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from support.cli.in_process import command
+from support.cli.terminal import Shown, in_terminal
+from support.controller.eras import ERAS
+from support.executor.kill_points import Ground
+from support.executor.runs import apply, resume
+
+from kadmin.report.operations.watched import Watched
+from kadmin.report.screen import Screen
+from kadmin.schema import validate_value
+
+if TYPE_CHECKING:
+    from support.executor.runs import Practice, Site
+
+
+@pytest.fixture
+def killed(site: Site) -> Practice:
+    """A cluster with an operation whose runner was killed in its second wave."""
+    ground = Ground(site, ERAS["2.8.2"], throttle_rate=1_000_000)
+    practice = ground.practice()
+
+    def work() -> float:
+        (listing,) = practice.journal.listings()
+        if any(step.wave == 1 for step in practice.journal.steps(listing.operation_id)):
+            process.die()
+        return practice.work()
+
+    process = practice.process(apply(ground.plan()), work)
+    assert process.run().killed
+    practice.bury()
+    return practice
+
+
+@pytest.mark.zookeeper
+def test_status_tells_wave_throttle_what_is_waited_for_and_that_nobody_runs_it(killed: Practice) -> None:
+    text = command("status", "-z", killed.connect_string).out
+    assert "): wave 2 of 3, " in text
+    assert "  plan: three-waves" in text
+    assert "  throttle: 1.00 MB/s" in text
+    assert "  no runner; next: kadmin resume" in text
+
+
+@pytest.mark.zookeeper
+def test_status_names_a_topic_that_is_gone(site: Site, killed: Practice) -> None:
+    killed.model.run()
+    site.client.delete(f"{killed.chroot}/brokers/topics/orders", recursive=True)
+    text = command("status", "-z", killed.connect_string).out
+    assert "waits for: Changed by others since the plan was made" in text
+    assert "deleted: orders-0" in text
+
+
+@pytest.mark.zookeeper
+def test_watching_in_a_pipe_ends_when_nothing_is_unfinished_and_gives_lines_of_json(killed: Practice) -> None:
+    told = command("status", "--watch", "--timeout", "1", "-z", killed.connect_string, "-o", "json")
+    (line,) = told.out.splitlines()
+    assert (told.status, validate_value(json.loads(line), "answers/status")) == (0, [])
+    assert killed.run(resume()).outcome is not None
+    ended = command("status", "--watch", "-z", killed.connect_string)
+    assert (ended.status, ended.out) == (0, "no operation is unfinished\n")
+
+
+@pytest.mark.zookeeper
+@pytest.mark.parametrize("columns", [20, 80])
+def test_watching_on_a_terminal_draws_lines_that_never_wrap(killed: Practice, columns: int) -> None:
+    watch = [sys.executable, "-m", "kadmin", "status", "--watch", "--timeout", "4", "-z", killed.connect_string]
+    status, written = in_terminal(watch, columns)
+    assert status == 0, written
+    assert written.count("\x1b[J") >= 2
+    shown = Shown(columns)
+    shown.write(written)
+    assert sum("operation" in row for row in shown.rows) == 1, "the first is drawn over"
+    assert all(len(line) < columns for line in re.split(r"[\r\n]+|\x1b\[\d*[A-Z]", written))
+
+
+def test_a_pipe_gets_what_is_new_and_everything_after_30_s() -> None:
+    written: list[str] = []
+    seconds = [0.0]
+    watched = Watched(written.append, Screen(live=False, colour=False, size=lambda: (80, 24)), lambda: seconds[0])
+    for now, lines in ((0.0, ["a"]), (10.0, ["a"]), (20.0, ["a", "b"]), (40.0, ["a", "b"]), (50.0, ["a", "b"])):
+        seconds[0] = now
+        watched.block(lines)
+    watched.close()
+    assert written == ["a\n", "a\nb\n", "a\nb\n"]
