@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from support.live.cluster import Cluster
 
+    from kadmin.sandbox import Sandbox
+
 pytestmark = [pytest.mark.live, pytest.mark.eras]
 
 ELECTION = "/admin/preferred_replica_election"
@@ -295,6 +297,17 @@ def test_sizes_by_request(cluster: Cluster) -> None:
     else:
         assert set(sizes) == {1, 2, 3, 4}
         assert seen(cluster, "sizes_by_request") == "served"
+
+
+def test_room_on_disk(cluster: Cluster, live: Sandbox) -> None:
+    """Kafka 3.3 added it, in version 4 of the request."""
+    try:
+        usable = describe_log_dirs(cluster.bootstrap, [1, 2, 3, 4]).usable
+    except NotCompletedError:
+        usable = {}
+    free = shutil.disk_usage(live.spec.directory).free
+    told = seen(cluster, "room_on_disk") == "told"
+    assert usable == ({broker: pytest.approx(free, rel=0.02) for broker in (1, 2, 3, 4)} if told else {})
 
 
 def test_reassignment_api(cluster: Cluster) -> None:

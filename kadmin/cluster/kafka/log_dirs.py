@@ -1,8 +1,8 @@
-"""Sizes of replicas on the brokers' disks (DescribeLogDirs, Kafka 1.1 and later)."""
+"""Sizes of replicas on the brokers' disks, and the room left there (DescribeLogDirs, Kafka 1.1 and later)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from kafka.protocol.admin import DescribeLogDirsRequest
@@ -17,14 +17,21 @@ if TYPE_CHECKING:
     from kadmin.errors import KadminError
 
 _WHAT = "describe log directories"
+_NO_BYTES = -1
+"""What a broker before Kafka 3.3 says of a directory's file system."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogDirs:
-    """The bytes on disk of every replica, by broker; `failed` holds the error of each broker that gave no sizes."""
+    """The bytes on disk of every replica, by broker; `failed` holds the error of each broker that gave no sizes.
+
+    `usable` are the bytes that a broker can still write: the sum of its healthy directories, without an entry where one
+    of them gives none (before Kafka 3.3). Kafka counts by directory: two on one file system both have its bytes.
+    """
 
     sizes: Mapping[int, Mapping[TopicPartition, int]]
     failed: Mapping[int, KadminError]
+    usable: Mapping[int, int] = field(default_factory=dict)
 
 
 def describe_log_dirs(bootstrap: Sequence[str], brokers: Iterable[int], *, bootstrap_s: float | None = None) -> LogDirs:
@@ -51,14 +58,23 @@ def log_dirs_by(ask: Callable[[int], Mapping[str, Any]], brokers: Iterable[int])
     """Read the answers to DescribeLogDirs as kafka-python gives them; copies between directories do not count."""
     sizes: dict[int, dict[TopicPartition, int]] = {}
     failed: dict[int, KadminError] = {}
+    usable: dict[int, int] = {}
     for broker in sorted(brokers):
         try:
-            sizes[broker] = _replica_sizes(ask(broker))
+            described = ask(broker)
+            if (room := _usable_bytes(described)) is not None:
+                usable[broker] = room
+            sizes[broker] = _replica_sizes(described)
         except (NotCompletedError, UnreachableError) as error:
             failed[broker] = error
     if failed and not sizes:
         raise next(iter(failed.values()))
-    return LogDirs(sizes, failed)
+    return LogDirs(sizes, failed, usable)
+
+
+def _usable_bytes(described: Mapping[str, Any]) -> int | None:
+    rooms = [each.get("usable_bytes", _NO_BYTES) for each in described["log_dirs"] if not each["error_code"]]
+    return sum(rooms) if rooms and _NO_BYTES not in rooms else None
 
 
 def _replica_sizes(described: Mapping[str, Any]) -> dict[TopicPartition, int]:

@@ -163,6 +163,12 @@ CLAIMS = (
         "`snapshot` asks the brokers for sizes; older clusters need `--sizes FILE`, or plans have no sizes.",
     ),
     Claim(
+        "room_on_disk",
+        "Room on disk by DescribeLogDirs",
+        _from("3.9.2", before="not told", since="told"),
+        "`diff` and `apply` compare it with the bytes that are still to come (KA070), and warn where it is not told.",
+    ),
+    Claim(
         "reassignment_api",
         "Reassignments through the brokers' API",
         _from("2.4.1", before="not served", since="served"),
