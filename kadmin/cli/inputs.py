@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from kadmin.cluster.model import TopicPartition
+    from kadmin.cluster.model import Replicas, TopicPartition
     from kadmin.plan.model import Plan, Policy, RebalanceRequest, RecreationPlan, ThrottleSpec
 
 _Document = TypeVar("_Document")
@@ -54,6 +54,20 @@ def read_plan(path: Path) -> Plan:
     }
     kind, command = others.get(type(document), ("Policy", "give it with --policy"))
     raise InvalidInputError(f"{path} is a {kind}, not a plan.", next_command=command)
+
+
+def read_origin(path: Path) -> Mapping[TopicPartition, Replicas]:
+    """Read the replicas of each partition, from a PartitionReassignment or from Kafka's reassignment JSON."""
+    from kadmin.documents import parse_document
+    from kadmin.documents.kafka_files import parse_kafka_file
+    from kadmin.plan.model import ReassignmentPlan
+
+    data = read_document(path)
+    is_document = b"PartitionReassignment" in data
+    document = (parse_document if is_document else parse_kafka_file)(data, str(path))
+    if not isinstance(document, ReassignmentPlan):
+        raise InvalidInputError(f"{path} holds no replicas of partitions.")
+    return {target.partition: target.replicas for target in document.reassignments}
 
 
 def read_recipe(path: Path) -> RecreationPlan:

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, TypeAlias
 
 import typer
 
 from kadmin.cli import options
 from kadmin.cli.context import open_context
 from kadmin.cli.execution import answer_outcome, ask, execute
-from kadmin.cli.inputs import read_plan, read_policy, read_sizes, read_throttle
-from kadmin.errors import UsageError
+from kadmin.cli.inputs import read_origin, read_plan, read_policy, read_sizes, read_throttle
+from kadmin.errors import UsageError, count, name_some
+
+ForeignOption: TypeAlias = Annotated[
+    bool, typer.Option("--foreign", help="End the reassignments that no operation on record asked for.")
+]
+OriginOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--origin",
+        metavar="FILE",
+        help="With --foreign: the replicas to return to, as a plan or as Kafka's reassignment JSON.",
+    ),
+]
 
 
 def apply(
@@ -101,6 +114,8 @@ def cancel(
         bool,
         typer.Option("--allow-foreign", help="With --now: proceed even if other tools' entries may start by it."),
     ] = False,
+    foreign: ForeignOption = False,
+    origin: OriginOption = None,
     yes: options.Yes = False,
     timeout: options.Timeout = None,
     lock_timeout: options.LockTimeout = 0,
@@ -108,11 +123,19 @@ def cancel(
 ) -> None:
     """End an operation after its current wave, or at once with --now.
 
-    Partitions that were reassigned before stay where they are; `kadmin rollback` restores them.
+    Partitions that were reassigned before stay where they are; `kadmin rollback` restores them. --foreign ends what
+    other tools reassign: their partitions return to their original replicas.
     """
     from kadmin.operations.execute.takeover import find_unfinished, stop
     from kadmin.operations.record.stop_request import Stop
 
+    if foreign:
+        if operation_id is not None or now or allow_foreign:
+            raise UsageError("--foreign ends what no operation asked for.", next_command="kadmin cancel --foreign")
+        _cancel_foreign(zookeeper, origin, timeout, lock_timeout, output, yes=yes)
+        return
+    if origin is not None:
+        raise UsageError("--origin goes with --foreign.", next_command="add --foreign, or leave --origin out")
     if allow_foreign and not now:
         raise UsageError("--allow-foreign goes with --now.", next_command="add --now, or leave --allow-foreign out")
     kind = Stop.CANCEL_NOW if now else Stop.CANCEL
@@ -122,6 +145,31 @@ def cancel(
             how = "and revert its current wave" if now else "when its current wave is done"
             ask(f"Cancel operation {found} {how}?", yes=yes)
         outcome = stop(context, operation_id, kind, lock_timeout, allow_foreign=allow_foreign)
+    answer_outcome(output, outcome)
+
+
+def _cancel_foreign(
+    zookeeper: str,
+    origin: Path | None,
+    timeout: float | None,
+    lock_timeout: float,
+    output: options.OutputFormat,
+    *,
+    yes: bool,
+) -> None:
+    from kadmin.operations.execute.apply import Outcome
+    from kadmin.operations.execute.cancel_foreign import cancel_foreign, plan_cancellation
+
+    given = {} if origin is None else read_origin(origin)
+    with open_context(zookeeper, timeout_s=timeout, story=output) as context:
+        outcome = Outcome(None, "no reassignment of another tool is in flight")
+        if targets := plan_cancellation(context, given):
+            for target in targets:
+                shown = f"{target.partition}: {list(target.current or ())} back to {list(target.replicas)}"
+                typer.echo(shown, err=True)
+            names = name_some((target.partition for target in targets), most=20)
+            ask(f"End the {count(len(targets), 'reassignment')} of {names}?", yes=yes)
+            outcome = cancel_foreign(context, given, targets, lock_timeout)
     answer_outcome(output, outcome)
 
 

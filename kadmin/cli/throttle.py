@@ -31,6 +31,17 @@ BrokersOption: TypeAlias = Annotated[
 TopicsOption: TypeAlias = Annotated[
     list[str] | None, typer.Option("--topic", metavar="TOPIC", help="Only this topic. Repeatable.")
 ]
+RateOption: TypeAlias = Annotated[
+    str | None, typer.Option("--rate", metavar="RATE", help="Bytes per second and broker, with a unit: 50MB/s.")
+]
+FinishInOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--finish-in", metavar="TIME", help="The time in which an operation's copies are done: 6h."),
+]
+LinkBudgetOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--link-budget", metavar="RATE", help="What a broker's link may carry for replication in all."),
+]
 
 
 @throttle_app.command("show")
@@ -75,17 +86,9 @@ def audit(
 def set_(
     zookeeper: options.ZooKeeper,
     *,
-    rate: Annotated[
-        str | None, typer.Option("--rate", metavar="RATE", help="Bytes per second and broker, with a unit: 50MB/s.")
-    ] = None,
-    finish_in: Annotated[
-        str | None,
-        typer.Option("--finish-in", metavar="TIME", help="The time in which an operation's copies are done: 6h."),
-    ] = None,
-    link_budget: Annotated[
-        str | None,
-        typer.Option("--link-budget", metavar="RATE", help="What a broker's link may carry for replication in all."),
-    ] = None,
+    rate: RateOption = None,
+    finish_in: FinishInOption = None,
+    link_budget: LinkBudgetOption = None,
     broker: BrokersOption = None,
     topic: TopicsOption = None,
     yes: options.Yes = False,

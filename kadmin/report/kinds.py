@@ -55,6 +55,7 @@ KINDS = (
     KindWords(OperationKind.DELETION, "topic", "to delete"),
     KindWords(OperationKind.RECREATION, "topic", "to recreate"),
     KindWords(OperationKind.HEAL, "step", "to repair", ("kadmin heal",), "repaired step by step"),
+    KindWords(OperationKind.CANCELLATION, "reassignment", "of other tools to end"),
 )
 STEP_WORDS = {
     StepKind.PROBE: StepWords("partition", "probe", "probed whether the controller listens"),

@@ -110,14 +110,14 @@ class KafkaConnection:
                     return answer
             time.sleep(_PAUSE_S)
 
-    def change(self, what: str, request: Any, *, timeout_s: float) -> Any:  # noqa: ANN401 - as admin
-        """Send a request that changes the cluster, once, to any broker, and return the answer.
+    def change(self, what: str, request: Any, *, timeout_s: float, broker_id: int | None = None) -> Any:  # noqa: ANN401 - as admin
+        """Send a request that changes the cluster, once, to one broker or to any, and return the answer.
 
         Raises UnreachableError when it was not sent, UnknownOutcomeError when the answer is missing.
         """
         with translated(self.bootstrap, what):
             try:
-                return self._manager.run(self._change, request, time.monotonic() + timeout_s)
+                return self._manager.run(self._change, request, broker_id, time.monotonic() + timeout_s)
             except _UnansweredError as error:
                 raise UnknownOutcomeError(
                     f"The broker that was asked to {what} did not answer in time; the change may still be applied.",
@@ -164,8 +164,8 @@ class KafkaConnection:
                 if broker_id is not None or time.monotonic() >= deadline:
                     raise
 
-    async def _change(self, request: Any, deadline: float) -> Any:  # noqa: ANN401 - as admin
-        connection = await self._connect(None, deadline)
+    async def _change(self, request: Any, broker_id: int | None, deadline: float) -> Any:  # noqa: ANN401 - as admin
+        connection = await self._connect(broker_id, deadline)
         try:
             return await connection.send_request(request, request_timeout_ms=_milliseconds_until(deadline))
         except _LOST as error:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 CHANGE_S = 30.0
 """How long the answer to a change may take: brokers forward it to a new controller for as long as an election takes."""
 _REQUEST_TIMED_OUT = 7
+NO_REASSIGNMENT_IN_PROGRESS = 85
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +67,11 @@ def list_reassignments(
 
 
 def alter_reassignments(
-    connection: KafkaConnection, targets: Mapping[TopicPartition, Replicas | None]
+    connection: KafkaConnection, targets: Mapping[TopicPartition, Replicas | None], controller_id: int | None = None
 ) -> dict[TopicPartition, Refusal | None]:
-    """Send a target for each partition, None to end its reassignment, in one request to a cluster in KRaft mode.
+    """Send a target for each partition, None to end its reassignment, in one request.
 
+    A cluster in ZooKeeper mode takes it at its controller only; in KRaft mode every broker forwards it.
     Returns None for each partition that was accepted. The request is not atomic: the other partitions run when one is
     refused. Raises as `KafkaConnection.change` does; what was not answered may still be applied.
     """
@@ -83,7 +85,7 @@ def alter_reassignments(
         ]
         asked.append(topic(name=name, partitions=partitions))
     request = AlterPartitionReassignmentsRequest(timeout_ms=int(CHANGE_S * 1000), topics=asked)
-    answer = connection.change(what, request, timeout_s=CHANGE_S)
+    answer = connection.change(what, request, timeout_s=CHANGE_S, broker_id=controller_id)
     if answer.error_code == _REQUEST_TIMED_OUT:
         raise UnknownOutcomeError(
             "The controller did not confirm the reassignments in time; they may still be applied.",

@@ -144,9 +144,13 @@ class PublishTopic:
 
 @dataclass(frozen=True, slots=True)
 class TakeBack:
-    """Return partitions in flight to their original ordered replicas."""
+    """Return partitions in flight to their original ordered replicas.
+
+    `through_brokers`: by the API through which they were started, which needs no pending request.
+    """
 
     origin: Assignment
+    through_brokers: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +189,7 @@ def unfinished(error: KadminError) -> Finish:
 
 
 Publish: TypeAlias = Probe | PublishWave | PublishElection | PublishDeletion | PublishTopic
-Action: TypeAlias = AskListening | AskHealth | Publish | Advance | Wait | Finish
+Action: TypeAlias = AskListening | AskHealth | Publish | TakeBack | Advance | Wait | Finish
 
 
 class Work(Protocol):

@@ -46,7 +46,7 @@ def decide_cancel(work: ReassignmentWork, observed: Observed, *, allow_foreign: 
     """Decide the next action; `observed` holds every topic that the work or the pending request names."""
     state, pending = observed.state, observed.state.requests.reassignment
     if pending is not None and pending.entries is None:
-        return _unreadable(pending.place)
+        return unreadable(pending.place, "kadmin heal, then kadmin cancel --now")
     listed = _listed(state)
     targets = published_targets(work, observed.steps)
     moving = [target for target in targets if judge(target, state, published=True) is Progress.RUNNING]
@@ -67,7 +67,7 @@ def _listed(state: ClusterState) -> Assignment:
 def _refusal(
     work: ReassignmentWork, origin: Mapping[TopicPartition, Replicas], state: ClusterState, *, allow_foreign: bool
 ) -> KadminError | None:
-    lost = [partition for partition, replicas in origin.items() if not _survives(partition, replicas, state)]
+    lost = [partition for partition, replicas in origin.items() if not survives(partition, replicas, state)]
     if lost:
         return NotCompletedError(
             f"No original replica of {name_some(lost)} is alive and in sync; cancelling would lose data.",
@@ -100,7 +100,8 @@ def _refusal(
     )
 
 
-def _survives(partition: TopicPartition, original: Replicas, state: ClusterState) -> bool:
+def survives(partition: TopicPartition, original: Replicas, state: ClusterState) -> bool:
+    """Whether one of the original replicas is alive and in sync: without one, going back would lose data."""
     found = state.states.get(partition)
     return found is not None and bool(set(found.isr) & set(original) & set(state.brokers))
 
@@ -122,11 +123,12 @@ def _follow(targets: list[PartitionTarget], state: ClusterState) -> Wait | Finis
     return Finish(OperationState.CANCELLED, f"cancelled; {count(len(back), 'partition')} back at the original replicas")
 
 
-def _unreadable(place: str) -> Finish:
+def unreadable(place: str, next_command: str) -> Finish:
+    """Finish: the pending request cannot be read, so it cannot be superseded."""
     error = NotCompletedError(
         f"{place} cannot be decoded, so it is not replaced.",
         cause="moving the controller now could start an election loop; nothing was changed",
-        next_command="kadmin heal, then kadmin cancel --now",
+        next_command=next_command,
     )
     return unfinished(error)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.errors import BusyError, NotCompletedError, StalePlanError
+from kadmin.errors import BusyError, NotCompletedError, StalePlanError, name_some
 from kadmin.operations.decide.actions import (
     PICKUP_DEADLINE_AFTER_EPOCH_CHANGE_S,
     PICKUP_DEADLINE_S,
@@ -17,6 +17,9 @@ from kadmin.operations.decide.actions import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kadmin.cluster.model import TopicPartition
     from kadmin.operations.decide.actions import Finish, Memory, Observed
     from kadmin.operations.record.record import Channel
 
@@ -51,15 +54,16 @@ def changing() -> Finish:
     )
 
 
-def foreign_request(place: str) -> Finish:
+def foreign_request(place: str, partitions: Iterable[TopicPartition] = ()) -> Finish:
     """Finish: another tool's request is pending on the channel."""
-    return unfinished(occupied(place))
+    return unfinished(occupied(place, partitions))
 
 
-def occupied(place: str) -> BusyError:
-    """Build the error for a pending request of another tool."""
+def occupied(place: str, partitions: Iterable[TopicPartition] = ()) -> BusyError:
+    """Build the error for a pending request of another tool, which names these partitions."""
+    names = sorted(partitions)
     return BusyError(
-        f"{place} holds entries of another tool; it was left unchanged.",
+        f"{place} holds entries of another tool{f': {name_some(names)}' if names else ''}; it was left unchanged.",
         cause="another tool or operator is working on this cluster, or left an entry behind",
         next_command="kadmin doctor; kadmin resume, when it is gone",
     )

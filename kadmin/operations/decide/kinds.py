@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.documents import parse_document, plan_digest
 from kadmin.errors import InvalidInputError, StalePlanError
+from kadmin.operations.decide.cancellation import CANCELLATION
 from kadmin.operations.decide.deletion import DELETION
 from kadmin.operations.decide.election import ELECTION
 from kadmin.operations.decide.reassignment import REASSIGNMENT
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 KINDS: tuple[PlanKind[Any], ...] = (REASSIGNMENT, ELECTION, DELETION, RECREATION)
 _BY_PLAN = {each.plan: each for each in KINDS}
+_BY_OPERATION = {each.kind: each for each in (*KINDS, CANCELLATION)}
+"""A cancellation keeps its targets as a reassignment does, and no plan file asks for one."""
 
 
 def kind_of(plan: Plan) -> PlanKind[Any]:
@@ -44,7 +47,7 @@ def work_of(record: OperationRecord) -> Work:
             cause=f"its record was edited: {record.plan_digest} was written, {plan_digest(plan)} is there",
             next_command="kadmin history",
         )
-    kind = _BY_PLAN.get(type(plan))
-    if kind is None:
+    kind = _BY_OPERATION[record.kind]
+    if not isinstance(plan, kind.plan):
         raise InvalidInputError(f"Operation {record.operation_id} has no plan that can be executed.")
     return kind.work_of(plan, record)

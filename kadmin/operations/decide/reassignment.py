@@ -5,10 +5,11 @@ seen                                                      action
 ========================================================  =============================================
 every partition done                                      elect where planned, then Advance
 our own probe still pending                               Wait, past the deadline Finish: deaf, resumable
-a request with entries that are not ours                  Finish: busy, can be resumed
+a request with entries that are not ours                  Finish: busy, names them, can be resumed
+our request, no partition left that it could move         Finish: failed, a topic was deleted
 our request, nothing changed, past the pickup deadline    Finish: not picked up, can be resumed
 our request                                               Wait
-a partition running, and no union left behind             Wait
+a partition running, and no union left behind             Wait; deleted and foreign ones are named at once
 a union without a request (up to 2.3)                     PublishWave again: it repairs
 a partition stale                                         Finish: failed, stale plan
 published, and the cluster refused a partition            Finish: failed, with its reason
@@ -61,7 +62,7 @@ from kadmin.plan.waves import moved_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from kadmin.cluster.model import ClusterState, PendingRequest
+    from kadmin.cluster.model import Assignment, ClusterState, PendingRequest
     from kadmin.operations.decide.actions import Action, Memory, Observed, Published
     from kadmin.operations.record.record import OperationRecord, Step
     from kadmin.plan.model import PartitionTarget
@@ -160,19 +161,31 @@ def _with_request(
         if overdue(memory, now):
             return probe_unanswered(request.place)
         return Wait("the controller has not answered the probe yet", pending)
-    ours = {target.partition: target.replicas for target in wave}
-    if request.entries is None or any(ours.get(each) != replicas for each, replicas in request.entries.items()):
-        return foreign_request(request.place)
+    entries: Assignment = request.entries or {}
+    if blocked := _blocked(request, observed.state, wave, found):
+        return blocked
     untouched = not request.touched and all(
-        observed.state.replicas(target.partition) == target.current
-        for target in wave
-        if target.partition in request.entries
+        observed.state.replicas(target.partition) == target.current for target in wave if target.partition in entries
     )
     if not untouched:
         return _copying(found, observed, memory, now)
     if overdue(memory, now):
         return not_picked_up(request.place)
     return awaiting_pickup("waiting for the controller", pending, memory, now)
+
+
+def _blocked(
+    request: PendingRequest, state: ClusterState, wave: Sequence[PartitionTarget], found: Found
+) -> Finish | None:
+    """Finish where the request is not ours, or names deleted topics alone; None where it is ours and can end."""
+    if request.entries is None:
+        return foreign_request(request.place)
+    ours = {target.partition: target.replicas for target in wave}
+    if foreign := [each for each, replicas in request.entries.items() if ours.get(each) != replicas]:
+        return foreign_request(request.place, foreign)
+    if request.entries and all(state.replicas(each) is None for each in request.entries):
+        return _stale(found[Progress.STALE], state, "kadmin heal; then make a new plan from the current cluster")
+    return None
 
 
 def _without_request(observed: Observed, memory: Memory, now: float, found: Found) -> Action:
@@ -211,15 +224,30 @@ def _health_gate(observed: Observed, memory: Memory, now: float, pending: int) -
 
 
 def _copying(found: Found, observed: Observed, memory: Memory, now: float) -> Wait:
-    names = _open(found)
-    dead = _dead_targets(found[Progress.RUNNING], observed.state)
+    names, running = _open(found), found[Progress.RUNNING]
+    dead = _dead_targets(running, observed.state)
     stalled_min = int((now - memory.changed_at) // STALLED_S)
     reason = "copying"
     if dead:
         reason = f"target brokers not alive, the controller waits for them: {name_some(dead)}"
     elif stalled_min:
         reason = f"stalled: no ISR has grown for {stalled_min} min: {name_some(names, most=3)}"
-    return Wait(reason, len(names))
+    return Wait(reason, len(names), "; ".join(_troubles(found, dead, observed.state)) or None)
+
+
+def _troubles(found: Found, dead: Sequence[int], state: ClusterState) -> Iterator[str]:
+    """Say what will keep the wave from its end: the running partitions are followed first."""
+    if dead:
+        waiting = [each.partition for each in found[Progress.RUNNING] if not set(each.replicas).isdisjoint(dead)]
+        yield f"{name_some(waiting)}: the controller waits for brokers that are not alive: {name_some(dead)}"
+    stale = [target.partition for target in found[Progress.STALE]]
+    if gone := [partition for partition in stale if state.replicas(partition) is None]:
+        yield f"{name_some(gone)}: deleted; the operation ends when the rest of its wave is done"
+    if changed := [partition for partition in stale if state.replicas(partition) is not None]:
+        yield f"{name_some(changed)}: reassigned by another tool; the operation ends when the rest of its wave is done"
+    moved = {target.partition.topic for targets in found.values() for target in targets}
+    if doomed := sorted(moved & set(state.requests.deletions)):
+        yield f"topics are being deleted: {name_some(doomed)}"
 
 
 def _out_of_sync(found: Found) -> Wait:
@@ -258,14 +286,18 @@ def _left_behind(target: PartitionTarget, observed: Observed) -> bool:
     return not moving and is_union(target, topic.replicas[number])
 
 
-def _stale(targets: Sequence[PartitionTarget], state: ClusterState) -> Finish:
+def _stale(
+    targets: Sequence[PartitionTarget],
+    state: ClusterState,
+    next_command: str = "make a new plan from the current cluster",
+) -> Finish:
     gone = [target.partition for target in targets if state.replicas(target.partition) is None]
     found = ", ".join(f"{w.partition} has {list(state.replicas(w.partition) or ())}" for w in targets[:3])
     return failed(
         StalePlanError(
             f"Changed by others since the plan was made: {name_some(w.partition for w in targets)}.",
             cause=f"deleted: {name_some(gone)}" if gone else found + _elsewhere(targets, state),
-            next_command="make a new plan from the current cluster",
+            next_command=next_command,
         )
     )
 

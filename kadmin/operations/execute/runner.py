@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
 from kadmin.cluster.model import Listening
 from kadmin.errors import KadminError, NotCompletedError, count, name_some
@@ -26,7 +26,9 @@ from kadmin.operations.decide.actions import (
     TakeBack,
 )
 from kadmin.operations.decide.cancel_now import decide_cancel
+from kadmin.operations.decide.cancellation import CancellationWork
 from kadmin.operations.decide.common import deaf, occupied
+from kadmin.operations.decide.foreign import foreign_moves
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.decide.stop_request import stopped
 from kadmin.operations.execute.follow import Loop, follow
@@ -39,13 +41,15 @@ from kadmin.operations.throttles.operation import Throttling
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.context import Context
     from kadmin.operations.decide.actions import Action, Finish, Publish, Wait, Work
     from kadmin.operations.record.holder import Holder, Lease
     from kadmin.operations.record.record import OperationRecord
     from kadmin.operations.record.stop_request import StopRequest
 
-    Doing: TypeAlias = Action | TakeBack
+LOOK_AROUND_S = 5.0
+"""Seconds between two readings of the whole cluster, for what other tools reassign."""
 
 
 class Runner:
@@ -61,8 +65,11 @@ class Runner:
         self._steps: tuple[Step, ...] = ()
         self._answered: StopRequest | None = None
         self._noted = ""
+        self._in_status = ""
+        self._others: tuple[TopicPartition, ...] = ()
         self._throttling = Throttling(context, record, work)
         self._started_at = context.clock.now()
+        self._look_around_at = self._started_at + LOOK_AROUND_S
 
     @property
     def lease(self) -> Lease:
@@ -76,7 +83,7 @@ class Runner:
         and removed at the end unless something is in flight.
         """
         operation_id = self._record.operation_id
-        loop: Loop[Observed, Doing] = Loop(
+        loop: Loop[Observed, Action] = Loop(
             self._observe,
             self._decide,
             self._act,
@@ -103,7 +110,8 @@ class Runner:
         topics = self._work.topics(None if cancelling else self._memory.wave)
         state = context.backend.read(topics)
         pending = state.requests.reassignment
-        named = {each.topic for each in pending.entries or ()} if cancelling and pending is not None else set()
+        superseding = cancelling or isinstance(self._work, CancellationWork)
+        named = {each.topic for each in pending.entries or ()} if superseding and pending is not None else set()
         if not named <= topics:
             state = context.backend.read(topics | named)
         self._steps = context.operations.steps(operation_id, self._steps)
@@ -131,7 +139,7 @@ class Runner:
         self._note(str(request))
         self._set_status(OperationStatus(OperationState.RUNNING, self._context.clock.timestamp(), str(request)))
 
-    def _decide(self, observed: Observed) -> Doing:
+    def _decide(self, observed: Observed) -> Action:
         request = observed.request
         if not self._cancelling(request):
             return decide(self._work, observed, self._memory, self._context.clock.now())
@@ -142,7 +150,7 @@ class Runner:
             )
         return decide_cancel(self._work, observed, allow_foreign=request.allow_foreign)
 
-    def _act(self, action: Doing, observed: Observed) -> str | None:
+    def _act(self, action: Action, observed: Observed) -> str | None:
         match action:
             case Advance():
                 self._memory = replace(self._memory, wave=action.wave)
@@ -171,8 +179,11 @@ class Runner:
             self._publish(Probe(channel), observed)
 
     def _compare_health(self) -> None:
-        before, now = self._record.health, health_of(self._context.backend.read(with_configs=True))
+        state = self._context.backend.read(with_configs=True)
+        before, now = self._record.health, health_of(state)
         trouble = () if before is None else new_trouble(before, now, self._record.origin)
+        if foreign := self._foreign(state):
+            trouble = (*trouble, f"another tool reassigns {name_some(foreign)}")
         known = sorted(now.offline | now.under_min_isr)
         if known and not trouble:
             self._note(f"unhealthy before the operation, or part of it: {name_some(known)}")
@@ -239,6 +250,8 @@ class Runner:
             targets = self._work.targets if isinstance(self._work, ReassignmentWork) else ()
             left = copies_left(self._context, targets, observed)
             finish = stopped(observed.request, finish.message + left)
+        elif isinstance(self._work, CancellationWork) and finish.error is None:
+            finish = replace(finish, message=finish.message + copies_left(self._context, self._record, observed))
         if finish.state is not OperationState.RUNNING:
             # First: while the operation is unfinished, any machine can still remove the throttle.
             self._under_lock(lambda lease: self._throttling.take_down(lease, "kadmin throttle clear"))
@@ -259,11 +272,35 @@ class Runner:
             write(self._lease)
 
     def _on_wait(self, wait: Wait, observed: Observed) -> None:
+        if observed.request is None:
+            self._watch_others()
+            self._keep_in_status(wait.warning or "")
         if not self._cancelling(observed.request):
             self._progress(observed, wait.reason)
         elif wait.reason != self._noted:
             self._noted = wait.reason
             self._note(wait.reason)
+
+    def _foreign(self, state: ClusterState) -> tuple[TopicPartition, ...]:
+        return foreign_moves(state, self._work.targets) if isinstance(self._work, ReassignmentWork) else ()
+
+    def _watch_others(self) -> None:
+        """Tell what other tools reassign meanwhile; a large cluster is read for a tenth of the time at most."""
+        clock, began = self._context.clock, self._context.clock.now()
+        if not isinstance(self._work, ReassignmentWork) or began < self._look_around_at:
+            return
+        foreign = self._foreign(self._context.backend.read())
+        self._look_around_at = clock.now() + max(LOOK_AROUND_S, 10 * (clock.now() - began))
+        if foreign != self._others:
+            self._others = foreign
+            wait = "the next wave waits until they are done" if foreign else "no more"
+            self._note(f"another tool reassigns {name_some(foreign) or 'partitions'}: {wait}")
+
+    def _keep_in_status(self, warning: str) -> None:
+        # Without this, `status` would not know what the runner tells.
+        if warning != self._in_status:
+            self._in_status = warning
+            self._set_status(OperationStatus(OperationState.RUNNING, self._context.clock.timestamp(), warning))
 
     def _progress(self, observed: Observed, reason: str) -> None:
         found = self._work.tally(observed, self._memory)

@@ -30,7 +30,7 @@ def log_dirs_of(state: ClusterState, *, bootstrap_s: float | None = None) -> Map
 
     Raises NotCompletedError or UnreachableError where a broker does not answer or cannot read a directory.
     """
-    found = describe_log_dirs(_plain_listeners(state), state.brokers, bootstrap_s=bootstrap_s)
+    found = describe_log_dirs(plain_listeners(state), state.brokers, bootstrap_s=bootstrap_s)
     for error in found.failed.values():
         raise error
     return found.sizes
@@ -64,7 +64,7 @@ def usage_of(
     wanted = (DELETES_TOPICS, CREATES_TOPICS)
     groups = questions.ask_groups(state)
     settings = questions.ask(
-        lambda: describe_settings(_plain_listeners(state), state.brokers, wanted),
+        lambda: describe_settings(plain_listeners(state), state.brokers, wanted),
         f"{DELETES_TOPICS} of the brokers is not known (before 1.0 it is off by default)",
     )
     if sizes is None:
@@ -89,7 +89,7 @@ def held_by(state: ClusterState) -> tuple[Mapping[int, int], tuple[str, ...]]:
     """Return the bytes on the disks of each live broker, and why where they are not known."""
     questions = _Questions()
     found = questions.ask(
-        lambda: describe_log_dirs(_plain_listeners(state), state.brokers), "bytes on disk are not known"
+        lambda: describe_log_dirs(plain_listeners(state), state.brokers), "bytes on disk are not known"
     )
     return ({}, tuple(questions.unavailable)) if found is None else held_in(found)
 
@@ -132,7 +132,7 @@ class _Questions:
 
     def ask_groups(self, state: ClusterState) -> Groups | None:
         groups = self.ask(
-            lambda: describe_groups(_plain_listeners(state)), "groups that keep their offsets in Kafka were not seen"
+            lambda: describe_groups(plain_listeners(state)), "groups that keep their offsets in Kafka were not seen"
         )
         if groups is not None and groups.unseen:
             self.unavailable.append(f"what these groups subscribe to was not seen: {name_some(groups.unseen)}")
@@ -143,7 +143,8 @@ def _users(topic: str, old: Iterable[str], groups: Groups) -> tuple[str, ...]:
     return tuple(sorted({*old, *(group for group, topics in groups.topics.items() if topic in topics)}))
 
 
-def _plain_listeners(state: ClusterState) -> list[str]:
+def plain_listeners(state: ClusterState) -> list[str]:
+    """Return the addresses of the live brokers; raises NotCompletedError where no listener is PLAINTEXT."""
     plain = [
         f"{endpoint.host}:{endpoint.port}"
         for broker in state.brokers.values()

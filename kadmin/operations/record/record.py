@@ -37,6 +37,7 @@ class OperationKind(StrEnum):
     DELETION = "deletion"
     RECREATION = "recreation"
     HEAL = "heal"
+    CANCELLATION = "cancellation"
 
 
 class OperationState(StrEnum):

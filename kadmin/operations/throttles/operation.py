@@ -53,7 +53,7 @@ def in_flight_of(work: Work, state: ClusterState) -> tuple[TopicPartition, ...]:
     """Return the partitions of an operation that are being reassigned, or whose new replicas still copy."""
     if not isinstance(work, ReassignmentWork):
         return ()
-    moving = set(in_flight(state))
+    moving = {partition for partition in in_flight(state) if state.replicas(partition) is not None}
     return tuple(w.partition for w in work.targets if w.partition in moving or still_copied(w, state))
 
 

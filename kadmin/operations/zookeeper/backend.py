@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.kafka.connection import KafkaConnection
+from kadmin.cluster.kafka.reassignments import NO_REASSIGNMENT_IN_PROGRESS, alter_reassignments
 from kadmin.cluster.model import Listening
 from kadmin.cluster.zookeeper.listening import confirmed_listening
 from kadmin.cluster.zookeeper.model import details_of
@@ -12,8 +14,10 @@ from kadmin.cluster.zookeeper.reader import consumer_groups, read_cluster, read_
 from kadmin.cluster.zookeeper.znodes.brokers import BROKER_IDS
 from kadmin.cluster.zookeeper.znodes.configs import CONFIG, DEFAULT_ENTITY
 from kadmin.cluster.zookeeper.znodes.topics import TOPICS
+from kadmin.errors import NotCompletedError, name_some
 from kadmin.operations.backend import PublishOutcome
 from kadmin.operations.context import Context
+from kadmin.operations.reading.brokers import plain_listeners
 from kadmin.operations.zookeeper.configs import ConfigWriter, config_backlog
 from kadmin.operations.zookeeper.controller_move import ControllerMover, await_successor
 from kadmin.operations.zookeeper.journal import Journal
@@ -97,7 +101,15 @@ class ZooKeeperBackend:
         return self._publisher.publish(step, action, seen, lease)
 
     def take_back(self, step: Step, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishOutcome | str:
-        """Write the original replicas into the admin node and move the controller; the next one starts them."""
+        """Write the original replicas into the admin node and move the controller; the next one starts them.
+
+        What was started through the brokers is ended through them: the step is on record before the request leaves.
+        """
+        if action.through_brokers:
+            outcome = self._publisher.record(step, seen, lease)
+            if outcome is PublishOutcome.PUBLISHED:
+                _end_through_brokers(seen, action)
+            return outcome
         move = self._mover.ask()
         if isinstance(move, str):
             return move
@@ -134,3 +146,20 @@ class ZooKeeperBackend:
     def metadata_groups(self, topics: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
         """Return the old consumer groups that keep their offsets in ZooKeeper."""
         return consumer_groups(self._store, topics)
+
+
+def _end_through_brokers(state: ClusterState, action: TakeBack) -> None:
+    controller_id = None if state.controller is None else state.controller.broker_id
+    with KafkaConnection(plain_listeners(state)) as connection:
+        answers = alter_reassignments(connection, dict.fromkeys(action.origin), controller_id)
+    refused = {
+        partition: answer
+        for partition, answer in answers.items()
+        if answer is not None and answer.code != NO_REASSIGNMENT_IN_PROGRESS
+    }
+    if refused:
+        raise NotCompletedError(
+            f"The controller refused to end the reassignment of {name_some(sorted(refused))}.",
+            cause="; ".join(dict.fromkeys(f"{each.name}: {each.message or 'no message'}" for each in refused.values())),
+            next_command="kadmin resume",
+        )

@@ -28,6 +28,7 @@ from kadmin.insight.diagnosis.zookeeper.evidence import (
     LockHeld,
     OpenOperation,
 )
+from kadmin.operations.decide.cancellation import CancellationWork
 from kadmin.operations.decide.election import ElectionWork
 from kadmin.operations.decide.kinds import work_of
 from kadmin.operations.decide.reassignment import ReassignmentWork
@@ -205,4 +206,7 @@ def _operation(context: ZooKeeperContext, listing: Listing, lock: LockHeld | Non
     if isinstance(work, ReassignmentWork):
         lists = {target.partition: (target.replicas, record.origin[target.partition]) for target in work.targets}
         return replace(found, lists=lists, elects=work.elect is not Elect.NONE)
+    if isinstance(work, CancellationWork):
+        lists = {target.partition: (target.replicas, target.current or ()) for target in work.targets}
+        return replace(found, lists=lists)
     return replace(found, elects=isinstance(work, ElectionWork))

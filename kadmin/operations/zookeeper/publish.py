@@ -131,6 +131,10 @@ class Publisher:
         check, delete = move.ops()
         return self.send(step, [check, write, delete], lease, REASSIGN_PARTITIONS)
 
+    def record(self, step: Step, state: ClusterState, lease: Lease) -> PublishOutcome:
+        """Write the step of a request that leaves through the brokers, provided that the controller is the same."""
+        return self.send(step, [Check(CONTROLLER_EPOCH, details_of(state).controller_epoch_version)], lease)
+
     def send(self, step: Step, ops: Iterable[Op], lease: Lease, occupiable: str = "") -> PublishOutcome:
         """Write the step and `ops` in one multi; an existing node at or below `occupiable` makes it OCCUPIED."""
         step_path = self._paths.step(lease.operation_id, step.number)

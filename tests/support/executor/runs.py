@@ -24,6 +24,7 @@ from kadmin.errors import KadminError
 from kadmin.operations import events
 from kadmin.operations.context import Clock
 from kadmin.operations.execute import apply as service
+from kadmin.operations.execute import cancel_foreign as cancellation
 from kadmin.operations.execute import change_throttle as throttling
 from kadmin.operations.execute import takeover
 from kadmin.operations.record.record import OperationState
@@ -34,12 +35,13 @@ from kadmin.operations.zookeeper.journal import Journal
 from kadmin.operations.zookeeper.paths import Paths
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from support.controller.eras import Era
     from support.zookeeper.fault_proxy import Frame
     from support.zookeeper.transaction_log import Write
 
+    from kadmin.cluster.model import Replicas, TopicPartition
     from kadmin.operations.context import Context
     from kadmin.operations.record.stop_request import Stop, StopRequest
     from kadmin.operations.record.throttle_request import ThrottleRequest
@@ -134,6 +136,18 @@ def resume(lock_timeout_s: float = 0) -> Command:
 def stop(kind: Stop, *, allow_foreign: bool = False, lock_timeout_s: float = 0) -> Command:
     """`kadmin pause`, `kadmin cancel --yes`, `kadmin cancel --now --yes [--allow-foreign]`."""
     return lambda context: takeover.stop(context, None, kind, lock_timeout_s, allow_foreign=allow_foreign)
+
+
+def cancel_foreign(given: Mapping[TopicPartition, Replicas]) -> Command:
+    """`kadmin cancel --foreign --yes [--origin FILE]`."""
+
+    def command(context: Context) -> service.Outcome:
+        targets = cancellation.plan_cancellation(context, given)
+        if not targets:
+            return service.Outcome(None, "no reassignment of another tool is in flight")
+        return cancellation.cancel_foreign(context, given, targets, 0)
+
+    return command
 
 
 def change_throttle(rate: int) -> Command:

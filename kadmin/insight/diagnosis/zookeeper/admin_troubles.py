@@ -124,11 +124,10 @@ def _foreign(evidence: Evidence, reading: NodeReading) -> Iterator[Finding]:
         return
     dead = any(found.code is Flaw.DEAD_BROKER for entry in reading.entries for found in entry.findings)
     message = f"{reading.path} belongs to no operation on record: another tool or operator is at work."
-    remedy = (
-        "start the brokers that it waits for, or reassign those partitions again"
-        if dead
-        else f"wait until it is gone: kadmin inspect admin -z {evidence.zookeeper}"
-    )
+    end = f"kadmin cancel --foreign -z {evidence.zookeeper}"
+    remedy = f"wait until it is gone: kadmin inspect admin -z {evidence.zookeeper}"
+    if reading.path == REASSIGN_PARTITIONS:
+        remedy = f"start the brokers that it waits for, or end it: {end}" if dead else f"{remedy}; or end it: {end}"
     yield _finding(evidence, Trouble.FOREIGN_NODE, reading, message, remedy)
 
 

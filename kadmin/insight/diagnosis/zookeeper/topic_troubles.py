@@ -157,7 +157,7 @@ def _api_reassignments(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             Trouble.API_REASSIGNMENT,
             "Partitions are being reassigned without an admin node: through the brokers' API, or from a removed node.",
-            "wait until they are done, or cancel them: kafka-reassign-partitions --bootstrap-server ... --cancel",
+            f"wait until they are done, or end them: kadmin cancel --foreign -z {evidence.zookeeper}",
             znode=topic_path(moving[0].topic) if len({each.topic for each in moving}) == 1 else TOPICS,
             evidence=(
                 f"adding or removing replicas ({len(moving)}): {name_some(sorted(moving), most=10)}",

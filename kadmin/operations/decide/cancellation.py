@@ -1,0 +1,139 @@
+"""Rules of ending reassignments of other tools; the first row that matches counts.
+
+========================================================  =============================================
+seen                                                      action
+========================================================  =============================================
+a pending request that cannot be read                     Finish: heal first
+no controller                                             Wait
+a partition without a live in-sync original replica       Finish: with its name
+requested with another list than the original one         TakeBack: the request is superseded
+in flight without a request, not asked to end lately      TakeBack through the brokers
+asked to end, and on its way                              Wait
+every partition back, or its topic deleted                Finish: completed
+anything else                                             Finish: failed, with the names
+========================================================  =============================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kadmin.errors import BusyError, NotCompletedError, count, name_some
+from kadmin.operations.decide.actions import Finish, ListedWork, PlanKind, TakeBack, Wait, failed
+from kadmin.operations.decide.cancel_now import survives, unreadable
+from kadmin.operations.decide.common import overdue
+from kadmin.operations.decide.foreign import requested, through_brokers
+from kadmin.operations.record.record import OperationKind, OperationState
+from kadmin.plan.model import ReassignmentPlan
+
+if TYPE_CHECKING:
+    from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.operations.decide.actions import Action, Memory, Observed
+    from kadmin.operations.record.record import OperationRecord
+    from kadmin.plan.model import PartitionTarget
+
+
+@dataclass(frozen=True, slots=True)
+class CancellationWork(ListedWork):
+    """Reassignments to end, as recorded: `replicas` are the original ones, `current` those when it was recorded."""
+
+    targets: tuple[PartitionTarget, ...]
+
+    def listed(self) -> tuple[TopicPartition, ...]:
+        """Return the partitions."""
+        return tuple(target.partition for target in self.targets)
+
+    def open(self, state: ClusterState) -> tuple[str, ...]:
+        """Name the partitions that are not back."""
+        return tuple(str(target.partition) for target in self.targets if not _is_back(target, state))
+
+    def decide(self, observed: Observed, memory: Memory, now: float) -> Action:
+        """Decide the next action."""
+        state, pending = observed.state, observed.state.requests.reassignment
+        if pending is not None and pending.entries is None:
+            return unreadable(pending.place, "kadmin heal, then kadmin resume")
+        if state.controller is None:
+            return Wait("the cluster has no controller", len(self.open(state)))
+        away = [target for target in self.targets if not _is_back(target, state)]
+        asked = [target for target in away if requested(state).get(target.partition) == target.replicas]
+        superseded = [each for each in away if each.partition in requested(state) and each not in asked]
+        running = [target for target in away if through_brokers(target, state)]
+        if superseded:
+            return _checked(superseded, observed) or _take_back(superseded)
+        known = {partition for step in observed.steps for partition in step.partitions}
+        if any(target.partition not in known for target in running) or (running and overdue(memory, now)):
+            return _checked(running, observed) or _take_back(running, through_brokers=True)
+        if asked or running:
+            return Wait("going back to the original replicas", len(away))
+        return _lost(away) if away else _ended(self.targets, state)
+
+
+def _is_back(target: PartitionTarget, state: ClusterState) -> bool:
+    replicas = state.replicas(target.partition)
+    moving = target.partition in requested(state) or through_brokers(target, state)
+    return replicas is None or (replicas == target.replicas and not moving)
+
+
+def _take_back(targets: list[PartitionTarget], *, through_brokers: bool = False) -> TakeBack:
+    return TakeBack({target.partition: target.replicas for target in targets}, through_brokers)
+
+
+def _checked(targets: list[PartitionTarget], observed: Observed) -> Finish | None:
+    state, pending = observed.state, observed.state.requests.reassignment
+    lost = [target.partition for target in targets if not survives(target.partition, target.replicas, state)]
+    if lost:
+        return failed(
+            NotCompletedError(
+                f"No original replica of {name_some(lost)} is alive and in sync; ending the reassignment would lose "
+                "data.",
+                cause="nothing was changed",
+                next_command="start the original brokers, then kadmin cancel --foreign",
+            )
+        )
+    ours = {target.partition for target in targets}
+    begun = [] if pending is None else [partition for partition in pending.not_begun if partition not in ours]
+    if begun and targets[0].partition in requested(state):
+        return failed(
+            BusyError(
+                f"The next controller would start other entries: {name_some(begun, most=20)}.",
+                cause="ending a request moves the controller, which starts every pending entry; nothing was changed",
+                next_command="kadmin cancel --foreign, again: it then ends these, too",
+            )
+        )
+    return None
+
+
+def _lost(away: list[PartitionTarget]) -> Finish:
+    return failed(
+        NotCompletedError(
+            f"Not at their original replicas, and not moving there: {name_some(each.partition for each in away)}.",
+            cause="the reassignment was completed before it could be ended, or another tool started another one",
+            next_command="kadmin inspect partitions",
+        )
+    )
+
+
+def _ended(targets: tuple[PartitionTarget, ...], state: ClusterState) -> Finish:
+    gone = [target.partition for target in targets if state.replicas(target.partition) is None]
+    back = len(targets) - len(gone)
+    message = f"{count(back, 'reassignment')} of other tools ended, back at the original replicas"
+    return Finish(OperationState.COMPLETED, message + (f"; deleted meanwhile: {name_some(gone)}" if gone else ""))
+
+
+def _fields(work: CancellationWork, _state: ClusterState) -> dict[str, Any]:
+    return {"origin": {target.partition: target.replicas for target in work.targets}}
+
+
+def _work_of(plan: ReassignmentPlan, _record: OperationRecord) -> CancellationWork:
+    return CancellationWork(plan.reassignments)
+
+
+CANCELLATION = PlanKind(
+    OperationKind.CANCELLATION,
+    ReassignmentPlan,
+    scope=lambda plan: {target.partition.topic for target in plan.reassignments},
+    work_of=_work_of,
+    fields=_fields,
+    verdicts=lambda _plan, _state, _published: (),
+)

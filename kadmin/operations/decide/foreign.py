@@ -1,0 +1,93 @@
+"""Reassignments of other tools: which of those in flight or requested no operation on record asked for.
+
+From Kafka 2.4 on a topic lists the replicas that a reassignment adds and removes. Its replicas are then the target
+followed by those to be removed: without the added ones they are the original replicas, the kept ones in the order of
+the target. Kafka's own cancel returns to this list. Up to 2.3 the original replicas of a move in flight are not known.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.errors import InvalidInputError, name_some
+from kadmin.plan.model import PartitionTarget
+from kadmin.plan.progress import in_flight
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
+
+
+def foreign_moves(state: ClusterState, ours: Iterable[PartitionTarget]) -> tuple[TopicPartition, ...]:
+    """Return the partitions that are reassigned to lists that no target of ours has, neither as goal nor as origin."""
+    known: dict[TopicPartition, set[Replicas | None]] = {}
+    for target in ours:
+        known.setdefault(target.partition, set()).update({target.replicas, target.current})
+    return tuple(
+        partition
+        for partition in in_flight(state)
+        if state.replicas(partition) is not None and _wanted(partition, state) not in known.get(partition, ())
+    )
+
+
+def back_to_original(
+    partitions: Iterable[TopicPartition], state: ClusterState, given: Mapping[TopicPartition, Replicas]
+) -> tuple[PartitionTarget, ...]:
+    """Return the targets that end these reassignments: `current` are the replicas now, `replicas` the original ones.
+
+    `given` lists count before what the cluster knows. Raises InvalidInputError for partitions whose original replicas
+    are not known, and for given ones that are not among the replicas now.
+    """
+    targets, unknown, strange = [], [], []
+    for partition in partitions:
+        now = state.replicas(partition) or ()
+        original = given.get(partition) or _original(partition, state)
+        if original is None:
+            unknown.append(partition)
+        elif not set(original) <= set(now):
+            strange.append(f"{partition} has {list(now)}, not {list(original)}")
+        else:
+            targets.append(PartitionTarget(partition, original, now))
+    if unknown:
+        raise InvalidInputError(
+            f"The original replicas of {name_some(unknown)} are not known: this Kafka does not keep them.",
+            next_command="kadmin cancel --foreign --origin FILE, with the replicas to return to",
+        )
+    if strange:
+        raise InvalidInputError(
+            f"The original replicas that were given are not among the replicas now: {name_some(strange)}.",
+            next_command="correct the file of --origin",
+        )
+    return tuple(targets)
+
+
+def through_brokers(target: PartitionTarget, state: ClusterState) -> bool:
+    """Whether a reassignment is in flight without a pending request: it was started through the brokers' API."""
+    topic, number = state.topics.get(target.partition.topic), target.partition.partition
+    moving = topic is not None and (number in topic.adding_replicas or number in topic.removing_replicas)
+    return moving and target.partition not in requested(state)
+
+
+def requested(state: ClusterState) -> Mapping[TopicPartition, Replicas]:
+    """Return the entries of the pending request; empty where there is none, or it cannot be read."""
+    pending = state.requests.reassignment
+    return {} if pending is None or pending.entries is None else pending.entries
+
+
+def _wanted(partition: TopicPartition, state: ClusterState) -> Replicas:
+    if partition in requested(state):
+        return requested(state)[partition]
+    topic, number = state.topics[partition.topic], partition.partition
+    removing = topic.removing_replicas.get(number, ())
+    return tuple(broker for broker in topic.replicas[number] if broker not in removing)
+
+
+def _original(partition: TopicPartition, state: ClusterState) -> Replicas | None:
+    topic, number = state.topics[partition.topic], partition.partition
+    now, adding = topic.replicas[number], topic.adding_replicas.get(number, ())
+    if adding or number in topic.removing_replicas:
+        return tuple(broker for broker in now if broker not in adding)
+    pending = state.requests.reassignment
+    not_begun = pending is not None and partition in pending.not_begun
+    return now if not_begun or requested(state).get(partition) == now else None

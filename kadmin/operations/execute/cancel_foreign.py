@@ -1,0 +1,117 @@
+"""Ends reassignments that no operation on record asked for, as an operation on record."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.documents import dump_json, plan_digest
+from kadmin.errors import BusyError, NotCompletedError
+from kadmin.operations import events
+from kadmin.operations.context import new_operation_id
+from kadmin.operations.decide.cancellation import CANCELLATION, CancellationWork
+from kadmin.operations.decide.foreign import back_to_original, foreign_moves, through_brokers
+from kadmin.operations.decide.kinds import work_of
+from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.execute.apply import Outcome
+from kadmin.operations.execute.runner import Runner
+from kadmin.operations.reading.brokers import plain_listeners
+from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState
+from kadmin.plan.model import PlanHeader, ReassignmentPlan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
+    from kadmin.operations.context import Context
+    from kadmin.operations.record.holder import Holder
+    from kadmin.plan.model import PartitionTarget
+
+
+def plan_cancellation(context: Context, given: Mapping[TopicPartition, Replicas]) -> tuple[PartitionTarget, ...]:
+    """Return the reassignments to end, each with the replicas that it returns to; nothing is written.
+
+    `given` are original replicas that the cluster need not know. Raises InvalidInputError where they are not known.
+    """
+    context.backend.check()
+    return _plan(context, context.backend.read(), given)
+
+
+def cancel_foreign(
+    context: Context,
+    given: Mapping[TopicPartition, Replicas],
+    agreed: tuple[PartitionTarget, ...],
+    lock_timeout_s: float,
+) -> Outcome:
+    """End the reassignments that were agreed to: lock, read again, record, run, release.
+
+    Raises BusyError where others are in flight by then.
+    """
+    now = context.clock.timestamp()
+    holder = context.new_holder(new_operation_id(now), now)
+    lease = context.operations.take(holder, lock_timeout_s)
+    runner: Runner | None = None
+    try:
+        context.clock.stop_if_asked("nothing was recorded or published", "kadmin cancel --foreign")
+        state = context.backend.read()
+        targets = _plan(context, state, given)
+        if not targets:
+            return Outcome(None, "no reassignment of another tool is in flight")
+        if {target.partition for target in targets} - {target.partition for target in agreed}:
+            raise BusyError(
+                "More reassignments of other tools are in flight than those that were shown.",
+                next_command="kadmin cancel --foreign",
+            )
+        work = CancellationWork(targets)
+        record = _record(work, state, holder)
+        context.operations.create(record, lease, now)
+        context.operations.prune(lease)
+        context.tell(events.Opened(holder.operation_id))
+        runner = Runner(context, record, work, holder, lease)
+        return Outcome(holder.operation_id, runner.run())
+    finally:
+        context.give_back(runner.lease if runner is not None else lease)
+
+
+def _plan(
+    context: Context, state: ClusterState, given: Mapping[TopicPartition, Replicas]
+) -> tuple[PartitionTarget, ...]:
+    pending = state.requests.reassignment
+    if pending is not None and pending.entries is None:
+        raise NotCompletedError(f"{pending.place} cannot be decoded.", next_command="kadmin heal")
+    targets = back_to_original(foreign_moves(state, _ours(context)), state, given)
+    if any(through_brokers(target, state) for target in targets):
+        plain_listeners(state)
+    return targets
+
+
+def _ours(context: Context) -> Iterator[PartitionTarget]:
+    for listing in context.operations.unfinished():
+        if listing.status.state is OperationState.PREPARING or listing.kind is OperationKind.HEAL:
+            continue
+        if listing.kind is OperationKind.CANCELLATION:
+            raise BusyError(
+                f"Operation {listing.operation_id} is ending reassignments of other tools.",
+                next_command=f"kadmin resume {listing.operation_id}",
+            )
+        work = work_of(context.operations.record(listing.operation_id))
+        if isinstance(work, ReassignmentWork):
+            yield from work.targets
+
+
+def _record(work: CancellationWork, state: ClusterState, holder: Holder) -> OperationRecord:
+    plan = ReassignmentPlan(
+        PlanHeader(name="cancel-foreign", cluster_id=state.cluster_id),
+        work.targets,
+        allow_replication_factor_change=True,
+        allow_fewer_racks=True,
+    )
+    return OperationRecord(
+        operation_id=holder.operation_id,
+        kind=OperationKind.CANCELLATION,
+        plan_text=dump_json(plan),
+        plan_digest=plan_digest(plan),
+        cluster_id=state.cluster_id,
+        created_at=holder.started_at,
+        author=holder.author,
+        **CANCELLATION.fields(work, state),
+    )
