@@ -247,11 +247,9 @@ class Runner:
         if self._cancelling(observed.request):
             if finish.error is not None:
                 raise finish.error
-            targets = self._work.targets if isinstance(self._work, ReassignmentWork) else ()
-            left = copies_left(self._context, targets, observed)
-            finish = stopped(observed.request, finish.message + left)
+            finish = stopped(observed.request, finish.message + self._copies_left(observed))
         elif isinstance(self._work, CancellationWork) and finish.error is None:
-            finish = replace(finish, message=finish.message + copies_left(self._context, self._record, observed))
+            finish = replace(finish, message=finish.message + self._copies_left(observed))
         if finish.state is not OperationState.RUNNING:
             # First: while the operation is unfinished, any machine can still remove the throttle.
             self._under_lock(lambda lease: self._throttling.take_down(lease, "kadmin throttle clear"))
@@ -259,6 +257,16 @@ class Runner:
         if finish.error is not None:
             raise finish.error
         return finish.message
+
+    def _copies_left(self, observed: Observed) -> str:
+        match self._work:
+            case ReassignmentWork():
+                placed = {target.partition: target.replicas for target in self._work.targets}
+            case CancellationWork():
+                placed = {each.partition: each.current for each in self._work.targets if each.current is not None}
+            case _:
+                placed = {}
+        return copies_left(self._context, placed, observed)
 
     def _set_status(self, status: OperationStatus) -> None:
         operations, operation_id = self._context.operations, self._record.operation_id
