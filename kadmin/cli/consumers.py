@@ -58,7 +58,7 @@ def preview(
     more = {"changed": found.changed, "idle": idle_threads}
     TableView(sort or (), filters or (), output).show(Inspection(found.table, (), more=more))
     idle = f"; idle then: {', '.join(idle_threads)}" if idle_threads else ""
-    typer.echo(f"{found.changed} of {len(found.table.rows)} partitions change hands{idle}", err=True)
+    typer.echo(f"partitions that change hands: {found.changed} of {len(found.table.rows)}{idle}", err=True)
 
 
 @consumers_app.command("coordinator")

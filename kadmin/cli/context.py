@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import os
+import re
+import shlex
 import signal
 import sys
 import time
@@ -15,7 +17,7 @@ import typer
 from kadmin.cli import options
 from kadmin.cli.deadline import alarm
 from kadmin.cli.terminal import screen_of
-from kadmin.errors import UsageError
+from kadmin.errors import KadminError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
 ROOT_VARIABLE = "KADMIN_ROOT"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _GRACE_S = 1.5
+_COMMAND = re.compile(r"\bkadmin (?=[a-z])(?:(?!, |; |: | \(|\)|$).)*")
+"""A command that a message names: it ends before a comma, a semicolon, a colon or a bracket."""
+_WITHOUT_CLUSTER = tuple(f"kadmin {name}" for name in ("validate", "convert", "schema", "sandbox", "propose rebalance"))
 
 
 @contextmanager
@@ -59,8 +64,22 @@ def open_context(
     ):
         try:
             yield zookeeper_context(store, Paths(os.environ.get(ROOT_VARIABLE, DEFAULT_ROOT)), clock, follower)
+        except KadminError as error:
+            if error.next_command is not None and os.environ.get(options.ZOOKEEPER_VARIABLE) != zookeeper:
+                error.next_command = with_address(error.next_command, zookeeper)
+            raise
         finally:
             follower.close()
+
+
+def with_address(text: str, zookeeper: str) -> str:
+    """Add `-z` to the commands that a text names, where they take it and lack it."""
+
+    def add(found: re.Match[str]) -> str:
+        line = found[0]
+        return line if " -z " in line or line.startswith(_WITHOUT_CLUSTER) else f"{line} -z {shlex.quote(zookeeper)}"
+
+    return _COMMAND.sub(add, text)
 
 
 def require_cluster(zookeeper: str | None) -> str:

@@ -8,6 +8,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+ZOOKEEPER_VARIABLE = "KADMIN_ZOOKEEPER"
 READ_TIMEOUT_S = 60.0
 """Time limit of a command that only reads, unless --timeout says otherwise."""
 
@@ -38,7 +39,7 @@ OperationId: TypeAlias = Annotated[
 _ZOOKEEPER = typer.Option(
     "-z",
     "--zookeeper",
-    envvar="KADMIN_ZOOKEEPER",
+    envvar=ZOOKEEPER_VARIABLE,
     metavar="CONNECT",
     help="ZooKeeper servers and chroot: zk1:2181,zk2:2181/kafka.",
 )

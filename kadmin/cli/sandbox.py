@@ -10,7 +10,7 @@ import typer
 from kadmin.cli import options
 from kadmin.cli.deadline import bounded
 from kadmin.cli.output import answer
-from kadmin.errors import InvalidInputError, UsageError
+from kadmin.errors import InvalidInputError, UsageError, count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,7 +85,8 @@ def seed(directory: DirectoryOption = DEFAULT_DIRECTORY) -> None:
     from kadmin.sandbox.seed import seed as fill
 
     seeded = fill(_load(directory))
-    typer.echo(f"{seeded.topics} topics, {seeded.partitions} partitions, {seeded.records} records")
+    counts = count(seeded.topics, "topic"), count(seeded.partitions, "partition"), count(seeded.records, "record")
+    typer.echo(", ".join(counts))
 
 
 @sandbox_app.command()

@@ -9,6 +9,7 @@ import typer
 
 from kadmin.cli.deadline import bounded
 from kadmin.cli.inputs import make_folder, write_text
+from kadmin.errors import count
 from kadmin.schema import bundled, schema_file_name
 
 schema_app = typer.Typer(help="List, show or export the JSON Schemas of documents and answers.")
@@ -44,4 +45,4 @@ def export_schemas(
         path = folder / schema_file_name(name)
         make_folder(path.parent)
         write_text(path, bundled().text(name))
-    typer.echo(f"{len(names)} schemas written to {folder}")
+    typer.echo(f"{count(len(names), 'schema')} written to {folder}")

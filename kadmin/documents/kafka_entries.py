@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kadmin.diagnostics import Diagnostic
 from kadmin.documents.placing import Unplaced
+from kadmin.errors import count
 from kadmin.plan import codes
 from kadmin.schema import show
 
@@ -54,7 +55,7 @@ def log_dir_notes(entries: Sequence[Any]) -> Iterator[Unplaced]:
             yield note(codes.WRONG_TYPE, "log_dirs is a list: one per replica", None, path)
             continue
         if isinstance(replicas, list) and len(listed) != len(replicas):
-            message = f"{len(listed)} log_dirs for {len(replicas)} replicas"
+            message = f"{len(listed)} log_dirs for {count(len(replicas), 'replica')}"
             yield note(codes.EMPTY, message, "give one per replica, or leave log_dirs out", path)
         whose = f"{show(entry.get('topic'))} partition {show(entry.get('partition'))}"
         for place, name in enumerate(listed):

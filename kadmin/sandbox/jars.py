@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
 
-from kadmin.errors import InvalidInputError, NotCompletedError
+from kadmin.errors import InvalidInputError, NotCompletedError, count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -86,7 +86,7 @@ def class_path(version: str, java: JavaRuntime, cache: Path, report: Callable[[s
     folder = cache / "jars"
     wrong = [jar for jar in jars if not _verified(folder / jar.name, jar)]
     if wrong:
-        report(f"fetching {len(wrong)} jars of Kafka {version}, once")
+        report(f"fetching {count(len(wrong), 'jar')} of Kafka {version}, once")
         _fetch(wrong, folder, java, cache)
     return os.pathsep.join(str(folder / jar.name) for jar in jars)
 

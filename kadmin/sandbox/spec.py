@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kadmin.errors import InvalidInputError
+from kadmin.errors import InvalidInputError, count
 from kadmin.sandbox.jars import DEFAULT_VERSION, require_version, runs_kraft, runs_zookeeper
 from kadmin.sandbox.settings import MANAGED_SETTINGS
 
@@ -53,7 +53,7 @@ class SandboxSpec:
         require_version(self.version)
         self._check_mode()
         if self.brokers < self.kraft or self.racks < 1:
-            raise InvalidInputError(f"{self.brokers} brokers on {self.racks} racks are not possible.")
+            raise InvalidInputError(f"{count(self.brokers, 'broker')} on {count(self.racks, 'rack')}: not possible.")
         managed = sorted(MANAGED_SETTINGS & set(self.broker_config))
         if managed:
             raise InvalidInputError(f"The sandbox itself sets {', '.join(managed)}.", next_command="leave it out")

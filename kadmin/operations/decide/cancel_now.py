@@ -147,6 +147,6 @@ def _waits_for_brokers(dead: Mapping[TopicPartition, list[int]]) -> Finish:
     error = NotCompletedError(
         f"The original replicas of {name_some(dead)} are on brokers that are not alive: {name_some(brokers)}.",
         cause="the controller waits for these brokers",
-        next_command="start the brokers, then kadmin cancel --now again",
+        next_command="start the brokers, then kadmin cancel --now",
     )
     return unfinished(error)

@@ -49,7 +49,7 @@ def changing() -> Finish:
     return failed(
         StalePlanError(
             f"The publish was refused {PUBLISH_ATTEMPTS} times: topics, brokers or the controller kept changing.",
-            next_command="kadmin diff FILE, then kadmin apply FILE when the cluster is quiet",
+            next_command="kadmin diff FILE, then kadmin apply FILE, when the cluster is quiet",
         )
     )
 

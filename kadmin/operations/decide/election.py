@@ -115,7 +115,7 @@ def election_result(scope: Sequence[TopicPartition], observed: Observed, success
         NotCompletedError(
             f"Not led by their preferred replica: {name_some(off)} ({len(off)} of {count(len(scope), 'partition')}).",
             cause=reasons,
-            next_command="kadmin propose election, when the preferred replicas are alive and in sync",
+            next_command="kadmin propose election --out PLAN, when the preferred replicas are alive and in sync",
         )
     )
 

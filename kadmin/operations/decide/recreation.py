@@ -89,7 +89,7 @@ def _created_by_others(topics: Sequence[str]) -> Finish:
         BusyError(
             f"{name_some(topics)} was created by another client; it was left unchanged.",
             cause="brokers create topics automatically for producers and consumers, or another tool did",
-            next_command="kafka-topics --alter, or delete it and run kadmin recreate again",
+            next_command="kadmin recreate ID, after the topic was deleted; or kafka-topics --alter",
         )
     )
 

@@ -73,7 +73,7 @@ def decode_record(packed: bytes, operation_id: str) -> OperationRecord:
     if value.pop("min_reader", RECORD_VERSION + 1) > RECORD_VERSION:
         raise NotCompletedError(
             f"Operation {operation_id} was written by another version of kadmin.",
-            next_command="use the version of kadmin that started it",
+            next_command="use the version that started it",
         )
     value["kind"] = OperationKind(value["kind"])
     value["author"] = Author(**value["author"])

@@ -62,7 +62,12 @@ class AuditedThrottle:
         if self.runner:
             return "kadmin status"
         if self.origin is Origin.LEFT_OVER:
-            return f"kadmin throttle clear --{self.entity.partition('/')[0][:-1]} {self.entity.partition('/')[2]}"
+            kind, _, name = self.entity.partition("/")
+            return (
+                f"kadmin throttle clear --topic {name}"
+                if kind == "topics"
+                else f"kadmin throttle clear --broker {name}"
+            )
         return None if self.operation_id is None else f"kadmin resume {self.operation_id}"
 
 

@@ -52,13 +52,14 @@ def check_deletion(plan: DeletionPlan, world: World | None, policy: Policy | Non
 
 
 def _too_many(plan: DeletionPlan, policy: Policy | None) -> Iterator[Diagnostic]:
-    count, most = len(plan.topics), None if policy is None else policy.max_topics
-    if count > plan.allow_more_than:
-        message = f"{count} topics are to be deleted, more than {plan.allow_more_than}"
-        hint = f"set spec.allow.more_than: {count} if this is meant"
+    number, most = len(plan.topics), None if policy is None else policy.max_topics
+    are = "1 topic is" if number == 1 else f"{number} topics are"
+    if number > plan.allow_more_than:
+        message = f"{are} to be deleted, more than {plan.allow_more_than}"
+        hint = f"set spec.allow.more_than: {number} if this is meant"
         yield Diagnostic(codes.TOO_MANY_TOPICS, message, hint, field=_TOPICS)
-    if most is not None and count > most:
-        message = f"{count} topics are to be deleted, more than the policy's max_topics {most}"
+    if most is not None and number > most:
+        message = f"{are} to be deleted, more than the policy's max_topics {most}"
         yield Diagnostic(codes.TOO_MANY_TOPICS, message, "divide it into several plans", field=_TOPICS)
 
 

@@ -122,6 +122,8 @@ def test_a_policy_bounds_what_a_plan_allows_itself() -> None:
         ),
     )
     assert check(many, policy=Policy(max_topics=2)) == ()
+    (none,) = check(plan("a"), policy=Policy(max_topics=0))
+    assert none.message == "1 topic is to be deleted, more than the policy's max_topics 0"
 
 
 def test_bytes_to_be_lost_count_every_copy() -> None:

@@ -88,13 +88,13 @@ CLAIMS = (
         "unused_copy_after_a_restart",
         "A broker holds a copy of a reassignment that was cancelled while it was away, and is restarted: that copy",
         _by_version(*["stays on disk"] * 6),
-        "`cancel --now` and `doctor` do not advise a restart; a folder deleted while the broker is stopped stays away.",
+        "`doctor` advises no restart alone: a folder that is deleted while its broker is stopped stays away.",
     ),
     Claim(
         "unused_copy_assigned_and_taken_away",
         "The partition of such a copy is assigned to that broker, and taken away from it: the copy",
         _by_version(*["removed"] * 6),
-        "`cancel --now` and `doctor` advise it: apply a plan that adds the broker, then `kadmin rollback`.",
+        "`doctor` advises it, too: apply a plan that adds the broker, then `kadmin rollback`.",
     ),
     Claim(
         "unknown_target_broker",

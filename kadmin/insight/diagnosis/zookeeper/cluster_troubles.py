@@ -132,7 +132,7 @@ def _copies(evidence: Evidence) -> Iterator[Finding]:
         znode=TOPICS,
         evidence=(
             *(f"{broker}: {name_some(names, most=10)}" for broker, names in unused.items()),
-            "restarting the brokers does not remove them; a reassignment to these brokers and kadmin rollback do",
+            "a restart does not remove them; a reassignment to these brokers does, followed by kadmin rollback",
         ),
     )
 

@@ -1,0 +1,107 @@
+"""Every command that a message of kadmin names can be typed: it exists, with these options and arguments."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from support.cli.in_process import command, every_command
+from typer.core import TyperCommand
+
+from kadmin.cli.context import with_address
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PACKAGE = Path(__file__).parents[2] / "kadmin"
+COMMANDS = every_command()
+NAMES = {name.partition(" ")[0] for name in COMMANDS if name}
+OPTIONS = {option for each in COMMANDS.values() for parameter in each.params for option in parameter.opts}
+VALUE = "VALUE"
+"""What takes the place of a value that is known only when the message is written."""
+NAMED = re.compile(r"\bkadmin (?=[a-z])((?:(?!, |; |: | \(|\)|$).)*)")
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
+PLACEHOLDER = re.compile(r"[A-Z]+|/|.*VALUE.*|.*[.].*")
+OF_OTHER_TOOLS = {"--alter", "--describe", "--bootstrap-server", "--no-four-letter-words", "--help"}
+NAMES_OF_PROGRAMS = {"validate", "propose rebalance"}
+"""What kadmin calls itself where Spark, GitHub or JUnit show it."""
+
+
+def templates() -> Iterator[tuple[str, str, bool]]:
+    """Yield place and text of every string in the package, and whether it is the `next_command` of an error."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        following = {
+            id(part)
+            for call in ast.walk(tree)
+            if isinstance(call, ast.Call)
+            for keyword in call.keywords
+            if keyword.arg == "next_command"
+            for part in ast.walk(keyword.value)
+        }
+        apart = {id(part) for text in ast.walk(tree) if isinstance(text, ast.JoinedStr) for part in text.values}
+        apart |= {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings
+        for node in ast.walk(tree):
+            if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and id(node) not in apart):
+                text = text_of(node)
+                if text is not None:
+                    yield f"{path.relative_to(PACKAGE)}:{node.lineno}", text, id(node) in following
+
+
+def text_of(node: ast.expr) -> str | None:
+    if isinstance(node, ast.JoinedStr):
+        return "".join(str(part.value) if isinstance(part, ast.Constant) else VALUE for part in node.values)
+    return node.value.replace("{}", VALUE) if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+TEMPLATES = list(templates())
+LINES = sorted(
+    {
+        (place, found[1].rstrip(". "))
+        for place, text, following in TEMPLATES
+        if not place.startswith("cli/examples.py")
+        for found in NAMED.finditer(text)
+        if following or (found[1].partition(" ")[0] in NAMES and found[1] not in NAMES_OF_PROGRAMS)
+    }
+)
+OF_ERRORS = sorted({text for _, text, following in TEMPLATES if following and "kadmin " in text})
+
+
+@pytest.mark.parametrize(("place", "line"), LINES, ids=[f"{place}: {line}" for place, line in LINES])
+def test_every_command_that_a_message_names_can_be_typed(
+    place: str, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[str] = []
+    monkeypatch.setenv("KADMIN_ZOOKEEPER", "zk:2181")
+    monkeypatch.setattr(TyperCommand, "invoke", lambda _self, context: ran.append(context.command_path))
+    answer = command(*shlex.split(line.replace(VALUE, "1")))
+    assert (answer.status, answer.err) == (0, ""), place
+    name = ran[0].partition(" ")[2]
+    given = shlex.split(line)[len(name.split()) :]
+    assert [word for word in given if word[0] != "-" and not PLACEHOLDER.fullmatch(word)] in ([], ["plan"]), place
+
+
+@pytest.mark.parametrize("text", OF_ERRORS)
+def test_every_command_that_an_error_names_gets_the_address_that_was_typed(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("KADMIN_ZOOKEEPER", raising=False)
+    monkeypatch.setattr(TyperCommand, "invoke", lambda *_: None)
+    for found in NAMED.finditer(with_address(text, "zk1:2181/kafka")):
+        answer = command(*shlex.split(found[1].replace(VALUE, "1")))
+        assert (answer.status, answer.err) == (0, "")
+
+
+def test_every_option_that_an_error_advises_exists() -> None:
+    unknown = {
+        (place, option)
+        for place, text, following in TEMPLATES
+        if following
+        for option in OPTION.findall(text)
+        if option not in OPTIONS | OF_OTHER_TOOLS
+    }
+    assert unknown == set()
