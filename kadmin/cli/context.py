@@ -86,7 +86,8 @@ def require_cluster(zookeeper: str | None) -> str:
     """Return the address of the cluster; raises UsageError where neither it nor a snapshot was given."""
     if zookeeper is None:
         raise UsageError(
-            "A cluster or a snapshot is needed.", next_command="add --zookeeper CONNECT, or --inventory DIR"
+            "A cluster or a snapshot is needed.",
+            next_command="add -z CONNECT (or set KADMIN_ZOOKEEPER), or --inventory DIR",
         )
     return zookeeper
 

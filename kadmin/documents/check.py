@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from kadmin.diagnostics import Diagnostic, Location
 from kadmin.documents.events import MOST_FAULTS, Reading, assemble
 from kadmin.documents.explain import amount_problem, code_of
 from kadmin.documents.json_text import json_events, plain_value
+from kadmin.documents.kafka_entries import kafka_file_of
 from kadmin.documents.kinds import build
 from kadmin.documents.places import PlaceFinder
 from kadmin.documents.placing import Unplaced, place
@@ -96,7 +98,11 @@ def read(data: bytes, source: str, schemas: SchemaSet | None = None) -> Checked:
         return Checked(source, "", None, None, (error.diagnostic,))
     reading = _read(text, source)
     found = [Unplaced(each, _first(each)) for each in reading.faults]
-    if reading.complete:
+    if reading.complete and _is_json(text, source) and (kafka_file := kafka_file_of(reading.value)) is not None:
+        message = f"this is a JSON file of Kafka's tools ({kafka_file}), not a document of kadmin"
+        hint = f"kadmin convert {shlex.quote(source)} --to plan --out plan.yaml"
+        found.append(Unplaced(Diagnostic(codes.KIND, message, hint)))
+    elif reading.complete:
         found.extend(_schema_problems(reading.value, reading.blind, schemas))
     document = None
     if not found and reading.value["kind"] != "ClusterInventory":

@@ -37,6 +37,11 @@ _AMOUNTS: dict[str, Callable[[str], int | float]] = {
     "duration": parse_duration,
     "percentage": parse_percent,
 }
+_WITHIN: dict[str, dict[str, Callable[[str], int | float]]] = {
+    "throttle": {"rate": parse_rate, "finish_in": parse_duration},
+    "tolerance": {"bytes": parse_percent},
+}
+"""Mappings that are often written as the amount that belongs into them, with its field."""
 _TOKEN = re.compile(r"[^\s,\[\]{}#]+")
 _UNIT_MISSING = "has no unit"
 
@@ -65,7 +70,19 @@ def amount_problem(violation: SchemaViolation) -> tuple[str, str] | None:
 
 def hint_of(violation: SchemaViolation, line: str, column: int) -> str | None:
     """Return the hint; where it says to quote a value, with the value from the line."""
+    if violation.rule == "type" and isinstance(violation.instance, str):
+        for field, parse in _WITHIN.get(violation.title, {}).items():
+            if _is_amount(parse, violation.instance):
+                return f"write {{{field}: {violation.instance}}}"
     if violation.hint != QUOTE_IT:
         return violation.hint
     token = _TOKEN.match(line, column - 1)
     return f'{QUOTE_IT}: "{token[0]}"' if token else "write a value"
+
+
+def _is_amount(parse: Callable[[str], int | float], text: str) -> bool:
+    try:
+        parse(text)
+    except ValueError:
+        return False
+    return True

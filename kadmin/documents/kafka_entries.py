@@ -1,7 +1,8 @@
-"""What is wrong with entries of Kafka's own files that the schema of a plan does not cover."""
+"""Kafka's own files: which one a value is, and what is wrong with its entries beyond the schema of a plan."""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from kadmin.diagnostics import Diagnostic
@@ -16,6 +17,28 @@ if TYPE_CHECKING:
     from kadmin.diagnostics import Field
 
 _ANY_LOG_DIR = "any"
+_OF_REASSIGNMENTS = frozenset({"replicas", "log_dirs"})
+
+
+class KafkaFile(StrEnum):
+    """What a JSON file of Kafka's tools can be."""
+
+    REASSIGNMENT = "a reassignment"
+    ELECTION = "an election"
+    TOPICS_TO_MOVE = "topics to move"
+
+
+def kafka_file_of(value: object) -> KafkaFile | None:
+    """Return which file of Kafka's tools the value is, None for every other value."""
+    if not isinstance(value, dict) or "kind" in value:
+        return None
+    if "topics" in value:
+        return KafkaFile.TOPICS_TO_MOVE
+    entries = value.get("partitions")
+    if not isinstance(entries, list):
+        return None
+    replicas = any(isinstance(entry, dict) and not entry.keys().isdisjoint(_OF_REASSIGNMENTS) for entry in entries)
+    return KafkaFile.REASSIGNMENT if replicas else KafkaFile.ELECTION
 
 
 def note(code: str, message: str, hint: str | None, field: Field, *, at_key: bool = False) -> Unplaced:

@@ -22,7 +22,15 @@ from kadmin.diagnostics import Diagnostic, Location
 from kadmin.documents.events import assemble
 from kadmin.documents.explain import code_of
 from kadmin.documents.json_text import json_events, plain_value
-from kadmin.documents.kafka_entries import key_notes, log_dir_notes, note, root_notes, topic_notes
+from kadmin.documents.kafka_entries import (
+    KafkaFile,
+    kafka_file_of,
+    key_notes,
+    log_dir_notes,
+    note,
+    root_notes,
+    topic_notes,
+)
 from kadmin.documents.parse import refusal_of
 from kadmin.documents.places import PlaceFinder
 from kadmin.documents.placing import Unplaced, by_place, place
@@ -62,7 +70,6 @@ _SHAPES = (
     'topics to move {"version":1,"topics":[{"topic":"foo"}]}, '
     "and the output of kafka-reassign-partitions --generate"
 )
-_OF_REASSIGNMENTS = frozenset({"replicas", "log_dirs"})
 _FIELDS = ("topic", "partition")
 _ELECTION_SCHEMA = ("PreferredReplicaElection", "preferred-replica-election")
 
@@ -209,15 +216,15 @@ def _value(section: _Section) -> Any:  # noqa: ANN401 - any JSON value
 
 def _reader(value: object) -> Callable[[_Section, Any], KafkaDocument]:
     """Return the function that reads the file of Kafka's tools that the value is."""
-    if not isinstance(value, dict) or "kind" in value:
-        return _refuse
-    if "topics" in value:
-        return _topics_to_move
-    entries = value.get("partitions")
-    if not isinstance(entries, list):
-        return _refuse
-    replicas = any(isinstance(entry, dict) and not entry.keys().isdisjoint(_OF_REASSIGNMENTS) for entry in entries)
-    return _reassignment if replicas else _election
+    match kafka_file_of(value):
+        case KafkaFile.REASSIGNMENT:
+            return _reassignment
+        case KafkaFile.ELECTION:
+            return _election
+        case KafkaFile.TOPICS_TO_MOVE:
+            return _topics_to_move
+        case None:
+            return _refuse
 
 
 def _refuse(section: _Section, value: object) -> NoReturn:

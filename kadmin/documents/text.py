@@ -19,6 +19,7 @@ _BOMS_OTHER = {
     b"\xff\xfe": "UTF-16",
     b"\xfe\xff": "UTF-16",
 }
+_SHOWN = {"\t": "\N{RIGHTWARDS ARROW}"}
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 # C0 and C1 controls but tab and line ends; Unicode's own line ends, which YAML 1.1 and 1.2 treat differently;
 # the byte order mark inside a text, and noncharacters. YAML forbids most of them, and no name has any.
@@ -84,10 +85,8 @@ def lines_of(text: str) -> list[str]:
 
 
 def printable(text: str) -> str:
-    """Replace what a terminal or reader would act on, one character by one, so that columns stay."""
-    return "".join(
-        char if char.isprintable() else " " if char == "\t" else "\N{REPLACEMENT CHARACTER}" for char in text
-    )
+    """Replace what a terminal or reader would act on, one character by one, so that columns stay; a tab by an arrow."""
+    return "".join(char if char.isprintable() else _SHOWN.get(char, "\N{REPLACEMENT CHARACTER}") for char in text)
 
 
 def _mark_of_byte(data: bytes, offset: int) -> Mark:

@@ -50,7 +50,7 @@ def yaml_events(text: str) -> Iterator[Event]:
                     return
                 begun = True
     except yaml.MarkedYAMLError as error:  # the one kind that is left: what its reader refuses is no text here
-        yield _syntax_error(error)
+        yield _syntax_error(error, text)
 
 
 _SECOND = Diagnostic(
@@ -112,8 +112,11 @@ def _short(text: str) -> str:
     return show(text)[1:].removesuffix('"')
 
 
-def _syntax_error(error: yaml.MarkedYAMLError) -> Event:
+def _syntax_error(error: yaml.MarkedYAMLError, text: str) -> Event:
     mark: Any = error.problem_mark
-    parts = [_short(part) for part in (error.context, error.problem) if part]
-    fault = Diagnostic(codes.SYNTAX, f"not well-formed YAML: {', '.join(parts)}")
+    if text[mark.index : mark.index + 1] == "\t":
+        fault = Diagnostic(codes.SYNTAX, "not well-formed YAML: a tab in the indentation", "indent with spaces")
+    else:
+        parts = [_short(part) for part in (error.context, error.problem) if part]
+        fault = Diagnostic(codes.SYNTAX, f"not well-formed YAML: {', '.join(parts)}")
     return EventKind.STOP, fault, mark.line + 1, mark.column + 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kadmin.diagnostics import Diagnostic
@@ -16,13 +17,16 @@ from kadmin.plan.rules import check, missing_everywhere
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
     from kadmin.documents import Checked
     from kadmin.inventory.model import Inventory
     from kadmin.plan.model import Document
     from kadmin.plan.rules import World
     from kadmin.schema import SchemaSet
+
+
+APPLIED = "applied"
+"""The name of folders that keep plans after they were applied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,23 +46,31 @@ def validate_files(
     """Validate files by their names and bytes, or the error of one that cannot be read.
 
     `directory` is an inventory; where that cannot be read, it is one more file with a problem. The policy switches
-    diagnostics, except those that keep documents from being compared with the inventory.
+    diagnostics, except those that keep documents from being compared with the inventory. Documents in a folder APPLIED,
+    or below one, have been applied: they are checked by their schemas alone.
     """
     read_files = [_read(name, data, schemas) for name, data in files]
+    proposed = [each for each in read_files if not is_applied(each.source)]
     inventory, broken = _read_inventory(directory)
     fits = _Fits(inventory, policy)
     found: list[Diagnostic] = []
     unchecked = [problem for each in broken for problem in each.problems]
     for each in read_files:
         found.extend(each.problems)
+    for each in proposed:
         if each.document is not None:
             fit, nameless = fits.check(each.document)
             found.extend(each.place(fit))
             unchecked.extend(each.place(nameless))
-    found.extend(check_together(read_files))
+    found.extend(check_together(proposed))
     everything = (*read_files, *broken)
     ordered = in_order([*switched(found, policy), *unchecked], [each.source for each in everything])
     return Validation(everything, tuple(ordered))
+
+
+def is_applied(name: str) -> bool:
+    """Whether a file is in a folder APPLIED or below one, by its name as the user gave it."""
+    return APPLIED in Path(name).parent.parts
 
 
 def _read(name: str, data: bytes | InvalidInputError, schemas: SchemaSet | None) -> Checked:

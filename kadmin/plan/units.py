@@ -117,7 +117,10 @@ def _parse(text: str, *, per_second: bool) -> int:
     if match is None:
         raise ValueError(f"{_shown(text)} is not a {what}; write for example 50MB{suffix}")
     if not match["unit"]:
-        raise ValueError(f"{_shown(text)} has no unit: {match['number']}MB{suffix} or {match['number']}kB{suffix}?")
+        number = match["number"]
+        small = "." in number or int(number) < _FACTORS["kB"]
+        meant = [f"{number}MB", f"{number}kB"] if small else [format_size(int(number))]
+        raise ValueError(f"{_shown(text)} has no unit: {' or '.join(f'{each}{suffix}' for each in meant)}?")
     if match["unit"] not in _SPELLINGS:
         raise ValueError(f"unknown unit {match['unit']!r} in {_shown(text)}; {UNITS_HINT}")
     if per_second != bool(match["per"]):

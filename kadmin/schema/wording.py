@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from kadmin.errors import name_some
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 QUOTE_IT = "quote it"
 
 _LONGEST_SHOWN = 60
+_MOST_LISTED = 10
 _KINDS = {
     "object": "a mapping",
     "array": "a list",
@@ -90,6 +93,8 @@ def _schema(error: ValidationError) -> dict[str, Any]:
 
 
 def _type(error: ValidationError) -> Iterator[SchemaViolation]:
+    if "enum" in _schema(error):  # which lists what may be written
+        return
     expected = _items(error.validator_value) or [error.validator_value]
     found = "this is null" if error.instance is None else _PYTHON_KINDS.get(type(error.instance), "a value")
     wanted = " or ".join(_KINDS.get(kind, kind) for kind in expected)
@@ -136,10 +141,11 @@ def _not_allowed(error: ValidationError) -> Iterator[SchemaViolation]:
     allowed = [error.validator_value] if error.validator == "const" else _items(error.validator_value)
     names = [str(value) for value in allowed]
     close = difflib.get_close_matches(str(error.instance)[:_LONGEST_SHOWN], names, n=1)
-    listed = ", ".join(value if isinstance(value, str) else json.dumps(value) for value in allowed)
+    listed = name_some((value if isinstance(value, str) else json.dumps(value) for value in allowed), most=_MOST_LISTED)
     hint = f"did you mean {close[0]}?" if close and len(allowed) > 1 else None
-    one_of = "one of " if len(allowed) > 1 else ""
-    yield _violation(error, f"{show(error.instance)} is not {one_of}{listed}", hint)
+    found, field = show(error.instance), _schema(error).get("title", "this")
+    message = f"{field} is one of {listed}, not {found}" if len(allowed) > 1 else f"{found} is not {listed}"
+    yield _violation(error, message, hint)
 
 
 def _malformed(error: ValidationError) -> Iterator[SchemaViolation]:
@@ -168,8 +174,10 @@ def _repeated(error: ValidationError) -> Iterator[SchemaViolation]:
 
 
 def _exactly_one(error: ValidationError) -> Iterator[SchemaViolation]:
+    if not isinstance(error.instance, dict):  # its type is a violation of its own
+        return
     names = [name for branch in _items(error.validator_value) for name in branch.get("required", ())]
-    found = [name for name in names if isinstance(error.instance, dict) and name in error.instance]
+    found = [name for name in names if name in error.instance]
     given = f"here are {' and '.join(found)}" if found else "here is none"
     yield _violation(error, f"exactly one of {', '.join(names)} is needed; {given}")
 

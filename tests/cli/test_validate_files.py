@@ -75,6 +75,15 @@ def test_a_folder_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pyte
     assert (refused.status, "this cannot be read: Permission denied" in refused.out) == (3, True)
 
 
+def test_the_summary_counts_the_plans_that_were_applied(plans: Path) -> None:
+    (plans / "b07-partition-twice.yaml").unlink()
+    (plans / "b11-collision.yaml").unlink()
+    (plans / "applied").mkdir()
+    (plans / "good.yml").rename(plans / "applied" / "good.yml")
+    done = kadmin("validate", ".", cwd=plans)
+    assert (done.returncode, done.stdout) == (0, "2 files (1 applied, checked by the schema alone): no problem\n")
+
+
 def test_a_folder_is_everything_below_it(plans: Path) -> None:
     """What a check of `plans` does not look at would pass: folders in folders, endings in capitals, links back up."""
     (plans / "team" / "more").mkdir(parents=True)

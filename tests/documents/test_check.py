@@ -21,6 +21,7 @@ from kadmin.documents import (
 )
 from kadmin.documents.events import EventKind
 from kadmin.documents.json_text import json_events, plain_value
+from kadmin.documents.kafka_files import parse_kafka_file
 from kadmin.documents.text import MOST_BYTES
 from kadmin.errors import InvalidInputError
 from kadmin.plan import codes
@@ -36,6 +37,7 @@ from kadmin.plan.model import (
     ThrottleSpec,
     WaveLimits,
 )
+from kadmin.report.problems.text import problems_text
 
 if TYPE_CHECKING:
     from kadmin.diagnostics import Diagnostic
@@ -71,6 +73,12 @@ kind: TopicDeletion
 spec: {topics: [old-events], layout: children, allow: {internal: false, protected: false, active_consumers: false, \
 offline_replicas: false, deletion_disabled: false, more_than: 10}}
 """
+
+
+TAB, ARROW = "\t", "\N{RIGHTWARDS ARROW}"
+RATES = "units are B/s, kB/s, MB/s, GB/s, TB/s (powers of 1000) and KiB/s, MiB/s, GiB/s, TiB/s (powers of 1024)"
+A_MAPPING = '"{}" is a string; a mapping belongs here'
+ELECT = "elect is one of at_end, after_each_wave, none"
 
 
 def _codes(problems: tuple[Diagnostic, ...]) -> list[str]:
@@ -128,6 +136,54 @@ def test_three_ways_to_name_an_election(spec: str, expected: tuple[object, ...])
     plan, _ = check_document(f"kind: PreferredReplicaElection\nspec: {spec}\n".encode(), "plan.yaml")
     assert isinstance(plan, ElectionPlan)
     assert (plan.partitions, plan.topics, plan.all_partitions) == expected
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ("{throttle: {rate: 5000000}, partitions: []}", (codes.NO_UNIT, "'5000000' has no unit: 5MB/s?", RATES)),
+        ("{throttle: 5MB/s, partitions: []}", (codes.WRONG_TYPE, A_MAPPING.format("5MB/s"), "write {rate: 5MB/s}")),
+        ("{throttle: 6h, partitions: []}", (codes.WRONG_TYPE, A_MAPPING.format("6h"), "write {finish_in: 6h}")),
+        ("{throttle: fast, partitions: []}", (codes.WRONG_TYPE, A_MAPPING.format("fast"), None)),
+        ("{elect: 3, partitions: []}", (codes.NOT_ALLOWED, f"{ELECT}, not 3", None)),
+        ("{elect: atend, partitions: []}", (codes.NOT_ALLOWED, f'{ELECT}, not "atend"', "did you mean at_end?")),
+    ],
+)
+def test_one_mistake_is_one_problem_with_what_to_write(spec: str, expected: tuple[str, str, str | None]) -> None:
+    _, problems = check_document(f"kind: PartitionReassignment\nspec: {spec}\n".encode(), "plan.yaml")
+    assert [(each.code, each.message, each.hint) for each in problems] == [expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("spec:\n\tthrottle: 1\n", (2, 1)),
+        ("spec:\n  a: é\n  \tb: 2\n", (3, 3)),
+        ("spec:\n  -\ta: 1\n    b: 2\n", (2, 4)),
+    ],
+)
+def test_a_tab_in_the_indentation_is_named_and_shown(text: str, place: tuple[int, int]) -> None:
+    _, (problem,) = check_document(text.encode(), "plan.yaml")
+    assert (problem.code, problem.location.line, problem.location.column) == (codes.SYNTAX, *place)
+    assert (problem.message, problem.hint) == ("not well-formed YAML: a tab in the indentation", "indent with spaces")
+    line = text.splitlines()[place[0] - 1]
+    assert f"{place[0]} | {line.replace(TAB, ARROW)}\n" in problems_text({"plan.yaml": text}, [problem], 80)
+
+
+@pytest.mark.parametrize(
+    ("text", "which"),
+    [
+        ('{"version":1,"partitions":[{"topic":"a","partition":0,"replicas":[1]}]}', "a reassignment"),
+        ('{"partitions":[{"topic":"a","partition":0}]}', "an election"),
+        ('{"version":1,"topics":[{"topic":"a"}]}', "topics to move"),
+    ],
+)
+def test_a_file_of_kafkas_tools_is_named_with_the_command_that_converts_it(text: str, which: str) -> None:
+    _, (problem,) = check_document(text.encode(), "my plans/moves.json")
+    assert (problem.code, problem.location.line) == (codes.KIND, 1)
+    assert problem.message == f"this is a JSON file of Kafka's tools ({which}), not a document of kadmin"
+    assert problem.hint == "kadmin convert 'my plans/moves.json' --to plan --out plan.yaml"
+    assert parse_kafka_file(text.encode(), "moves.json")
 
 
 def test_no_partitions_mean_nothing_to_do() -> None:

@@ -56,4 +56,4 @@ def test_what_no_document_may_hold_is_told_by_its_number() -> None:
 
 
 def test_what_a_terminal_would_act_on_is_replaced_sign_by_sign() -> None:
-    assert printable("a\tb\x1b[31mé\u202e\n") == "a b\ufffd[31mé\ufffd\ufffd"
+    assert printable("a\tb\x1b[31mé\u202e\n") == "a\N{RIGHTWARDS ARROW}b\ufffd[31mé\ufffd\ufffd"

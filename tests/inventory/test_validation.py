@@ -34,6 +34,22 @@ def found(text: str, directory: Path) -> list[Diagnostic]:
     return list(validate_files([("plan.yaml", text.encode())], Policy(), directory).diagnostics)
 
 
+MOVES = b"kind: PartitionReassignment\nspec: {partitions: [{topic: of-eastern, partition: 0, replicas: [2, 1]}]}\n"
+
+
+def test_applied_plans_are_not_compared_with_plans_and_clusters_of_now(fleet: Path) -> None:
+    names = ["plans/applied/1.yaml", "plans/applied/2025/2.yaml", "plans/3.yaml"]
+    applied = validate_files([(name, MOVES) for name in names], Policy())
+    assert applied.diagnostics == ()
+    both = validate_files([("plans/applied.yaml", MOVES), ("plans/3.yaml", MOVES)], Policy())
+    assert [each.code for each in both.diagnostics] == [codes.PARTITION_IN_TWO_PLANS]
+    stale = MOVES.replace(b"replicas", b"current: [7, 8], replicas")
+    now = validate_files([("plans/3.yaml", stale), ("plans/applied/3.yaml", stale)], Policy(), fleet)
+    assert {each.location.file for each in now.diagnostics} == {"plans/3.yaml"}
+    broken = validate_files([("plans/applied/3.yaml", b"kind: PartitionReassignment\n")], Policy())
+    assert [each.code for each in broken.diagnostics] == [codes.MISSING_FIELD]
+
+
 def request(spec: str, cluster_id: str | None = None) -> str:
     metadata = "" if cluster_id is None else f"metadata: {{cluster_id: {cluster_id}}}\n"
     return f"kind: RebalanceRequest\n{metadata}spec: {spec}\n"

@@ -45,6 +45,8 @@ def test_rates() -> None:
     ("text", "said"),
     [
         ("10", r"'10' has no unit: 10MB or 10kB\?"),
+        ("10.5", r"'10.5' has no unit: 10.5MB or 10.5kB\?"),
+        ("1000", r"'1000' has no unit: 1kB\?"),
         ("10XB", "unknown unit 'XB' in '10XB'; units are B, kB"),
         ("10mb", "unknown unit 'mb'"),
         ("10Mb", "unknown unit 'Mb'"),
@@ -66,6 +68,8 @@ def test_bad_sizes(text: str, said: str) -> None:
 def test_bad_rates() -> None:
     with pytest.raises(ValueError, match=r"has no unit: 50MB/s or 50kB/s\?"):
         parse_rate("50")
+    with pytest.raises(ValueError, match=r"'5000000' has no unit: 5MB/s\?"):
+        parse_rate("5000000")
     with pytest.raises(ValueError, match="'50MB' is not a rate; write 50MB/s"):
         parse_rate("50MB")
 

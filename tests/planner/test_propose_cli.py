@@ -302,7 +302,7 @@ REFUSALS = [
         "partition nowhere-0",
     ),
     ("kind: RebalanceRequest\nspec: {replication_factor: {'*': 4}}\n", 9, "RF 4 over 3 racks: topics topic-00000"),
-    ("kind: RebalanceRequest\nspec: {racks: often}\n", 3, "is not one of strict"),
+    ("kind: RebalanceRequest\nspec: {racks: often}\n", 3, "racks is one of strict, relaxed, ignore"),
     ("kind: RebalanceRequest\nspec: {free: {broker: 1, bytes: 900TB}}\n", 9, "could go elsewhere: brokers 1"),
     ("kind: RebalanceRequest\nmetadata: {cluster_id: other}\nspec: {}\n", 4, "cluster other"),
     ("kind: TopicDeletion\nspec: {topics: [a]}\n", 3, "not a RebalanceRequest"),

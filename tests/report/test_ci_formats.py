@@ -61,7 +61,7 @@ def files_of(found: Sequence[Diagnostic]) -> list[str]:
 
 
 def clean(file: str) -> str:
-    return file.replace("\udcff", "\N{REPLACEMENT CHARACTER}").replace("\t", " ")
+    return file.replace("\udcff", "\N{REPLACEMENT CHARACTER}").replace("\t", "\N{RIGHTWARDS ARROW}")
 
 
 @given(problems)
@@ -69,7 +69,11 @@ def test_sarif_is_what_its_official_schema_asks_for(found: list[Diagnostic]) -> 
     log = json.loads(sarif(files_of(found), found))
     assert [error.message for error in SARIF_SCHEMA.iter_errors(log)] == []
     run = log["runs"][0]
-    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    described = run["tool"]["driver"]["rules"]
+    rules = [rule["id"] for rule in described]
+    pages = [f"docs/codes.md#{code.lower()}" for code in rules]
+    assert [rule["helpUri"] for rule in described] == [f"urn:kadmin:{page}" for page in pages]
+    assert all(rule["help"]["text"].startswith(page) for rule, page in zip(described, pages, strict=True))
     for problem, result in zip(found, run["results"], strict=True):
         place = result["locations"][0]["physicalLocation"]
         assert result["ruleId"] == rules[result["ruleIndex"]] == problem.code

@@ -22,13 +22,13 @@ MOST_BYTES = 1_000_000
 
 def annotation_lines(files: Sequence[str], problems: Sequence[Diagnostic]) -> str:
     """Return one workflow command per problem, and the summary as the last line."""
-    return "\n".join([*(_annotation(problem) for problem in problems), summary(len(files), problems)])
+    return "\n".join([*(_annotation(problem) for problem in problems), summary(files, problems)])
 
 
 def step_summary(files: Sequence[str], problems: Sequence[Diagnostic]) -> str:
     """Return Markdown for `$GITHUB_STEP_SUMMARY`: every problem, where the annotations of a step are limited to ten."""
     errors, _ = tally(problems)
-    lines = [f"### kadmin validate: {'failed' if errors else 'passed'}", "", summary(len(files), problems)]
+    lines = [f"### kadmin validate: {'failed' if errors else 'passed'}", "", summary(files, problems)]
     if problems:
         lines += ["", "| place | code | problem | hint |", "|---|---|---|---|"]
         rows = list(_rows(problems[:MOST_ROWS]))

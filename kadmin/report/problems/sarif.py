@@ -14,24 +14,35 @@ if TYPE_CHECKING:
 
     from kadmin.diagnostics import Diagnostic
 
+_DOCS = "urn:kadmin:"
+"""What makes a page of the repository an absolute URI (SARIF 2.1.0, 3.49.12), as in the `$id` of the schemas."""
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 
 def sarif(files: Sequence[str], problems: Sequence[Diagnostic]) -> str:
     """Return one run with a result per problem; columns count characters."""
     rules = sorted({problem.code for problem in problems})
-    described = [{"id": code, "shortDescription": {"text": _message(TABLE[code].meaning)}} for code in rules]
     results = [
         _result(problem, rules.index(problem.code), fingerprint)
         for problem, fingerprint in zip(problems, fingerprints(problems), strict=True)
     ]
     run = {
-        "tool": {"driver": {"name": "kadmin", "rules": described}},
+        "tool": {"driver": {"name": "kadmin", "rules": [_rule(code) for code in rules]}},
         "columnKind": "unicodeCodePoints",
         "artifacts": [{"location": {"uri": _uri(file)}} for file in files],
         "results": results,
     }
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
+
+
+def _rule(code: str) -> dict[str, Any]:
+    page = f"docs/codes.md#{code.lower()}"
+    return {
+        "id": code,
+        "shortDescription": {"text": _message(TABLE[code].meaning)},
+        "help": {"text": f"{page} has an example of it, and one without it."},
+        "helpUri": f"{_DOCS}{page}",
+    }
 
 
 def _result(problem: Diagnostic, rule: int, fingerprint: str) -> dict[str, Any]:

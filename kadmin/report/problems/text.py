@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from kadmin.documents import lines_of, printable
 from kadmin.errors import count
+from kadmin.inventory.validation import is_applied
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from kadmin.diagnostics import Diagnostic
 
@@ -24,7 +25,7 @@ def problems_text(texts: Mapping[str, str], problems: Sequence[Diagnostic], widt
         name: lines_of(text) for name, text in texts.items() if any(each.location.file == name for each in problems)
     }
     paragraphs = ["\n".join(_paragraph(problem, lines[problem.location.file], width)) for problem in problems]
-    return "\n".join([*paragraphs, summary(len(texts), problems)])
+    return "\n".join([*paragraphs, summary(texts, problems)])
 
 
 def problems_answer(files: Iterable[str], problems: Sequence[Diagnostic]) -> dict[str, Any]:
@@ -96,8 +97,10 @@ def _clip(line: str, position: int, room: int) -> tuple[str, int]:
     return f"{before}{shown}{after}", len(before) + caret
 
 
-def summary(files: int, problems: Sequence[Diagnostic]) -> str:
-    """Return `2 files: 1 error, 0 warnings`; `files` is how many were read."""
+def summary(files: Collection[str], problems: Sequence[Diagnostic]) -> str:
+    """Return `2 files: 1 error, 0 warnings`; `files` are the names of those that were read."""
     errors, warnings = tally(problems)
     found = f"{count(errors, 'error')}, {count(warnings, 'warning')}" if problems else "no problem"
-    return f"{count(files, 'file')}: {found}"
+    applied = sum(map(is_applied, files))
+    alone = f" ({applied} applied, checked by the schema alone)" if applied else ""
+    return f"{count(len(files), 'file')}{alone}: {found}"
