@@ -68,7 +68,7 @@ def status_says(cluster: Cluster, text: str) -> bool:
 def test_an_admin_node_of_another_tool_is_superseded(cluster: Cluster, tmp_path: Path) -> None:
     with node_in_flight(cluster) as topic:
         found = cluster.kadmin("doctor", "-o", "json")
-        remedies = [each["hint"] for each in json.loads(found.out)["findings"] if each["code"] == "foreign-node"]
+        remedies = [each["remedy"] for each in json.loads(found.out)["findings"] if each["trouble"] == "foreign-node"]
         assert all("kadmin cancel --foreign" in remedy for remedy in remedies)
         assert remedies
         options: tuple[str | Path, ...] = ()
@@ -106,7 +106,9 @@ def test_a_reassignment_through_the_brokers_is_ended_through_them(cluster: Clust
         admin.alter_partition_reassignments({KafkaTopicPartition(topic, 0): [3, 4]})
         wait_until(lambda: bool(cluster.state(topic).topics[topic].adding_replicas), 30)
         found = cluster.kadmin("doctor", "-o", "json")
-        remedies = [each["hint"] for each in json.loads(found.out)["findings"] if each["code"] == "api-reassignment"]
+        remedies = [
+            each["remedy"] for each in json.loads(found.out)["findings"] if each["trouble"] == "api-reassignment"
+        ]
         assert "kadmin cancel --foreign" in remedies[0]
         ended = cluster.kadmin("cancel", "--foreign", "--yes")
         assert ended.status == 0, ended.err
@@ -133,6 +135,7 @@ def test_a_topic_deleted_and_a_foreign_move_in_mid_run_are_told_within_ten_secon
         cluster.raw.create(f"/kafka/admin/delete_topics/{gone}", b"")
         wait_until(lambda: cluster.get(f"/brokers/topics/{gone}") is None, 60)
         wait_until(lambda: status_says(cluster, f"{gone}-0: deleted"), TOLD_S)
+        wait_until(lambda: status_says(cluster, f"another tool reassigns {theirs}-0"), TOLD_S)
         assert runner.poll() is None, "the rest of the wave is followed to its end"
         assert cluster.kadmin("cancel", "--foreign", "--yes").status == 5, "the runner holds the lock"
         cluster.throttle(kept, None)

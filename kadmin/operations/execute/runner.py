@@ -282,7 +282,7 @@ class Runner:
     def _on_wait(self, wait: Wait, observed: Observed) -> None:
         if observed.request is None:
             self._watch_others()
-            self._keep_in_status(wait.warning or "")
+            self._keep_in_status("; ".join(filter(None, (wait.warning, _names_others(self._others)))))
         if not self._cancelling(observed.request):
             self._progress(observed, wait.reason)
         elif wait.reason != self._noted:
@@ -301,8 +301,7 @@ class Runner:
         self._look_around_at = clock.now() + max(LOOK_AROUND_S, 10 * (clock.now() - began))
         if foreign != self._others:
             self._others = foreign
-            wait = "the next wave waits until they are done" if foreign else "no more"
-            self._note(f"another tool reassigns {name_some(foreign) or 'partitions'}: {wait}")
+            self._note(_names_others(foreign) or "no other tool reassigns partitions any more")
 
     def _keep_in_status(self, warning: str) -> None:
         # Without this, `status` would not know what the runner tells.
@@ -337,3 +336,7 @@ class Runner:
             cause=reason,
             next_command=f"kadmin resume {operation_id}",
         )
+
+
+def _names_others(foreign: tuple[TopicPartition, ...]) -> str:
+    return f"another tool reassigns {name_some(foreign)}; the next wave waits until they are done" if foreign else ""
