@@ -16,7 +16,7 @@ anything else                                             Finish: failed, with t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from kadmin.errors import BusyError, NotCompletedError, count, name_some
@@ -39,6 +39,14 @@ class CancellationWork(ListedWork):
     """Reassignments to end, as recorded: `replicas` are the original ones, `current` those when it was recorded."""
 
     targets: tuple[PartitionTarget, ...]
+
+    @property
+    def ended(self) -> tuple[PartitionTarget, ...]:
+        """The reassignments that are ended: `replicas` are those that they would have added."""
+        return tuple(
+            replace(each, replicas=tuple(broker for broker in each.current or () if broker not in each.replicas))
+            for each in self.targets
+        )
 
     def listed(self) -> tuple[TopicPartition, ...]:
         """Return the partitions."""

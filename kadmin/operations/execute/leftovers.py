@@ -11,26 +11,28 @@ from kadmin.operations.record.record import StepKind
 from kadmin.plan.units import readable_size
 
 if TYPE_CHECKING:
-    from kadmin.cluster.model import Assignment
+    from collections.abc import Sequence
+
     from kadmin.operations.context import Context
     from kadmin.operations.decide.actions import Observed
+    from kadmin.plan.model import PartitionTarget
 
 _REMOVAL_S = 5.0
 _ASKING_S = 20.0
 """Longest time that asking the brokers for their disks takes."""
 
 
-def copies_left(context: Context, placed: Assignment, observed: Observed) -> str:
+def copies_left(context: Context, targets: Sequence[PartitionTarget], observed: Observed) -> str:
     """Name the added copies that are still on disk, or why that is unknown; empty where there are none.
 
-    `placed` are the replicas that the cancelled moves led to. Kafka from 2.6 on, up to some 3.x, ignores its own
-    request to remove a copy that had not caught up. A broker that is not alive keeps its copies in every version.
+    Kafka from 2.6 on, up to some 3.x, ignores its own request to remove a copy that had not caught up. A broker that
+    is not alive keeps its copies in every version.
     """
     clock, state = context.clock, observed.state
     cancelled = {p for step in observed.steps if step.kind is StepKind.CANCEL for p in step.partitions}
     if not cancelled or clock.until - clock.now() < _ASKING_S:
         return ""
-    added = {broker for partition, replicas in placed.items() if partition in cancelled for broker in replicas}
+    added = {broker for target in targets if target.partition in cancelled for broker in target.replicas}
     away = sorted(added - set(state.brokers))
     unknown = f"; brokers that are not alive may keep unused copies: {name_some(away)}" if away else ""
     give_up = clock.now() + _REMOVAL_S

@@ -34,7 +34,7 @@ from kadmin.operations.decide.stop_request import stopped
 from kadmin.operations.execute.follow import Loop, follow
 from kadmin.operations.execute.leftovers import copies_left
 from kadmin.operations.record.holder import LostLockError
-from kadmin.operations.record.record import Channel, OperationState, OperationStatus, Step, StepKind
+from kadmin.operations.record.record import Channel, OperationState, OperationStatus, Step, StepKind, published_by
 from kadmin.operations.record.stop_request import Stop
 from kadmin.operations.throttles.operation import Throttling
 
@@ -65,7 +65,6 @@ class Runner:
         self._steps: tuple[Step, ...] = ()
         self._answered: StopRequest | None = None
         self._noted = ""
-        self._in_status = ""
         self._others: tuple[TopicPartition, ...] = ()
         self._throttling = Throttling(context, record, work)
         self._started_at = context.clock.now()
@@ -115,10 +114,12 @@ class Runner:
         if not named <= topics:
             state = context.backend.read(topics | named)
         self._steps = context.operations.steps(operation_id, self._steps)
-        published = tuple(step for step in self._steps if step.kind is not StepKind.THROTTLE)
-        observed = Observed(state, published, request, context.backend.unchanged_means_rejected)
+        steps = published_by(self._steps)
+        observed = Observed(state, steps, request, context.backend.unchanged_means_rejected)
         self._remember(observed)
         self._answer(request)
+        if request is None:
+            self._watch_others()
         return observed
 
     @staticmethod
@@ -247,9 +248,12 @@ class Runner:
         if self._cancelling(observed.request):
             if finish.error is not None:
                 raise finish.error
-            finish = stopped(observed.request, finish.message + self._copies_left(observed))
+            targets = self._work.targets if isinstance(self._work, ReassignmentWork) else ()
+            left = copies_left(self._context, targets, observed)
+            finish = stopped(observed.request, finish.message + left)
         elif isinstance(self._work, CancellationWork) and finish.error is None:
-            finish = replace(finish, message=finish.message + self._copies_left(observed))
+            left = copies_left(self._context, self._work.ended, observed)
+            finish = replace(finish, message=finish.message + left)
         if finish.state is not OperationState.RUNNING:
             # First: while the operation is unfinished, any machine can still remove the throttle.
             self._under_lock(lambda lease: self._throttling.take_down(lease, "kadmin throttle clear"))
@@ -257,16 +261,6 @@ class Runner:
         if finish.error is not None:
             raise finish.error
         return finish.message
-
-    def _copies_left(self, observed: Observed) -> str:
-        match self._work:
-            case ReassignmentWork():
-                placed = {target.partition: target.replicas for target in self._work.targets}
-            case CancellationWork():
-                placed = {each.partition: each.current for each in self._work.targets if each.current is not None}
-            case _:
-                placed = {}
-        return copies_left(self._context, placed, observed)
 
     def _set_status(self, status: OperationStatus) -> None:
         operations, operation_id = self._context.operations, self._record.operation_id
@@ -280,9 +274,6 @@ class Runner:
             write(self._lease)
 
     def _on_wait(self, wait: Wait, observed: Observed) -> None:
-        if observed.request is None:
-            self._watch_others()
-            self._keep_in_status("; ".join(filter(None, (wait.warning, _names_others(self._others)))))
         if not self._cancelling(observed.request):
             self._progress(observed, wait.reason)
         elif wait.reason != self._noted:
@@ -301,13 +292,11 @@ class Runner:
         self._look_around_at = clock.now() + max(LOOK_AROUND_S, 10 * (clock.now() - began))
         if foreign != self._others:
             self._others = foreign
-            self._note(_names_others(foreign) or "no other tool reassigns partitions any more")
-
-    def _keep_in_status(self, warning: str) -> None:
-        # Without this, `status` would not know what the runner tells.
-        if warning != self._in_status:
-            self._in_status = warning
-            self._set_status(OperationStatus(OperationState.RUNNING, self._context.clock.timestamp(), warning))
+            said = f"another tool reassigns {name_some(foreign)}; the next wave waits until they are done"
+            self._note(said if foreign else "no other tool reassigns partitions any more")
+            # `status` reads the topics of the operation alone.
+            message = said if foreign else ""
+            self._set_status(OperationStatus(OperationState.RUNNING, clock.timestamp(), message))
 
     def _progress(self, observed: Observed, reason: str) -> None:
         found = self._work.tally(observed, self._memory)
@@ -336,7 +325,3 @@ class Runner:
             cause=reason,
             next_command=f"kadmin resume {operation_id}",
         )
-
-
-def _names_others(foreign: tuple[TopicPartition, ...]) -> str:
-    return f"another tool reassigns {name_some(foreign)}; the next wave waits until they are done" if foreign else ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kadmin.operations.decide import decide, remember
 from kadmin.operations.decide.actions import Advance, Finish, Memory, Observed, Wait
 from kadmin.operations.decide.kinds import work_of
-from kadmin.operations.record.record import OperationKind, OperationState, current_throttle
+from kadmin.operations.record.record import OperationKind, OperationState, current_throttle, published_by
 
 if TYPE_CHECKING:
     from kadmin.operations.context import Context
@@ -69,7 +69,7 @@ class StatusReader:
         backend = self._context.backend
         state = backend.read(work.topics())
         steps = self._context.operations.steps(operation_id)
-        observed = Observed(state, steps, unchanged_means_rejected=backend.unchanged_means_rejected)
+        observed = Observed(state, published_by(steps), unchanged_means_rejected=backend.unchanged_means_rejected)
         now = self._context.clock.now()
         memory = remember(self._memories.get(operation_id, Memory()), observed, now)
         while isinstance(action := decide(work, observed, memory, now), Advance):
@@ -81,7 +81,7 @@ class StatusReader:
 
 def _waits_for(action: Action) -> str:
     if isinstance(action, Wait):
-        return action.reason
+        return action.warning or action.reason
     if isinstance(action, Finish) and action.error is not None:
         error = action.error
         return error.message if error.cause is None else f"{error.message} ({error.cause})"

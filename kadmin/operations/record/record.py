@@ -225,6 +225,11 @@ class Listing:
         return "interrupted" if interrupted else self.status.state.value
 
 
+def published_by(steps: Iterable[Step]) -> tuple[Step, ...]:
+    """Return the steps that asked the controller for something: all but the changes of the throttle."""
+    return tuple(step for step in steps if step.kind is not StepKind.THROTTLE)
+
+
 def current_throttle(record: OperationRecord, steps: Iterable[Step]) -> ThrottleRecord | None:
     """Return the throttle of an operation with the changes that its steps made; None where it has none."""
     throttle = record.throttle

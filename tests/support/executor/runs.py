@@ -27,6 +27,7 @@ from kadmin.operations.execute import apply as service
 from kadmin.operations.execute import cancel_foreign as cancellation
 from kadmin.operations.execute import change_throttle as throttling
 from kadmin.operations.execute import takeover
+from kadmin.operations.reading.status import StatusReader
 from kadmin.operations.record.record import OperationState
 from kadmin.operations.repair import rollback as undo
 from kadmin.operations.throttles.by_hand import plan_clear, write_planned
@@ -158,6 +159,16 @@ def change_throttle(rate: int) -> Command:
         assert operation is not None
         written = throttling.change_throttle(context, operation, rate, 0)
         return service.Outcome(operation, f"changed: {sorted(written.changes)}")
+
+    return command
+
+
+def status() -> Command:
+    """`kadmin status`: what the unfinished operation waits for."""
+
+    def command(context: Context) -> service.Outcome:
+        (found,) = StatusReader(context).read().operations
+        return service.Outcome(found.listing.operation_id, found.waits_for)
 
     return command
 
