@@ -9,7 +9,7 @@ import typer
 
 from kadmin.cli import options
 from kadmin.cli.context import open_context, require_cluster
-from kadmin.cli.inputs import read_plan, read_policy, read_sizes, write_text
+from kadmin.cli.inputs import read_facts, read_plan, read_policy, read_sizes, write_text
 from kadmin.cli.output import answer
 
 
@@ -47,16 +47,17 @@ def diff(
 
     if html is not None:
         require_renderer()
-    plan, known, rules = read_plan(file), read_sizes(sizes), read_policy(policy)
+    plan, rules = read_plan(file), read_policy(policy)
     if inventory is not None:
         from kadmin.operations.reading.preview import preview_snapshot
 
-        preview = preview_snapshot(plan, inventory, known, rules)
+        preview = preview_snapshot(plan, inventory, read_sizes(sizes), rules)
     else:
         from kadmin.operations.execute.live import preview_live
 
+        given = read_facts(sizes)
         with open_context(require_cluster(zookeeper), timeout_s=timeout) as context:
-            preview = preview_live(context, plan, known, rules, with_sizes=html is not None)
+            preview = preview_live(context, plan, given, rules)
     if html is not None:
         from kadmin.report.pages.reports import plan_report
 

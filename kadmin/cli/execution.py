@@ -12,18 +12,16 @@ from kadmin.cli.output import answer
 from kadmin.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kadmin.cluster.model import TopicPartition
     from kadmin.operations.context import Context
     from kadmin.operations.execute.apply import Outcome
+    from kadmin.plan.facts import ClusterFacts
     from kadmin.plan.model import Plan, Policy, ThrottleSpec
 
 
 def execute(
     context: Context,
     plan: Plan,
-    sizes: Mapping[TopicPartition, int],
+    given: ClusterFacts,
     lock_timeout: float,
     output: options.OutputFormat,
     *,
@@ -36,13 +34,13 @@ def execute(
     from kadmin.operations.execute.apply import apply, prepare
     from kadmin.report.plans.text import diff_text
 
-    preview = prepare(context, plan, sizes, policy, throttle)
+    preview = prepare(context, plan, given, policy, throttle)
     if output is options.OutputFormat.HUMAN and not preview.examination.refusals:
         typer.echo(diff_text(plan, preview.examination), err=True)
     outcome = preview.settled(dry_run=dry_run)
     if outcome is None:
         _confirm(plan, yes=yes)
-        outcome = apply(context, plan, sizes, lock_timeout, policy, throttle)
+        outcome = apply(context, plan, given, lock_timeout, policy, throttle)
     return outcome
 
 

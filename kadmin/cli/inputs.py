@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kadmin.cluster.model import Replicas, TopicPartition
+    from kadmin.plan.facts import ClusterFacts
     from kadmin.plan.model import Plan, Policy, RebalanceRequest, RecreationPlan, ThrottleSpec
 
 _Document = TypeVar("_Document")
@@ -127,6 +128,21 @@ def read_sizes(path: Path | None) -> Mapping[TopicPartition, int]:
     from kadmin.cluster.kafka.log_dirs_file import parse_log_dirs_json
 
     return {} if path is None else parse_log_dirs_json(_read(path).decode("utf-8", errors="replace"))
+
+
+def read_facts(sizes: Path | None, inventory: Path | None = None) -> ClusterFacts:
+    """Read the facts that go with a live cluster: those of a snapshot, and bytes per partition, which take precedence.
+
+    What neither has is asked of the brokers later.
+    """
+    from kadmin.plan.facts import ClusterFacts
+
+    known = read_sizes(sizes)
+    if inventory is None:
+        return ClusterFacts(sizes=known)
+    from kadmin.inventory import facts_of, read_inventory
+
+    return facts_of(read_inventory(inventory).single(), known)
 
 
 def read_figures(path: Path, cluster_id: str | None) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ import typer
 from kadmin.cli import options
 from kadmin.cli.context import open_context
 from kadmin.cli.execution import answer_outcome, ask, execute
-from kadmin.cli.inputs import read_origin, read_plan, read_policy, read_sizes, read_throttle
+from kadmin.cli.inputs import read_facts, read_origin, read_plan, read_policy, read_throttle
 from kadmin.errors import UsageError, count, name_some
 
 ForeignOption: TypeAlias = Annotated[
@@ -32,6 +32,7 @@ def apply(
     *,
     dry_run: options.DryRun = False,
     yes: options.Yes = False,
+    inventory: options.GivenInventory = None,
     sizes: options.Sizes = None,
     throttle: Annotated[
         str | None,
@@ -49,13 +50,13 @@ def apply(
     """
     from kadmin.plan.model import ReassignmentPlan
 
-    plan, known, rules = read_plan(file), read_sizes(sizes), read_policy(policy)
+    plan, given, rules = read_plan(file), read_facts(sizes, inventory), read_policy(policy)
     pace = None if throttle is None else read_throttle(rate=throttle)
     if pace is not None and not isinstance(plan, ReassignmentPlan):
         raise UsageError("--throttle goes with a PartitionReassignment.", next_command="leave --throttle out")
     with open_context(zookeeper, timeout_s=timeout, story=output) as context:
         outcome = execute(
-            context, plan, known, lock_timeout, output, policy=rules, throttle=pace, dry_run=dry_run, yes=yes
+            context, plan, given, lock_timeout, output, policy=rules, throttle=pace, dry_run=dry_run, yes=yes
         )
     answer_outcome(output, outcome)
 
@@ -181,6 +182,7 @@ def rollback(
     *,
     dry_run: options.DryRun = False,
     yes: options.Yes = False,
+    inventory: options.GivenInventory = None,
     sizes: options.Sizes = None,
     timeout: options.Timeout = None,
     lock_timeout: options.LockTimeout = 0,
@@ -189,8 +191,8 @@ def rollback(
     """Restore the replicas that an operation's partitions had before it."""
     from kadmin.operations.repair.rollback import plan_rollback
 
-    known = read_sizes(sizes)
+    given = read_facts(sizes, inventory)
     with open_context(zookeeper, timeout_s=timeout, story=output) as context:
         plan = plan_rollback(context, operation_id)
-        outcome = execute(context, plan, known, lock_timeout, output, dry_run=dry_run, yes=yes)
+        outcome = execute(context, plan, given, lock_timeout, output, dry_run=dry_run, yes=yes)
     answer_outcome(output, outcome)

@@ -50,6 +50,10 @@ Inventory: TypeAlias = Annotated[
     Path | None,
     typer.Option("--inventory", metavar="DIR", help="Use this snapshot instead of the live cluster."),
 ]
+GivenInventory: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--inventory", metavar="DIR", help="Take bytes per partition and capacities from this snapshot."),
+]
 Sizes: TypeAlias = Annotated[
     Path | None,
     typer.Option("--sizes", metavar="FILE", help="Bytes per partition: the output of kafka-log-dirs --describe."),

@@ -61,6 +61,7 @@ def recreate(
     Their records are lost. A topic that exists is not touched (exit code 5).
     """
     from kadmin.errors import count
+    from kadmin.plan.facts import ClusterFacts
 
     with open_context(zookeeper, timeout_s=timeout, story=output) as context:
         plan = _recipe(context, recipe)
@@ -68,7 +69,7 @@ def recreate(
             write_plan(out, plan)
             typer.echo(f"{out}: {count(len(plan.recipes), 'topic')}")
             return
-        outcome = execute(context, plan, {}, lock_timeout, output, dry_run=dry_run, yes=yes)
+        outcome = execute(context, plan, ClusterFacts(), lock_timeout, output, dry_run=dry_run, yes=yes)
     answer_outcome(output, outcome)
 
 

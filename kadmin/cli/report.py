@@ -10,13 +10,11 @@ import typer
 from kadmin.cli import options
 from kadmin.cli.context import open_context, require_cluster
 from kadmin.cli.deadline import alarm
-from kadmin.cli.inputs import read_figures, read_plan, read_policy, read_sizes, write_text
+from kadmin.cli.inputs import read_facts, read_figures, read_plan, read_policy, read_sizes, write_text
 from kadmin.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kadmin.cluster.model import TopicPartition
+    from kadmin.plan.facts import ClusterFacts
 
 
 def report(
@@ -54,15 +52,16 @@ def report(
     from kadmin.report.pages.html import require_renderer
 
     require_renderer()
-    known = read_sizes(sizes)
     if inventory is not None:
         if what is None:
             raise UsageError("A snapshot needs a plan.", next_command=f"kadmin report PLAN --inventory {inventory}")
         with alarm(timeout):
-            text = _plan_report(Path(what), inventory, known, policy, figures)
+            text = _plan_report(Path(what), inventory, sizes, policy, figures)
     else:
         _require_operation(what, zookeeper, figures)
-        text = _operation_report(what, zookeeper, known, options.READ_TIMEOUT_S if timeout is None else timeout)
+        text = _operation_report(
+            what, zookeeper, read_facts(sizes), options.READ_TIMEOUT_S if timeout is None else timeout
+        )
     if out is None:
         typer.echo(text, nl=False)
         return
@@ -83,23 +82,19 @@ def _require_operation(what: str | None, zookeeper: str | None, figures: Path | 
         )
 
 
-def _plan_report(
-    path: Path, folder: Path, known: Mapping[TopicPartition, int], policy: Path | None, figures: Path | None
-) -> str:
+def _plan_report(path: Path, folder: Path, sizes: Path | None, policy: Path | None, figures: Path | None) -> str:
     from kadmin.operations.reading.preview import preview_snapshot
     from kadmin.report.pages.reports import plan_report
 
     plan, rules = read_plan(path), read_policy(policy)
-    preview = preview_snapshot(plan, folder, known, rules)
+    preview = preview_snapshot(plan, folder, read_sizes(sizes), rules)
     found = None if figures is None else read_figures(figures, preview.state.cluster_id)
     return plan_report(str(path), preview, found)
 
 
-def _operation_report(
-    operation_id: str | None, zookeeper: str | None, known: Mapping[TopicPartition, int], timeout_s: float
-) -> str:
+def _operation_report(operation_id: str | None, zookeeper: str | None, given: ClusterFacts, timeout_s: float) -> str:
     from kadmin.operations.execute.live import review_operation
     from kadmin.report.pages.reports import operation_report
 
     with open_context(require_cluster(zookeeper), timeout_s=timeout_s) as context:
-        return operation_report(review_operation(context, operation_id, known))
+        return operation_report(review_operation(context, operation_id, given))

@@ -10,7 +10,7 @@ import typer
 
 from kadmin.cli import options
 from kadmin.cli.context import open_context
-from kadmin.cli.inputs import read_sizes
+from kadmin.cli.inputs import read_facts
 from kadmin.cli.output import answer
 
 
@@ -33,15 +33,15 @@ def snapshot(
 ) -> None:
     """Write the inventory of a live cluster: its brokers and partitions.
 
-    The planner and every command with --inventory read it. Bytes per partition are asked of the brokers (Kafka 1.1
-    and later) unless --sizes gives them.
+    The planner and every command with --inventory read it. Bytes per partition that --sizes does not give are asked of
+    the brokers (Kafka 1.1 and later).
     """
     from kadmin.inventory import write_inventory
     from kadmin.operations.reading.snapshot import take_snapshot
     from kadmin.report.cluster.snapshot import snapshot_answer, snapshot_text
 
-    known = read_sizes(sizes) if sizes is not None else None
+    given = read_facts(sizes)
     with open_context(zookeeper, timeout_s=timeout) as context:
-        taken = take_snapshot(context, known)
+        taken = take_snapshot(context, given)
     write_inventory(taken.inventory, out, table.value)
     answer(output, lambda: snapshot_text(taken, out), lambda: snapshot_answer(taken, out))

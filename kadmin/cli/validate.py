@@ -13,7 +13,7 @@ import typer
 from kadmin.cli import options
 from kadmin.cli.deadline import bounded
 from kadmin.cli.files import find_files, path_of
-from kadmin.cli.inputs import read_document, read_policy, write_text, writing
+from kadmin.cli.inputs import read_document, read_policy, read_sizes, write_text, writing
 from kadmin.errors import InvalidInputError, UsageError
 
 if TYPE_CHECKING:
@@ -58,7 +58,9 @@ SchemaDirOption: TypeAlias = Annotated[
 @bounded
 def validate(
     files: FilesArgument,
+    *,
     inventory: InventoryOption = None,
+    sizes: options.Sizes = None,
     policy: options.Policy = None,
     output_format: FormatOption = ValidateFormat.HUMAN,
     out: OutOption = None,
@@ -68,8 +70,10 @@ def validate(
     from kadmin.inventory.validation import validate_files
     from kadmin.report.problems.text import tally
 
-    found = validate_files(_read(files), read_policy(policy), inventory, _schemas(schema_dir))
-    _refuse_to_replace(out, [file.source for file in found.files], policy, inventory)
+    if sizes is not None and inventory is None:
+        raise UsageError("--sizes goes with --inventory.", next_command="add --inventory DIR")
+    found = validate_files(_read(files), read_policy(policy), inventory, _schemas(schema_dir), read_sizes(sizes))
+    _refuse_to_replace(out, [*(file.source for file in found.files), *filter(None, (policy, sizes))], inventory)
     answer = _render(output_format, found)
     if out is not None:
         write_text(out, f"{answer}\n")
@@ -80,11 +84,11 @@ def validate(
     return InvalidInputError.exit_code if tally(found.diagnostics)[0] else 0
 
 
-def _refuse_to_replace(out: Path | None, names: Sequence[str], policy: Path | None, inventory: Path | None) -> None:
+def _refuse_to_replace(out: Path | None, names: Sequence[str | Path], inventory: Path | None) -> None:
     """Raise UsageError where the answer would be written over what it is about."""
     if out is None:
         return
-    read: list[str | Path] = [*names, *filter(None, (policy,))]
+    read = [*names]
     if inventory is not None:
         from kadmin.inventory import inventory_files
 

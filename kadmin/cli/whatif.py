@@ -9,12 +9,12 @@ import typer
 
 from kadmin.cli import options
 from kadmin.cli.context import open_context, require_cluster
-from kadmin.cli.inputs import read_plan, read_sizes
+from kadmin.cli.inputs import read_facts, read_plan, read_sizes
 from kadmin.cli.output import answer
 from kadmin.errors import UsageError
 
 if TYPE_CHECKING:
-    from kadmin.operations.reading.preview import SizedState
+    from kadmin.plan.rules import World
 
 whatif_app = typer.Typer(help="Predict what a loss of brokers or a plan would do.")
 
@@ -61,7 +61,7 @@ def lose(
     named = [_broker_id(each) for given in broker or () for each in given.split(",")]
     found = _read(zookeeper, inventory, sizes, timeout)
     lost = brokers_lost(found.state, named, rack or ())
-    placements = placements_of(found.state, found.sizes, unclean=unclean, min_insync=min_insync_replicas)
+    placements = placements_of(found.state, found.facts.sizes, unclean=unclean, min_insync=min_insync_replicas)
     loss = predict_loss(placements, found.state.brokers, lost)
     answer(output, lambda: loss_text(lost, loss), lambda: loss_answer(lost, loss))
 
@@ -90,26 +90,26 @@ def plan_(
     found = _read(zookeeper, inventory, sizes, timeout)
     state = found.state
     require_fitting(plan, state)
-    before = placements_of(state, found.sizes, unclean=unclean, min_insync=min_insync_replicas)
+    before = placements_of(state, found.facts.sizes, unclean=unclean, min_insync=min_insync_replicas)
     after = planned(plan, before, state)
     change = compare(before, after, state.brokers, state.brokers)
     losses = single_losses(before, state.brokers), single_losses(after, state.brokers)
     answer(output, lambda: plan_text(change, *losses), lambda: plan_answer(change, *losses))
 
 
-def _read(zookeeper: str | None, inventory: Path | None, sizes: Path | None, timeout_s: float) -> SizedState:
-    known = None if sizes is None else read_sizes(sizes)
+def _read(zookeeper: str | None, inventory: Path | None, sizes: Path | None, timeout_s: float) -> World:
     if inventory is not None:
         from kadmin.operations.reading.preview import read_snapshot
 
-        return read_snapshot(inventory, known or {})
+        return read_snapshot(inventory, read_sizes(sizes))
     from kadmin.cluster.names import escaped
     from kadmin.operations.execute.live import read_live
 
+    given = read_facts(sizes)
     with open_context(require_cluster(zookeeper), timeout_s=timeout_s) as context:
-        found = read_live(context, known)
-    if found.unavailable is not None:
-        typer.echo(f"bytes per partition are unknown: {escaped(found.unavailable)}", err=True)
+        found = read_live(context, given)
+    for reason in found.why_unsized:
+        typer.echo(escaped(reason), err=True)
     return found
 
 

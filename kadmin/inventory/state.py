@@ -84,23 +84,24 @@ _PLACE = "the list of partitions that were being reassigned"
 _NO_FACTS = ("the inventory does not say which groups use a topic, nor whether the brokers delete topics",)
 
 
-def facts_of(cluster: ClusterInventory) -> ClusterFacts:
-    """Return the facts that checks need beside the state."""
+def facts_of(cluster: ClusterInventory, sizes: Mapping[TopicPartition, int] | None = None) -> ClusterFacts:
+    """Return the facts that checks need beside the state; `sizes`, in bytes, take precedence."""
     return ClusterFacts(
         consumers=cluster.facts.consumers,
-        sizes=_known(cluster, "size_bytes"),
+        sizes={**_known(cluster, "size_bytes"), **(sizes or {})},
         inbound=_known(cluster, "bytes_in_per_s"),
         capacities={row.broker_id: row.capacity_bytes for row in cluster.brokers if row.capacity_bytes is not None},
         deletion_enabled=cluster.facts.delete_topic_enable,
         topics_create_themselves=cluster.facts.auto_create_topics_enable,
         unavailable=_NO_FACTS if cluster.facts == KafkaFacts() else cluster.facts.unavailable,
+        cluster_id=cluster.cluster_id,
     )
 
 
-def world_of(cluster: ClusterInventory) -> World:
-    """Return a cluster as the rules compare documents with it."""
+def world_of(cluster: ClusterInventory, sizes: Mapping[TopicPartition, int] | None = None) -> World:
+    """Return a cluster as the rules compare documents with it; `sizes`, in bytes, take precedence."""
     dead = {row.broker_id: row.rack for row in cluster.brokers if row.alive is False}
-    return World(state_of(cluster), facts_of(cluster), dead)
+    return World(state_of(cluster), facts_of(cluster, sizes), dead)
 
 
 def _reassignment(cluster: ClusterInventory) -> PendingRequest | None:

@@ -18,6 +18,7 @@ from kadmin.plan.rules import check, missing_everywhere
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from kadmin.cluster.model import TopicPartition
     from kadmin.documents import Checked
     from kadmin.inventory.model import Inventory
     from kadmin.plan.model import Document
@@ -42,17 +43,19 @@ def validate_files(
     policy: Policy,
     directory: Path | None = None,
     schemas: SchemaSet | None = None,
+    sizes: Mapping[TopicPartition, int] | None = None,
 ) -> Validation:
     """Validate files by their names and bytes, or the error of one that cannot be read.
 
-    `directory` is an inventory; where that cannot be read, it is one more file with a problem. The policy switches
-    diagnostics, except those that keep documents from being compared with the inventory. Documents in a folder APPLIED,
-    or below one, have been applied: they are checked by their schemas alone.
+    `directory` is an inventory; where that cannot be read, it is one more file with a problem. `sizes`, in bytes, take
+    precedence over those of its only cluster; raises UsageError for a fleet. The policy switches diagnostics, except
+    those that keep documents from being compared with the inventory. Documents in a folder APPLIED, or below one, have
+    been applied: they are checked by their schemas alone.
     """
     read_files = [_read(name, data, schemas) for name, data in files]
     proposed = [each for each in read_files if not is_applied(each.source)]
     inventory, broken = _read_inventory(directory)
-    fits = _Fits(inventory, policy)
+    fits = _Fits(inventory, policy, sizes or {})
     found: list[Diagnostic] = []
     unchecked = [problem for each in broken for problem in each.problems]
     for each in read_files:
@@ -92,11 +95,13 @@ def _read_inventory(directory: Path | None) -> tuple[Inventory | None, tuple[Che
 class _Fits:
     """Checks documents by the rules on the clusters of an inventory that they are about."""
 
-    def __init__(self, inventory: Inventory | None, policy: Policy) -> None:
+    def __init__(self, inventory: Inventory | None, policy: Policy, sizes: Mapping[TopicPartition, int]) -> None:
+        if sizes and inventory is not None:
+            inventory.single()
         self._policy = policy
         self._fleet = inventory is not None and inventory.fleet
         clusters = {} if inventory is None else inventory.clusters
-        self._worlds = {name: world_of(cluster) for name, cluster in clusters.items()}
+        self._worlds = {name: world_of(cluster, sizes) for name, cluster in clusters.items()}
 
     def check(self, document: Document) -> tuple[tuple[Diagnostic, ...], tuple[Diagnostic, ...]]:
         """Return what is wrong, and what keeps a document of a fleet from being about one of its clusters."""

@@ -87,7 +87,7 @@ FEWER_RACKS: Final = _code("KA044", "A reassignment puts a partition on fewer ra
 OTHER_CLUSTER: Final = _code(
     "KA045", "The document is for another cluster, or does not say for which cluster of a fleet.", StalePlanError
 )
-OVER_CAPACITY: Final = _code("KA046", "A broker would hold more bytes than its capacity.", None)
+OVER_CAPACITY: Final = _code("KA046", "A broker would hold more bytes than its capacity.", StalePlanError)
 LEADERS_CONCENTRATED: Final = _code(
     "KA047", "A broker would lead more than twice its even share of the partitions.", None
 )
@@ -142,3 +142,8 @@ INFEASIBLE: Final = _code("KA065", "No plan can satisfy the request; only the pl
 
 # A plan against an inventory or a live cluster.
 RACKS_LOST: Final = _code("KA066", "A reassignment puts partitions on fewer racks, with or without the waiver.", None)
+
+# The waves of a plan against the disks of a cluster.
+NO_ROOM: Final = _code(
+    "KA070", "A broker has too little room on disk for the copies that it would get.", StalePlanError
+)

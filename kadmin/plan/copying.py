@@ -8,7 +8,7 @@ longer held back, but still counted, which is why a rate below it never lets the
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import NO_LEADER
@@ -60,6 +60,16 @@ def throttle_of(
     rate = _rate(target, every, busiest, state, inbound)
     seconds = tuple(None if size is None else size / rate for size in busiest)
     return Throttle(rate, throttled(every, rate), seconds, _warnings(every, rate, state, inbound))
+
+
+def sized(
+    waves: Iterable[Iterable[PartitionTarget]], sizes: Mapping[TopicPartition, int]
+) -> list[list[PartitionTarget]]:
+    """Return waves with the sizes, in bytes, of targets that have none."""
+    return [
+        [each if each.size_bytes is not None else replace(each, size_bytes=sizes.get(each.partition)) for each in wave]
+        for wave in waves
+    ]
 
 
 def _rate(

@@ -15,16 +15,20 @@ if TYPE_CHECKING:
 class ClusterFacts:
     """Facts that guards ask for.
 
-    `sizes` are bytes per partition, `capacities` bytes per broker; `inbound` is what producers write to a partition, in
-    bytes per second. `consumers` maps a topic to the groups that use it. `deletion_enabled` and
+    `cluster_id` is that of the inventory that they come from. `sizes` are bytes per partition, `capacities` bytes per
+    broker, `usable` the bytes that each broker that was asked can still write; `inbound` is what producers write to a
+    partition, in bytes per second. `consumers` maps a topic to the groups that use it. `deletion_enabled` and
     `topics_create_themselves` are delete.topic.enable and auto.create.topics.enable of the brokers. `unavailable` says
-    what the brokers did not answer, and why.
+    what the brokers did not answer, and why; `disks_unavailable` says so of their disks.
     """
 
     consumers: Mapping[str, Sequence[str]] = field(default_factory=dict)
     sizes: Mapping[TopicPartition, int] = field(default_factory=dict)
     inbound: Mapping[TopicPartition, float] = field(default_factory=dict)
     capacities: Mapping[int, int] = field(default_factory=dict)
+    usable: Mapping[int, int | None] = field(default_factory=dict)
     deletion_enabled: bool | None = None
     topics_create_themselves: bool | None = None
     unavailable: tuple[str, ...] = ()
+    disks_unavailable: tuple[str, ...] = ()
+    cluster_id: str | None = None

@@ -28,6 +28,7 @@ from kadmin.operations.context import Clock
 from kadmin.operations.execute import apply as service
 from kadmin.operations.zookeeper.backend import zookeeper_context
 from kadmin.operations.zookeeper.paths import Paths
+from kadmin.plan.facts import ClusterFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -109,7 +110,8 @@ def run(cluster: SimpleController, plan: Path, tell: Callable[[Event], None], un
     """Apply a plan with calls that give up after CALL_S in place of 15 s."""
     with Store.connect(cluster.connect, timeout_s=CALL_S, session_timeout_s=4.0, until=until) as store:
         context = zookeeper_context(store, Paths(), Clock(until), tell)
-        return service.apply(context, parse_document(plan.read_bytes(), "plan"), {}, 0)  # type: ignore[arg-type] # a plan
+        document = parse_document(plan.read_bytes(), "plan")
+        return service.apply(context, document, ClusterFacts(), 0)  # type: ignore[arg-type] # a plan
 
 
 def test_f10_a_quorum_that_is_lost_and_comes_back_is_waited_for(

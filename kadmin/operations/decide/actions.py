@@ -102,7 +102,9 @@ class AskListening:
 
 @dataclass(frozen=True, slots=True)
 class AskHealth:
-    """Read the whole cluster and compare its health with the one on record, before the next wave."""
+    """Before the next wave, compare the cluster's health with the one on record, and its disks with `waves` to come."""
+
+    waves: tuple[tuple[PartitionTarget, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)

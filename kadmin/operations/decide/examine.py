@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from kadmin.errors import name_some
 from kadmin.operations.decide.deletion import DeletionWork
 from kadmin.operations.decide.election import ElectionWork
 from kadmin.operations.decide.reassignment import ReassignmentWork
@@ -21,8 +22,8 @@ from kadmin.plan.election import electable, off_preferred, scope_of
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import DeletionPlan, Elect, ElectionPlan, Policy, ReassignmentPlan, RecreationPlan
 from kadmin.plan.progress import Progress, judge
-from kadmin.plan.rules import World, check, refusals_of, refuses
-from kadmin.plan.waves import ZOOKEEPER_LIMITS
+from kadmin.plan.rules import World, check, check_room, refusals_of, refuses
+from kadmin.plan.waves import ZOOKEEPER_LIMITS, added
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,9 +71,8 @@ def examine(
     world = World(state, facts or ClusterFacts(), live=True, publish=publish)
     found = check(plan, world, policy or Policy())
     refusing = [each for each in found if refuses(each)]
-    examination = Examination(
-        refusals_of(refusing), None, warnings=tuple(each.message for each in found if not refuses(each))
-    )
+    warnings = [each.message for each in found if not refuses(each)]
+    examination = Examination(refusals_of(refusing), None, warnings=(*warnings, *world.facts.disks_unavailable))
     if any(each.code in _NO_CHANGE for each in refusing):
         return examination
     return _WORK[type(plan)](examination, plan, world)
@@ -83,7 +83,7 @@ def _reassignment(found: Examination, plan: ReassignmentPlan, world: World) -> E
     change = diff(plan, state, world.facts.sizes, world.publish)
     waves = tuple(wave.reassignments for wave in change.waves)
     throttle = None if plan.throttle is None else throttle_of(plan.throttle, waves, state, world.facts.inbound)
-    found = replace(found, change=change, throttle=throttle)
+    found = _with_room(replace(found, change=change, throttle=throttle), change, world.facts)
     at_target = not change.pending and all(
         judge(target, state, published=False) is Progress.DONE for target in plan.reassignments
     )
@@ -93,6 +93,17 @@ def _reassignment(found: Examination, plan: ReassignmentPlan, world: World) -> E
     filled = {target.partition: target for wave in waves for target in wave}
     targets = tuple(filled.get(target.partition, target) for target in plan.reassignments)
     return replace(found, work=ReassignmentWork(waves, targets, plan.elect))
+
+
+def _with_room(found: Examination, change: PlanDiff, facts: ClusterFacts) -> Examination:
+    """Refuse waves for which a broker lacks room; warn of brokers that were asked and do not tell their room."""
+    lacking = check_room([wave.reassignments for wave in change.waves], facts.usable)
+    receivers = {broker for target in change.pending for broker in added(target)}
+    untold = sorted(broker for broker in receivers if facts.usable.get(broker, 0) is None)
+    if untold:
+        unknown = f"brokers that do not tell their room on disk (Kafka 3.3 and later do): {name_some(untold)}"
+        found = replace(found, warnings=(*found.warnings, unknown))
+    return replace(found, refusals=(*found.refusals, *refusals_of(lacking)))
 
 
 def _election(found: Examination, plan: ElectionPlan, world: World) -> Examination:

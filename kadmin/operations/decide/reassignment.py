@@ -15,7 +15,7 @@ a partition stale                                         Finish: failed, stale 
 published, and the cluster refused a partition            Finish: failed, with its reason
 published, request gone, a partition unchanged            Finish: failed, rejected by the controller (1)
 a partition waiting, a target broker not alive            Finish: failed, names broker and substitute
-a partition waiting, and new trouble on the cluster       Wait: the health gate, from the second wave on
+a partition waiting, new trouble or too little room       Wait: the health gate, from the second wave on
 a partition waiting                                       AskListening, then PublishWave
 only settled partitions left                              Wait for the ISR
 ========================================================  =============================================
@@ -103,7 +103,7 @@ class ReassignmentWork(Work):
         pending = observed.state.requests.reassignment
         if pending is not None:
             return _with_request(pending, observed, memory, now, wave, found)
-        return _without_request(observed, memory, now, found)
+        return _without_request(self, observed, memory, now, found)
 
     def in_flight(self, observed: Observed, memory: Memory) -> bool:
         """Whether the current wave was published, or a request is pending."""
@@ -188,7 +188,7 @@ def _blocked(
     return None
 
 
-def _without_request(observed: Observed, memory: Memory, now: float, found: Found) -> Action:
+def _without_request(work: ReassignmentWork, observed: Observed, memory: Memory, now: float, found: Found) -> Action:
     waiting, stale = found[Progress.WAITING], found[Progress.STALE]
     if running := found[Progress.RUNNING]:
         unions = [target for target in running if _left_behind(target, observed)]
@@ -202,7 +202,8 @@ def _without_request(observed: Observed, memory: Memory, now: float, found: Foun
         return refused
     if published(observed, memory) and not overdue(memory, now):
         return awaiting_pickup("waiting until the cluster shows the change", len(waiting), memory, now)
-    return _health_gate(observed, memory, now, len(waiting)) or _publish(waiting, observed, memory)
+    to_come = (tuple(waiting), *work.waves[memory.wave + 1 :])
+    return _health_gate(to_come, observed, memory, now) or _publish(waiting, observed, memory)
 
 
 def _publish(targets: Sequence[PartitionTarget], observed: Observed, memory: Memory) -> Action:
@@ -213,14 +214,16 @@ def _publish(targets: Sequence[PartitionTarget], observed: Observed, memory: Mem
     return blocked or PublishWave(memory.wave, tuple(targets))
 
 
-def _health_gate(observed: Observed, memory: Memory, now: float, pending: int) -> Action | None:
+def _health_gate(
+    to_come: tuple[tuple[PartitionTarget, ...], ...], observed: Observed, memory: Memory, now: float
+) -> Action | None:
     # Before the first wave the record was made from the state that it would be compared with.
     if not any(step.kind is StepKind.WAVE for step in observed.steps):
         return None
     seen = memory.health
     if seen is None or seen.wave != memory.wave or (seen.trouble and now - seen.at >= HEALTH_POLL_S):
-        return AskHealth()
-    return Wait(f"health gate: {'; '.join(seen.trouble)}", pending) if seen.trouble else None
+        return AskHealth(to_come)
+    return Wait(f"health gate: {'; '.join(seen.trouble)}", len(to_come[0])) if seen.trouble else None
 
 
 def _copying(found: Found, observed: Observed, memory: Memory, now: float) -> Wait:

@@ -7,27 +7,25 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import Listening
 from kadmin.documents import dump_json, plan_digest
-from kadmin.errors import BusyError
+from kadmin.errors import BusyError, StalePlanError
 from kadmin.operations import events
 from kadmin.operations.context import new_operation_id
 from kadmin.operations.decide.common import deaf
 from kadmin.operations.decide.examine import Examination, examine
 from kadmin.operations.decide.kinds import kind_of
 from kadmin.operations.execute.runner import Runner
-from kadmin.operations.reading.brokers import usage_of
+from kadmin.operations.reading.brokers import with_disks, with_usage
 from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState
 from kadmin.operations.throttles.operation import record_throttle
-from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import DeletionPlan, ReassignmentPlan
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.cluster.model import ClusterState
     from kadmin.operations.context import Context
     from kadmin.operations.decide.actions import Work
     from kadmin.operations.record.holder import Holder
     from kadmin.operations.record.record import Listing
+    from kadmin.plan.facts import ClusterFacts
     from kadmin.plan.model import Plan, Policy, ThrottleSpec
 
 
@@ -44,6 +42,7 @@ class Preview:
     """A plan examined on the live cluster, before anything is written."""
 
     state: ClusterState
+    facts: ClusterFacts
     examination: Examination
     listening: Listening | None
 
@@ -62,38 +61,39 @@ class Preview:
 def prepare(
     context: Context,
     plan: Plan,
-    sizes: Mapping[TopicPartition, int],
+    given: ClusterFacts,
     policy: Policy | None = None,
     throttle: ThrottleSpec | None = None,
 ) -> Preview:
     """Read the whole cluster, examine the plan, and check that the controller listens; nothing is written.
 
-    `throttle` takes the place of the plan's own.
+    `given` are facts from files: the brokers are asked for the others that the plan needs. `throttle` takes the place
+    of the plan's own.
     """
-    state, examination = _study(context, _throttled(plan, throttle), sizes, policy)
+    state, facts, examination = _study(context, _throttled(plan, throttle), given, policy)
     if examination.throttle is not None and (backlog := context.backend.config_backlog()):
         examination = replace(examination, refusals=(*examination.refusals, backlog))
     if unfinished := context.operations.unfinished():
         examination = replace(examination, refusals=(_unfinished(unfinished), *examination.refusals))
     channel = None if examination.work is None else examination.work.channel
     if channel is None or state.controller is None:
-        return Preview(state, examination, None)
+        return Preview(state, facts, examination, None)
     listening = context.backend.listening(channel, state)
     if listening is Listening.DEAF:
         refusal = deaf(context.backend.place(channel), probed=False)
         examination = replace(examination, refusals=(*examination.refusals, refusal))
-    return Preview(state, examination, listening)
+    return Preview(state, facts, examination, listening)
 
 
 def apply(
     context: Context,
     plan: Plan,
-    sizes: Mapping[TopicPartition, int],
+    given: ClusterFacts,
     lock_timeout_s: float,
     policy: Policy | None = None,
     throttle: ThrottleSpec | None = None,
 ) -> Outcome:
-    """Execute a plan: lock, read and examine again, record, run, release.
+    """Execute a plan: lock, read and examine again, record, run, release; `given` as in `prepare`.
 
     `throttle` takes the place of the plan's own; the plan goes on record as it is, so that `verify` knows it.
     """
@@ -106,7 +106,7 @@ def apply(
         _stop_if_asked(context)
         if unfinished := context.operations.unfinished():
             raise _unfinished(unfinished)
-        state, examination = _study(context, _throttled(plan, throttle), sizes, policy)
+        state, _, examination = _study(context, _throttled(plan, throttle), given, policy)
         if examination.refusals:
             raise examination.refusals[0]
         if examination.work is None:
@@ -132,16 +132,27 @@ def _stop_if_asked(context: Context) -> None:
 
 
 def _study(
-    context: Context, plan: Plan, sizes: Mapping[TopicPartition, int], policy: Policy | None
-) -> tuple[ClusterState, Examination]:
+    context: Context, plan: Plan, given: ClusterFacts, policy: Policy | None
+) -> tuple[ClusterState, ClusterFacts, Examination]:
     context.backend.check()
     state = context.backend.read(with_configs=True)
-    facts = ClusterFacts(sizes=sizes)
+    if given.cluster_id is not None and given.cluster_id != state.cluster_id:
+        raise StalePlanError(
+            f"The snapshot is of cluster {given.cluster_id}, this is cluster {state.cluster_id}.",
+            next_command="kadmin snapshot -z ZK --out DIR",
+        )
+    facts = given
     if isinstance(plan, DeletionPlan):
         if not set(plan.topics) & set(state.topics) and _deleted_by_us(context, plan.topics):
-            return state, Examination((), None)
-        facts = usage_of(context.backend, state, plan.topics, sizes or None)
-    return state, examine(plan, state, facts, policy, context.backend.limits)
+            return state, given, Examination((), None)
+        facts = with_usage(given, context.backend, state, plan.topics)
+    elif isinstance(plan, ReassignmentPlan) and _copies(plan, state):
+        facts = with_disks(given, state)
+    return state, facts, examine(plan, state, facts, policy, context.backend.limits)
+
+
+def _copies(plan: ReassignmentPlan, state: ClusterState) -> bool:
+    return any(set(each.replicas) - set(state.replicas(each.partition) or ()) for each in plan.reassignments)
 
 
 def _deleted_by_us(context: Context, topics: tuple[str, ...]) -> bool:

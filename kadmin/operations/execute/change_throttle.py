@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.errors import InvalidInputError, NotCompletedError, name_some
@@ -10,12 +9,13 @@ from kadmin.operations.context import POLL_S
 from kadmin.operations.decide.kinds import work_of
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.execute.takeover import patience
-from kadmin.operations.reading.snapshot import ask_sizes
+from kadmin.operations.reading.brokers import with_disks
 from kadmin.operations.record.record import OperationKind, OperationState, current_throttle
 from kadmin.operations.record.throttle_request import ThrottleRequest
 from kadmin.operations.throttles.by_hand import Written
 from kadmin.operations.throttles.operation import Throttling, in_flight_of, is_on_record
-from kadmin.plan.copying import throttle_of
+from kadmin.plan.copying import sized, throttle_of
+from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import ThrottleBy
 from kadmin.plan.progress import Progress, judge
 from kadmin.plan.throttle import merge, throttled, to_set
@@ -144,11 +144,4 @@ def _left(wave: Sequence[PartitionTarget], state: ClusterState) -> list[Partitio
 def _sized(waves: Sequence[Sequence[PartitionTarget]], state: ClusterState) -> list[list[PartitionTarget]]:
     if all(target.size_bytes is not None for wave in waves for target in wave):
         return [list(wave) for wave in waves]
-    sizes = ask_sizes(state)[0] or {}
-    return [
-        [
-            replace(target, size_bytes=sizes.get(target.partition)) if target.size_bytes is None else target
-            for target in wave
-        ]
-        for wave in waves
-    ]
+    return sized(waves, with_disks(ClusterFacts(), state).sizes)

@@ -6,17 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.operations.execute.apply import prepare
-from kadmin.operations.reading.preview import PlanPreview, SizedState
-from kadmin.operations.reading.snapshot import ask_sizes, read_state
+from kadmin.operations.reading.brokers import with_disks
+from kadmin.operations.reading.preview import PlanPreview
+from kadmin.operations.reading.snapshot import read_state
 from kadmin.operations.reading.timeline import read_timeline
-from kadmin.plan.facts import ClusterFacts
+from kadmin.plan.rules import World
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.context import Context
     from kadmin.operations.reading.timeline import Timeline
+    from kadmin.plan.facts import ClusterFacts
     from kadmin.plan.model import Plan, Policy
 
 
@@ -25,45 +24,29 @@ class OperationReview:
     """An operation and the current cluster, which was read at `read_at`."""
 
     timeline: Timeline
-    cluster: SizedState
+    cluster: World
     read_at: str
 
 
-def preview_live(
-    context: Context, plan: Plan, sizes: Mapping[TopicPartition, int], policy: Policy, *, with_sizes: bool
-) -> PlanPreview:
-    """Examine a plan on a live cluster; `with_sizes` asks the brokers for bytes per partition."""
-    found = prepare(context, plan, sizes, policy)
-    sized = _sized(found.state, sizes) if with_sizes else SizedState(found.state, sizes)
-    read_from = f"the live cluster, {_read_at(context, sized)}"
-    return PlanPreview(plan, read_from, found.state, ClusterFacts(sizes=sized.sizes), found.examination)
+def preview_live(context: Context, plan: Plan, given: ClusterFacts, policy: Policy) -> PlanPreview:
+    """Examine a plan on a live cluster."""
+    found = prepare(context, plan, given, policy)
+    read_from = f"the live cluster, at {context.clock.timestamp()}"
+    return PlanPreview(plan, read_from, found.state, found.facts, found.examination)
 
 
-def read_live(context: Context, sizes: Mapping[TopicPartition, int] | None) -> SizedState:
-    """Read a live cluster; `sizes` None asks the brokers for bytes per partition."""
+def read_live(context: Context, given: ClusterFacts) -> World:
+    """Read a live cluster; the brokers are asked for bytes that were not given."""
     state = read_state(context)
-    return _sized(state, {}) if sizes is None else SizedState(state, sizes)
+    return World(state, with_disks(given, state))
 
 
-def review_operation(
-    context: Context, operation_id: str | None, sizes: Mapping[TopicPartition, int]
-) -> OperationReview:
+def review_operation(context: Context, operation_id: str | None, given: ClusterFacts) -> OperationReview:
     """Read an operation, the last for None; for a reassignment the brokers are asked for bytes per partition.
 
     Raises InvalidInputError where there is none, NotCompletedError where it cannot be read.
     """
     state = read_state(context)
     timeline = read_timeline(context, operation_id)
-    sized = _sized(state, sizes) if timeline.targets else SizedState(state, sizes)
-    return OperationReview(timeline, sized, _read_at(context, sized))
-
-
-def _sized(state: ClusterState, sizes: Mapping[TopicPartition, int]) -> SizedState:
-    """Ask the live brokers for bytes per partition; `sizes` take precedence."""
-    asked, unavailable = ask_sizes(state)
-    return SizedState(state, {**(asked or {}), **sizes}, unavailable)
-
-
-def _read_at(context: Context, found: SizedState) -> str:
-    reason = f"; brokers gave no sizes: {found.unavailable}" if found.unavailable else ""
-    return f"at {context.clock.timestamp()}{reason}"
+    cluster = World(state, with_disks(given, state) if timeline.targets else given)
+    return OperationReview(timeline, cluster, "; ".join([f"at {context.clock.timestamp()}", *cluster.why_unsized]))

@@ -33,6 +33,7 @@ from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.decide.stop_request import stopped
 from kadmin.operations.execute.follow import Loop, follow
 from kadmin.operations.execute.leftovers import copies_left
+from kadmin.operations.execute.room import too_little_room
 from kadmin.operations.record.holder import LostLockError
 from kadmin.operations.record.record import Channel, OperationState, OperationStatus, Step, StepKind, published_by
 from kadmin.operations.record.stop_request import Stop
@@ -159,7 +160,7 @@ class Runner:
             case AskListening():
                 self._ask(action.channel, observed)
             case AskHealth():
-                self._compare_health()
+                self._compare_health(action)
             case TakeBack():
                 return self._take_back(action, observed)
             case Probe() | PublishWave() | PublishElection() | PublishDeletion() | PublishTopic():
@@ -179,7 +180,7 @@ class Runner:
             self._note(f"probing whether the controller watches {backend.place(channel)}")
             self._publish(Probe(channel), observed)
 
-    def _compare_health(self) -> None:
+    def _compare_health(self, action: AskHealth) -> None:
         state = self._context.backend.read(with_configs=True)
         before, now = self._record.health, health_of(state)
         trouble = () if before is None else new_trouble(before, now, self._record.origin)
@@ -188,6 +189,7 @@ class Runner:
         known = sorted(now.offline | now.under_min_isr)
         if known and not trouble:
             self._note(f"unhealthy before the operation, or part of it: {name_some(known)}")
+        trouble = (*trouble, *too_little_room(action.waves, state))
         self._memory = replace(self._memory, health=HealthSeen(self._memory.wave, self._context.clock.now(), trouble))
 
     def _publish(self, action: Publish, observed: Observed) -> None:

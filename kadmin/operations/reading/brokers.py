@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from kadmin.cluster.kafka.configs import describe_settings
 from kadmin.cluster.kafka.groups import describe_groups
-from kadmin.cluster.kafka.log_dirs import describe_log_dirs
+from kadmin.cluster.kafka.log_dirs import LogDirs, describe_log_dirs
 from kadmin.cluster.kafka.log_dirs_file import largest
 from kadmin.errors import KadminError, NotCompletedError, UnreachableError, name_some
-from kadmin.plan.facts import ClusterFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
     from kadmin.cluster.kafka.groups import Groups
-    from kadmin.cluster.kafka.log_dirs import LogDirs
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.backend import Backend
+    from kadmin.plan.facts import ClusterFacts
 
 Answer = TypeVar("Answer")
 
@@ -47,18 +47,18 @@ def unused_copies(
     return {broker: sizes for broker, sizes in unused.items() if sizes}
 
 
-def sizes_of(state: ClusterState) -> dict[TopicPartition, int]:
-    """Ask the live brokers for the bytes of every partition; raises as `log_dirs_of` does."""
-    # A follower may lag behind, or hold more after a truncation: a copy costs as much as the largest replica.
-    return largest([replica for broker in log_dirs_of(state).values() for replica in broker.items()])
+def with_disks(given: ClusterFacts, state: ClusterState) -> ClusterFacts:
+    """Complete given facts by bytes per partition and room on disk, which the live brokers are asked for.
+
+    Bytes that were given take precedence. What brokers do not answer is in `disks_unavailable`; nothing is raised.
+    """
+    return _with_disks(given, state, _Questions())
 
 
-def usage_of(
-    backend: Backend, state: ClusterState, topics: Collection[str], sizes: Mapping[TopicPartition, int] | None
-) -> ClusterFacts:
-    """Return the groups of topics, their sizes, and whether brokers delete and auto-create topics.
+def with_usage(given: ClusterFacts, backend: Backend, state: ClusterState, topics: Collection[str]) -> ClusterFacts:
+    """Complete given facts by the groups of topics, whether brokers delete and auto-create topics, and their disks.
 
-    `sizes` None asks the brokers. What they do not answer is in `unavailable`; nothing is raised.
+    What brokers do not answer is in `unavailable` and `disks_unavailable`; nothing is raised.
     """
     old, questions = backend.metadata_groups(topics), _Questions()
     wanted = (DELETES_TOPICS, CREATES_TOPICS)
@@ -67,14 +67,25 @@ def usage_of(
         lambda: describe_settings(plain_listeners(state), state.brokers, wanted),
         f"{DELETES_TOPICS} of the brokers is not known (before 1.0 it is off by default)",
     )
-    if sizes is None:
-        sizes = questions.ask(lambda: sizes_of(state), "the bytes that are lost are not known")
-    return ClusterFacts(
+    facts = replace(
+        given,
         consumers=old if groups is None else {topic: _users(topic, old[topic], groups) for topic in topics},
-        sizes=sizes or {},
         deletion_enabled=switch(settings or {}, DELETES_TOPICS, decisive=False),
         topics_create_themselves=switch(settings or {}, CREATES_TOPICS, decisive=True),
         unavailable=tuple(questions.unavailable),
+    )
+    return _with_disks(facts, state, questions)
+
+
+def _with_disks(given: ClusterFacts, state: ClusterState, questions: _Questions) -> ClusterFacts:
+    found, unavailable = questions.ask_disks(state)
+    # A follower may lag behind, or hold more after a truncation: a copy costs as much as the largest replica.
+    sizes = largest([replica for broker in found.sizes.values() for replica in broker.items()])
+    return replace(
+        given,
+        sizes={**sizes, **given.sizes},
+        usable={broker: found.usable.get(broker) for broker in (*found.sizes, *found.failed)},
+        disks_unavailable=unavailable,
     )
 
 
@@ -87,19 +98,15 @@ def groups_of(state: ClusterState) -> tuple[Mapping[str, frozenset[str]], tuple[
 
 def held_by(state: ClusterState) -> tuple[Mapping[int, int], tuple[str, ...]]:
     """Return the bytes on the disks of each live broker, and why where they are not known."""
-    questions = _Questions()
-    found = questions.ask(
-        lambda: describe_log_dirs(plain_listeners(state), state.brokers), "bytes on disk are not known"
-    )
-    return ({}, tuple(questions.unavailable)) if found is None else held_in(found)
+    found, unavailable = _Questions().ask_disks(state)
+    return {broker: sum(sizes.values()) for broker, sizes in found.sizes.items()}, unavailable
 
 
-def held_in(found: LogDirs) -> tuple[Mapping[int, int], tuple[str, ...]]:
-    """Sum the bytes of each broker; of those that failed, return why."""
-    unavailable = [
+def not_described(found: LogDirs) -> tuple[str, ...]:
+    """Return why the disks of some brokers are not known."""
+    return tuple(
         f"bytes on disk of broker {broker} are not known: {error.message}" for broker, error in found.failed.items()
-    ]
-    return {broker: sum(sizes.values()) for broker, sizes in found.sizes.items()}, tuple(unavailable)
+    )
 
 
 def switch(settings: Mapping[int, Mapping[str, str]], name: str, *, decisive: bool) -> bool | None:
@@ -129,6 +136,13 @@ class _Questions:
             self._silence = error if isinstance(error, UnreachableError) else None
             self.unavailable.append(f"{otherwise}: {error.message}")
             return None
+
+    def ask_disks(self, state: ClusterState) -> tuple[LogDirs, tuple[str, ...]]:
+        """Return the disks of the live brokers, and why where they are not known."""
+        found = self.ask(
+            lambda: describe_log_dirs(plain_listeners(state), state.brokers), "bytes on disk are not known"
+        )
+        return (LogDirs({}, {}), (self.unavailable[-1],)) if found is None else (found, not_described(found))
 
     def ask_groups(self, state: ClusterState) -> Groups | None:
         groups = self.ask(

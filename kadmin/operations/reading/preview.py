@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kadmin.inventory import facts_of, read_inventory, state_of
+from kadmin.inventory import facts_of, read_inventory, state_of, world_of
 from kadmin.operations.decide.examine import examine
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kadmin.operations.decide.examine import Examination
     from kadmin.plan.facts import ClusterFacts
     from kadmin.plan.model import Plan, Policy
+    from kadmin.plan.rules import World
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +31,6 @@ class PlanPreview:
     examination: Examination
 
 
-@dataclass(frozen=True, slots=True)
-class SizedState:
-    """A cluster's state with the bytes of each partition; `unavailable` says why the brokers gave none, else None."""
-
-    state: ClusterState
-    sizes: Mapping[TopicPartition, int]
-    unavailable: str | None = None
-
-
 def preview_snapshot(plan: Plan, folder: Path, sizes: Mapping[TopicPartition, int], policy: Policy) -> PlanPreview:
     """Examine a plan on the snapshot of one cluster; `sizes` take precedence."""
     found = read_inventory(folder)
@@ -49,12 +41,10 @@ def preview_cluster(
     plan: Plan, cluster: ClusterInventory, read_from: str, sizes: Mapping[TopicPartition, int], policy: Policy
 ) -> PlanPreview:
     """Examine a plan on one cluster of an inventory; `sizes` take precedence."""
-    state, facts = state_of(cluster), facts_of(cluster)
-    facts = replace(facts, sizes={**facts.sizes, **sizes})
+    state, facts = state_of(cluster), facts_of(cluster, sizes)
     return PlanPreview(plan, read_from, state, facts, examine(plan, state, facts, policy))
 
 
-def read_snapshot(folder: Path, sizes: Mapping[TopicPartition, int]) -> SizedState:
+def read_snapshot(folder: Path, sizes: Mapping[TopicPartition, int]) -> World:
     """Read the snapshot of one cluster; `sizes` take precedence."""
-    cluster = read_inventory(folder).single()
-    return SizedState(state_of(cluster), {**facts_of(cluster).sizes, **sizes})
+    return world_of(read_inventory(folder).single(), sizes)

@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kadmin.errors import KadminError
 from kadmin.inventory import inventory_of
-from kadmin.operations.reading.brokers import sizes_of, usage_of
+from kadmin.operations.reading.brokers import with_usage
+from kadmin.plan.rules import World
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.cluster.model import ClusterState
     from kadmin.inventory import Inventory
     from kadmin.operations.context import Context
+    from kadmin.plan.facts import ClusterFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,21 +33,18 @@ class Snapshot:
     unavailable: tuple[str, ...]
 
 
-def take_snapshot(context: Context, sizes: Mapping[TopicPartition, int] | None) -> Snapshot:
-    """Read the whole cluster; `sizes` None asks the brokers for them (DescribeLogDirs, 1.1 and later)."""
+def take_snapshot(context: Context, given: ClusterFacts) -> Snapshot:
+    """Read the whole cluster, and ask the brokers for what was not given (sizes: 1.1 and later)."""
     state = read_state(context)
-    no_sizes = None
-    if sizes is None:
-        sizes, no_sizes = ask_sizes(state)
-    usage = usage_of(context.backend, state, state.topics, sizes or {})
+    facts = with_usage(given, context.backend, state, state.topics)
     return Snapshot(
-        inventory_of(state, sizes, context.clock.timestamp(), usage),
+        inventory_of(state, facts.sizes, context.clock.timestamp(), facts),
         len(state.brokers),
         len(state.topics),
         sum(len(topic.replicas) for topic in state.topics.values()),
         tuple(sorted(state.unsettled)),
-        no_sizes,
-        usage.unavailable,
+        "; ".join(World(state, facts).why_unsized) or None,
+        facts.unavailable,
     )
 
 
@@ -56,11 +52,3 @@ def read_state(context: Context) -> ClusterState:
     """Read the whole cluster with its configs, topics until they stop changing."""
     context.backend.check()
     return context.backend.read(with_configs=True, settle=True)
-
-
-def ask_sizes(state: ClusterState) -> tuple[dict[TopicPartition, int] | None, str | None]:
-    """Ask the live brokers for the bytes of each partition; None with the reason where they do not answer."""
-    try:
-        return sizes_of(state), None
-    except KadminError as error:
-        return None, error.message

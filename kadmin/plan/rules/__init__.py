@@ -5,12 +5,14 @@ from kadmin.plan.rules.names import other_cluster
 from kadmin.plan.rules.reassignment import racks_lost
 from kadmin.plan.rules.refusals import refusal, refusals_of, refuses, require
 from kadmin.plan.rules.request import RequestScope, check_scope, missing_everywhere
+from kadmin.plan.rules.room import check_room
 from kadmin.plan.rules.world import World
 
 __all__ = [
     "RequestScope",
     "World",
     "check",
+    "check_room",
     "check_scope",
     "check_side_by_side",
     "missing_everywhere",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from kadmin.cluster.model import Assignment, Replicas, TopicPartition
-    from kadmin.diagnostics import Field, Severity
+    from kadmin.diagnostics import Field
     from kadmin.plan.facts import ClusterFacts
     from kadmin.plan.model import PartitionTarget, Policy, ReassignmentPlan
     from kadmin.plan.rules.world import World
@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 MOST_LEADERS = 2
 """Warn of a broker that leads more than this many times its even share."""
 
-_ADD_SIZES = "add size_bytes, or give the sizes with --sizes FILE"
+_ADD_SIZES = (
+    "add size_bytes, or give the sizes with --sizes FILE or --inventory DIR; brokers tell them from Kafka 1.1 on"
+)
 
 
 def check_reassignment(plan: ReassignmentPlan, world: World | None, _policy: Policy | None) -> Iterator[Diagnostic]:
@@ -43,9 +45,8 @@ def check_reassignment(plan: ReassignmentPlan, world: World | None, _policy: Pol
     yield from _no_ops(plan)
     yield from _replication_factors(plan, {} if world is None else world.state.assignment)
     completed = _completed(plan, world)
-    severity_of_sizes: Severity = "error" if world is not None and world.live else "warning"
     for found in (*_wave_limits(completed), *_throttle_sizes(completed)):
-        yield replace(found, severity=severity_of_sizes) if found.code == codes.SIZE_UNKNOWN else found
+        yield _unsized(found, world) if found.code == codes.SIZE_UNKNOWN else found
     if world is not None:
         yield from _fewer_racks(plan, world)
         yield from _stale(plan, world)
@@ -121,11 +122,17 @@ def _wave_limits(plan: ReassignmentPlan) -> Iterator[Diagnostic]:
             yield Diagnostic(codes.TOO_BIG_FOR_A_WAVE, message, hint, partition=partition)
 
 
+def _unsized(found: Diagnostic, world: World | None) -> Diagnostic:
+    """Without a cluster, brokers may still tell the sizes: a warning. With one, say why they do not."""
+    if world is None:
+        return replace(found, severity="warning")
+    return replace(found, hint="; ".join([*world.facts.disks_unavailable, _ADD_SIZES]))
+
+
 def _throttle_sizes(plan: ReassignmentPlan) -> Iterator[Diagnostic]:
     if plan.throttle is None or plan.throttle.by is not ThrottleBy.FINISH_IN:
         return
-    moving = [target for target in plan.reassignments if target.current is not None and added(target)]
-    if unknown := [target.partition for target in moving if target.size_bytes is None]:
+    if unknown := [each.partition for each in plan.reassignments if added(each) and each.size_bytes is None]:
         message = f"throttle.finish_in is given, but not the size_bytes of {name_some(unknown)}"
         yield Diagnostic(codes.SIZE_UNKNOWN, message, _ADD_SIZES, field=("spec", "throttle", "finish_in"))
 
@@ -223,12 +230,12 @@ def _over_capacity(
     will_hold.update(_bytes(after, facts))
     full = {broker for broker, capacity in facts.capacities.items() if will_hold[broker] > max(capacity, held[broker])}
     for broker in sorted(full):
-        target = next((each for each in plan.reassignments if broker in added(each)), None)
-        if target is not None:
+        coming = [each.partition for each in plan.reassignments if broker in added(each)]
+        if coming:
             hold, most = readable_size(will_hold[broker]), readable_size(facts.capacities[broker])
-            message = f"broker {broker} would hold {hold}, and its capacity is {most}"
+            message = f"broker {broker} would hold {hold}, and its capacity is {most}; it would get {name_some(coming)}"
             hint = "choose brokers with room, or free some first"
-            yield Diagnostic(codes.OVER_CAPACITY, message, hint, partition=target.partition, broker=broker)
+            yield Diagnostic(codes.OVER_CAPACITY, message, hint, partition=coming[0], broker=broker)
 
 
 def _bytes(assignment: Assignment, facts: ClusterFacts) -> Counter[int]:

@@ -92,7 +92,7 @@ def _scope_of(world: World) -> RequestScope:
         topics=tuple(state.topics),
         partitions=state.assignment,
         reassigning=world.in_flight,
-        unsized=sum(partition not in world.facts.sizes for partition in state.assignment),
+        unsized=world.unsized,
     )
 
 

@@ -23,8 +23,7 @@ class World:
     """One cluster. Every topic was read.
 
     `dead_brokers` are brokers that an inventory lists as not alive, with their racks. `live` is True where a command is
-    about to act: requests that are pending then count, and sizes that are missing will not be given later. `publish` is
-    what one publish of the back-end can hold.
+    about to act: requests that are pending then count. `publish` is what one publish of the back-end can hold.
     """
 
     state: ClusterState
@@ -39,6 +38,16 @@ class World:
         held = chain.from_iterable(self.state.assignment.values())
         alive = {broker.broker_id: broker.rack for broker in self.state.brokers.values()}
         return {**dict.fromkeys(held), **self.dead_brokers, **alive}
+
+    @cached_property
+    def unsized(self) -> int:
+        """How many partitions have no known size."""
+        return sum(partition not in self.facts.sizes for partition in self.state.assignment)
+
+    @property
+    def why_unsized(self) -> tuple[str, ...]:
+        """Why brokers gave no sizes, where one is not known."""
+        return self.facts.disks_unavailable if self.unsized else ()
 
     @cached_property
     def in_flight(self) -> frozenset[TopicPartition]:

@@ -17,6 +17,7 @@ from kadmin.operations.kafka.folder import FolderOperations
 from kadmin.operations.reading.snapshot import take_snapshot
 from kadmin.operations.reading.verify import verify
 from kadmin.operations.record.record import OperationState, StepKind
+from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, WaveLimits
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def test_a_snapshot_has_every_broker_rack_replica_and_size(
     context: Context, kraft: Sandbox, connection: KafkaConnection
 ) -> None:
     topic = make_topic(connection, {0: (1, 2), 1: (3, 4)})
-    taken = take_snapshot(context, None)
+    taken = take_snapshot(context, ClusterFacts())
     cluster = taken.inventory.single()
     assert {row.broker_id: row.rack for row in cluster.brokers} == {
         broker: kraft.spec.rack(broker) for broker in kraft.broker_ports
@@ -64,8 +65,8 @@ def test_waves_are_published_followed_and_verified(
     first, second = (TopicPartition(topic, number) for number in (0, 1))
     targets = (PartitionTarget(first, (3, 4), (1, 2)), PartitionTarget(second, (4, 2), (2, 3)))
     plan = ReassignmentPlan(PlanHeader(name="move"), targets, limits=WaveLimits(max_partitions=1))
-    assert prepare(context, plan, {}).settled(dry_run=False) is None
-    outcome = apply(context, plan, {}, 0)
+    assert prepare(context, plan, ClusterFacts()).settled(dry_run=False) is None
+    outcome = apply(context, plan, ClusterFacts(), 0)
     assert outcome.message == "2 partitions at the target"
     wait_assigned(connection, {first: (3, 4), second: (4, 2)})
     assert verify(context, plan).done
@@ -78,7 +79,7 @@ def test_waves_are_published_followed_and_verified(
     ]
     assert [event.step for event in events if isinstance(event, StepPublished)] == [1, 2]
     assert not any("probing" in event.text for event in events if isinstance(event, Noted))
-    assert apply(context, plan, {}, 0).message == "nothing to do"
+    assert apply(context, plan, ClusterFacts(), 0).message == "nothing to do"
 
 
 def test_a_refused_partition_ends_the_operation_with_the_reason(
@@ -89,11 +90,11 @@ def test_a_refused_partition_ends_the_operation_with_the_reason(
     partition = TopicPartition(topic, 0)
     plan = ReassignmentPlan(PlanHeader(), (PartitionTarget(partition, (1, 99), (1, 2)),))
     with pytest.raises(StalePlanError, match="99"):
-        apply(context, plan, {}, 0)
+        apply(context, plan, ClusterFacts(), 0)
     assert context.operations.listings() == ()
     stale = ReassignmentPlan(PlanHeader(), (PartitionTarget(partition, (1, 3), (1, 4)),))
     with pytest.raises(StalePlanError):
-        apply(context, stale, {}, 0)
+        apply(context, stale, ClusterFacts(), 0)
     with pytest.raises(NotCompletedError, match="not available"):
         context.backend.configured_entities()
     assert len(kraft.broker_ports) == 4

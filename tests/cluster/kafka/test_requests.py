@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+import shutil
 import time
 from typing import TYPE_CHECKING
 
@@ -22,10 +23,11 @@ from kadmin.cluster.zookeeper.store import Store
 from kadmin.cluster.zookeeper.znodes.configs import config_path, encode_config
 from kadmin.cluster.zookeeper.znodes.topics import encode_topic, topic_path
 from kadmin.errors import NotCompletedError, StalePlanError, UnreachableError
-from kadmin.sandbox import Sandbox, SandboxSpec
+from kadmin.sandbox import Sandbox, SandboxSpec, settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from kadmin.cluster.model import Replicas
 
@@ -74,6 +76,31 @@ def test_sizes_on_disk_by_broker(live: Sandbox) -> None:
     assert 100_000 < held[1][TopicPartition(topic, 0)] < 120_000
     assert held[3] == {TopicPartition(topic, 1): 0}
     assert held[4] == {}
+
+
+@pytest.mark.live
+def test_a_broker_with_two_log_directories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its room is the sum of both, and a new replica goes where the fewest partitions are."""
+    place = settings.broker_place
+    monkeypatch.setattr(
+        settings,
+        "broker_place",
+        lambda *of: {**(one := place(*of)), "log.dirs": f"{one['log.dirs']}-1,{one['log.dirs']}-2"},
+    )
+    sandbox = Sandbox.up(SandboxSpec(tmp_path / "sandbox", version="3.9.2", brokers=1))
+    try:
+        topics = [make_topic(sandbox, dict.fromkeys(range(count), (1,))) for count in (3, 4, 1)]
+        (usable,) = describe_log_dirs(sandbox.bootstrap, [1]).usable.values()
+        assert usable == pytest.approx(2 * shutil.disk_usage(tmp_path).free, rel=0.02), "one file system counts twice"
+        folders = [sandbox.spec.directory / f"broker-1/data-{number}" for number in (1, 2)]
+
+        def held() -> list[int]:
+            return [sum(each.name.rpartition("-")[0] in topics for each in folder.iterdir()) for folder in folders]
+
+        wait_until(lambda: sum(held()) == 8, 30)
+        assert held() == [4, 4]
+    finally:
+        sandbox.down()
 
 
 @pytest.mark.live

@@ -66,6 +66,32 @@ def test_a_recreation_is_refused_by_the_exit_codes_of_each_reason() -> None:
     assert (new.refusals, isinstance(new.work, RecreationWork), new.targets) == ((), True, ("b",))
 
 
+MOVES = ReassignmentPlan(
+    PlanHeader(),
+    tuple(PartitionTarget(tp(name), ids) for name, ids in {"a-0": (2, 4), "a-1": (4, 3), "or.ders-0": (3, 2)}.items()),
+)
+
+
+def test_a_broker_without_room_is_named_with_what_it_would_get() -> None:
+    found = examine(MOVES, STATE, ClusterFacts(sizes=SIZES, usable={4: 1_999}))
+    (refusal,) = found.refusals
+    assert isinstance(refusal, StalePlanError)
+    assert refusal.message == "broker 4 has room for 2.00 kB, 1 B less than the copies of a-0, a-1 need."
+    assert found.change is not None, "diff shows the change as well"
+    assert examine(MOVES, STATE, ClusterFacts(sizes=SIZES, usable={4: 2_000})).refusals == ()
+
+
+def test_unknown_room_is_told_once_and_refuses_nothing() -> None:
+    found = examine(MOVES, STATE, ClusterFacts(sizes=SIZES, usable=dict.fromkeys((1, 2, 3, 4))))
+    assert (found.refusals, found.warnings) == (
+        (),
+        ("brokers that do not tell their room on disk (Kafka 3.3 and later do): 2, 4",),
+    )
+    silent = ClusterFacts(disks_unavailable=("bytes on disk are not known: silence",))
+    assert examine(MOVES, STATE, silent).warnings == silent.disks_unavailable
+    assert examine(MOVES, STATE, ClusterFacts(sizes=SIZES)).warnings == (), "a snapshot asks nobody"
+
+
 def test_a_comment_says_first_whether_it_may_be_applied() -> None:
     plan = ReassignmentPlan(PlanHeader(), (PartitionTarget(tp("a-0"), (3, 2)),))
     found = examine(plan, STATE, ClusterFacts(sizes=SIZES))

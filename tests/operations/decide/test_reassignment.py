@@ -226,14 +226,14 @@ def test_a_target_that_dies_in_mid_wave_is_named_as_what_is_waited_for() -> None
 def test_the_health_gate_stands_before_every_wave_but_the_first() -> None:
     second = replace(HEARD, wave=1)
     state = cluster({**START, "a-0": (1, 4)})
-    assert act(state, WAVE_1, memory=second) == AskHealth()
+    assert act(state, WAVE_1, memory=second) == AskHealth(WORK.waves[1:])
     trouble = replace(second, health=HealthSeen(1, 50.0, ("partitions offline: z-0",)))
     assert act(state, WAVE_1, memory=trouble, now=54.0) == Wait("health gate: partitions offline: z-0", 1)
-    assert act(state, WAVE_1, memory=trouble, now=55.0) == AskHealth()
+    assert act(state, WAVE_1, memory=trouble, now=55.0) == AskHealth(WORK.waves[1:])
     clear = replace(second, health=HealthSeen(1, 50.0, ()))
     assert isinstance(act(state, WAVE_1, memory=clear, now=900.0), PublishWave)
     of_another_wave = replace(second, health=HealthSeen(0, 50.0, ()))
-    assert act(state, WAVE_1, memory=of_another_wave) == AskHealth()
+    assert act(state, WAVE_1, memory=of_another_wave) == AskHealth(WORK.waves[1:])
 
 
 def through_the_api(state: ClusterState, *steps: Step, memory: Memory = HEARD, now: float = 0.0) -> Action:

@@ -13,9 +13,10 @@ from kadmin.cluster.kafka.log_dirs import log_dirs_by
 from kadmin.cluster.model import Endpoint
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.operations.context import Clock
-from kadmin.operations.reading.brokers import held_in, switch, usage_of
+from kadmin.operations.reading.brokers import not_described, switch, with_usage
 from kadmin.operations.zookeeper.backend import ZooKeeperBackend
 from kadmin.operations.zookeeper.paths import Paths
+from kadmin.plan.facts import ClusterFacts
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
@@ -48,12 +49,13 @@ def test_of_brokers_that_differ_the_one_counts_that_makes_a_deletion_go_wrong(
     assert switch(settings, "switch", decisive=True) is creates
 
 
-def on_disk(broker: int, *directories: tuple[int, dict[str, int]]) -> dict[str, Any]:
+def on_disk(broker: int, *directories: tuple[int, dict[str, int]], usable: int = -1) -> dict[str, Any]:
     """Return a broker's answer as kafka-python gives it: by directory its error, and sizes of partitions."""
     listed = [
         {
             "log_dir": f"/disk{number}",
             "error_code": code,
+            "usable_bytes": usable,
             "topics": [
                 {
                     "name": "a",
@@ -71,10 +73,17 @@ def test_a_broker_whose_disk_failed_hides_no_other() -> None:
     answers = [on_disk(2, (0, {"0": 5}), (0, {"1": 7})), on_disk(1, (0, {"0": 5}), (STORAGE_ERROR, {})), on_disk(3)]
     by_id = {each["broker"]: each for each in answers}
     found = log_dirs_by(by_id.__getitem__, by_id)
-    held, unavailable = held_in(found)
-    assert held == {2: 12, 3: 0}
-    assert unavailable == ("bytes on disk of broker 1 are not known: Broker 1 cannot read its log directory /disk1.",)
+    assert {broker: sum(sizes.values()) for broker, sizes in found.sizes.items()} == {2: 12, 3: 0}
+    assert not_described(found) == (
+        "bytes on disk of broker 1 are not known: Broker 1 cannot read its log directory /disk1.",
+    )
     assert found.failed[1].cause == "KAFKA_STORAGE_ERROR"
+
+
+def test_the_room_of_a_broker_is_that_of_its_healthy_directories() -> None:
+    two, failed = [(0, {"0": 5}), (0, {"1": 7})], [(0, {"0": 5}), (STORAGE_ERROR, {})]
+    answers = {1: on_disk(1, *two, usable=50), 2: on_disk(2, *failed, usable=50), 3: on_disk(3, *two)}
+    assert log_dirs_by(answers.__getitem__, answers).usable == {1: 100, 2: 50}, "broker 3 is older than Kafka 3.3"
 
 
 @pytest.mark.zookeeper
@@ -83,15 +92,16 @@ def test_what_brokers_do_not_tell_is_said_with_its_reason(chroot: str, monkeypat
     monkeypatch.setattr(connection, "BOOTSTRAP_S", 0.5)
     with Store.connect(chroot) as store:
         backend = ZooKeeperBackend(store, Paths(), Clock())
-        silent = usage_of(backend, listening("PLAINTEXT"), ["a"], None)
-        closed = usage_of(backend, listening("SSL"), ["a"], {tp("a-0"): 5})
+        silent = with_usage(ClusterFacts(), backend, listening("PLAINTEXT"), ["a"])
+        closed = with_usage(ClusterFacts(sizes={tp("a-0"): 5}), backend, listening("SSL"), ["a"])
     assert (silent.consumers, silent.deletion_enabled, silent.topics_create_themselves) == ({"a": ()}, None, None)
-    begins = [each.partition(": ")[0] for each in silent.unavailable]
+    begins = [each.partition(": ")[0] for each in (*silent.unavailable, *silent.disks_unavailable)]
     assert begins == [
         "groups that keep their offsets in Kafka were not seen",
         "delete.topic.enable of the brokers is not known (before 1.0 it is off by default)",
-        "the bytes that are lost are not known",
+        "bytes on disk are not known",
     ]
-    assert all("127.0.0.1:1" in each for each in silent.unavailable)
+    assert all("127.0.0.1:1" in each for each in (*silent.unavailable, *silent.disks_unavailable))
     assert closed.sizes == {tp("a-0"): 5}
-    assert [each.rpartition(": ")[2] for each in closed.unavailable] == ["no broker has a PLAINTEXT listener"] * 2
+    reasons = [each.rpartition(": ")[2] for each in (*closed.unavailable, *closed.disks_unavailable)]
+    assert reasons == ["no broker has a PLAINTEXT listener"] * 3

@@ -47,7 +47,7 @@ def test_the_page_of_a_finished_operation(site: Site, tmp_path: Path) -> None:
     assert [f"published wave {number + 1} of {len(WAVES)}" in text for number in range(len(WAVES))] == [True] * 3
     assert "All partitions are at their target now: 5." in text
     assert "throttled to 1.00 MB/s" in text
-    assert "brokers gave no sizes" in text, "the model has no brokers to ask"
+    assert "bytes on disk are not known" in text, "the model has no brokers to ask"
     last = command("report", "-z", practice.connect_string)
     assert "<h1>Reassignment completed</h1>" in last.out, "the last operation, where none is named"
     unknown = command("report", "../nobody", "-z", practice.connect_string)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.cluster.states import cluster
@@ -10,6 +10,7 @@ from support.cluster.states import cluster
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import InvalidInputError
 from kadmin.plan import codes
+from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import (
     DeletionPlan,
     ElectionPlan,
@@ -201,6 +202,24 @@ def test_wave_limits() -> None:
     assert check(unknown) == (), "only the cluster knows what moves"
 
 
+@pytest.mark.parametrize("current", [None, (1, 2)])
+@pytest.mark.parametrize(
+    "needs_sizes", [{"throttle": ThrottleSpec(ThrottleBy.FINISH_IN, 60)}, {"limits": WaveLimits(max_bytes=9)}]
+)
+def test_sizes_that_cannot_be_had_are_an_error_where_the_cluster_was_asked(
+    current: tuple[int, ...] | None, needs_sizes: dict[str, Any]
+) -> None:
+    plan = replace(_plan(PartitionTarget(A0, (1, 3), current)), **needs_sizes)
+    told = [(each.code, each.severity) for each in check(plan)]
+    if current is None and "limits" in needs_sizes:
+        assert told == [], "only the cluster knows what moves"
+    else:
+        assert told == [(codes.SIZE_UNKNOWN, "warning")], "brokers may have them"
+    state = cluster({str(A0): (1, 2)}, brokers=dict.fromkeys((1, 2, 3)))
+    assert [(each.code, each.severity) for each in check(plan, World(state))] == [(codes.SIZE_UNKNOWN, "error")]
+    assert check(plan, World(state, ClusterFacts(sizes={A0: 5}))) == ()
+
+
 def test_a_time_to_finish_in_needs_the_size_of_what_moves() -> None:
     sized, unsized = (PartitionTarget(A0, (1, 3), (1, 2), size) for size in (5, None))
     timely = replace(_plan(sized), throttle=ThrottleSpec(ThrottleBy.FINISH_IN, 60))
@@ -208,7 +227,8 @@ def test_a_time_to_finish_in_needs_the_size_of_what_moves() -> None:
     (found,) = check(replace(timely, reassignments=(unsized, replace(unsized, partition=B0))))
     assert found.message == "throttle.finish_in is given, but not the size_bytes of aaa-0, bbb-0"
     reordering, unknown = PartitionTarget(A0, (2, 1), (1, 2)), PartitionTarget(B0, (1, 3))
-    assert check(replace(timely, reassignments=(reordering, unknown))) == ()
+    (found,) = check(replace(timely, reassignments=(reordering, unknown)))
+    assert found.message == "throttle.finish_in is given, but not the size_bytes of bbb-0"
     rated = replace(timely, reassignments=(unsized,), throttle=ThrottleSpec(ThrottleBy.RATE, 60))
     assert check(rated) == ()
 

@@ -14,6 +14,7 @@ from support.zookeeper.transaction_log import CREATE
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.operations.execute import apply as service
+from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan
 
 if TYPE_CHECKING:
@@ -85,11 +86,11 @@ def _at_once(plan: ReassignmentPlan, start: threading.Barrier, *, late: bool) ->
         if not late:
             start.wait()
         try:
-            preview = service.prepare(context, plan, {})
+            preview = service.prepare(context, plan, ClusterFacts())
         finally:
             if late:
                 start.wait()
-        return preview.settled(dry_run=False) or service.apply(context, plan, {}, 0)
+        return preview.settled(dry_run=False) or service.apply(context, plan, ClusterFacts(), 0)
 
     return command
 

@@ -34,6 +34,7 @@ from kadmin.operations.throttles.by_hand import plan_clear, write_planned
 from kadmin.operations.zookeeper.backend import zookeeper_context
 from kadmin.operations.zookeeper.journal import Journal
 from kadmin.operations.zookeeper.paths import Paths
+from kadmin.plan.facts import ClusterFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -123,8 +124,8 @@ def apply(plan: Plan, lock_timeout_s: float = 0) -> Command:
     """`kadmin apply FILE --yes`."""
 
     def command(context: Context) -> service.Outcome:
-        settled = service.prepare(context, plan, {}).settled(dry_run=False)
-        return settled or service.apply(context, plan, {}, lock_timeout_s)
+        settled = service.prepare(context, plan, ClusterFacts()).settled(dry_run=False)
+        return settled or service.apply(context, plan, ClusterFacts(), lock_timeout_s)
 
     return command
 

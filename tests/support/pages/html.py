@@ -65,7 +65,10 @@ def large_page() -> str:
     )
     limits = WaveLimits(max_payload=30_000)
     plan = ReassignmentPlan(PlanHeader("large"), targets, ThrottleSpec(ThrottleBy.RATE, 50_000_000), limits)
-    return page_of(plan, state, replace(facts, capacities=dict.fromkeys(range(1, 101), 10**12)))
+    silent = tuple(f"bytes on disk of broker {broker} are not known: silence" for broker in range(1, 11))
+    return page_of(
+        plan, state, replace(facts, capacities=dict.fromkeys(range(1, 101), 10**15), disks_unavailable=silent)
+    )
 
 
 def hostile_page() -> str:

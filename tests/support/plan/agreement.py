@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from kadmin.inventory import Inventory
 
-ONLY_LIVE = {codes.REASSIGNMENT_RUNNING, codes.ELECTION_RUNNING, codes.BEING_DELETED}
+ONLY_LIVE = {codes.REASSIGNMENT_RUNNING, codes.ELECTION_RUNNING, codes.BEING_DELETED, codes.NO_ROOM}
 ONLY_PLANNED = {codes.INFEASIBLE}
 TOGETHER = {codes.PARTITION_IN_TWO_PLANS, codes.DELETED_AND_USED}
 """Codes of several documents, which no command that acts on one plan can find."""

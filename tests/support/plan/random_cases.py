@@ -113,6 +113,7 @@ def _facts(random: Random, state: ClusterState) -> ClusterFacts:
         consumers=dict.fromkeys(used, ("billing",)),
         sizes={partition: random.choice((10, 2_000)) for partition in state.assignment if _chance(random, known)},
         capacities={broker: random.choice((1_000, 9_000)) for broker in state.brokers if _chance(random, 20)},
+        usable={broker: random.choice((1_000, 9_000, None)) for broker in state.brokers if _chance(random, 20)},
         deletion_enabled=_chance(random, 85),
         topics_create_themselves=random.choice((True, False, None)),
         unavailable=("groups were not seen",) if _chance(random, 15) else (),

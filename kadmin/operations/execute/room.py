@@ -1,0 +1,25 @@
+"""The health gate's question about room on disk, between two waves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.operations.reading.brokers import with_disks
+from kadmin.plan.copying import sized
+from kadmin.plan.facts import ClusterFacts
+from kadmin.plan.room import shortages
+from kadmin.plan.waves import added
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kadmin.cluster.model import ClusterState
+    from kadmin.plan.model import PartitionTarget
+
+
+def too_little_room(waves: Sequence[Sequence[PartitionTarget]], state: ClusterState) -> tuple[str, ...]:
+    """Ask the live brokers for their disks, and name those that lack room for the waves; unknown room is enough."""
+    if not any(added(target) for wave in waves for target in wave):
+        return ()
+    facts = with_disks(ClusterFacts(), state)
+    return tuple(str(each) for each in shortages(sized(waves, facts.sizes), facts.usable))

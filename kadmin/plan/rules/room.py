@@ -1,0 +1,22 @@
+"""The rule on room on disk: it needs the waves of a plan, and so is checked when they are cut."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.diagnostics import Diagnostic
+from kadmin.plan import codes
+from kadmin.plan.room import shortages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from kadmin.plan.model import PartitionTarget
+
+_HINT = "choose brokers with room, or free some first; kadmin inspect brokers shows what each of them holds"
+
+
+def check_room(waves: Sequence[Sequence[PartitionTarget]], usable: Mapping[int, int | None]) -> Iterator[Diagnostic]:
+    """Yield the brokers that lack room for the waves."""
+    for each in shortages(waves, usable):
+        yield Diagnostic(codes.NO_ROOM, str(each), _HINT, partition=each.partitions[0], broker=each.broker_id)
