@@ -65,7 +65,7 @@ def open_context(
         try:
             yield zookeeper_context(store, Paths(os.environ.get(ROOT_VARIABLE, DEFAULT_ROOT)), clock, follower)
         except KadminError as error:
-            if error.next_command is not None and os.environ.get(options.ZOOKEEPER_VARIABLE) != zookeeper:
+            if error.next_command is not None:
                 error.next_command = with_address(error.next_command, zookeeper)
             raise
         finally:
@@ -73,7 +73,9 @@ def open_context(
 
 
 def with_address(text: str, zookeeper: str) -> str:
-    """Add `-z` to the commands that a text names, where they take it and lack it."""
+    """Add `-z` to the commands that a text names, where they take it and lack it, unless the environment has it."""
+    if os.environ.get(options.ZOOKEEPER_VARIABLE) == zookeeper:
+        return text
 
     def add(found: re.Match[str]) -> str:
         line = found[0]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.context import open_context
+from kadmin.cli.context import open_context, with_address
 from kadmin.cli.execution import ask
 from kadmin.cli.inputs import read_plan
 from kadmin.cli.output import answer
@@ -44,13 +44,13 @@ def status(
     with open_context(zookeeper, timeout_s=bound_s) as context:
         reader = StatusReader(context)
         if watch:
-            _watch(context, reader, output)
+            _watch(context, reader, output, zookeeper)
             return
         found = reader.read()
-    answer(output, lambda: status_text(found), lambda: status_answer(found))
+    answer(output, lambda: with_address(status_text(found), zookeeper), lambda: status_answer(found))
 
 
-def _watch(context: Context, reader: StatusReader, output: options.OutputFormat) -> None:
+def _watch(context: Context, reader: StatusReader, output: options.OutputFormat, zookeeper: str) -> None:
     from kadmin.cli.terminal import screen_of
     from kadmin.operations.reading.verify import history as read_history
     from kadmin.report.operations.status import ended_text, status_answer, status_text
@@ -66,7 +66,7 @@ def _watch(context: Context, reader: StatusReader, output: options.OutputFormat)
             else:
                 known = [each for each in read_history(context) if each.operation_id in watched]
                 ended = [ended_text(each) for each in known if each.status.state.finished]
-                shown.block([*ended, *status_text(found).split("\n")])
+                shown.block([*ended, *with_address(status_text(found), zookeeper).split("\n")])
             watched |= {each.listing.operation_id for each in found.operations}
             if not found.operations or context.clock.now() + BETWEEN_READS_S >= context.clock.until:
                 return

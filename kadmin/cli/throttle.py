@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.context import open_context
+from kadmin.cli.context import open_context, with_address
 from kadmin.cli.execution import ask
 from kadmin.cli.inputs import read_throttle
 from kadmin.cli.output import answer
@@ -60,7 +60,7 @@ def show(
 
     with open_context(zookeeper, timeout_s=timeout) as context:
         found = read(context)
-    answer(output, lambda: throttles_text(found), lambda: throttles_answer(found))
+    answer(output, lambda: with_address(throttles_text(found), zookeeper), lambda: throttles_answer(found))
 
 
 @throttle_app.command("audit")
@@ -79,7 +79,7 @@ def audit(
 
     with open_context(zookeeper, timeout_s=timeout) as context:
         found = judge(context)
-    answer(output, lambda: audit_text(found), lambda: audit_answer(found))
+    answer(output, lambda: with_address(audit_text(found), zookeeper), lambda: audit_answer(found))
 
 
 @throttle_app.command("set")
@@ -116,6 +116,7 @@ def set_(
                 lambda: plan_set(context, scope, by_hand),
                 lambda plan: write_planned(context, plan, lock_timeout),
                 output,
+                zookeeper,
                 yes=yes,
             )
             return
@@ -125,6 +126,7 @@ def set_(
             lambda: plan_change(context, operation, amount),
             lambda _: change_throttle(context, operation, amount, lock_timeout),
             output,
+            zookeeper,
             yes=yes,
         )
 
@@ -153,11 +155,14 @@ def clear(
             lambda: plan_clear(context, scope, now=now),
             lambda plan: write_planned(context, plan, lock_timeout),
             output,
+            zookeeper,
             yes=yes,
         )
 
 
-def _carry_out(plan: Plan, write: Callable[[Plan], Written], output: options.OutputFormat, *, yes: bool) -> None:
+def _carry_out(
+    plan: Plan, write: Callable[[Plan], Written], output: options.OutputFormat, zookeeper: str, *, yes: bool
+) -> None:
     from kadmin.operations.throttles.by_hand import Written
     from kadmin.report.throttles import changes_text, written_answer, written_text
 
@@ -166,7 +171,7 @@ def _carry_out(plan: Plan, write: Callable[[Plan], Written], output: options.Out
         typer.echo(changes_text(changes), err=True)
         ask("Write these values?", yes=yes)
         written = write(plan)
-    answer(output, lambda: written_text(written), lambda: written_answer(written))
+    answer(output, lambda: with_address(written_text(written), zookeeper), lambda: written_answer(written))
 
 
 def _amount(wanted: ThrottleSpec) -> int:
