@@ -9,6 +9,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -39,23 +40,25 @@ class Listener(StrEnum):
     TLS = "a server that speaks TLS"
 
 
-def listeners_instead(addresses: Sequence[str], *wanted: Listener) -> Mapping[str, Listener]:
+def listeners_instead(
+    addresses: Sequence[str], *wanted: Listener, within_s: float = ANSWER_S
+) -> Mapping[str, Listener]:
     """Return what listens at addresses (`host:port`) where none of them is wanted, else nothing.
 
     The first few are asked, at the same time. One where nothing listens, or something silent or unknown, is left out.
     """
     asked = addresses[:_MOST_ASKED]
     with ThreadPoolExecutor(max_workers=len(asked)) as pool:
-        found = dict(zip(asked, pool.map(listener_at, asked), strict=True))
+        found = dict(zip(asked, pool.map(partial(listener_at, within_s=within_s), asked), strict=True))
     if any(listener in wanted for listener in found.values()):
         return {}
     return {address: listener for address, listener in found.items() if listener is not None}
 
 
-def listener_at(address: str) -> Listener | None:
+def listener_at(address: str, *, within_s: float = ANSWER_S) -> Listener | None:
     """Return what listens at `host:port`; None where nothing does, or something silent or unknown."""
     host, _, port = address.rpartition(":")
-    server, give_up = (host.strip("[]"), int(port)), time.monotonic() + ANSWER_S
+    server, give_up = (host.strip("[]"), int(port)), time.monotonic() + within_s
     try:
         # A server that speaks TLS awaits more than the four letters of the last question.
         return (

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.ports import Listener, listeners_instead
+from kadmin.cluster.ports import ANSWER_S, Listener, listeners_instead
 from kadmin.cluster.zookeeper import four_letter
 from kadmin.cluster.zookeeper.addresses import server_name
 from kadmin.errors import (
@@ -73,7 +73,8 @@ class Connection:
     def not_zookeeper(self) -> NotZooKeeperModeError | None:
         """Build the error for addresses where something else listens; None where that is not so, or unknown."""
         wanted = Listener.ZOOKEEPER if self.tls is None else Listener.TLS
-        found = listeners_instead([server_name(server) for server in self.connect.servers], wanted)
+        within_s = min(ANSWER_S, self.end() - time.monotonic())
+        found = listeners_instead([server_name(server) for server in self.connect.servers], wanted, within_s=within_s)
         if not found:
             return None
         return NotZooKeeperModeError(

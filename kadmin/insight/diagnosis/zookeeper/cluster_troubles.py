@@ -132,7 +132,8 @@ def _copies(evidence: Evidence) -> Iterator[Finding]:
         znode=TOPICS,
         evidence=(
             *(f"{broker}: {name_some(names, most=10)}" for broker, names in unused.items()),
-            "a restart does not remove them; a reassignment to these brokers does, followed by kadmin rollback",
+            "no version of Kafka (0.10.2 to 3.9) removes them at a restart",
+            "a reassignment to these brokers and kadmin rollback, one after the other, remove them too",
         ),
     )
 
