@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import typer
 
 from kadmin.cli import options
 from kadmin.cli.output import answer
-from kadmin.errors import UsageError
+from kadmin.errors import NotCompletedError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kadmin.operations.context import Context
-    from kadmin.operations.execute.apply import Outcome
+    from kadmin.operations.execute.apply import Outcome, Preview
     from kadmin.plan.facts import ClusterFacts
     from kadmin.plan.model import Plan, Policy, ThrottleSpec
 
 
 def execute(
     context: Context,
+    address: str,
     plan: Plan,
     given: ClusterFacts,
     lock_timeout: float,
@@ -30,7 +34,7 @@ def execute(
     dry_run: bool = False,
     yes: bool,
 ) -> Outcome:
-    """Show what the plan would do, ask, and execute it; `throttle` takes the place of the plan's own."""
+    """Show what the plan would do to the cluster at `address`, ask, execute it; `throttle` replaces the plan's own."""
     from kadmin.operations.execute.apply import apply, prepare
     from kadmin.report.plans.text import diff_text
 
@@ -39,7 +43,7 @@ def execute(
         typer.echo(diff_text(plan, preview.examination), err=True)
     outcome = preview.settled(dry_run=dry_run)
     if outcome is None:
-        _confirm(plan, yes=yes)
+        _confirm(plan, preview, address, yes=yes)
         outcome = apply(context, plan, given, lock_timeout, policy, throttle)
     return outcome
 
@@ -54,13 +58,37 @@ def answer_outcome(output: options.OutputFormat, outcome: Outcome) -> None:
     answer(output, lambda: screen.painted(outcome_text(outcome), Meaning.DONE), lambda: outcome_answer(outcome))
 
 
-def ask(question: str, *, yes: bool) -> None:
+def ask(question: Callable[[], str], *, yes: bool) -> None:
     """Ask unless `yes`; raises UsageError for "no", and where there is no terminal."""
     if yes:
         return
     _require_terminal()
-    if not typer.confirm(question, err=True):
+    if not typer.confirm(question(), err=True):
         raise UsageError("Not confirmed; nothing was changed.")
+
+
+def read_cluster_at(context: Context, address: str) -> str:
+    """Name the cluster for a question."""
+    from kadmin.report.operations.questions import cluster_at
+
+    cluster_id = None
+    with suppress(NotCompletedError):  # for a znode that cannot be decoded, which a heal may be about to repair
+        cluster_id = context.backend.read(()).cluster_id
+    return cluster_at(cluster_id, address)
+
+
+def ask_about_unfinished(
+    context: Context, operation_id: str, address: str, verb: str, how: str = "", *, yes: bool
+) -> None:
+    """Ask before an unfinished operation is resumed or cancelled, with what is left of it."""
+    from kadmin.operations.reading.status import StatusReader
+    from kadmin.report.operations.questions import unfinished_question
+
+    def question() -> str:
+        found = StatusReader(context).read_one(operation_id)
+        return unfinished_question(verb, found, read_cluster_at(context, address), how)
+
+    ask(question, yes=yes)
 
 
 def _require_terminal() -> None:
@@ -69,13 +97,15 @@ def _require_terminal() -> None:
         raise UsageError("A confirmation is needed, and there is no terminal to ask.", next_command="add --yes")
 
 
-def _confirm(plan: Plan, *, yes: bool) -> None:
+def _confirm(plan: Plan, preview: Preview, address: str, *, yes: bool) -> None:
     from kadmin.plan.model import DeletionPlan
+    from kadmin.report.operations.questions import apply_question, cluster_at, deletion_question
 
+    where = cluster_at(preview.state.cluster_id, address)
     if not isinstance(plan, DeletionPlan) or yes:
-        ask("Apply this plan?", yes=yes)
+        ask(lambda: apply_question(plan, preview.examination, where), yes=yes)
         return
     _require_terminal()
     wanted = ",".join(plan.topics)
-    if typer.prompt(f"This destroys data. Type the topics to delete them ({wanted})", err=True) != wanted:
+    if typer.prompt(deletion_question(plan, preview.examination, where, wanted), err=True) != wanted:
         raise UsageError("Not confirmed; nothing was deleted.")

@@ -9,7 +9,7 @@ import typer
 
 from kadmin.cli import options
 from kadmin.cli.context import open_context
-from kadmin.cli.execution import answer_outcome, ask, execute
+from kadmin.cli.execution import answer_outcome, ask, ask_about_unfinished, execute, read_cluster_at
 from kadmin.cli.inputs import read_facts, read_origin, read_plan, read_policy, read_throttle
 from kadmin.errors import UsageError, count, name_some
 
@@ -56,7 +56,7 @@ def apply(
         raise UsageError("--throttle goes with a PartitionReassignment.", next_command="leave --throttle out")
     with open_context(zookeeper, timeout_s=timeout, story=output) as context:
         outcome = execute(
-            context, plan, given, lock_timeout, output, policy=rules, throttle=pace, dry_run=dry_run, yes=yes
+            context, zookeeper, plan, given, lock_timeout, output, policy=rules, throttle=pace, dry_run=dry_run, yes=yes
         )
     answer_outcome(output, outcome)
 
@@ -79,7 +79,7 @@ def resume(
     with open_context(zookeeper, timeout_s=timeout, story=output) as context:
         found = takeover.find_unfinished(context, operation_id)
         if found is not None:
-            ask(f"Resume operation {found}?", yes=yes)
+            ask_about_unfinished(context, found, zookeeper, "Resume", yes=yes)
         outcome = takeover.resume(context, operation_id, lock_timeout)
     answer_outcome(output, outcome)
 
@@ -143,8 +143,8 @@ def cancel(
     with open_context(zookeeper, timeout_s=timeout, story=output) as context:
         found = find_unfinished(context, operation_id)
         if found is not None:
-            how = "and revert its current wave" if now else "when its current wave is done"
-            ask(f"Cancel operation {found} {how}?", yes=yes)
+            how = ", and revert its current wave" if now else ", when its current wave is done"
+            ask_about_unfinished(context, found, zookeeper, "Cancel", how, yes=yes)
         outcome = stop(context, operation_id, kind, lock_timeout, allow_foreign=allow_foreign)
     answer_outcome(output, outcome)
 
@@ -169,7 +169,8 @@ def _cancel_foreign(
                 shown = f"{target.partition}: {list(target.current or ())} back to {list(target.replicas)}"
                 typer.echo(shown, err=True)
             names = name_some((target.partition for target in targets), most=20)
-            ask(f"End the {count(len(targets), 'reassignment')} of {names}?", yes=yes)
+            what = f"End the {count(len(targets), 'reassignment')} of {names}"
+            ask(lambda: f"{what} on {read_cluster_at(context, zookeeper)}?", yes=yes)
             outcome = cancel_foreign(context, given, targets, lock_timeout)
     answer_outcome(output, outcome)
 
@@ -194,5 +195,5 @@ def rollback(
     given = read_facts(sizes, inventory)
     with open_context(zookeeper, timeout_s=timeout, story=output) as context:
         plan = plan_rollback(context, operation_id)
-        outcome = execute(context, plan, given, lock_timeout, output, dry_run=dry_run, yes=yes)
+        outcome = execute(context, zookeeper, plan, given, lock_timeout, output, dry_run=dry_run, yes=yes)
     answer_outcome(output, outcome)

@@ -9,7 +9,7 @@ import typer
 
 from kadmin.cli import options
 from kadmin.cli.context import open_context
-from kadmin.cli.execution import answer_outcome, ask, execute
+from kadmin.cli.execution import answer_outcome, ask, execute, read_cluster_at
 from kadmin.cli.files import STANDARD_INPUT
 from kadmin.cli.inputs import read_recipe, write_plan
 
@@ -34,7 +34,7 @@ def heal(
 
     def confirm(finding: str, step: str) -> None:
         typer.echo(f"{finding}\n  repair: {step}", err=True)
-        ask("Repair this?", yes=yes)
+        ask(lambda: f"Repair this on {read_cluster_at(context, zookeeper)}?", yes=yes)
 
     with open_context(zookeeper, timeout_s=timeout, story=output) as context:
         outcome = run(context, lock_timeout, confirm)
@@ -69,7 +69,7 @@ def recreate(
             write_plan(out, plan)
             typer.echo(f"{out}: {count(len(plan.recipes), 'topic')}")
             return
-        outcome = execute(context, plan, ClusterFacts(), lock_timeout, output, dry_run=dry_run, yes=yes)
+        outcome = execute(context, zookeeper, plan, ClusterFacts(), lock_timeout, output, dry_run=dry_run, yes=yes)
     answer_outcome(output, outcome)
 
 

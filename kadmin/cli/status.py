@@ -10,7 +10,7 @@ import typer
 
 from kadmin.cli import options
 from kadmin.cli.context import open_context, with_address
-from kadmin.cli.execution import ask
+from kadmin.cli.execution import ask, read_cluster_at
 from kadmin.cli.inputs import read_plan
 from kadmin.cli.output import answer
 from kadmin.errors import NotCompletedError
@@ -153,7 +153,8 @@ def lock_release(
 
     The lock of a runner that has ended expires without this, with its ZooKeeper session.
     """
-    ask(f"Take the lock from the runner of operation {operation_id}?", yes=yes)
+    what = f"Take the lock from the runner of operation {operation_id}, whose next write then fails,"
     with open_context(zookeeper, timeout_s=timeout) as context:
+        ask(lambda: f"{what} on {read_cluster_at(context, zookeeper)}?", yes=yes)
         holder = context.operations.release_by_hand(operation_id)
     typer.echo(f"released; it was held by {holder}")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
 from kadmin.cli import options
 from kadmin.cli.context import open_context, with_address
-from kadmin.cli.execution import ask
+from kadmin.cli.execution import ask, read_cluster_at
 from kadmin.cli.inputs import read_throttle
 from kadmin.cli.output import answer
 from kadmin.errors import InvalidInputError
@@ -17,6 +18,7 @@ from kadmin.plan.units import format_rate
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from kadmin.operations.context import Context
     from kadmin.operations.throttles.by_hand import Written
     from kadmin.plan.model import ThrottleSpec
     from kadmin.plan.throttle import ConfigChanges
@@ -111,22 +113,19 @@ def set_(
     with open_context(zookeeper, timeout_s=timeout) as context:
         operation = None if scope.brokers or scope.topics else unfinished(context)
         if operation is None:
-            by_hand = _amount(wanted)
+            plan = partial(plan_set, context, scope, _amount(wanted))
             _carry_out(
-                lambda: plan_set(context, scope, by_hand),
-                lambda plan: write_planned(context, plan, lock_timeout),
-                output,
-                zookeeper,
-                yes=yes,
+                context, zookeeper, plan, lambda plan: write_planned(context, plan, lock_timeout), output, yes=yes
             )
             return
         amount = rate_for(context, operation, wanted)
         typer.echo(f"operation {operation}: throttle at {format_rate(amount)}, removed when it ends", err=True)
         _carry_out(
+            context,
+            zookeeper,
             lambda: plan_change(context, operation, amount),
             lambda _: change_throttle(context, operation, amount, lock_timeout),
             output,
-            zookeeper,
             yes=yes,
         )
 
@@ -152,24 +151,32 @@ def clear(
     scope = Scope(tuple(broker or ()), tuple(topic or ()))
     with open_context(zookeeper, timeout_s=timeout) as context:
         _carry_out(
+            context,
+            zookeeper,
             lambda: plan_clear(context, scope, now=now),
             lambda plan: write_planned(context, plan, lock_timeout),
             output,
-            zookeeper,
             yes=yes,
         )
 
 
 def _carry_out(
-    plan: Plan, write: Callable[[Plan], Written], output: options.OutputFormat, zookeeper: str, *, yes: bool
+    context: Context,
+    zookeeper: str,
+    plan: Plan,
+    write: Callable[[Plan], Written],
+    output: options.OutputFormat,
+    *,
+    yes: bool,
 ) -> None:
     from kadmin.operations.throttles.by_hand import Written
+    from kadmin.report.operations.questions import throttle_question
     from kadmin.report.throttles import changes_text, written_answer, written_text
 
     written = Written({}, ())
     if changes := plan():
         typer.echo(changes_text(changes), err=True)
-        ask("Write these values?", yes=yes)
+        ask(lambda: throttle_question(changes, read_cluster_at(context, zookeeper)), yes=yes)
         written = write(plan)
     answer(output, lambda: with_address(written_text(written), zookeeper), lambda: written_answer(written))
 

@@ -3,7 +3,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from support.executor.runs import Site
+from support.controller.eras import ERAS
+from support.executor.kill_points import Ground
+from support.executor.runs import Site, apply
 
 from kadmin.cluster.zookeeper.model import Create
 from kadmin.cluster.zookeeper.store import Store
@@ -11,6 +13,8 @@ from kadmin.sandbox import Sandbox, SandboxSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from support.executor.runs import Practice
 
 
 @pytest.fixture
@@ -38,3 +42,21 @@ def quiet_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             yield opened
     finally:
         sandbox.down()
+
+
+@pytest.fixture
+def killed(site: Site) -> Practice:
+    """A cluster with an operation whose runner was killed in its second wave."""
+    ground = Ground(site, ERAS["2.8.2"], throttle_rate=1_000_000)
+    practice = ground.practice()
+
+    def work() -> float:
+        (listing,) = practice.journal.listings()
+        if any(step.wave == 1 for step in practice.journal.steps(listing.operation_id)):
+            process.die()
+        return practice.work()
+
+    process = practice.process(apply(ground.plan()), work)
+    assert process.run().killed
+    practice.bury()
+    return practice

@@ -58,6 +58,12 @@ class StatusReader:
         found = tuple(self._read(listing) for listing in self._context.operations.unfinished())
         return Status(found, self._context.operations.holder())
 
+    def read_one(self, operation_id: str) -> Unfinished:
+        """Read one operation that is unfinished."""
+        return self._read(
+            next(each for each in self._context.operations.listings() if each.operation_id == operation_id)
+        )
+
     def _read(self, listing: Listing) -> Unfinished:
         if listing.status.state is OperationState.PREPARING or listing.kind is OperationKind.HEAL:
             return Unfinished(listing)

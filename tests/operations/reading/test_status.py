@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from support.cli.in_process import command
 from support.cli.terminal import Shown, in_terminal
-from support.controller.eras import ERAS
-from support.executor.kill_points import Ground
-from support.executor.runs import apply, resume
+from support.executor.runs import resume
 
 from kadmin.report.operations.watched import Watched
 from kadmin.report.screen import Screen
@@ -20,24 +18,6 @@ from kadmin.schema import validate_value
 
 if TYPE_CHECKING:
     from support.executor.runs import Practice, Site
-
-
-@pytest.fixture
-def killed(site: Site) -> Practice:
-    """A cluster with an operation whose runner was killed in its second wave."""
-    ground = Ground(site, ERAS["2.8.2"], throttle_rate=1_000_000)
-    practice = ground.practice()
-
-    def work() -> float:
-        (listing,) = practice.journal.listings()
-        if any(step.wave == 1 for step in practice.journal.steps(listing.operation_id)):
-            process.die()
-        return practice.work()
-
-    process = practice.process(apply(ground.plan()), work)
-    assert process.run().killed
-    practice.bury()
-    return practice
 
 
 @pytest.mark.zookeeper

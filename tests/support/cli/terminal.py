@@ -59,8 +59,10 @@ class Shown:
             self.rows.append("")
 
 
-def in_terminal(command: Sequence[str], columns: int, rows: int = 24, **environment: str) -> tuple[int, str]:
-    """Run a command whose three streams are a pseudo-terminal of this size; return its exit code and what it wrote."""
+def in_terminal(
+    command: Sequence[str], columns: int, *, rows: int = 24, typed: str = "", **environment: str
+) -> tuple[int, str]:
+    """Run a command whose three streams are a pseudo-terminal; return its exit code and what the terminal was sent."""
     master, slave = pty.openpty()
     termios.tcsetwinsize(slave, (rows, columns))
     unset = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "COLUMNS", "LINES"}}
@@ -68,6 +70,7 @@ def in_terminal(command: Sequence[str], columns: int, rows: int = 24, **environm
         command, stdin=slave, stdout=slave, stderr=slave, cwd=ROOT, env={**unset, "TERM": "xterm", **environment}
     )
     os.close(slave)
+    os.write(master, typed.encode())
     written = b""
     try:
         while part := _read(master):

@@ -1,0 +1,63 @@
+"""The questions that come before a change: they name the cluster, what will happen, and how much of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.names import one_line
+from kadmin.errors import count
+from kadmin.report.kinds import words_of
+from kadmin.report.text import about
+
+if TYPE_CHECKING:
+    from kadmin.operations.decide.examine import Examination
+    from kadmin.operations.reading.status import Unfinished
+    from kadmin.plan.model import Plan
+    from kadmin.plan.throttle import ConfigChanges
+
+
+def cluster_at(cluster_id: str | None, address: str) -> str:
+    """Name a cluster by its id, where that is known, and its address as it was typed."""
+    name = "the cluster" if cluster_id is None else f"cluster {one_line(cluster_id)}"
+    return f"{name} at {one_line(address)}"
+
+
+def apply_question(plan: Plan, examination: Examination, where: str) -> str:
+    """Ask before a plan is applied."""
+    named = "the plan" if plan.header.name is None else f"plan {one_line(plan.header.name)}"
+    return f"Apply {named} to {where}: {_work(plan, examination)}?"
+
+
+def deletion_question(plan: Plan, examination: Examination, where: str, wanted: str) -> str:
+    """Ask for the topics that are to be deleted, before data is destroyed."""
+    return f"This destroys data on {where}: {_work(plan, examination)}. Type the topics to delete them ({wanted})"
+
+
+def unfinished_question(verb: str, found: Unfinished, where: str, how: str = "") -> str:
+    """Ask before an unfinished operation is resumed or cancelled; `how` says what happens besides."""
+    record, words = found.record, words_of(found.listing.kind)
+    name = None if record is None else record.plan_name
+    of_plan = "" if name is None else f" of plan {one_line(name)}"
+    tally = found.tally
+    left = words.no_progress
+    if tally is not None:
+        left = count(tally.total - tally.done, words.subject)
+        if tally.total_bytes and tally.done_bytes is not None:
+            left += f", {about(tally.total_bytes - tally.done_bytes)}"
+        left += " left"
+    return f"{verb} operation {found.listing.operation_id}{of_plan} on {where}{how}: {left}?"
+
+
+def throttle_question(changes: ConfigChanges, where: str) -> str:
+    """Ask before throttles are written."""
+    topics = sum(entity.startswith("topics/") for entity in changes)
+    extent = [count(number, noun) for number, noun in ((len(changes) - topics, "broker"), (topics, "topic")) if number]
+    return f"Write these values for {' and '.join(extent)} on {where}?"
+
+
+def _work(plan: Plan, examination: Examination) -> str:
+    words, change = words_of(plan), examination.change
+    if change is not None:
+        return f"{words.targets(len(change.pending))}, {about(change.moved_bytes)} to copy"
+    lost = "" if examination.lost_bytes is None else f", {about(examination.lost_bytes)}"
+    return f"{words.targets(len(examination.targets))}{lost}"

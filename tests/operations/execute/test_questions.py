@@ -1,0 +1,79 @@
+"""Every question names the cluster, its address, what will happen, and how much of it; on a real pseudo-terminal."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from support.cli.terminal import in_terminal
+from support.controller.eras import ERAS
+from support.controller.simple_controller import CLUSTER_ID
+from support.documents.plans import deletion, document, reassignment
+from support.executor.runs import Practice
+
+from kadmin.report.operations.questions import cluster_at
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from support.executor.runs import Site
+
+pytestmark = pytest.mark.zookeeper
+
+WHERE = f"cluster {CLUSTER_ID} at ZK"
+
+
+def asked(practice: Practice, *arguments: object, answer: str = "n") -> str:
+    """What a command asks on a terminal where the answer is no."""
+    command = [sys.executable, "-m", "kadmin", *map(str, arguments), "-z", practice.connect_string]
+    status, written = in_terminal(command, 500, typed=f"{answer}\n")
+    assert (status, "error: Not confirmed; nothing was" in written) == (64, True), written
+    (line,) = (line for line in written.splitlines() if practice.connect_string in line)
+    question = line.partition("\x1b")[0].rstrip()  # the answer was echoed before the question came
+    return re.sub(r"\d{8}T\d{6}Z-\w{6}", "ID", question.replace(practice.connect_string, "ZK"))
+
+
+@pytest.fixture
+def practice(site: Site) -> Practice:
+    """A cluster with a topic of two partitions."""
+    made = Practice(site, ERAS["2.8.2"])
+    made.model.create_topic("orders", {0: (1, 2), 1: (1, 2)})
+    made.model.run()
+    return made
+
+
+def test_before_a_plan_is_applied(practice: Practice, tmp_path: Path) -> None:
+    plan = reassignment("orders", {0: [3, 2], 1: [2, 1]}, current={0: [1, 2], 1: [1, 2]})
+    for entry in plan["spec"]["partitions"]:
+        entry["size_bytes"] = 33_000_000
+    question = asked(practice, "apply", document(tmp_path / "plan.json", plan))
+    assert question == f"Apply plan test to {WHERE}: 2 partitions to reassign, 33.0 MB to copy? [y/N]:"
+
+
+def test_before_data_is_destroyed(practice: Practice, tmp_path: Path) -> None:
+    practice.model.znodes.create("/config/brokers/9", b"{}")
+    plan = document(tmp_path / "plan.json", deletion("orders", allow={"deletion_disabled": True}))
+    question = asked(practice, "apply", plan)
+    assert question.startswith(f"This destroys data on {WHERE}: 1 topic to delete")
+    assert question.endswith("Type the topics to delete them (orders):")
+
+
+def test_before_an_operation_is_resumed_cancelled_or_throttled(killed: Practice) -> None:
+    left = r"\d partitions? left\? \[y/N\]:"
+    assert re.fullmatch(f"Resume operation ID of plan three-waves on {WHERE}: {left}", asked(killed, "resume"))
+    how = {"cancel": "when its current wave is done", "cancel --now": "and revert its current wave"}
+    for command, words in how.items():
+        question = asked(killed, *command.split())
+        assert re.fullmatch(f"Cancel operation ID of plan three-waves on {WHERE}, {words}: {left}", question)
+    throttled = asked(killed, "throttle", "set", "--rate", "7MB/s")
+    assert throttled == f"Write these values for 3 brokers on {WHERE}? [y/N]:"
+    (listing,) = killed.journal.unfinished()
+    released = asked(killed, "lock", "release", listing.operation_id)
+    runner = "Take the lock from the runner of operation ID, whose next write then fails"
+    assert released == f"{runner}, on {WHERE}? [y/N]:"
+
+
+def test_a_cluster_without_a_known_id_is_named_by_its_address() -> None:
+    assert cluster_at(None, "zk1:2181/kafka") == "the cluster at zk1:2181/kafka"
