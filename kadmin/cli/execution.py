@@ -10,6 +10,7 @@ import typer
 
 from kadmin.cli import options
 from kadmin.cli.output import answer
+from kadmin.cli.terminal import screen_of
 from kadmin.errors import NotCompletedError, UsageError
 
 if TYPE_CHECKING:
@@ -40,7 +41,9 @@ def execute(
 
     preview = prepare(context, plan, given, policy, throttle)
     if output is options.OutputFormat.HUMAN and not preview.examination.refusals:
-        typer.echo(diff_text(plan, preview.examination), err=True)
+        screen = screen_of(sys.stderr)
+        shown = diff_text(plan, preview.examination)
+        typer.echo("\n".join(screen.painted(line) for line in shown.split("\n")), err=True)
     outcome = preview.settled(dry_run=dry_run)
     if outcome is None:
         _confirm(plan, preview, address, yes=yes)
@@ -50,7 +53,6 @@ def execute(
 
 def answer_outcome(output: options.OutputFormat, outcome: Outcome) -> None:
     """Answer with the outcome of an operation."""
-    from kadmin.cli.terminal import screen_of
     from kadmin.report.operations.outcome import outcome_answer, outcome_text
     from kadmin.report.screen import Meaning
 

@@ -98,9 +98,10 @@ def _unfinished(found: Unfinished, runner: Holder | None) -> Iterator[str]:
     words = words_of(listing.kind)
     done = words.no_progress if found.tally is None else ", ".join(_amounts(found.tally))
     state = listing.described_state(has_runner=runner is not None)
-    yield f"operation {listing.operation_id} ({listing.kind}, {state}): {done}"
+    yield f"operation {listing.operation_id} ({listing.kind}, {state})"
     if record is not None and record.plan_name is not None:
         yield f"  plan: {one_line(record.plan_name)}"
+    yield f"  progress: {done}"
     if listing.status.message:
         yield f"  {one_line(listing.status.message)}"
     if found.throttle is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from kadmin.report.operations.follow import REPEATED_S
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kadmin.report.screen import Screen
+
+_INDENT = "    "
 
 
 class Watched:
@@ -25,12 +28,13 @@ class Watched:
         self._told_at = 0.0
 
     def block(self, lines: Sequence[str]) -> None:
-        """Show lines: drawn over the last ones on a terminal, each cut at its edge; elsewhere as `line` does."""
+        """Show lines: drawn over the last ones on a terminal, each broken at its edge; elsewhere as `line` does."""
         if not self._screen.live:
             self.line("\n".join(lines))
             return
         columns, rows = self._screen.size()
-        shown = [line if len(line) < columns else f"{line[: max(columns - 4, 0)]}..." for line in lines[: rows - 1]]
+        broken = [part for line in lines for part in wrap(line, columns - 1, subsequent_indent=_INDENT) or [""]]
+        shown = broken[: rows - 1]  # what has scrolled away could not be drawn over
         self._drawn = "".join(f"{line}\n" for line in shown)
         self._write(f"\r{ERASE_BELOW}{self._drawn}\x1b[{len(shown)}A")
 

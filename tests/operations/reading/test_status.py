@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @pytest.mark.zookeeper
 def test_status_tells_wave_throttle_what_is_waited_for_and_that_nobody_runs_it(killed: Practice) -> None:
     text = command("status", "-z", killed.connect_string).out
-    assert "): wave 2 of 3, " in text
+    assert "  progress: wave 2 of 3, " in text
     assert "  plan: three-waves" in text
     assert "  throttle: 1.00 MB/s" in text
     assert "  no runner; next: kadmin resume" in text
