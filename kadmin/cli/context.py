@@ -55,8 +55,10 @@ def open_context(
         typer.echo(text, err=True, nl=False)
 
     in_json = story is options.OutputFormat.JSON
-    follower = JsonFollower(write) if in_json else Follower(write, screen_of(sys.stderr), time.monotonic)
     clock = Clock(math.inf if timeout_s is None else time.monotonic() + timeout_s)
+    follower = (
+        JsonFollower(write, clock.timestamp) if in_json else Follower(write, screen_of(sys.stderr), time.monotonic)
+    )
     with (
         alarm(timeout_s, grace_s=_GRACE_S),
         _signals(clock),

@@ -9,9 +9,10 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The operation is on record; any machine can take it over."""
+    """The operation is on record, and this process runs it; any machine can take it over."""
 
     operation_id: str
+    cluster_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

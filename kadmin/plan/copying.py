@@ -99,8 +99,15 @@ def _busiest(wave: Iterable[PartitionTarget], state: ClusterState) -> float | No
     moving = [target for target in wave if added(target)]
     if any(target.size_bytes is None for target in moving):
         return None
-    received, sent = _flow((_leader(target, state), added(target), target.size_bytes or 0) for target in moving)
-    return max((*received.values(), *sent.values()), default=0)
+    return max(
+        per_broker((leader(target, state), added(target), target.size_bytes or 0) for target in moving), default=0
+    )
+
+
+def per_broker(copies: Iterable[tuple[int, Collection[int], float]]) -> tuple[float, ...]:
+    """Return what each broker sends and what each receives; a copy is a sender, its receivers, the amount for each."""
+    received, sent = _flow(copies)
+    return (*sent.values(), *received.values())
 
 
 def _spoken_for(brokers: Iterable[int], state: ClusterState, inbound: Mapping[TopicPartition, float]) -> float:
@@ -109,8 +116,8 @@ def _spoken_for(brokers: Iterable[int], state: ClusterState, inbound: Mapping[To
     for partition, rate in inbound.items():
         replicas = state.replicas(partition)
         if replicas:
-            leader = _leader_of(partition, replicas, state)
-            copies.append((leader, [broker for broker in replicas if broker != leader], rate))
+            sender = _leader_of(partition, replicas, state)
+            copies.append((sender, [broker for broker in replicas if broker != sender], rate))
     received, sent = _flow(copies)
     return max((way.get(broker, 0) for broker in brokers for way in (received, sent)), default=0)
 
@@ -119,9 +126,9 @@ def _warnings(
     moving: Sequence[PartitionTarget], rate: int, state: ClusterState, inbound: Mapping[TopicPartition, float]
 ) -> tuple[str, ...]:
     """Name the brokers whose throttled partitions, at today's inbound rate, use up the whole throttle."""
-    received, _ = _flow((_leader(target, state), added(target), inbound.get(target.partition, 0)) for target in moving)
+    received, _ = _flow((leader(target, state), added(target), inbound.get(target.partition, 0)) for target in moving)
     _, sent = _flow(
-        (_leader(target, state), _followers(target, state), inbound.get(target.partition, 0)) for target in moving
+        (leader(target, state), _followers(target, state), inbound.get(target.partition, 0)) for target in moving
     )
     return tuple(
         f"broker {broker} {verb} {readable_rate(traffic)} for the throttled partitions already; at a throttle "
@@ -143,7 +150,8 @@ def _flow(copies: Iterable[tuple[int, Collection[int], float]]) -> tuple[dict[in
     return received, sent
 
 
-def _leader(target: PartitionTarget, state: ClusterState) -> int:
+def leader(target: PartitionTarget, state: ClusterState) -> int:
+    """Return the broker that copies are read from; the first current replica where the leader is not known."""
     return _leader_of(target.partition, target.current or target.replicas, state)
 
 
@@ -153,4 +161,4 @@ def _leader_of(partition: TopicPartition, replicas: Replicas, state: ClusterStat
 
 
 def _followers(target: PartitionTarget, state: ClusterState) -> set[int]:
-    return {*(target.current or ()), *target.replicas} - {_leader(target, state)}
+    return {*(target.current or ()), *target.replicas} - {leader(target, state)}

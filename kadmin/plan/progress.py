@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from kadmin.plan.waves import added
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kadmin.cluster.model import ClusterState, Replicas, Topic, TopicPartition
     from kadmin.plan.model import PartitionTarget
 
@@ -54,6 +56,12 @@ def judge(target: PartitionTarget, state: ClusterState, *, published: bool) -> P
     if published and is_union(target, replicas):
         return Progress.RUNNING
     return Progress.WAITING if replicas == target.current and not moving else Progress.STALE
+
+
+def copying(targets: Iterable[PartitionTarget], state: ClusterState) -> tuple[PartitionTarget, ...]:
+    """Return those of published targets whose new replicas copy, or may."""
+    running = {Progress.RUNNING, Progress.SETTLED}
+    return tuple(target for target in targets if judge(target, state, published=True) in running)
 
 
 def named_in_node(target: PartitionTarget, state: ClusterState) -> bool:

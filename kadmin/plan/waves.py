@@ -72,6 +72,12 @@ def moved_bytes(target: PartitionTarget) -> int | None:
     return None if target.size_bytes is None else copies * target.size_bytes
 
 
+def copied_bytes(targets: Iterable[PartitionTarget]) -> int | None:
+    """Return the bytes that are copied to reach targets, None where a size is unknown."""
+    sizes = [moved_bytes(target) for target in targets]
+    return None if None in sizes else sum(size or 0 for size in sizes)
+
+
 def schedule(
     targets: Sequence[PartitionTarget], limits: WaveLimits, publish: PublishLimits = ZOOKEEPER_LIMITS
 ) -> tuple[Wave, ...]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from support.cli.terminal import Shown, in_terminal, python
@@ -19,7 +22,7 @@ from kadmin.schema import validate_value
 PIPE = Screen(live=False, colour=False, size=lambda: (80, 24))
 WAITING = "target brokers not alive, the controller waits for them: 3"
 STORY: tuple[events.Event, ...] = (
-    events.Opened("op-1"),
+    events.Opened("op-1", "id"),
     events.StepPublished("wave", 2, 1),
     events.Progressed(0, 4, 0, 66_000_000, 1, 2, None, None, "copying"),
     events.Progressed(0, 4, 1_500_000, 66_000_000, 1, 2, 1_500_000.0, 43.0, "copying"),
@@ -152,18 +155,44 @@ def test_a_narrow_line_drops_the_least_important_first(room: int, line: str) -> 
 
 def test_json_for_programs_one_value_per_line_of_the_published_schema() -> None:
     written: list[str] = []
-    values = [json.loads(line) for line in told(JsonFollower(written.append), written).splitlines()]
-    assert [value["event"] for value in values] == [
-        "opened",
-        "published",
-        "progressed",
-        "progressed",
-        "noted",
-        "progressed",
-        "noted",
-        "progressed",
-    ]
+    values = [json.loads(line) for line in told(JsonFollower(written.append, lambda: "now"), written).splitlines()]
+    steps = ["progressed", "progressed", "progressed", "noted", "progressed", "noted", "progressed"]
+    assert [value["event"] for value in values] == ["opened", "published", *steps]
     assert [validate_value(value, "answers/event") for value in values] == [[]] * len(values)
+    assert {(value["at"], value["cluster_id"], value["operation"]) for value in values} == {("now", "id", "op-1")}
+    assert values[3] == {
+        **values[0],
+        "event": "progressed",
+        "done": 0,
+        "total": 4,
+        "bytes_done": 1_500_000,
+        "bytes_total": 66_000_000,
+        "wave": 1,
+        "waves": 2,
+        "rate_bytes_per_s": 1_500_000.0,
+        "eta_s": 43.0,
+        "reason": "copying",
+    }
+
+
+def test_a_line_of_json_for_every_change_that_counts() -> None:
+    """The rate alone is no news; before an operation is on record its fields are null."""
+    written: list[str] = []
+    follower = JsonFollower(written.append, lambda: "now")
+    first = events.Progressed(0, 2, 0, 9, 1, 2, None, None, "copying")
+    changes: list[dict[str, Any]] = [{"done_bytes": 1}, {"rate": 5.0}, {"done": 1}, {"wave": 2}, {"reason": ""}]
+    for event in itertools.accumulate(changes, lambda event, change: replace(event, **change), initial=first):
+        follower(event)
+    values = [json.loads(line) for line in written]
+    assert [(each["done"], each["bytes_done"], each["wave"], each["reason"]) for each in values] == [
+        (0, 0, 1, "copying"),
+        (0, 1, 1, "copying"),
+        (1, 1, 1, "copying"),
+        (1, 1, 2, "copying"),
+        (1, 1, 2, ""),
+    ]
+    assert (values[0]["operation"], values[0]["cluster_id"]) == (None, None)
+    assert validate_value(values[0], "answers/event") == []
 
 
 @pytest.mark.parametrize("kind", list(StepKind))

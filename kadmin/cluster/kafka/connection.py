@@ -22,7 +22,7 @@ from kadmin.cluster.ports import ASK_AFTER_S, Listener, listeners_instead
 from kadmin.errors import NotAuthorizedError, NotCompletedError, UnknownOutcomeError, UnreachableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 BOOTSTRAP_S = 5.0
 """How long to look for a first broker that answers."""
@@ -89,8 +89,17 @@ class KafkaConnection:
         `what` completes "No broker answered in time to ...". A request for any broker goes to another one when the
         first is silent. Raises UnreachableError, NotAuthorizedError or NotCompletedError.
         """
-        with translated(self.bootstrap, what):
-            return self._manager.run(self._ask, request, broker_id, time.monotonic() + timeout_s)
+        return self.send(what, request, broker_id=broker_id, timeout_s=timeout_s)()
+
+    def send(self, what: str, request: Any, *, broker_id: int | None, timeout_s: float) -> Callable[[], Any]:  # noqa: ANN401 - as admin
+        """Send a request as `ask` does, and return the call that waits for the answer and raises as `ask` does."""
+        answer = self._manager.call_soon(self._ask, request, broker_id, time.monotonic() + timeout_s)
+
+        def wait() -> Any:  # noqa: ANN401 - as admin
+            with translated(self.bootstrap, what):
+                return self._manager.run(answer)
+
+        return wait
 
     def ask_controller(self, what: str, request: Any) -> Any:  # noqa: ANN401 - as admin
         """Send a request that only the controller answers, and return the answer; raises as `ask` does.

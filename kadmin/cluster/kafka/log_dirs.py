@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka.protocol.admin import DescribeLogDirsRequest
 
-from kadmin.cluster.kafka.connection import KafkaConnection, error_name, raise_for
+from kadmin.cluster.kafka.connection import REQUEST_S, KafkaConnection, error_name, raise_for
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import NotCompletedError, UnreachableError
 
@@ -41,17 +41,45 @@ def describe_log_dirs(bootstrap: Sequence[str], brokers: Iterable[int], *, boots
     DESCRIBE on the cluster, NotCompletedError for brokers before 1.1.
     """
     with KafkaConnection(bootstrap, bootstrap_s=bootstrap_s) as connection:
+        return log_dirs_by(lambda broker: _ask(connection, broker, DescribeLogDirsRequest(topics=None))(), brokers)
 
-        def ask(broker: int) -> Mapping[str, Any]:
-            try:
-                answer = connection.ask(_WHAT, DescribeLogDirsRequest(topics=None), broker_id=broker)
-            except UnreachableError as error:
-                message = f"Broker {broker} did not describe its log directories."
-                raise UnreachableError(message, cause=error.cause) from error
-            raise_for(answer.error_code, None, bootstrap, _WHAT)
-            return {"broker": broker, "log_dirs": [each.to_dict() for each in answer.results]}
 
-        return log_dirs_by(ask, brokers)
+def describe_replicas(
+    connection: KafkaConnection, wanted: Mapping[int, Iterable[TopicPartition]], timeout_s: float
+) -> LogDirs:
+    """Return what brokers have on disk of some partitions, asking all at once; raises as `describe_log_dirs` does."""
+    answers = {broker: _ask(connection, broker, _request(wanted[broker]), timeout_s) for broker in sorted(wanted)}
+    return log_dirs_by(lambda broker: answers[broker](), wanted)
+
+
+def _request(partitions: Iterable[TopicPartition]) -> Any:  # noqa: ANN401 - kafka-python ships no types
+    numbers: dict[str, list[int]] = {}
+    for each in sorted(partitions):
+        numbers.setdefault(each.topic, []).append(each.partition)
+    topic = DescribeLogDirsRequest.DescribableLogDirTopic
+    return DescribeLogDirsRequest(topics=[topic(topic=name, partitions=found) for name, found in numbers.items()])
+
+
+def _ask(
+    connection: KafkaConnection,
+    broker: int,
+    request: Any,  # noqa: ANN401 - kafka-python ships no types
+    timeout_s: float = REQUEST_S,
+) -> Callable[[], Mapping[str, Any]]:
+    wait = connection.send(_WHAT, request, broker_id=broker, timeout_s=timeout_s)
+
+    def answer() -> Mapping[str, Any]:
+        try:
+            found = wait()
+        except UnreachableError as error:
+            message = f"Broker {broker} did not describe its log directories."
+            raise UnreachableError(message, cause=error.cause) from error
+        raise_for(found.error_code, None, connection.bootstrap, _WHAT)
+        if not found.results:
+            raise NotCompletedError(f"Broker {broker} described none of its log directories.")
+        return {"broker": broker, "log_dirs": [each.to_dict() for each in found.results]}
+
+    return answer
 
 
 def log_dirs_by(ask: Callable[[int], Mapping[str, Any]], brokers: Iterable[int]) -> LogDirs:

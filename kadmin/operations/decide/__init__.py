@@ -12,6 +12,9 @@ from kadmin.operations.decide.stop_request import apply_stop_request
 from kadmin.operations.record.record import Channel
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kadmin.cluster.model import TopicPartition
     from kadmin.operations.decide.actions import Action, Memory, Observed, Work
     from kadmin.operations.record.record import Step
 
@@ -29,8 +32,8 @@ def decide(work: Work, observed: Observed, memory: Memory, now: float) -> Action
 def remember(memory: Memory, observed: Observed, now: float) -> Memory:
     """Add one reading to the memory.
 
-    A new step starts the pickup clock, a new epoch voids every proof of listening, a change in the
-    topics restarts the clock of a stall.
+    A new step starts the pickup clock, a new epoch voids every proof of listening, a change in the topics or in the
+    bytes of a copy restarts the clock of a stall.
     """
     epoch = observed.state.controller_epoch
     if memory.epoch != epoch:
@@ -51,7 +54,17 @@ def _digest(observed: Observed) -> int:
     state, pending = observed.state, observed.state.requests.reassignment
     topics = tuple((name, topic.fingerprint) for name, topic in sorted(state.topics.items()))
     states = tuple((partition, found.fingerprint) for partition, found in sorted(state.states.items()))
-    return hash((topics, states, None if pending is None else pending.fingerprint, state.requests.deletions))
+    requests = (None if pending is None else pending.fingerprint, state.requests.deletions)
+    return hash((topics, states, *requests, tuple(_copies(observed))))
+
+
+def _copies(observed: Observed) -> Iterator[tuple[int, TopicPartition, int]]:
+    # Replicas in the ISR grow with every record that is produced: only those outside it are copies in progress.
+    for broker, sizes in sorted(observed.on_disk.items()):
+        for partition, size in sorted(sizes.items()):
+            found = observed.state.states.get(partition)
+            if found is not None and broker not in found.isr:
+                yield broker, partition, size
 
 
 def _pending(probe: Step, observed: Observed) -> bool:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from kadmin.errors import KadminError
     from kadmin.operations.record.record import Channel, OperationKind, OperationRecord, Step
     from kadmin.operations.record.stop_request import StopRequest
+    from kadmin.plan.copied import OnDisk, Sizes
     from kadmin.plan.model import DeletionLayout, PartitionTarget, TopicRecipe
     from kadmin.plan.progress import Progress
 
@@ -36,13 +37,15 @@ class Observed:
 
     Where a request is absent, what the topics show is therefore final. `steps` are those that published something.
     `unchanged_means_rejected` is the back-end's: whether a finished request that left a partition unchanged was
-    rejected.
+    rejected. `sizes` and `on_disk` are what brokers said of the copies, empty where they were not asked.
     """
 
     state: ClusterState
     steps: tuple[Step, ...]
     request: StopRequest | None = None
     unchanged_means_rejected: bool = True
+    sizes: Sizes = field(default_factory=dict)
+    on_disk: OnDisk = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

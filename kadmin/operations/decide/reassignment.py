@@ -29,7 +29,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from kadmin.errors import NotCompletedError, StalePlanError, count, name_some
+from kadmin.errors import count, name_some
 from kadmin.insight.diagnosis.health import health_of
 from kadmin.operations.decide.actions import (
     HEALTH_POLL_S,
@@ -43,7 +43,6 @@ from kadmin.operations.decide.actions import (
     Verdict,
     Wait,
     Work,
-    failed,
 )
 from kadmin.operations.decide.common import (
     awaiting_pickup,
@@ -54,10 +53,12 @@ from kadmin.operations.decide.common import (
     probe_unanswered,
 )
 from kadmin.operations.decide.election import elect_scope, election_result
+from kadmin.operations.decide.failures import changed_by_others, dead_target, dead_targets, rejected
 from kadmin.operations.record.record import Channel, OperationKind, OperationState, StepKind
+from kadmin.plan.copied import copied
 from kadmin.plan.model import Elect, ReassignmentPlan
-from kadmin.plan.progress import Progress, in_flight, is_union, judge
-from kadmin.plan.waves import moved_bytes
+from kadmin.plan.progress import Progress, is_union, judge
+from kadmin.plan.waves import added
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import Assignment, ClusterState, PendingRequest
     from kadmin.operations.decide.actions import Action, Memory, Observed, Published
     from kadmin.operations.record.record import OperationRecord, Step
+    from kadmin.plan.copied import Copied
     from kadmin.plan.model import PartitionTarget
 
     Found = dict[Progress, list[PartitionTarget]]
@@ -113,21 +115,31 @@ class ReassignmentWork(Work):
 
     def tally(self, observed: Observed, memory: Memory) -> Tally:
         """Count partitions and bytes."""
-        finished = self._finished(observed, memory)
-        every = [target for wave in self.waves for target in wave]
-        waves = len(self.waves)
-        under_way = min(memory.wave + 1, waves)
-        return Tally(len(finished), len(every), copied_bytes(finished), copied_bytes(every), under_way, waves)
+        total, waves = sum(map(len, self.waves)), len(self.waves)
+        done, under_way = len(self._finished(observed, memory)), min(memory.wave + 1, waves)
+        found = self.copied(observed, memory)
+        if found is None:
+            return Tally(done, total, None, None, under_way, waves)
+        return Tally(done, total, found.done, found.total, under_way, waves)
 
     def left_to_do(self, observed: Observed, memory: Memory) -> tuple[str, ...]:
         """Name the partitions that are not at their target."""
         finished = set(self._finished(observed, memory))
         return tuple(str(target.partition) for wave in self.waves for target in wave if target not in finished)
 
+    def copied(self, observed: Observed, memory: Memory) -> Copied | None:
+        """Add up the bytes of the copies of all waves; None where a size is unknown."""
+        finished = {target.partition for target in self._finished(observed, memory)}
+        return copied(self.waves, finished, observed.state, observed.sizes, observed.on_disk)
+
+    def wave(self, memory: Memory) -> tuple[PartitionTarget, ...]:
+        """Return the wave under way, empty after the last."""
+        return self.waves[memory.wave] if memory.wave < len(self.waves) else ()
+
     def _finished(self, observed: Observed, memory: Memory) -> list[PartitionTarget]:
         finished = [target for wave in self.waves[: memory.wave] for target in wave]
-        running = self.waves[memory.wave] if memory.wave < len(self.waves) else ()
-        return finished + [each for each in running if judge(each, observed.state, published=True) is Progress.DONE]
+        running, state = self.wave(memory), observed.state
+        return finished + [each for each in running if judge(each, state, published=True) is Progress.DONE]
 
 
 def published_targets(work: ReassignmentWork, steps: Iterable[Step]) -> list[PartitionTarget]:
@@ -184,7 +196,9 @@ def _blocked(
     if foreign := [each for each, replicas in request.entries.items() if ours.get(each) != replicas]:
         return foreign_request(request.place, foreign)
     if request.entries and all(state.replicas(each) is None for each in request.entries):
-        return _stale(found[Progress.STALE], state, "kadmin heal; then make a new plan from the current cluster")
+        return changed_by_others(
+            found[Progress.STALE], state, "kadmin heal; then make a new plan from the current cluster"
+        )
     return None
 
 
@@ -195,7 +209,7 @@ def _without_request(work: ReassignmentWork, observed: Observed, memory: Memory,
         copying = len(unions) < len(running)
         return _copying(found, observed, memory, now) if copying else _publish(unions, observed, memory)
     if stale:
-        return _stale(stale, observed.state)
+        return changed_by_others(stale, observed.state)
     if not waiting:
         return _out_of_sync(found)
     if refused := _refused(waiting, observed, memory):
@@ -207,9 +221,9 @@ def _without_request(work: ReassignmentWork, observed: Observed, memory: Memory,
 
 
 def _publish(targets: Sequence[PartitionTarget], observed: Observed, memory: Memory) -> Action:
-    dead = _dead_targets(targets, observed.state)
+    dead = dead_targets(targets, observed.state)
     if dead:
-        return _dead_target(dead, targets, observed.state)
+        return dead_target(dead, targets, observed.state)
     blocked = before_publish(Channel.REASSIGNMENT, observed, memory, len(targets))
     return blocked or PublishWave(memory.wave, tuple(targets))
 
@@ -228,13 +242,14 @@ def _health_gate(
 
 def _copying(found: Found, observed: Observed, memory: Memory, now: float) -> Wait:
     names, running = _open(found), found[Progress.RUNNING]
-    dead = _dead_targets(running, observed.state)
+    dead = dead_targets(running, observed.state)
     stalled_min = int((now - memory.changed_at) // STALLED_S)
     reason = "copying"
     if dead:
         reason = f"target brokers not alive, the controller waits for them: {name_some(dead)}"
     elif stalled_min:
-        reason = f"stalled: no ISR has grown for {stalled_min} min: {name_some(names, most=3)}"
+        what = "copy" if _measured(running, observed) else "ISR"
+        reason = f"stalled: no {what} has grown for {stalled_min} min: {name_some(names, most=3)}"
     return Wait(reason, len(names), "; ".join(_troubles(found, dead, observed.state)) or None)
 
 
@@ -253,6 +268,11 @@ def _troubles(found: Found, dead: Sequence[int], state: ClusterState) -> Iterato
         yield f"topics are being deleted: {name_some(doomed)}"
 
 
+def _measured(targets: Iterable[PartitionTarget], observed: Observed) -> bool:
+    """Whether brokers told the bytes of every new replica."""
+    return all(target.partition in observed.on_disk.get(broker, ()) for target in targets for broker in added(target))
+
+
 def _out_of_sync(found: Found) -> Wait:
     return Wait("under-replicated at the target, waiting for the in-sync replicas", len(_open(found)))
 
@@ -266,7 +286,7 @@ def _decide_end(work: ReassignmentWork, observed: Observed, memory: Memory, now:
     found = _sort(work.targets, observed.state, published=True)
     lost = [*found[Progress.STALE], *found[Progress.WAITING]]
     if lost:
-        return _stale(lost, observed.state)
+        return changed_by_others(lost, observed.state)
     if len(found[Progress.DONE]) < len(work.targets):
         return _out_of_sync(found)
     partitions = [target.partition for target in work.targets]
@@ -289,69 +309,14 @@ def _left_behind(target: PartitionTarget, observed: Observed) -> bool:
     return not moving and is_union(target, topic.replicas[number])
 
 
-def _stale(
-    targets: Sequence[PartitionTarget],
-    state: ClusterState,
-    next_command: str = "make a new plan from the current cluster",
-) -> Finish:
-    gone = [target.partition for target in targets if state.replicas(target.partition) is None]
-    found = ", ".join(f"{w.partition} has {list(state.replicas(w.partition) or ())}" for w in targets[:3])
-    return failed(
-        StalePlanError(
-            f"Changed by others since the plan was made: {name_some(w.partition for w in targets)}.",
-            cause=f"deleted: {name_some(gone)}" if gone else found + _elsewhere(targets, state),
-            next_command=next_command,
-        )
-    )
-
-
-def _elsewhere(targets: Sequence[PartitionTarget], state: ClusterState) -> str:
-    moving = sorted({target.partition for target in targets} & set(in_flight(state)))
-    return f"; being reassigned by another tool: {name_some(moving)}" if moving else ""
-
-
 def _refused(waiting: Sequence[PartitionTarget], observed: Observed, memory: Memory) -> Finish | None:
     reasons = {partition: reason for step in observed.steps for partition, reason in step.refused.items()}
     refused = [target for target in waiting if target.partition in reasons]
     if refused:
-        return _rejected(refused, "; ".join(dict.fromkeys(reasons[target.partition] for target in refused)))
+        return rejected(refused, "; ".join(dict.fromkeys(reasons[target.partition] for target in refused)))
     if waiting and observed.unchanged_means_rejected and published(observed, memory):
-        return _rejected(waiting, "rejected by the controller; see the log of the controller's broker")
+        return rejected(waiting, "rejected by the controller; see the log of the controller's broker")
     return None
-
-
-def _rejected(targets: Sequence[PartitionTarget], cause: str) -> Finish:
-    return failed(
-        NotCompletedError(
-            f"The controller did not accept the reassignment of {count(len(targets), 'partition')}: "
-            f"{name_some(target.partition for target in targets)}.",
-            cause=cause,
-            next_command="kadmin verify FILE, then kadmin apply FILE",
-        )
-    )
-
-
-def _dead_targets(targets: Iterable[PartitionTarget], state: ClusterState) -> list[int]:
-    """Return the brokers that should hold a copy, new or kept, and are not alive."""
-    return sorted({broker for target in targets for broker in target.replicas} - set(state.brokers))
-
-
-def _dead_target(dead: Sequence[int], targets: Sequence[PartitionTarget], state: ClusterState) -> Finish:
-    used = {broker for target in targets for broker in target.replicas}
-    substitute = min(set(state.brokers) - used, default=min(state.brokers, default=None))
-    return failed(
-        StalePlanError(
-            f"Target brokers are not alive: {name_some(dead)}. The controller would wait for them without end.",
-            cause=f"alive are {name_some(sorted(state.brokers), most=20)}",
-            next_command=f"start broker {dead[0]}, or plan with broker {substitute} instead",
-        )
-    )
-
-
-def copied_bytes(targets: Iterable[PartitionTarget]) -> int | None:
-    """Return the bytes that are copied to reach targets, None where a size is unknown."""
-    sizes = [moved_bytes(target) for target in targets]
-    return None if None in sizes else sum(size or 0 for size in sizes)
 
 
 def _work_of(plan: ReassignmentPlan, record: OperationRecord) -> ReassignmentWork:

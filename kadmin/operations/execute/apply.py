@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.model import Listening
 from kadmin.documents import dump_json, plan_digest
 from kadmin.errors import BusyError, StalePlanError
-from kadmin.operations import events
 from kadmin.operations.context import new_operation_id
 from kadmin.operations.decide.common import deaf
 from kadmin.operations.decide.examine import Examination, examine
@@ -116,7 +115,6 @@ def apply(
         _stop_if_asked(context)
         context.operations.create(record, lease, now)
         context.operations.prune(lease)
-        context.tell(events.Opened(operation_id))
         runner = Runner(context, record, examination.work, holder, lease)
         return Outcome(operation_id, runner.run())
     finally:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeGuard
 
 from kadmin.cluster.model import Listening
@@ -33,7 +33,9 @@ from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.decide.stop_request import stopped
 from kadmin.operations.execute.follow import Loop, follow
 from kadmin.operations.execute.leftovers import copies_left
+from kadmin.operations.execute.pace import Pace
 from kadmin.operations.execute.room import too_little_room
+from kadmin.operations.reading.replica_bytes import ReplicaBytes
 from kadmin.operations.record.holder import LostLockError
 from kadmin.operations.record.record import Channel, OperationState, OperationStatus, Step, StepKind, published_by
 from kadmin.operations.record.stop_request import Stop
@@ -68,8 +70,9 @@ class Runner:
         self._noted = ""
         self._others: tuple[TopicPartition, ...] = ()
         self._throttling = Throttling(context, record, work)
-        self._started_at = context.clock.now()
-        self._look_around_at = self._started_at + LOOK_AROUND_S
+        self._replica_bytes = ReplicaBytes(work, context.clock, context.tell)
+        self._pace = Pace(work)
+        self._look_around_at = context.clock.now() + LOOK_AROUND_S
 
     @property
     def lease(self) -> Lease:
@@ -92,6 +95,7 @@ class Runner:
             "copies in progress continue",
             f"kadmin resume {operation_id}",
         )
+        self._context.tell(events.Opened(operation_id, self._record.cluster_id))
         try:
             self._under_lock(self._throttling.set_up)
             self._context.backend.check()
@@ -100,6 +104,8 @@ class Runner:
         except KadminError as error:
             self._throttling.leave(error, self._lease)
             raise
+        finally:
+            self._replica_bytes.close()
 
     def _observe(self) -> Observed:
         context, operation_id = self._context, self._record.operation_id
@@ -117,6 +123,8 @@ class Runner:
         self._steps = context.operations.steps(operation_id, self._steps)
         steps = published_by(self._steps)
         observed = Observed(state, steps, request, context.backend.unchanged_means_rejected)
+        if not cancelling:
+            observed = self._replica_bytes.measure(observed, self._memory)
         self._remember(observed)
         self._answer(request)
         if request is None:
@@ -301,13 +309,8 @@ class Runner:
             self._set_status(OperationStatus(OperationState.RUNNING, clock.timestamp(), message))
 
     def _progress(self, observed: Observed, reason: str) -> None:
-        found = self._work.tally(observed, self._memory)
-        elapsed = self._context.clock.now() - self._started_at
-        rate = eta_s = None
-        if found.done_bytes and found.total_bytes and elapsed > 0:
-            rate = found.done_bytes / elapsed
-            eta_s = (found.total_bytes - found.done_bytes) / rate
-        self._context.tell(events.Progressed(**asdict(found), rate=rate, eta_s=eta_s, reason=reason))
+        now, throttle = self._context.clock.now(), self._throttling.rate
+        self._context.tell(self._pace.progress(observed, self._memory, now, throttle, reason))
 
     def _note(self, text: str) -> None:
         self._context.tell(events.Noted(text))

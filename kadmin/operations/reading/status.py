@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kadmin.operations.decide import decide, remember
 from kadmin.operations.decide.actions import Advance, Finish, Memory, Observed, Wait
 from kadmin.operations.decide.kinds import work_of
+from kadmin.operations.reading.replica_bytes import ReplicaBytes
 from kadmin.operations.record.record import OperationKind, OperationState, current_throttle, published_by
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class StatusReader:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._known: dict[str, tuple[OperationRecord, Work]] = {}
+        self._known: dict[str, tuple[OperationRecord, Work, ReplicaBytes]] = {}
         self._memories: dict[str, Memory] = {}
 
     def read(self) -> Status:
@@ -70,18 +71,21 @@ class StatusReader:
         operation_id = listing.operation_id
         if operation_id not in self._known:
             record = self._context.operations.record(operation_id)
-            self._known[operation_id] = record, work_of(record)
-        record, work = self._known[operation_id]
+            work = work_of(record)
+            # Which brokers do not answer is the runner's to tell: here it would break what is drawn on a terminal.
+            self._known[operation_id] = record, work, ReplicaBytes(work, self._context.clock, lambda _: None)
+        record, work, replica_bytes = self._known[operation_id]
         backend = self._context.backend
         state = backend.read(work.topics())
         steps = self._context.operations.steps(operation_id)
         observed = Observed(state, published_by(steps), unchanged_means_rejected=backend.unchanged_means_rejected)
-        now = self._context.clock.now()
-        memory = remember(self._memories.get(operation_id, Memory()), observed, now)
+        memory, now = self._memories.get(operation_id, Memory()), self._context.clock.now()
         while isinstance(action := decide(work, observed, memory, now), Advance):
             memory = replace(memory, wave=action.wave)
-        self._memories[operation_id] = memory
-        throttle = current_throttle(record, steps)
+        with replica_bytes:
+            observed = replica_bytes.measure(observed, memory)
+        self._memories[operation_id] = memory = remember(memory, observed, now)
+        action, throttle = decide(work, observed, memory, now), current_throttle(record, steps)
         return Unfinished(listing, record, work.tally(observed, memory), throttle, _waits_for(action))
 
 

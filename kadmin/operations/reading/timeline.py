@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 from kadmin.errors import InvalidInputError
 from kadmin.operations.decide.kinds import work_of
-from kadmin.operations.decide.reassignment import ReassignmentWork, copied_bytes
+from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.record import OperationKind, OperationState, StepKind
 from kadmin.plan.progress import judge
+from kadmin.plan.waves import copied_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -74,6 +74,11 @@ class Throttling:
         self._reported = False
         self._noted = ""
 
+    @property
+    def rate(self) -> int | None:
+        """Bytes per second that each broker sends and receives at most, None without a throttle."""
+        return None if self._throttle is None else self._throttle.rate
+
     def set_up(self, lease: Lease) -> None:
         """Set what is not set yet, while something is left to copy.
 

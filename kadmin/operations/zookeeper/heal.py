@@ -228,7 +228,7 @@ def _open(context: ZooKeeperContext, holder: Holder, diagnosis: Diagnosis, lease
     )
     context.operations.create(record, lease, holder.started_at)
     context.operations.prune(lease)
-    context.tell(events.Opened(holder.operation_id))
+    context.tell(events.Opened(holder.operation_id, record.cluster_id))
 
 
 def _past_deadline(reason: str | None) -> NotCompletedError:

@@ -6,10 +6,10 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.names import one_line
-from kadmin.operations.decide.reassignment import copied_bytes
 from kadmin.operations.reading.timeline import Turn, moments
 from kadmin.operations.record.record import StepKind, current_throttle
 from kadmin.plan.units import readable_rate
+from kadmin.plan.waves import copied_bytes
 from kadmin.report.kinds import STEP_WORDS
 from kadmin.report.operations.status import listing_answer
 from kadmin.report.text import NOTHING, UNKNOWN, about, duration, table

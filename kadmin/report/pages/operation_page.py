@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import one_line
 from kadmin.errors import count, name_some
-from kadmin.operations.decide.reassignment import copied_bytes
 from kadmin.operations.reading.timeline import moments
 from kadmin.operations.record.record import OperationState, current_throttle
 from kadmin.plan.progress import Progress
 from kadmin.plan.units import readable_rate
+from kadmin.plan.waves import copied_bytes
 from kadmin.report.kinds import words_of
 from kadmin.report.operations.history import moment_text, took_s
 from kadmin.report.pages import page, sections

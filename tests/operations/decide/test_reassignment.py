@@ -215,6 +215,22 @@ def test_a_wave_that_stands_still_is_told_with_its_partitions() -> None:
     assert act(running, WAVE_1, memory=still, now=221.0) == Wait("stalled: no ISR has grown for 2 min: a-0", 1)
 
 
+def test_where_bytes_are_known_a_stall_is_copies_that_do_not_grow() -> None:
+    running = moving(cluster({**START, "a-0": (1, 4, 2)}, states={"a-0": (1, (1, 2))}), "a-0", adding=(4,))
+
+    def at(now: float, memory: Memory, leader: int, copy: int) -> Memory:
+        return remember(memory, Observed(running, (), on_disk={1: {tp("a-0"): leader}, 4: {tp("a-0"): copy}}), now)
+
+    memory = at(100.0, HEARD, 500, 10)
+    assert at(200.0, memory, 500, 20).changed_at == 200.0
+    memory = at(200.0, memory, 900, 10)
+    assert memory.changed_at == 100.0, "producers write to the leader, and nothing is copied"
+    seen = Observed(running, (WAVE_1,), on_disk={1: {tp("a-0"): 900}, 4: {tp("a-0"): 10}})
+    assert decide(WORK, seen, memory, 221.0) == Wait("stalled: no copy has grown for 2 min: a-0", 1)
+    silent = replace(seen, on_disk={1: {tp("a-0"): 900}})
+    assert decide(WORK, silent, memory, 221.0) == Wait("stalled: no ISR has grown for 2 min: a-0", 1)
+
+
 def test_a_target_that_dies_in_mid_wave_is_named_as_what_is_waited_for() -> None:
     running = moving(cluster({**START, "a-0": (1, 4, 2)}), "a-0", adding=(4,), removing=(2,))
     brokers = {broker: found for broker, found in running.brokers.items() if broker != 4}

@@ -1,0 +1,68 @@
+"""How a reassignment fails: changed by others, not accepted by the controller, or bound for brokers that are dead."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.errors import NotCompletedError, StalePlanError, count, name_some
+from kadmin.operations.decide.actions import failed
+from kadmin.plan.progress import in_flight
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kadmin.cluster.model import ClusterState
+    from kadmin.operations.decide.actions import Finish
+    from kadmin.plan.model import PartitionTarget
+
+
+def changed_by_others(
+    targets: Sequence[PartitionTarget],
+    state: ClusterState,
+    next_command: str = "make a new plan from the current cluster",
+) -> Finish:
+    """Finish: partitions are neither as planned nor at their target."""
+    gone = [target.partition for target in targets if state.replicas(target.partition) is None]
+    found = ", ".join(f"{w.partition} has {list(state.replicas(w.partition) or ())}" for w in targets[:3])
+    return failed(
+        StalePlanError(
+            f"Changed by others since the plan was made: {name_some(w.partition for w in targets)}.",
+            cause=f"deleted: {name_some(gone)}" if gone else found + _elsewhere(targets, state),
+            next_command=next_command,
+        )
+    )
+
+
+def rejected(targets: Sequence[PartitionTarget], cause: str) -> Finish:
+    """Finish: the controller did not accept targets."""
+    return failed(
+        NotCompletedError(
+            f"The controller did not accept the reassignment of {count(len(targets), 'partition')}: "
+            f"{name_some(target.partition for target in targets)}.",
+            cause=cause,
+            next_command="kadmin verify FILE, then kadmin apply FILE",
+        )
+    )
+
+
+def dead_targets(targets: Iterable[PartitionTarget], state: ClusterState) -> list[int]:
+    """Return the brokers that should hold a copy, new or kept, and are not alive."""
+    return sorted({broker for target in targets for broker in target.replicas} - set(state.brokers))
+
+
+def dead_target(dead: Sequence[int], targets: Sequence[PartitionTarget], state: ClusterState) -> Finish:
+    """Finish: the controller would wait for dead brokers."""
+    used = {broker for target in targets for broker in target.replicas}
+    substitute = min(set(state.brokers) - used, default=min(state.brokers, default=None))
+    return failed(
+        StalePlanError(
+            f"Target brokers are not alive: {name_some(dead)}. The controller would wait for them without end.",
+            cause=f"alive are {name_some(sorted(state.brokers), most=20)}",
+            next_command=f"start broker {dead[0]}, or plan with broker {substitute} instead",
+        )
+    )
+
+
+def _elsewhere(targets: Sequence[PartitionTarget], state: ClusterState) -> str:
+    moving = sorted({target.partition for target in targets} & set(in_flight(state)))
+    return f"; being reassigned by another tool: {name_some(moving)}" if moving else ""

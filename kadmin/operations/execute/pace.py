@@ -1,0 +1,49 @@
+"""The progress of a run: what is done, at which rate, and how long the rest takes."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from kadmin.operations.decide.actions import Tally
+from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.events import Progressed
+from kadmin.plan.copied import SAMPLE_S, Sample, eta_of, rate_of, with_sample
+
+if TYPE_CHECKING:
+    from kadmin.operations.decide.actions import Memory, Observed, Work
+    from kadmin.plan.copied import OnDisk
+
+
+class Pace:
+    """Follows the progress of one run; what an earlier run copied is not part of its rate."""
+
+    def __init__(self, work: Work) -> None:
+        self._work = work
+        self._seen: tuple[int, int] | None = None
+        self._on_disk: OnDisk | None = None
+        self._tally = Tally(0, 0)
+        self._samples: tuple[Sample, ...] = ()
+
+    def progress(self, observed: Observed, memory: Memory, now: float, throttle: int | None, reason: str) -> Progressed:
+        """Return the progress at `now`; a plan is counted again only where something changed: it may be large."""
+        seen, fresh = (memory.fingerprint, memory.wave), observed.on_disk is not self._on_disk
+        if fresh or seen != self._seen:
+            self._tally = self._work.tally(observed, memory)
+            if fresh or self._is_news(now):
+                self._add_sample(observed, memory, now)
+            self._seen, self._on_disk = seen, observed.on_disk
+        rate, eta_s = rate_of(self._samples), eta_of(self._samples, throttle)
+        return Progressed(**asdict(self._tally), rate=rate, eta_s=eta_s, reason=reason)
+
+    def _is_news(self, now: float) -> bool:
+        """Whether partitions became whole that no sample shows; soon after one, the bytes of the others are older."""
+        found, samples = self._tally, self._samples
+        if not samples or found.done == found.total:
+            return True
+        return found.done_bytes != samples[-1].copied.done and now - samples[-1].at >= SAMPLE_S
+
+    def _add_sample(self, observed: Observed, memory: Memory, now: float) -> None:
+        work = self._work
+        found = work.copied(observed, memory) if isinstance(work, ReassignmentWork) else None
+        self._samples = () if found is None else with_sample(self._samples, Sample(now, found))

@@ -1,0 +1,160 @@
+"""How much of a reassignment is copied, how fast the copies grow, and how long the rest takes.
+
+Goals: a rate of this run that is steady to read, and a remaining time that holds from the first tenth of the bytes on.
+Constraints: waves follow each other, and in each the busier direction of the busiest broker decides. A broker fetches
+in bursts, so that of several brokers that are about as busy, another one has the most left at every sample.
+Algorithm: what is left on the busiest broker, added up over the waves, through the speed at which a mean falls in which
+busy brokers have nearly all the weight. Speeds are averages over the last WINDOW_S, or over the last WINDOW_SAMPLES
+where samples are rare, as they are where only whole partitions count. Time before the first byte does not count.
+Example: 60 MB left on the busiest broker, 50 MB half a minute later: 10 MB in 30 s, so 150 s remain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from kadmin.cluster.model import TopicPartition
+from kadmin.plan.copying import leader, per_broker
+from kadmin.plan.waves import added
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from kadmin.cluster.model import ClusterState
+    from kadmin.plan.model import PartitionTarget
+
+SAMPLE_S = 2.0
+"""Seconds between two samples: as often is a broker asked."""
+WINDOW_S = 30.0
+WINDOW_SAMPLES = 5
+_SHARPNESS = 8
+"""A broker that has half as much left weighs 2^8 times less."""
+
+Sizes: TypeAlias = Mapping[TopicPartition, int]
+"""Bytes to copy to each new replica, by partition."""
+OnDisk: TypeAlias = Mapping[int, Mapping[TopicPartition, int]]
+"""Bytes of replicas by the broker that holds them, of the brokers that answered; 0 where it holds none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """Bytes copied of bytes to copy.
+
+    `left` is what the busiest broker of each wave has left, added up; `level` the same for the mean of busy brokers.
+    """
+
+    done: int
+    total: int
+    left: float
+    level: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What was copied at a time of a monotonic clock."""
+
+    at: float
+    copied: Copied
+
+
+def replicas_to_measure(
+    copying: Iterable[PartitionTarget], unsized: Iterable[PartitionTarget], state: ClusterState
+) -> dict[int, set[TopicPartition]]:
+    """Return, by broker, the replicas that tell how far copies are, and the sizes of other partitions."""
+    found: dict[int, set[TopicPartition]] = {}
+    for target, brokers in (
+        *((each, (*_holders(each, state), *added(each))) for each in copying),
+        *((each, _holders(each, state)) for each in unsized),
+    ):
+        for broker in brokers:
+            found.setdefault(broker, set()).add(target.partition)
+    return found
+
+
+def sizes_told(targets: Iterable[PartitionTarget], state: ClusterState, on_disk: OnDisk) -> Sizes:
+    """Return the sizes of those targets whose holders answered."""
+    sizes = {}
+    for target in targets:
+        told = [on_disk.get(broker, {}).get(target.partition) for broker in _holders(target, state)]
+        if None not in told:
+            sizes[target.partition] = max(size or 0 for size in told)
+    return sizes
+
+
+def copied(
+    waves: Iterable[Iterable[PartitionTarget]],
+    finished: Collection[TopicPartition],
+    state: ClusterState,
+    sizes: Sizes,
+    on_disk: OnDisk,
+) -> Copied | None:
+    """Add up the copies of all waves; None where a size is unknown.
+
+    `sizes` take precedence over those of the plan. A copy on a broker that is not in `on_disk` counts when its
+    partition is `finished`.
+    """
+    done = total = 0
+    left = level = 0.0
+    for wave in waves:
+        flows = []
+        for target in wave:
+            new = added(target)
+            size = sizes.get(target.partition, target.size_bytes) if new else 0
+            if size is None:
+                return None
+            total += size * len(new)
+            if target.partition in finished:
+                done += size * len(new)
+                continue
+            for broker in new:
+                there = min(size, on_disk.get(broker, {}).get(target.partition, 0))
+                done += there
+                flows.append((leader(target, state), (broker,), size - there))
+        amounts = per_broker(flows)
+        left += max(amounts, default=0)
+        level += _level(amounts)
+    return Copied(done, total, left, level)
+
+
+def with_sample(samples: tuple[Sample, ...], new: Sample) -> tuple[Sample, ...]:
+    """Add a sample and drop those that are not averaged any more; a copy that shrank begins the average anew."""
+    idle = len(samples) == 1 and samples[0].copied.done == new.copied.done
+    if not samples or idle or new.copied.done < samples[-1].copied.done:
+        return (new,)
+    kept = (*samples, new)
+    while len(kept) > WINDOW_SAMPLES and kept[1].at <= new.at - WINDOW_S:
+        kept = kept[1:]
+    return kept
+
+
+def rate_of(samples: tuple[Sample, ...]) -> float | None:
+    """Return the bytes per second that are copied, None before the first growth."""
+    elapsed = _elapsed(samples)
+    return (samples[-1].copied.done - samples[0].copied.done) / elapsed if elapsed else None
+
+
+def eta_of(samples: tuple[Sample, ...], throttle: int | None) -> float | None:
+    """Return the seconds that are left, never fewer than the throttle allows; None where the end does not approach."""
+    elapsed = _elapsed(samples)
+    speed = (samples[0].copied.level - samples[-1].copied.level) / elapsed if elapsed else 0.0
+    if speed <= 0:
+        return None
+    return samples[-1].copied.left / (speed if throttle is None else min(speed, throttle))
+
+
+def _holders(target: PartitionTarget, state: ClusterState) -> tuple[int, ...]:
+    """Return the leader; where the partition was not read, the first replicas before and after: one of them has it."""
+    if target.partition in state.states:
+        return (leader(target, state),)
+    return ((target.current or target.replicas)[0], target.replicas[0])
+
+
+def _level(amounts: Collection[float]) -> float:
+    weight = sum(amount**_SHARPNESS for amount in amounts)
+    return sum(amount ** (_SHARPNESS + 1) for amount in amounts) / weight if weight else 0.0
+
+
+def _elapsed(samples: tuple[Sample, ...]) -> float:
+    return samples[-1].at - samples[0].at if samples else 0.0

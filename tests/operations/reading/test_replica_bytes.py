@@ -1,0 +1,66 @@
+"""Brokers that cannot be asked for the bytes of copies: a note, and a run that goes on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from support.cluster.states import cluster, moving, tp
+from support.executor.fast_clock import FastClock
+
+from kadmin.cluster.model import Endpoint
+from kadmin.operations.decide.actions import Memory, Observed
+from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.events import Noted
+from kadmin.operations.reading import replica_bytes
+from kadmin.operations.reading.replica_bytes import SILENCE_S, ReplicaBytes
+from kadmin.plan.model import Elect, PartitionTarget
+
+if TYPE_CHECKING:
+    from kadmin.cluster.model import ClusterState
+    from kadmin.operations.events import Event
+
+TARGET = PartitionTarget(tp("a-0"), (1, 4), (1, 2), size_bytes=100)
+WORK = ReassignmentWork(((TARGET,),), (TARGET,), Elect.NONE)
+STILL = cluster({"a-0": (1, 2)})
+COPYING = moving(cluster({"a-0": (1, 4, 2)}, states={"a-0": (1, (1, 2))}), "a-0", adding=(4,), removing=(2,))
+
+
+def listening(state: ClusterState, protocol: str) -> ClusterState:
+    at = Endpoint("EXTERNAL", "127.0.0.1", 1, protocol)
+    return replace(state, brokers={number: replace(each, endpoints=(at,)) for number, each in state.brokers.items()})
+
+
+@pytest.mark.parametrize(
+    ("protocol", "reason"),
+    [
+        ("PLAINTEXT", "No Kafka broker at 127.0.0.1:1,127.0.0.1:1,127.0.0.1:1,127.0.0.1:1 answered in time"),
+        ("SSL", "no broker has a PLAINTEXT listener"),
+    ],
+)
+def test_brokers_that_do_not_answer_are_told_once_and_left_alone_for_a_while(
+    monkeypatch: pytest.MonkeyPatch, protocol: str, reason: str
+) -> None:
+    monkeypatch.setattr(replica_bytes, "PATIENCE_S", 0.2)
+    told: list[Event] = []
+    clock = FastClock()
+    observed = Observed(listening(COPYING, protocol), ())
+    with ReplicaBytes(WORK, clock, told.append) as asking:
+        seen = []
+        for at in (0.0, 0.2, SILENCE_S + 1):
+            clock.time = at
+            seen.append(asking.measure(observed, Memory()))
+    assert [(each.sizes, each.on_disk) for each in seen] == [({}, {})] * 3
+    assert WORK.tally(seen[-1], Memory()).done_bytes == 0, "the plan's size counts, when the partition is whole"
+    (note,) = told
+    assert isinstance(note, Noted)
+    assert note.text.startswith(f"progress counts whole partitions: {reason}")
+
+
+def test_nothing_is_asked_while_nothing_copies() -> None:
+    """The address would be told as one that does not answer."""
+    told: list[Event] = []
+    with ReplicaBytes(WORK, FastClock(), told.append) as asking:
+        assert asking.measure(Observed(listening(STILL, "PLAINTEXT"), ()), Memory()).on_disk == {}
+    assert told == []
