@@ -45,6 +45,7 @@ from kadmin.plan.model import (
     ReassignmentPlan,
     RebalanceRequest,
     WaveLimits,
+    WaveOrder,
 )
 from kadmin.plan.rules import check
 from kadmin.schema import validate_value
@@ -109,6 +110,7 @@ def losses(plan: Document, *, current: bool) -> tuple[str, ...]:
         found |= {
             "spec.throttle": plan.throttle is not None,
             "spec.waves": plan.limits != WaveLimits(),
+            "spec.order": plan.order is not WaveOrder.SHORTEST,
             "spec.elect": plan.elect is not Elect.NONE,
             "spec.allow": plan.allow_replication_factor_change or plan.allow_fewer_racks,
             "spec.partitions[].current": not current

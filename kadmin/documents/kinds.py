@@ -28,6 +28,7 @@ from kadmin.plan.model import (
     ThrottleSpec,
     TopicRecipe,
     WaveLimits,
+    WaveOrder,
 )
 from kadmin.plan.units import (
     format_duration,
@@ -88,8 +89,8 @@ def build(value: Mapping[str, Any]) -> tuple[Document | None, list[Diagnostic]]:
 def to_value(document: Document) -> dict[str, Any]:
     """Return a document as JSON's types: fields in the order of the schema, defaults left out where harmless.
 
-    What bounds or changes an execution (wave limits, `elect`, `layout`, `more_than`) is always written, so that a plan
-    means the same under a version of kadmin with other defaults.
+    What bounds or changes an execution (wave limits, `order`, `elect`, `layout`, `more_than`) is always written, so
+    that a plan means the same under a version of kadmin with other defaults.
     """
     spec: dict[str, Any] = {}
     for field in _FIELDS[type(document)]:
@@ -200,6 +201,7 @@ _FIELDS: dict[type, tuple[_Field, ...]] = {
         _Field("limits.max_moves_per_broker", "waves.max_moves_per_broker", *_PLAIN),
         _Field("limits.max_bytes", "waves.max_bytes", *_SIZE),
         _Field("limits.max_payload", "waves.max_payload", *_SIZE),
+        _Field("order", "order", WaveOrder, str),
         _Field("elect", "elect", Elect, str),
         _Field("allow_replication_factor_change", "allow.replication_factor_change", *_FLAG),
         _Field("allow_fewer_racks", "allow.fewer_racks", *_FLAG),

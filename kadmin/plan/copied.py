@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from kadmin.cluster.model import TopicPartition
-from kadmin.plan.copying import leader, per_broker
+from kadmin.plan.copying import leader_of, per_broker
 from kadmin.plan.waves import added
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def copied(
             for broker in new:
                 there = min(size, on_disk.get(broker, {}).get(target.partition, 0))
                 done += there
-                flows.append((leader(target, state), (broker,), size - there))
+                flows.append((leader_of(target, state), (broker,), size - there))
         amounts = per_broker(flows)
         left += max(amounts, default=0)
         level += _level(amounts)
@@ -147,7 +147,7 @@ def eta_of(samples: tuple[Sample, ...], throttle: int | None) -> float | None:
 def _holders(target: PartitionTarget, state: ClusterState) -> tuple[int, ...]:
     """Return the leader; where the partition was not read, the first replicas before and after: one of them has it."""
     if target.partition in state.states:
-        return (leader(target, state),)
+        return (leader_of(target, state),)
     return ((target.current or target.replicas)[0], target.replicas[0])
 
 

@@ -33,13 +33,21 @@ LEAST_SHARE = 10
 class Throttle:
     """The throttle of a plan: `rate` in bytes per second, `values` to add to the existing configs.
 
-    `wave_seconds` says how long each wave takes at least at that rate, None where a size is unknown.
+    `wave_seconds` says how long each wave takes at least at that rate, None where a size is unknown; `bound_seconds`
+    how long any waves would: the most bytes in or out of one broker over the rate.
     """
 
     rate: int
     values: ConfigValues
     wave_seconds: tuple[float | None, ...]
+    bound_seconds: float | None
     warnings: tuple[str, ...]
+
+    @property
+    def makespan_seconds(self) -> float | None:
+        """How long all waves take at least, one after the other; None where a size is unknown."""
+        known = [seconds for seconds in self.wave_seconds if seconds is not None]
+        return sum(known) if len(known) == len(self.wave_seconds) else None
 
 
 def throttle_of(
@@ -58,8 +66,8 @@ def throttle_of(
         return None
     busiest = [_busiest(wave, state) for wave in waves]
     rate = _rate(target, every, busiest, state, inbound)
-    seconds = tuple(None if size is None else size / rate for size in busiest)
-    return Throttle(rate, throttled(every, rate), seconds, _warnings(every, rate, state, inbound))
+    *seconds, bound = (None if size is None else size / rate for size in (*busiest, _busiest(every, state)))
+    return Throttle(rate, throttled(every, rate), tuple(seconds), bound, _warnings(every, rate, state, inbound))
 
 
 def sized(
@@ -100,7 +108,7 @@ def _busiest(wave: Iterable[PartitionTarget], state: ClusterState) -> float | No
     if any(target.size_bytes is None for target in moving):
         return None
     return max(
-        per_broker((leader(target, state), added(target), target.size_bytes or 0) for target in moving), default=0
+        per_broker((leader_of(target, state), added(target), target.size_bytes or 0) for target in moving), default=0
     )
 
 
@@ -116,8 +124,8 @@ def _spoken_for(brokers: Iterable[int], state: ClusterState, inbound: Mapping[To
     for partition, rate in inbound.items():
         replicas = state.replicas(partition)
         if replicas:
-            sender = _leader_of(partition, replicas, state)
-            copies.append((sender, [broker for broker in replicas if broker != sender], rate))
+            leader = _leader_among(partition, replicas, state)
+            copies.append((leader, [broker for broker in replicas if broker != leader], rate))
     received, sent = _flow(copies)
     return max((way.get(broker, 0) for broker in brokers for way in (received, sent)), default=0)
 
@@ -126,9 +134,11 @@ def _warnings(
     moving: Sequence[PartitionTarget], rate: int, state: ClusterState, inbound: Mapping[TopicPartition, float]
 ) -> tuple[str, ...]:
     """Name the brokers whose throttled partitions, at today's inbound rate, use up the whole throttle."""
-    received, _ = _flow((leader(target, state), added(target), inbound.get(target.partition, 0)) for target in moving)
+    received, _ = _flow(
+        (leader_of(target, state), added(target), inbound.get(target.partition, 0)) for target in moving
+    )
     _, sent = _flow(
-        (leader(target, state), _followers(target, state), inbound.get(target.partition, 0)) for target in moving
+        (leader_of(target, state), _followers(target, state), inbound.get(target.partition, 0)) for target in moving
     )
     return tuple(
         f"broker {broker} {verb} {readable_rate(traffic)} for the throttled partitions already; at a throttle "
@@ -150,15 +160,15 @@ def _flow(copies: Iterable[tuple[int, Collection[int], float]]) -> tuple[dict[in
     return received, sent
 
 
-def leader(target: PartitionTarget, state: ClusterState) -> int:
-    """Return the broker that copies are read from; the first current replica where the leader is not known."""
-    return _leader_of(target.partition, target.current or target.replicas, state)
+def leader_of(target: PartitionTarget, state: ClusterState) -> int:
+    """Return the broker that sends a partition's copies: its leader, the preferred one where it has none."""
+    return _leader_among(target.partition, target.current or target.replicas, state)
 
 
-def _leader_of(partition: TopicPartition, replicas: Replicas, state: ClusterState) -> int:
+def _leader_among(partition: TopicPartition, replicas: Replicas, state: ClusterState) -> int:
     found = state.states.get(partition)
     return replicas[0] if found is None or found.leader == NO_LEADER else found.leader
 
 
 def _followers(target: PartitionTarget, state: ClusterState) -> set[int]:
-    return {*(target.current or ()), *target.replicas} - {leader(target, state)}
+    return {*(target.current or ()), *target.replicas} - {leader_of(target, state)}

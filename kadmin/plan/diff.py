@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from kadmin.plan.makespan import schedule_shortest
+from kadmin.plan.model import WaveOrder
 from kadmin.plan.progress import Progress, judge
 from kadmin.plan.waves import ZOOKEEPER_LIMITS, added, moved_bytes, schedule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from kadmin.cluster.model import Assignment, ClusterState, TopicPartition
     from kadmin.plan.model import PartitionTarget, ReassignmentPlan
@@ -68,12 +70,20 @@ def diff(
     then = {**held, **{target.partition: target.replicas for target in pending}}
     brokers = sorted({*state.brokers, *chain.from_iterable(held.values()), *chain.from_iterable(then.values())})
     return PlanDiff(
-        waves=schedule(pending, plan.limits, publish),
+        waves=_waves(plan, pending, state, publish),
         pending=pending,
         settled=tuple(target.partition for target in targets if target.partition not in moving),
         before=_loads(held, brokers, sizes or {}),
         after=_loads(then, brokers, sizes or {}),
     )
+
+
+def _waves(
+    plan: ReassignmentPlan, pending: Sequence[PartitionTarget], state: ClusterState, publish: PublishLimits
+) -> tuple[Wave, ...]:
+    if plan.order is WaveOrder.PRIORITY:
+        return schedule(pending, plan.limits, publish)
+    return schedule_shortest(pending, state, plan.limits, publish)
 
 
 def _complete(target: PartitionTarget, state: ClusterState, sizes: Mapping[TopicPartition, int]) -> PartitionTarget:

@@ -1,6 +1,6 @@
 """Plan values, one per document kind. Frozen, already valid by their schema; kadmin.plan.rules checks the rest.
 
-Units: bytes and bytes per second. Plan order is priority: the biggest win comes first.
+Units: bytes and bytes per second. The order of a plan's partitions is their priority: the biggest win comes first.
 """
 
 from __future__ import annotations
@@ -24,6 +24,13 @@ class Elect(StrEnum):
     AT_END = "at_end"
     AFTER_EACH_WAVE = "after_each_wave"
     NONE = "none"
+
+
+class WaveOrder(StrEnum):
+    """Which partitions are reassigned first: those that stand first in the plan, or as the shortest time asks."""
+
+    PRIORITY = "priority"
+    SHORTEST = "shortest"
 
 
 class ThrottleBy(StrEnum):
@@ -96,6 +103,7 @@ class ReassignmentPlan:
     throttle: ThrottleSpec | None = None
     limits: WaveLimits = field(default_factory=WaveLimits)
     elect: Elect = Elect.NONE
+    order: WaveOrder = WaveOrder.SHORTEST
     allow_replication_factor_change: bool = False
     allow_fewer_racks: bool = False
 

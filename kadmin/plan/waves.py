@@ -1,6 +1,7 @@
-"""Waves: a plan cut into reassignments that are published together.
+"""Waves: a plan cut into reassignments that are published together, in plan order.
 
-Goals: the plan's order is its priority, so waves are packed in that order; a wave is small, because the controller
+Goals: the plan's order is its priority, so waves are packed in that order (kadmin.plan.makespan packs them anew where
+the plan asks for the shortest time); a wave is small, because the controller
 writes the whole remainder of the admin node once per finished partition (O(n^2) bytes in ZooKeeper's log).
 Constraints: entries, payload bytes, moves per broker in and out, bytes moved, each as the plan's `waves` says.
 Algorithm: first fit over at most LOOK_AHEAD entries, so that one blocked broker does not leave a wave half empty and
@@ -10,6 +11,7 @@ Example: limits {max_partitions: 2} over a, b, c gives [a, b], [c].
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -92,7 +94,7 @@ def schedule(
         window.extend(_take(rest, LOOK_AHEAD - len(window)))
         if not window:
             return tuple(waves)
-        packing = _Packing(limits, publish)
+        packing = Packing(limits, publish)
         window = [target for target in window if not packing.take(target)]
         if not packing.taken:
             raise packing.refusal(window[0])
@@ -110,8 +112,8 @@ def bytes_alone(target: PartitionTarget) -> int:
 
 
 @dataclass(slots=True)
-class _Packing:
-    """A wave while it is being filled."""
+class Packing:
+    """A wave while it is being filled; `taken` are its targets so far."""
 
     limits: WaveLimits
     publish: PublishLimits
@@ -125,8 +127,9 @@ class _Packing:
 
     def take(self, target: PartitionTarget) -> bool:
         """Take the target if every limit still holds with it."""
-        most = min(self.limits.max_partitions, self.publish.max_partitions or self.limits.max_partitions)
-        if len(self.taken) >= most:
+        if len(self.taken) >= self._most_partitions():
+            return False
+        if not self._fits_brokers(target) or not self._fits_bytes(target):
             return False
         size = bytes_alone(target) - _FRAME_BYTES + (1 if self.taken else 0)  # with its comma
         check = (
@@ -134,8 +137,6 @@ class _Packing:
         )
         payload_bytes, check_bytes = self.payload_bytes + size, self.check_bytes + check
         if payload_bytes > self.limits.max_payload or payload_bytes + check_bytes > self.publish.max_bytes:
-            return False
-        if not self._fits_brokers(target) or not self._fits_bytes(target):
             return False
         self.taken.append(target)
         self.topics.add(target.partition.topic)
@@ -145,7 +146,16 @@ class _Packing:
         self.moves_out.update(removed(target))
         return True
 
+    def fullness(self) -> float:
+        """Return the share of the nearest limit, from 0 to 1; inf when no more partitions are taken."""
+        most = self._most_partitions()
+        if len(self.taken) >= most:
+            return math.inf
+        shares = len(self.taken) / most, self.payload_bytes / self.limits.max_payload
+        return max(*shares, self.moved / (self.limits.max_bytes or math.inf))
+
     def wave(self, index: int) -> Wave:
+        """Return the wave of the targets that were taken."""
         known = [moved_bytes(target) for target in self.taken]
         return Wave(
             index=index,
@@ -172,6 +182,9 @@ class _Packing:
         return InvalidInputError(
             f"{target.partition} fits in no wave.", cause=cause, next_command="raise that limit under spec.waves"
         )
+
+    def _most_partitions(self) -> int:
+        return min(self.limits.max_partitions, self.publish.max_partitions or self.limits.max_partitions)
 
     def _fits_brokers(self, target: PartitionTarget) -> bool:
         most = self.limits.max_moves_per_broker

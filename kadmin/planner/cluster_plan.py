@@ -22,7 +22,7 @@ from kadmin.plan.rules import refusal
 from kadmin.planner.assessment import assess
 from kadmin.planner.cluster_arrays import UNKNOWN, cluster_arrays, tables_valid
 from kadmin.planner.compiled_request import compile_request
-from kadmin.planner.kernel.entry_order import plan_order, within_limits
+from kadmin.planner.kernel.entry_order import order_binds, plan_order, within_limits
 from kadmin.planner.kernel.entry_reasons import entry_reasons
 from kadmin.planner.kernel.free_bytes import free_bytes
 from kadmin.planner.kernel.placement_problem import NONE, NoPlanError
@@ -74,7 +74,7 @@ class PlanningTask:
 def plan_cluster(name: str, task: PlanningTask, brokers: ArrowTable, partitions: ArrowTable) -> ArrowTable:
     """Return the plan of one cluster as a table with RESULT_SCHEMA.
 
-    Its report has one of these keys: `figures` (then also `unknown_names`), `error`, or
+    Its report has one of these keys: `figures` (then also `unknown_names` and `order_binds`), `error`, or
     `invalid_rows`; in the last case kadmin.inventory.read_inventory raises an error that names the rows.
     """
     if not tables_valid(brokers, partitions):
@@ -102,6 +102,7 @@ def _plan_cluster(name: str, task: PlanningTask, cluster: ClusterArrays) -> Arro
     report = {
         "figures": assess(cluster, compiled, solution, entries, left_out=len(ordered) - len(entries)),
         "unknown_names": sorted(compiled.unknown_names),
+        "order_binds": order_binds(problem, solution.target, entries),
     }
     reasons = entry_reasons(problem, solution, compiled.freed_broker)
     rows = _entry_rows(name, (problem.current, solution.target), entries, [reasons[each] for each in entries], cluster)

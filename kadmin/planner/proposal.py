@@ -16,7 +16,7 @@ from kadmin.errors import KadminError, name_some
 from kadmin.inventory import SINGLE_CLUSTER, read_inventory
 from kadmin.inventory.header import read_header
 from kadmin.plan import codes
-from kadmin.plan.model import Elect, PartitionTarget, PlanHeader, ReassignmentPlan
+from kadmin.plan.model import Elect, PartitionTarget, PlanHeader, ReassignmentPlan, WaveOrder
 from kadmin.plan.rules import check, other_cluster, refusal, require
 from kadmin.planner.cluster_plan import REPORT
 
@@ -105,6 +105,7 @@ def _proposal(
             tuple(map(PartitionTarget, partitions, targets, currents, sizes)),
             taken_at=header.taken_at,
             fewer_racks=bool(report["figures"]["fewer_racks"]),
+            order=WaveOrder.PRIORITY if report["order_binds"] else WaveOrder.SHORTEST,
         ),
         {"cluster": name, "cluster_id": header.clusters[name], **report["figures"]},
         dict(zip(partitions, entries.column("reason").to_pylist(), strict=True)),
@@ -144,6 +145,7 @@ def _plan(
     *,
     taken_at: str,
     fewer_racks: bool,
+    order: WaveOrder,
 ) -> ReassignmentPlan:
     return ReassignmentPlan(
         PlanHeader(
@@ -155,6 +157,7 @@ def _plan(
         reassignments,
         request.throttle,
         elect=Elect.AT_END,
+        order=order,
         allow_replication_factor_change=any(
             len(target.replicas) != len(target.current or ()) for target in reassignments
         ),

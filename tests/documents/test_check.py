@@ -36,6 +36,7 @@ from kadmin.plan.model import (
     ThrottleBy,
     ThrottleSpec,
     WaveLimits,
+    WaveOrder,
 )
 from kadmin.report.problems.text import problems_text
 
@@ -50,6 +51,7 @@ spec:
   throttle: {rate: 50MB/s}
   waves: {max_partitions: 500, max_moves_per_broker: 100, max_bytes: 500GB, max_payload: 64KiB}
   elect: at_end
+  order: priority
   allow: {replication_factor_change: true, fewer_racks: true}
   partitions:
     - {topic: orders, partition: 0, current: [1, 2, 3], replicas: [1, 2, 4], size_bytes: 1048576}
@@ -93,6 +95,7 @@ def test_a_whole_reassignment() -> None:
     assert plan.throttle == ThrottleSpec(ThrottleBy.RATE, 50_000_000)
     assert plan.limits == WaveLimits(500, 100, 500 * 10**9, 65536)
     assert plan.elect is Elect.AT_END
+    assert plan.order is WaveOrder.PRIORITY
     assert plan.allow_replication_factor_change
     assert plan.allow_fewer_racks
     (target,) = plan.reassignments

@@ -23,6 +23,7 @@ from kadmin.plan.model import (
     ThrottleBy,
     ThrottleSpec,
     WaveLimits,
+    WaveOrder,
 )
 
 if TYPE_CHECKING:
@@ -262,9 +263,10 @@ def test_each_field_that_the_file_cannot_hold_is_named() -> None:
         throttle=ThrottleSpec(ThrottleBy.RATE, 5),
         limits=WaveLimits(max_partitions=1),
         elect=Elect.AT_END,
+        order=WaveOrder.PRIORITY,
         allow_fewer_racks=True,
     )
-    named = ("metadata", "spec.throttle", "spec.waves", "spec.elect", "spec.allow")
+    named = ("metadata", "spec.throttle", "spec.waves", "spec.order", "spec.elect", "spec.allow")
     rows = ("spec.partitions[].current", "spec.partitions[].size_bytes")
     assert losses(plan, current=False) == (*named, *rows)
     assert losses(plan, current=True) == (*named, rows[1])

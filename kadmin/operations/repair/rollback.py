@@ -47,7 +47,7 @@ _INSTEAD = {
 def plan_rollback(context: Context, operation_id: str | None) -> ReassignmentPlan:
     """Return the plan that brings the partitions of an operation (None: the last) back to their original order.
 
-    A partition that is back already is left out. Limits, rate of the throttle and elections are the operation's.
+    A partition that is back already is left out. Limits, order, rate of the throttle and elections are the operation's.
     """
     context.backend.check()
     record = context.operations.record(operation_id) if operation_id is not None else _last(context)
@@ -84,6 +84,7 @@ def _reversed(
         None if throttle is None else ThrottleSpec(ThrottleBy.RATE, throttle.rate),
         plan.limits,
         plan.elect,
+        plan.order,
         allow_replication_factor_change=True,
         allow_fewer_racks=True,
     )

@@ -76,6 +76,15 @@ def within_limits(problem: PlacementProblem, target: Ints, ordered: Ints, limits
     return np.array(passed, np.int64)
 
 
+def order_binds(problem: PlacementProblem, target: Ints, entries: Ints) -> bool:
+    """Whether the order of the entries matters: a broker has room for new replicas only after others have left it."""
+    current = problem.current[entries]
+    new = [np.where(contains(current, column), NONE, column) for column in target[entries].T]
+    arriving = bytes_on(problem, np.stack(new, axis=1), entries)
+    full = bytes_on(problem, problem.current) + arriving > problem.brokers.capacity
+    return bool((full & (arriving > 0)).any())
+
+
 def reorders_only(problem: PlacementProblem, target: Ints) -> Bools:
     """Whether each list holds the same brokers as the current one, so that its entry moves no data, [P]."""
     return np.asarray(

@@ -11,7 +11,7 @@ from kadmin.plan.units import readable_rate
 from kadmin.report.kinds import words_of
 from kadmin.report.pages import page, sections
 from kadmin.report.pages.even_share import even_shares
-from kadmin.report.plans.rows import busiest, least_seconds
+from kadmin.report.plans.rows import busiest, makespan_text
 from kadmin.report.proposals import figure_rows
 from kadmin.report.text import UNKNOWN, about, duration
 
@@ -134,8 +134,7 @@ def _change_cards(change: PlanDiff, throttle: Throttle | None, figures: Mapping[
 def _time(throttle: Throttle | None) -> str:
     if throttle is None:
         return "time unknown: no throttle"
-    seconds = least_seconds(throttle)
-    return f"at least {UNKNOWN if seconds is None else duration(seconds)} at {readable_rate(throttle.rate)}"
+    return f"at {readable_rate(throttle.rate)}: {makespan_text(throttle)}"
 
 
 def _figures_section(figures: Mapping[str, Any]) -> page.Section:

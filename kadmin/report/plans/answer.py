@@ -53,6 +53,8 @@ def _throttle(throttle: Throttle) -> dict[str, Any]:
         "rate": throttle.rate,
         "entities": sorted(throttle.values),
         "wave_seconds": list(throttle.wave_seconds),
+        "makespan_s": throttle.makespan_seconds,
+        "makespan_bound_s": throttle.bound_seconds,
         "warnings": list(throttle.warnings),
     }
 

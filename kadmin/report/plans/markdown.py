@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.errors import count
-from kadmin.plan.units import readable_size
+from kadmin.plan.units import readable_rate, readable_size
 from kadmin.report.kinds import words_of
 from kadmin.report.markdown import MOST_ROWS, cell, code, folded, more, table
-from kadmin.report.plans.rows import BROKER_COLUMNS, PARTITION_COLUMNS, broker_rows, partition_row
+from kadmin.report.plans.rows import BROKER_COLUMNS, PARTITION_COLUMNS, broker_rows, makespan_text, partition_row
 from kadmin.report.text import size_text
 
 if TYPE_CHECKING:
     from kadmin.operations.decide.examine import Examination
+    from kadmin.plan.copying import Throttle
     from kadmin.plan.diff import PlanDiff
     from kadmin.plan.model import Plan
 
@@ -27,7 +28,7 @@ def diff_markdown(name: str, plan: Plan, examination: Examination) -> str:
         warnings = [f"- **warning**: {cell(warning)}" for warning in examination.warnings[:MOST_ROWS]]
         blocks.append("\n".join(warnings) + more(examination.warnings))
     if examination.change is not None and examination.change.pending:
-        blocks += _change(examination.change)
+        blocks += _change(examination.change, examination.throttle)
     elif targets := examination.targets:
         blocks.append(folded(words_of(plan).targets(len(targets)), ["name"], [[code(each)] for each in targets]))
     return "\n\n".join(blocks) + "\n"
@@ -49,13 +50,15 @@ def _verdict(plan: Plan, examination: Examination) -> str:
     return f"{words_of(plan).targets(len(examination.targets))}{lost}."
 
 
-def _change(found: PlanDiff) -> list[str]:
+def _change(found: PlanDiff, throttle: Throttle | None) -> list[str]:
+    pace = [] if throttle is None else [f"Throttled at {readable_rate(throttle.rate)}: {makespan_text(throttle)}."]
     waves = [
         [w.index + 1, len(w.reassignments), readable_size(len(w.payload)), size_text(w.moved_bytes)]
         for w in found.waves
     ]
     partitions = [[code(str(target.partition)), *partition_row(target)] for target in found.pending]
     return [
+        *pace,
         table(BROKER_COLUMNS, broker_rows(found, changed_only=True)),
         folded(count(len(waves), "wave"), ["wave", "partitions", "payload", "bytes"], waves),
         folded(count(len(partitions), "partition"), PARTITION_COLUMNS, partitions),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.report.text import NOTHING, change, replicas, size_text
+from kadmin.report.text import NOTHING, change, duration, replicas, size_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,7 +44,10 @@ def busiest(moves: Mapping[int, int]) -> str:
     return f"{most:,} (broker {min(broker for broker, number in moves.items() if number == most)})"
 
 
-def least_seconds(throttle: Throttle) -> float | None:
-    """Return how long all waves take at least; None where one of them is unknown."""
-    known = [seconds for seconds in throttle.wave_seconds if seconds is not None]
-    return sum(known) if len(known) == len(throttle.wave_seconds) else None
+def makespan_text(throttle: Throttle) -> str:
+    """Return how long all waves take at least, the bound for any waves, and the ratio of both."""
+    seconds, bound = throttle.makespan_seconds, throttle.bound_seconds
+    if seconds is None or bound is None:
+        return "makespan unknown"
+    ratio = seconds / bound if bound else 1
+    return f"makespan {duration(seconds)} at least, bound {duration(bound)}, ratio {ratio:.2f}"

@@ -12,7 +12,7 @@ from kadmin.report.plans.rows import (
     PARTITION_COLUMNS,
     broker_rows,
     busiest,
-    least_seconds,
+    makespan_text,
     partition_row,
 )
 from kadmin.report.text import SHOWN_ROWS, duration, shortened, size_text, table
@@ -82,7 +82,5 @@ def _waves(found: PlanDiff, throttle: Throttle | None) -> str:
 def _throttle(throttle: Throttle) -> str:
     topics = sum(entity.startswith("topics/") for entity in throttle.values)
     extent = f"{count(len(throttle.values) - topics, 'broker')} and {count(topics, 'topic')}"
-    seconds = least_seconds(throttle)
-    least = "" if seconds is None else f", {duration(seconds)} at least"
-    lines = [f"throttle: {readable_rate(throttle.rate)} on {extent}{least}"]
+    lines = [f"throttle: {readable_rate(throttle.rate)} on {extent}, {makespan_text(throttle)}"]
     return "\n".join([*lines, *(f"warning: {warning}" for warning in throttle.warnings)])

@@ -26,6 +26,7 @@ from kadmin.plan.model import (
     ThrottleSpec,
     TopicRecipe,
     WaveLimits,
+    WaveOrder,
 )
 
 NAMES = st.sampled_from(
@@ -71,6 +72,7 @@ reassignment_plans = st.builds(
         max_payload=st.integers(4096, 10**6),
     ),
     elect=st.sampled_from(Elect),
+    order=st.sampled_from(WaveOrder),
     allow_replication_factor_change=st.booleans(),
     allow_fewer_racks=st.booleans(),
 )
