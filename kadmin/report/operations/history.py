@@ -32,12 +32,12 @@ def operation_text(found: Timeline) -> str:
         "throttle": "" if throttle is None else readable_rate(throttle.rate),
         "to copy": about(copied_bytes(found.targets)) if found.targets else "",
     }
-    rows = [[each.at, moment_text(each, found), *_amounts(each.span)] for each in moments(found)]
+    rows = [[each.at, *_amounts(each.span), moment_text(each, found)] for each in moments(found)]
     lines = [
         f"operation {record.operation_id} ({record.kind}, {status.state})",
         *(f"  {name}: {one_line(text)}" for name, text in head.items() if text),
         "",
-        table(["at", "what", "took at most", "count", "bytes"], rows),
+        table(["at", "took at most", "count", "bytes", "what"], rows),
     ]
     return "\n".join(lines)
 

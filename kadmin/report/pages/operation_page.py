@@ -126,7 +126,7 @@ def _span_section(found: Timeline) -> page.Section:
     whole = found.took_s or 0
     columns = (
         page.PageColumn("Step"),
-        page.PageColumn("What", numeric=False),
+        page.PageColumn("What", numeric=False, prose=True),
         page.PageColumn("At", numeric=False, whole=True),
         page.PageColumn("Took at most"),
         page.PageColumn(f"When, 0 to {duration(whole)}" if whole else "When", numeric=False, sortable=False),

@@ -45,13 +45,17 @@ class PageCell:
 
 @dataclass(frozen=True, slots=True)
 class PageColumn:
-    """A column, below the head of its group. `numeric` ones sort by key, `whole` ones have no line breaks."""
+    """A column, below the head of its group.
+
+    `numeric` ones sort by key, `whole` ones have no line breaks, `prose` ones have room for sentences.
+    """
 
     name: str
     group: str = ""
     numeric: bool = True
     sortable: bool = True
     whole: bool = False
+    prose: bool = False
 
 
 @dataclass(frozen=True, slots=True)
