@@ -27,7 +27,8 @@ class Pace:
 
     def progress(self, observed: Observed, memory: Memory, now: float, throttle: int | None, reason: str) -> Progressed:
         """Return the progress at `now`; a plan is counted again only where something changed: it may be large."""
-        seen, fresh = (memory.fingerprint, memory.wave), observed.on_disk is not self._on_disk
+        seen = (memory.fingerprint, memory.wave)
+        fresh = bool(observed.on_disk) and observed.on_disk is not self._on_disk
         if fresh or seen != self._seen:
             self._tally = self._work.tally(observed, memory)
             if fresh or self._is_news(now):

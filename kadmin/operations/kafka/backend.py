@@ -77,7 +77,9 @@ class KafkaBackend:
             brokers={each.broker_id: _broker(each) for each in found.brokers.values() if each.alive},
             topics=_topics(found, moving),
             states={
-                partition: PartitionState(each.leader, each.isr, each.leader_epoch)
+                partition: PartitionState(
+                    each.leader, each.isr, each.leader_epoch, hash((each.leader, each.isr, each.leader_epoch))
+                )
                 for partition, each in found.partitions.items()
             },
         )
@@ -148,14 +150,12 @@ def _topics(found: ClusterMetadata, moving: Mapping[TopicPartition, Reassignment
     for name, topic in found.topics.items():
         here = {number: moving.get(TopicPartition(name, number)) for number in topic.partitions}
         in_flight = {number: each for number, each in here.items() if each is not None}
-        topics[name] = Topic(
-            name,
-            {number: each.replicas for number, each in topic.partitions.items()}
-            | {number: each.replicas for number, each in in_flight.items()},
-            {number: each.adding_replicas for number, each in in_flight.items() if each.adding_replicas},
-            {number: each.removing_replicas for number, each in in_flight.items() if each.removing_replicas},
-            topic.topic_id,
-        )
+        replicas = {number: each.replicas for number, each in topic.partitions.items()}
+        replicas |= {number: each.replicas for number, each in in_flight.items()}
+        adding = {number: each.adding_replicas for number, each in in_flight.items() if each.adding_replicas}
+        removing = {number: each.removing_replicas for number, each in in_flight.items() if each.removing_replicas}
+        fingerprint = hash(tuple(tuple(sorted(each.items())) for each in (replicas, adding, removing)))
+        topics[name] = Topic(name, replicas, adding, removing, topic.topic_id, fingerprint)
     return topics
 
 

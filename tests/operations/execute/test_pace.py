@@ -1,0 +1,72 @@
+"""Rate and remaining time of a run, with bytes that brokers tell and without."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from support.cluster.states import cluster, tp
+
+from kadmin.operations.decide import remember
+from kadmin.operations.decide.actions import Memory, Observed
+from kadmin.operations.decide.election import ElectionWork
+from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.execute.pace import Pace
+from kadmin.plan.model import Elect, PartitionTarget
+
+TARGETS = tuple(PartitionTarget(tp(f"a-{n}"), (1, 3), (1, 2), size_bytes=100) for n in range(4))
+WORK = ReassignmentWork((TARGETS,), TARGETS, Elect.NONE)
+
+
+def seen(done: int = 0, **told: int) -> Observed:
+    """Observe the first partitions done, and what broker 3 has of others, such as `a2=40`."""
+    moved = {f"a-{n}": (1, 3) if n < done else (1, 3, 2) for n in range(4)}
+    states = {f"a-{n}": (1, (1, 3) if n < done else (1, 2)) for n in range(4)}
+    on_disk = {3: {tp(f"a-{name[1:]}"): size for name, size in told.items()}} if told else {}
+    state = cluster(moved, states=states)
+    topics = {name: replace(topic, fingerprint=done) for name, topic in state.topics.items()}
+    return Observed(replace(state, topics=topics), (), on_disk=on_disk)
+
+
+class Run:
+    """A run that is observed at times of its clock."""
+
+    def __init__(self, work: ReassignmentWork = WORK) -> None:
+        self._pace = Pace(work)
+        self._memory = Memory()
+
+    def at(self, now: float, observed: Observed, throttle: int | None = None) -> tuple[object, object, object]:
+        self._memory = remember(self._memory, observed, now)
+        told = self._pace.progress(observed, self._memory, now, throttle, "copying")
+        return told.done_bytes, told.rate, told.eta_s
+
+
+def test_rate_and_remaining_time_follow_the_bytes_that_brokers_tell() -> None:
+    run = Run()
+    assert run.at(0.0, seen(a0=10, a1=10)) == (20, None, None), "an earlier run copied this"
+    assert run.at(2.0, seen(a0=30, a1=30)) == (60, pytest.approx(20.0), pytest.approx(17.0))
+    assert run.at(4.0, seen(a0=50, a1=50), 10) == (100, pytest.approx(20.0), pytest.approx(30.0)), "throttled"
+
+
+def test_between_two_samples_a_whole_partition_counts_and_the_rate_stays() -> None:
+    run = Run()
+    run.at(0.0, seen(a0=0, a1=0))
+    sample = seen(a0=80, a1=20)
+    assert run.at(2.0, sample) == (100, pytest.approx(50.0), pytest.approx(6.0))
+    later = replace(seen(done=1), on_disk=sample.on_disk)
+    assert run.at(2.2, later) == (120, pytest.approx(50.0), pytest.approx(6.0))
+
+
+def test_without_bytes_whole_partitions_count() -> None:
+    run = Run()
+    assert run.at(0.0, seen()) == (0, None, None)
+    assert run.at(50.0, seen()) == (0, None, None)
+    assert run.at(100.0, seen(done=1))[0] == 100
+    assert run.at(200.0, seen(done=2)) == (200, pytest.approx(1.0), pytest.approx(200.0))
+    assert run.at(300.0, seen(done=4))[2] == 0
+
+
+def test_work_that_copies_nothing_has_no_rate() -> None:
+    work = ElectionWork((tp("a-0"),))
+    told = Pace(work).progress(Observed(cluster({"a-0": (1, 2)}), ()), Memory(), 1.0, None, "")
+    assert (told.done, told.total, told.done_bytes, told.rate, told.eta_s) == (1, 1, None, None, None)
