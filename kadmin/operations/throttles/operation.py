@@ -125,7 +125,7 @@ class Throttling:
             self.set_up(lease)
         except LostLockError:
             raise
-        except BusyError as refused:
+        except (BusyError, NotCompletedError) as refused:
             self._note_once(f"the throttle was not changed: {refused.message}")
         self._taken_up = request
 
