@@ -20,7 +20,7 @@ from support.live.waiting import wait_until
 from kadmin.documents import parse_document
 from kadmin.inventory import BrokerRow, ClusterInventory, Inventory, PartitionRow, write_inventory
 from kadmin.java import find_java
-from kadmin.plan.model import Elect, ReassignmentPlan
+from kadmin.plan.model import Elect, ReassignmentPlan, ThrottleBy, ThrottleSpec
 from kadmin.planner.spark_session import class_archive
 from kadmin.schema import validate_value
 
@@ -86,6 +86,21 @@ def test_a_request_becomes_a_plan_with_figures(folder: Path) -> None:
     assert lines[0].split() == ["before", "after", "bound"]
     assert lines[-1] == f"{len(made.reassignments)} reassignments -> plan.yaml"
     assert any(line.split()[:2] == ["moves", str(told["moves"])] for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("written", "carried"),
+    [
+        ("{rate: 50MB/s}", ThrottleSpec(ThrottleBy.RATE, 50_000_000)),
+        ("{finish_in: 6h}", ThrottleSpec(ThrottleBy.FINISH_IN, 21_600)),
+        ("{link_budget: 1GB/s}", ThrottleSpec(ThrottleBy.LINK_BUDGET, 1_000_000_000)),
+    ],
+)
+def test_the_throttle_of_a_request_is_that_of_the_plan(written: str, carried: ThrottleSpec, folder: Path) -> None:
+    request = REQUEST.replace("spec: {", f"spec: {{throttle: {written}, ")
+    done = propose(folder, "-", "--inventory", "inv", "--out", "plan.yaml", data=request)
+    assert done.returncode == 0, done.stderr
+    assert plan(folder / "plan.yaml").throttle == carried
 
 
 def test_a_plan_that_loses_racks_says_so_wherever_it_is_shown(folder: Path) -> None:

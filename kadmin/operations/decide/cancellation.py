@@ -5,6 +5,7 @@ seen                                                      action
 ========================================================  =============================================
 a pending request that cannot be read                     Finish: heal first
 no controller                                             Wait
+a request with entries of others that have not begun      Finish: with their names
 a partition without a live in-sync original replica       Finish: with its name
 requested with another list than the original one         TakeBack: the request is superseded
 in flight without a request, not asked to end lately      TakeBack through the brokers
@@ -68,12 +69,14 @@ class CancellationWork(ListedWork):
         superseded = [each for each in away if each.partition in requested(state) and each not in asked]
         running = [target for target in away if through_brokers(target, state)]
         if superseded:
-            return _checked(superseded, observed) or _take_back(superseded)
+            return _starts_others(self.targets, state) or _checked(superseded, state) or _take_back(superseded)
         known = {partition for step in observed.steps for partition in step.partitions}
         if any(target.partition not in known for target in running) or (running and overdue(memory, now)):
-            return _checked(running, observed) or _take_back(running, through_brokers=True)
+            return _checked(running, state) or _take_back(running, through_brokers=True)
         if asked or running:
-            return Wait("going back to the original replicas", len(away))
+            dead = sorted({broker for target in asked for broker in target.replicas} - set(state.brokers))
+            waits = f"the controller waits for original brokers that are not alive: {name_some(dead)}" if dead else None
+            return Wait("going back to the original replicas", len(away), waits)
         return _lost(away) if away else _ended(self.targets, state)
 
 
@@ -87,8 +90,7 @@ def _take_back(targets: list[PartitionTarget], *, through_brokers: bool = False)
     return TakeBack({target.partition: target.replicas for target in targets}, through_brokers)
 
 
-def _checked(targets: list[PartitionTarget], observed: Observed) -> Finish | None:
-    state, pending = observed.state, observed.state.requests.reassignment
+def _checked(targets: list[PartitionTarget], state: ClusterState) -> Finish | None:
     lost = [target.partition for target in targets if not survives(target.partition, target.replicas, state)]
     if lost:
         return failed(
@@ -99,17 +101,21 @@ def _checked(targets: list[PartitionTarget], observed: Observed) -> Finish | Non
                 next_command="start the original brokers, then kadmin cancel --foreign",
             )
         )
-    ours = {target.partition for target in targets}
-    begun = [] if pending is None else [partition for partition in pending.not_begun if partition not in ours]
-    if begun and targets[0].partition in requested(state):
-        return failed(
-            BusyError(
-                f"The next controller would start other entries: {name_some(begun, most=20)}.",
-                cause="ending a request moves the controller, which starts every pending entry; nothing was changed",
-                next_command="kadmin cancel --foreign, again: it then ends these, too",
-            )
-        )
     return None
+
+
+def _starts_others(targets: tuple[PartitionTarget, ...], state: ClusterState) -> Finish | None:
+    pending, ours = state.requests.reassignment, {target.partition for target in targets}
+    begun = [] if pending is None else [partition for partition in pending.not_begun if partition not in ours]
+    if not begun:
+        return None
+    return failed(
+        BusyError(
+            f"The next controller would start other entries: {name_some(begun, most=20)}.",
+            cause="ending a request moves the controller, which starts every pending entry; nothing was changed",
+            next_command="kadmin cancel --foreign, again: it then ends these, too",
+        )
+    )
 
 
 def _lost(away: list[PartitionTarget]) -> Finish:

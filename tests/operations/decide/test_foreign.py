@@ -69,7 +69,12 @@ def test_a_request_is_superseded_and_then_waited_for() -> None:
     listed = with_node(IN_FLIGHT, {"x-0": (3, 4)}, version=1)
     assert act(listed) == TakeBack({tp("x-0"): (1, 2)})
     assert act(listed, ASKED) == TakeBack({tp("x-0"): (1, 2)}), "the old controller wrote its own list over it"
-    assert isinstance(act(with_node(IN_FLIGHT, {"x-0": (1, 2)}), ASKED), Wait)
+    back = with_node(IN_FLIGHT, {"x-0": (1, 2)})
+    assert act(back, ASKED) == Wait("going back to the original replicas", 1)
+    dead = replace(back, brokers={broker: back.brokers[broker] for broker in (1, 3, 4)})
+    waiting = act(dead, ASKED)
+    assert isinstance(waiting, Wait)
+    assert waiting.warning == "the controller waits for original brokers that are not alive: 2"
 
 
 def test_without_a_request_the_brokers_are_asked_once_in_a_while() -> None:
