@@ -34,7 +34,7 @@ def test_waves_of_a_throttled_reassignment_come_near_the_bound(
 
     The throttle counts over 11 seconds: at first each broker may copy ten seconds' worth at once.
     """
-    random = Random(SEED)  # noqa: S311
+    random = Random(SEED)  # noqa: S311 - the same sizes in every run
     lists = {number: random.sample((1, 2, 3, 4), 3) for number in range(PARTITIONS)}
     current = {number: ids[:2] for number, ids in lists.items()}
     target = {number: [ids[0], ids[2]] for number, ids in lists.items()}

@@ -19,6 +19,7 @@ def test_the_busier_way_of_the_busiest_broker_takes_the_time_wave_by_wave() -> N
     found = throttle_of(RATE, [[TO_4, ALSO_TO_4], [FROM_1], [REORDER]], STATE, {})
     assert found is not None
     assert found.wave_seconds == (90.0, 10.0, 0.0), "broker 4 receives 9000 bytes, then broker 1 sends 1000"
+    assert (found.makespan_seconds, found.bound_seconds) == (100.0, 100.0), "broker 4 receives 10000 bytes in all"
     assert found.rate == 100
     assert found.warnings == ()
 
@@ -28,6 +29,7 @@ def test_without_a_size_the_time_of_a_wave_is_unknown() -> None:
     found = throttle_of(RATE, [[TO_4], [unknown]], STATE, {})
     assert found is not None
     assert found.wave_seconds == (60.0, None)
+    assert (found.makespan_seconds, found.bound_seconds) == (None, None)
 
 
 def test_what_copies_nothing_needs_no_throttle() -> None:

@@ -21,7 +21,11 @@ from kadmin.plan.model import (
     Policy,
     ReassignmentPlan,
     RecreationPlan,
+    ThrottleBy,
+    ThrottleSpec,
     TopicRecipe,
+    WaveLimits,
+    WaveOrder,
 )
 from kadmin.report.plans.answer import diff_answer
 from kadmin.report.plans.markdown import diff_markdown
@@ -106,6 +110,26 @@ def test_a_comment_says_first_whether_it_may_be_applied() -> None:
     refused = diff_markdown("p", foreign, examine(foreign, STATE))
     assert "would be **refused**" in refused
     assert "| 4 |" in refused
+
+
+def test_makespan_bound_and_ratio_are_those_at_the_throttle() -> None:
+    """In plan order broker 2 sends 3000 bytes, then broker 1 receives 2000; but a-1 and a-2 can share a wave."""
+    sizes = {tp(f"a-{number}"): size for number, size in enumerate((1000, 2000, 2000, 1000))}
+    state = cluster({"a-0": (2,), "a-1": (2,), "a-2": (3,), "a-3": (4,)})
+    targets = tuple(PartitionTarget(tp(f"a-{number}"), (to,)) for number, to in enumerate((1, 3, 1, 3)))
+    throttle, limits = ThrottleSpec(ThrottleBy.RATE, 100), WaveLimits(max_partitions=2)
+    plan = ReassignmentPlan(PlanHeader(), targets, throttle, limits, order=WaveOrder.PRIORITY)
+    in_order = examine(plan, state, ClusterFacts(sizes=sizes))
+    told = "makespan 0:50 at least, bound 0:30, ratio 1.67"
+    assert f"throttle: 100 B/s on 4 brokers and 1 topic, {told}" in diff_text(plan, in_order)
+    assert f"Throttled at 100 B/s: {told}." in diff_markdown("p", plan, in_order)
+    shortest = examine(replace(plan, order=WaveOrder.SHORTEST), state, ClusterFacts(sizes=sizes))
+    for found, makespan in ((in_order, 50), (shortest, 30), (examine(plan, state), None)):
+        answer = json.loads(json.dumps(diff_answer(found)))
+        assert validate_value(answer, "answers/diff") == []
+        assert answer["throttle"]["makespan_s"] == makespan
+        assert answer["throttle"]["makespan_bound_s"] == (makespan and 30)
+    assert "makespan unknown" in diff_text(plan, examine(plan, state))
 
 
 def test_a_comment_of_many_partitions_stays_short() -> None:
