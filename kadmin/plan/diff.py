@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.makespan import schedule_shortest
 from kadmin.plan.model import WaveOrder
 from kadmin.plan.progress import Progress, judge
+from kadmin.plan.room import shortages
 from kadmin.plan.waves import ZOOKEEPER_LIMITS, added, moved_bytes, schedule
 
 if TYPE_CHECKING:
@@ -58,11 +60,12 @@ class PlanDiff:
 def diff(
     plan: ReassignmentPlan,
     state: ClusterState,
-    sizes: Mapping[TopicPartition, int] | None = None,
+    facts: ClusterFacts | None = None,
     publish: PublishLimits = ZOOKEEPER_LIMITS,
 ) -> PlanDiff:
-    """Compare plan and state. `sizes` (bytes per partition) fill in where the plan gives none."""
-    targets = [_complete(target, state, sizes or {}) for target in plan.reassignments]
+    """Compare plan and state. The sizes of `facts` fill in where the plan gives none."""
+    facts = facts or ClusterFacts()
+    targets = [_complete(target, state, facts.sizes) for target in plan.reassignments]
     at_target = {Progress.DONE, Progress.SETTLED}
     pending = tuple(target for target in targets if judge(target, state, published=False) not in at_target)
     moving = {target.partition for target in pending}
@@ -70,20 +73,27 @@ def diff(
     then = {**held, **{target.partition: target.replicas for target in pending}}
     brokers = sorted({*state.brokers, *chain.from_iterable(held.values()), *chain.from_iterable(then.values())})
     return PlanDiff(
-        waves=_waves(plan, pending, state, publish),
+        waves=_waves(plan, pending, state, facts, publish),
         pending=pending,
         settled=tuple(target.partition for target in targets if target.partition not in moving),
-        before=_loads(held, brokers, sizes or {}),
-        after=_loads(then, brokers, sizes or {}),
+        before=_loads(held, brokers, facts.sizes),
+        after=_loads(then, brokers, facts.sizes),
     )
 
 
 def _waves(
-    plan: ReassignmentPlan, pending: Sequence[PartitionTarget], state: ClusterState, publish: PublishLimits
+    plan: ReassignmentPlan,
+    pending: Sequence[PartitionTarget],
+    state: ClusterState,
+    facts: ClusterFacts,
+    publish: PublishLimits,
 ) -> tuple[Wave, ...]:
-    if plan.order is WaveOrder.PRIORITY:
-        return schedule(pending, plan.limits, publish)
-    return schedule_shortest(pending, state, plan.limits, publish)
+    """Cut into waves as the plan's order asks; in plan order where the disks lack room for the shortest waves."""
+    if plan.order is WaveOrder.SHORTEST:
+        shortest = schedule_shortest(pending, state, plan.limits, publish)
+        if not shortages([wave.reassignments for wave in shortest], facts.usable):
+            return shortest
+    return schedule(pending, plan.limits, publish)
 
 
 def _complete(target: PartitionTarget, state: ClusterState, sizes: Mapping[TopicPartition, int]) -> PartitionTarget:

@@ -3,7 +3,8 @@ from __future__ import annotations
 from support.cluster.states import cluster, tp
 
 from kadmin.plan.diff import diff
-from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan
+from kadmin.plan.facts import ClusterFacts
+from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, WaveLimits
 
 
 def test_a_dead_broker_that_is_drained_is_shown_before_and_after() -> None:
@@ -12,3 +13,14 @@ def test_a_dead_broker_that_is_drained_is_shown_before_and_after() -> None:
     found = diff(ReassignmentPlan(PlanHeader(name="drain"), (PartitionTarget(tp("foo-0"), replicas=(2, 1)),)), state)
     assert list(found.before) == list(found.after) == [1, 2, 3, 4, 9]
     assert (found.before[9].replicas, found.after[9].replicas) == (1, 0)
+
+
+def test_plan_order_is_taken_where_disks_lack_room_for_the_shortest_waves() -> None:
+    """The large partitions take one wave together, but broker 3 has room for one only after it gave the other."""
+    moves = {"a-0": (3, 5, 100), "a-1": (6, 7, 10), "a-2": (1, 3, 100), "a-3": (8, 9, 10)}
+    targets = tuple(PartitionTarget(tp(name), (to,), (of,), size) for name, (of, to, size) in moves.items())
+    plan = ReassignmentPlan(PlanHeader(), targets, limits=WaveLimits(max_partitions=2))
+    state = cluster({name: (of,) for name, (of, _, _) in moves.items()})
+    for usable, pairs in ((100, [["a-0", "a-2"], ["a-1", "a-3"]]), (99, [["a-0", "a-1"], ["a-2", "a-3"]])):
+        waves = diff(plan, state, ClusterFacts(usable={3: usable})).waves
+        assert [[str(each.partition) for each in wave.reassignments] for wave in waves] == pairs

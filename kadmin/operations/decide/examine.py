@@ -80,7 +80,7 @@ def examine(
 
 def _reassignment(found: Examination, plan: ReassignmentPlan, world: World) -> Examination:
     state = world.state
-    change = diff(plan, state, world.facts.sizes, world.publish)
+    change = diff(plan, state, world.facts, world.publish)
     waves = tuple(wave.reassignments for wave in change.waves)
     throttle = None if plan.throttle is None else throttle_of(plan.throttle, waves, state, world.facts.inbound)
     found = _with_room(replace(found, change=change, throttle=throttle), change, world.facts)
