@@ -67,6 +67,8 @@ def moment_text(moment: Moment, found: Timeline) -> str:
     if moment.turn is Turn.ASKED:
         return message
     state = moment.status.state.value
+    if message.startswith(state):
+        return message
     return f"{state}: {message}" if message else state
 
 

@@ -102,7 +102,9 @@ def test_what_is_on_record_is_read_again(folder: Path) -> None:
         with pytest.raises(NotCompletedError, match=f"op-1/{name} cannot be read; another version of kadmin"):
             read("op-1")
         (folder / "operations/op-1" / name).write_bytes(written)
-    operations.reopen("op-1", OperationStatus(OperationState.RUNNING, "later"), lease)
+    resumed = OperationStatus(OperationState.RUNNING, "later", by="ben@h2")
+    operations.reopen("op-1", resumed, lease)
+    assert elsewhere.listings()[0].changes == (OperationStatus(OperationState.RUNNING, "now"), resumed)
     assert operations.throttle_request("op-1") == rate
     assert operations.request("op-1") is None
     operations.set_status("op-1", OperationStatus(OperationState.FAILED, "later", "why"), lease)

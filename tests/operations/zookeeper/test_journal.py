@@ -66,6 +66,8 @@ def test_unfinished_operations_are_found_and_finished_ones_are_not(store: Store,
     assert [listing.operation_id for listing in journal.unfinished()] == ["op-2"]
     assert [listing.operation_id for listing in journal.listings()] == ["op-1", "op-2"]
     assert journal.listings()[0].status.message == "3 partitions"
+    journal.reopen("op-2", resumed := OperationStatus(OperationState.RUNNING, "later", by="ben@h2"), lease)
+    assert journal.listings()[1].changes == (OperationStatus(OperationState.RUNNING, "now"), resumed)
 
 
 def test_an_operation_that_is_not_there_is_told_by_name(store: Store, lease: Lease) -> None:
