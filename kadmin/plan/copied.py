@@ -3,9 +3,9 @@
 Goals: a rate of this run that is steady to read, and a remaining time that holds from the first tenth of the bytes on.
 Constraints: waves follow each other, and in each the busier direction of the busiest broker decides. A broker fetches
 in bursts, so that of several brokers that are about as busy, another one has the most left at every sample.
-Algorithm: what is left on the busiest broker, added up over the waves, through the speed at which a mean falls in which
-busy brokers have nearly all the weight. Speeds are averages over the last WINDOW_S, or over the last WINDOW_SAMPLES
-where samples are rare, as they are where only whole partitions count. Time before the first byte does not count.
+Algorithm: what is left on the busiest broker, added up over the waves, through the speed at which the mean falls of all
+brokers that are about as busy. Speeds are averages over the last WINDOW_S, or over the last WINDOW_SAMPLES where
+samples are rare, as they are where only whole partitions count. Time before the first byte does not count.
 Example: 60 MB left on the busiest broker, 50 MB half a minute later: 10 MB in 30 s, so 150 s remain.
 """
 
@@ -20,7 +20,7 @@ from kadmin.plan.copying import leader_of, per_broker
 from kadmin.plan.waves import added
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
     from kadmin.cluster.model import ClusterState
     from kadmin.plan.model import PartitionTarget
@@ -30,7 +30,7 @@ SAMPLE_S = 2.0
 WINDOW_S = 30.0
 WINDOW_SAMPLES = 5
 _SHARPNESS = 8
-"""A broker that has half as much left weighs 2^8 times less."""
+"""A broker that sends or receives half as much as the busiest weighs 2^8 times less."""
 
 Sizes: TypeAlias = Mapping[TopicPartition, int]
 """Bytes to copy to each new replica, by partition."""
@@ -42,7 +42,8 @@ OnDisk: TypeAlias = Mapping[int, Mapping[TopicPartition, int]]
 class Copied:
     """Bytes copied of bytes to copy.
 
-    `left` is what the busiest broker of each wave has left, added up; `level` the same for the mean of busy brokers.
+    `left` is what the busiest broker of each wave has left, added up; `level` the same for the mean of the
+    busy brokers.
     """
 
     done: int
@@ -98,23 +99,22 @@ def copied(
     done = total = 0
     left = level = 0.0
     for wave in waves:
-        flows = []
+        copies: list[tuple[int, int, int, int]] = []
         for target in wave:
-            new = added(target)
+            new, whole = added(target), target.partition in finished
             size = sizes.get(target.partition, target.size_bytes) if new else 0
             if size is None:
                 return None
-            total += size * len(new)
-            if target.partition in finished:
-                done += size * len(new)
-                continue
+            # The leader of a finished partition may be one that received it.
+            sender = (target.current or target.replicas)[0] if whole else leader_of(target, state)
             for broker in new:
-                there = min(size, on_disk.get(broker, {}).get(target.partition, 0))
-                done += there
-                flows.append((leader_of(target, state), (broker,), size - there))
-        amounts = per_broker(flows)
-        left += max(amounts, default=0)
-        level += _level(amounts)
+                there = size if whole else min(size, on_disk.get(broker, {}).get(target.partition, 0))
+                done, total = done + there, total + size
+                copies.append((sender, broker, size, size - there))
+        if any(rest for *_, rest in copies):
+            lefts = per_broker((sender, (broker,), rest) for sender, broker, _, rest in copies)
+            left += max(lefts)
+            level += _level(lefts, per_broker((sender, (broker,), size) for sender, broker, size, _ in copies))
     return Copied(done, total, left, level)
 
 
@@ -151,9 +151,11 @@ def _holders(target: PartitionTarget, state: ClusterState) -> tuple[int, ...]:
     return ((target.current or target.replicas)[0], target.replicas[0])
 
 
-def _level(amounts: Collection[float]) -> float:
-    weight = sum(amount**_SHARPNESS for amount in amounts)
-    return sum(amount ** (_SHARPNESS + 1) for amount in amounts) / weight if weight else 0.0
+def _level(lefts: Sequence[float], totals: Sequence[float]) -> float:
+    """Return the mean of what brokers have left, weighted by what they carry in the whole wave."""
+    most = max(totals)
+    weights = [(total / most) ** _SHARPNESS for total in totals]
+    return sum(weight * rest for weight, rest in zip(weights, lefts, strict=True)) / sum(weights)
 
 
 def _elapsed(samples: tuple[Sample, ...]) -> float:

@@ -71,7 +71,20 @@ def test_a_broker_that_lags_by_a_burst_does_not_stretch_the_remaining_time() -> 
     samples = (at(0, 0, 0), at(2, 8, 4))
     eta_s = eta_of(samples, None)
     assert eta_s is not None
-    assert 30 < eta_s < 40, "96 MB at 3 MB/s, and not at the 2 MB/s of the one that has the most left"
+    assert eta_s == pytest.approx(32.0), "96 MB at 3 MB/s, and not at the 2 MB/s of the one that has the most left"
+
+
+def test_a_broker_that_has_little_to_do_does_not_hide_the_busy_one() -> None:
+    def at(second: float, busy: int, idle: int) -> Sample:
+        moves = [
+            PartitionTarget(tp("a-0"), (4,), (2,), size_bytes=1000),
+            PartitionTarget(tp("a-1"), (5,), (3,), size_bytes=100),
+        ]
+        found = copied([moves], set(), cluster({}), {}, {4: {tp("a-0"): busy}, 5: {tp("a-1"): idle}})
+        assert found is not None
+        return Sample(second, found)
+
+    assert eta_of((at(0, 0, 0), at(2, 20, 100)), None) == pytest.approx(98.0, rel=0.01)
 
 
 def test_only_leaders_and_receivers_are_measured() -> None:
