@@ -120,7 +120,7 @@ def test_a_reassignment_through_the_brokers_is_ended_through_them(cluster: Clust
 
 
 @pytest.mark.on("2.8.2")
-def test_a_topic_deleted_and_a_foreign_move_in_mid_run_are_told_within_ten_seconds(
+def test_f42_f44_a_deleted_topic_and_a_foreign_move_in_mid_run_are_told_within_ten_seconds(
     cluster: Cluster, tmp_path: Path
 ) -> None:
     kept, gone, theirs = (cluster.create_topic({0: [1, 2]}, prefix=prefix) for prefix in ("kept", "gone", "theirs"))
@@ -149,7 +149,7 @@ def test_a_topic_deleted_and_a_foreign_move_in_mid_run_are_told_within_ten_secon
 
 
 @pytest.mark.on("2.8.2")
-def test_a_target_that_dies_in_mid_run_is_named_with_its_partition(cluster: Cluster, tmp_path: Path) -> None:
+def test_f43_a_target_that_dies_in_mid_run_is_named_with_its_partition(cluster: Cluster, tmp_path: Path) -> None:
     topic = cluster.create_topic({0: [1, 2]})
     cluster.produce(topic, per_partition=200)
     plan = document(tmp_path / "plan.json", reassignment(topic, {0: [2, 3]}))

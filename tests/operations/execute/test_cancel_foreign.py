@@ -131,7 +131,7 @@ def said(practice: Practice, text: str) -> bool:
     return text in str(practice.run(status()).outcome)
 
 
-def test_a_topic_deleted_in_mid_wave_is_told_at_once_and_ends_the_run(site: Site) -> None:
+def test_f42_a_topic_deleted_in_mid_wave_is_told_at_once_and_ends_the_run(site: Site) -> None:
     practice, plan = moved(site)
     ended = run(practice, plan, lambda: delete_topic(practice, "a"), lambda: said(practice, "a-0: deleted"))
     assert ended.exit_code == 4, ended.error
@@ -141,7 +141,7 @@ def test_a_topic_deleted_in_mid_wave_is_told_at_once_and_ends_the_run(site: Site
     assert practice.journal.listings()[-1].status.state is OperationState.FAILED
 
 
-def test_a_target_that_dies_in_mid_wave_is_named_with_its_partitions_until_it_is_back(site: Site) -> None:
+def test_f43_a_target_that_dies_in_mid_wave_is_named_with_its_partitions_until_it_is_back(site: Site) -> None:
     practice, plan = moved(site)
     waiting = "a-0, b-0: the controller waits for brokers that are not alive: 3"
 
@@ -155,7 +155,7 @@ def test_a_target_that_dies_in_mid_wave_is_named_with_its_partitions_until_it_is
     assert f"warning: {waiting}" in ended.told
 
 
-def test_a_foreign_node_in_mid_wave_is_named_and_ends_the_run(site: Site) -> None:
+def test_f44_a_foreign_node_in_mid_wave_is_named_and_ends_the_run(site: Site) -> None:
     practice, plan = moved(site)
     payload = reassignment_payload({**ENTRY, **{target.partition: target.replicas for target in plan.reassignments}})
     ended = run(practice, plan, lambda: practice.model.znodes.put(REASSIGN, payload), lambda: False)
@@ -170,7 +170,7 @@ def test_a_foreign_node_in_mid_wave_is_named_and_ends_the_run(site: Site) -> Non
     assert [replicas(practice, name) for name in ("a-0", "b-0")] == [(2, 3), (2, 3)]
 
 
-def test_a_reassignment_through_the_brokers_in_mid_run_is_named_and_the_next_wave_waits(site: Site) -> None:
+def test_f44_a_reassignment_through_the_brokers_in_mid_run_is_named_and_the_next_wave_waits(site: Site) -> None:
     practice, plan = moved(site)
     plan = ReassignmentPlan(PlanHeader(), plan.reassignments, limits=WaveLimits(max_partitions=1))
     znode = b'{"version":3,"partitions":{"0":[3,4,2,1]},"adding_replicas":{"0":[3,4]},"removing_replicas":{"0":[2,1]}}'

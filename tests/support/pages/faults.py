@@ -133,6 +133,18 @@ ROWS = (
     Row("F39", "killed while throttled copies run; a throttle edited meanwhile", "throttles stay; the edit is kept"),
     Row("F40", "a probe left behind by a killed run", "recognised as kadmin's own"),
     Row("F41", "`cancel` from another machine", "8: the runner stops at its next read"),
+    Row(
+        "F42",
+        "a topic is deleted while its partitions are reassigned",
+        "named within 10 s; 4 when the rest of the wave is done",
+    ),
+    Row("F43", "a target broker dies in mid-wave", "named within 10 s with its partitions; the run waits for it"),
+    Row(
+        "F44",
+        "another tool reassigns something in mid-run",
+        "named within 10 s. Through the brokers' API: the next wave waits; 4 if it took a partition of the plan. By the "
+        "admin znode: 5. `kadmin cancel --foreign` ends it",
+    ),
 )
 
 
