@@ -86,9 +86,13 @@ class Throttling:
         run, a changed value is kept, with a note.
         """
         steps = self._steps()
-        throttle = self._throttle
-        if throttle is None:
-            return
+        if self._throttle is not None:
+            self._set(self._throttle, steps, lease)
+        for step in steps:
+            if step.throttle is not None and step.throttle.request is not None:
+                self._taken_up = step.throttle.request
+
+    def _set(self, throttle: ThrottleRecord, steps: Iterable[Step], lease: Lease) -> None:
         state = self._read()
         if not self._has_copies_to_make(state):
             return

@@ -198,6 +198,9 @@ def test_a_paused_operation_gets_its_rate_when_it_is_resumed(site: Site) -> None
     ended = steered.practice.process(resume(), work).run()
     assert ended.exit_code == 0, ended.error
     assert seen[0]["/config/brokers/1"] == rates(FAST)
+    assert [text for text in ended.told if text.startswith("throttled at")] == [
+        "throttled at 80.0 kB/s: brokers: 3, topics: 1"
+    ]
     assert steered.practice.configs() == {}
 
 
