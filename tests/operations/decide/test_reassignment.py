@@ -281,3 +281,33 @@ def test_a_partition_that_the_cluster_refused_fails_with_its_reason() -> None:
     error = failure(through_the_api(cluster(START), refused), NotCompletedError, OperationState.FAILED)
     assert "a-0" in error.message
     assert error.cause == "INVALID_REPLICA_ASSIGNMENT: broker 4 is fenced"
+
+
+def test_what_will_end_the_run_is_named_while_the_rest_of_the_wave_is_followed() -> None:
+    """A topic that was deleted or is being deleted, and a partition that another tool reassigned."""
+    together = ReassignmentWork(((A, B),), (A, B), Elect.NONE)
+    running = moving(cluster({"a-0": (1, 2), "b-0": (2, 3, 1)}), "b-0", adding=(3,), removing=(1,))
+    elsewhere = moving(replace(running), "a-0", adding=(3,), removing=(2,))
+    taken = act(elsewhere, WAVE_1, work=together)
+    assert isinstance(taken, Wait)
+    assert str(taken.warning).startswith("a-0: reassigned by another tool")
+    gone = replace(running, topics={"b": running.topics["b"]})
+    deleted = act(gone, WAVE_1, work=together)
+    assert isinstance(deleted, Wait)
+    assert str(deleted.warning).startswith("a-0: deleted")
+    doomed = act(replace(running, requests=replace(running.requests, deletions=("b", "x"))), WAVE_1, work=together)
+    assert isinstance(doomed, Wait)
+    assert doomed.warning == "topics are being deleted: b"
+
+
+def test_a_request_that_names_deleted_topics_alone_is_not_waited_for() -> None:
+    state = cluster({"b-0": (2, 3)})
+    zombie = with_node(state, {"a-0": (1, 4)}, version=1)
+    error = failure(act(zombie, WAVE_1), StalePlanError, OperationState.FAILED)
+    assert "deleted: a-0" in str(error.cause)
+    assert "kadmin heal" in str(error.next_command)
+
+
+def test_a_foreign_request_is_named_by_its_partitions() -> None:
+    action = act(with_node(cluster(START), {"a-0": (1, 4), "x-0": (1, 2)}), WAVE_1)
+    assert "another tool: x-0;" in failure(action, BusyError, OperationState.RUNNING).message
