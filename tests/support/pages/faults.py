@@ -142,8 +142,8 @@ ROWS = (
     Row(
         "F44",
         "another tool reassigns something in mid-run",
-        "named within 10 s. Through the brokers' API: the next wave waits; 4 if it took a partition of the plan. By the "
-        "admin znode: 5. `kadmin cancel --foreign` ends it",
+        "named within 10 s. Through the brokers' API: the next wave waits; 4 if it took a partition of the plan. By "
+        "the admin znode: 5. `kadmin cancel --foreign` ends it",
     ),
 )
 
