@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from kadmin.plan.model import PartitionTarget
 
-_HINT = "choose brokers with room, or free some first; kadmin inspect brokers shows what each of them holds"
+_HINT = "choose brokers with room, or free some first; what each holds: kadmin inspect brokers"
 
 
 def check_room(waves: Sequence[Sequence[PartitionTarget]], usable: Mapping[int, int | None]) -> Iterator[Diagnostic]:
