@@ -15,7 +15,7 @@ from kadmin.report.kinds import words_of
 from kadmin.report.operations.history import moment_text, took_s
 from kadmin.report.pages import page, sections
 from kadmin.report.pages.even_share import even_shares
-from kadmin.report.text import UNKNOWN, about, duration
+from kadmin.report.text import NOTHING, UNKNOWN, about, duration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -148,8 +148,8 @@ def _span_section(found: Timeline) -> page.Section:
 def _row(moment: Moment, whole: float, found: Timeline) -> tuple[page.PageCell, ...]:
     span = moment.span
     if span is None:
-        empty = page.PageCell("")
-        return empty, page.PageCell(moment_text(moment, found)), page.PageCell(one_line(moment.at)), *[empty] * 4
+        cells = (NOTHING, moment_text(moment, found), one_line(moment.at), "", "", "", "")
+        return tuple(page.PageCell(text) for text in cells)
     took = took_s(span)
     bars = (page.Bar(100 * (span.at_s or 0) / whole, 100 * took / whole),) if took is not None and whole else ()
     copies = span.moved_bytes
