@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kadmin.cluster.names import escaped
 from kadmin.errors import count
 from kadmin.insight.tables.table import text_of
+from kadmin.plan.units import readable_size
 from kadmin.report.text import NOTHING, table, wrapped
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from kadmin.insight.tables.table import Cell, Table
 
 _SHOWN_PROBLEMS = 20
+_BYTES = "_bytes"
+"""The end of the names of columns that hold bytes: exact in JSON and CSV, for filters and order, rounded for people."""
 
 
 def table_text(found: Table, unreadable: Sequence[Unreadable]) -> str:
@@ -25,7 +28,8 @@ def table_text(found: Table, unreadable: Sequence[Unreadable]) -> str:
     if found.upright:
         shown = "\n".join(_upright(found)) or f"no {found.name}"
     else:
-        shown = table(found.columns, [[_human(cell) for cell in row] for row in found.rows])
+        rows = [[_human(*each) for each in zip(found.columns, row, strict=True)] for row in found.rows]
+        shown = table(found.columns, rows)
     return "\n".join([shown, *unreadable_lines(unreadable)])
 
 
@@ -71,12 +75,14 @@ def _upright(found: Table) -> Iterable[str]:
     width = max(len(column) for column in found.columns)
     for row in found.rows:
         for column, cell in zip(found.columns, row, strict=True):
-            yield from wrapped(f"{column.ljust(width)}  {_human(cell)}", " " * (width + 2))
+            yield from wrapped(f"{column.ljust(width)}  {_human(column, cell)}", " " * (width + 2))
 
 
-def _human(cell: Cell) -> int | str:
+def _human(column: str, cell: Cell) -> int | str:
     if isinstance(cell, bool):
         return "yes" if cell else "no"
+    if isinstance(cell, int) and column.endswith(_BYTES):
+        return readable_size(cell)
     return cell if isinstance(cell, int) else text_of(cell) or NOTHING
 
 

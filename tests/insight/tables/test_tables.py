@@ -73,6 +73,12 @@ def test_a_wrong_column_to_sort_by_names_those_that_are() -> None:
     assert raised.value.cause == "the columns are name, number, list, flag"
 
 
+def test_bytes_have_units_for_people_and_are_exact_for_programs() -> None:
+    table = Table.of("things", ("name", "size_bytes", "number"), [("a", 16_710_982, 7), ("b", None, 16_710_982)])
+    assert table_text(table, ()).split("\n")[1:] == ["a     16.7 MB            7", "b     -           16710982"]
+    assert table_csv(table).split("\n")[1] == "a,16710982,7"
+
+
 cells = st.one_of(st.none(), st.booleans(), st.integers(), st.text(), st.lists(st.integers()).map(tuple))
 
 
