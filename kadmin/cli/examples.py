@@ -20,7 +20,7 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
     "status": (_ZK, f"{_ZK} --watch"),
     "resume": (_ZK, f"{_ZK} --timeout 3600 --yes"),
     "pause": (_ZK,),
-    "cancel": (_ZK, f"{_ZK} --now"),
+    "cancel": (_ZK, f"{_ZK} --now", f"{_ZK} --foreign"),
     "rollback": (f"{_ZK} --dry-run", _ZK),
     "verify": (f"plans/drain-broker.yaml {_ZK}",),
     "history": (_ZK, f"20260301T120000Z-4f9a1c {_ZK}"),
