@@ -150,7 +150,7 @@ def test_f10_a_quorum_that_stays_away_ends_at_the_deadline_with_the_way_to_resum
     ended = subprocess.run(line, capture_output=True, text=True, check=False, timeout=60)
     meanwhile.join()
     assert ended.returncode == 6, ended.stderr
-    assert re.search(r"kadmin resume \S+, when the cluster is reachable", ended.stderr)
+    assert re.search(r"kadmin resume \S+ -z \S+, when the cluster is reachable", ended.stderr)
     ensemble.start(*followers)
     cluster.behave(Manner.OBEY)
     resumed = command("resume", "--yes", "-z", cluster.connect, "--lock-timeout", "30", "--timeout", "60")
