@@ -39,6 +39,14 @@ def test_status_names_a_topic_that_is_gone(site: Site, killed: Practice) -> None
 
 
 @pytest.mark.zookeeper
+def test_status_names_a_target_that_is_dead(killed: Practice) -> None:
+    killed.model.kill_broker(3)
+    text = command("status", "-z", killed.connect_string).out
+    (waits_for,) = (line for line in text.splitlines() if line.startswith("  waits for: "))
+    assert "not alive: 3" in waits_for, text
+
+
+@pytest.mark.zookeeper
 def test_watching_in_a_pipe_ends_when_nothing_is_unfinished_and_gives_lines_of_json(killed: Practice) -> None:
     told = command("status", "--watch", "--timeout", "1", "-z", killed.connect_string, "-o", "json")
     (line,) = told.out.splitlines()
