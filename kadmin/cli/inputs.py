@@ -105,10 +105,11 @@ def read_throttle(
     if len(given) != 1:
         raise UsageError("One of --rate, --finish-in and --link-budget is needed.", next_command="--rate 50MB/s")
     by, text = given[0]
+    noun, parse = ("duration", parse_duration) if by is ThrottleBy.FINISH_IN else ("rate", parse_rate)
     try:
-        amount = (parse_duration if by is ThrottleBy.FINISH_IN else parse_rate)(text)
+        amount = parse(text)
     except ValueError as error:
-        raise InvalidInputError(f"{error}.") from error
+        raise InvalidInputError(f"The {noun} cannot be read.", cause=str(error)) from error
     if amount == 0:
         raise InvalidInputError(f"{text} would stop replication.")
     return ThrottleSpec(by, amount)

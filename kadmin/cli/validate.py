@@ -44,7 +44,7 @@ InventoryOption: TypeAlias = Annotated[
     Path | None,
     typer.Option("--inventory", metavar="DIR", help="Check names and replicas against this inventory, too."),
 ]
-FormatOption: TypeAlias = Annotated[ValidateFormat, typer.Option("--format", help="Format of the answer.")]
+FormatOption: TypeAlias = Annotated[ValidateFormat, typer.Option("-o", "--format", help="Format of the answer.")]
 OutOption: TypeAlias = Annotated[
     Path | None,
     typer.Option("--out", metavar="FILE", help="Write the answer here, and show people's text on stdout."),

@@ -53,6 +53,6 @@ def refusal_of(what: str, errors: Sequence[Diagnostic], *, next_command: str | N
     )
     return InvalidInputError(
         f"{what}: {len(errors)} {'problem' if len(errors) == 1 else 'problems'}.",
-        cause=name_some(listed, most=_MOST_LISTED).lstrip(),
+        cause=name_some(listed, most=_MOST_LISTED).replace(", \n", "\n").lstrip(),
         next_command=next_command,
     )

@@ -162,6 +162,7 @@ def test_without_a_command_the_help_is_on_stderr(name: str) -> None:
             "Missing option '-z' / '--zookeeper' (env var: 'KADMIN_ZOOKEEPER').",
             "kadmin throttle set --help",
         ),
+        (["convert", "a.json"], "Missing option '--to'. Choose from: plan, kafka", "kadmin convert --help"),
         (["validate", "--nope", "plans"], "No such option: --nope", "kadmin validate --help"),
     ],
 )

@@ -151,5 +151,5 @@ def test_a_policy_that_says_nothing_sound_is_refused(plans: Path, text: str, sai
 
 
 def test_an_answer_goes_through_a_pipe_that_has_a_name(plans: Path) -> None:
-    done = kadmin("validate", "good.yml", "--format", "json", "--out", "/dev/stdout", cwd=plans)
+    done = kadmin("validate", "good.yml", "-o", "json", "--out", "/dev/stdout", cwd=plans)
     assert (done.returncode, '"valid": true' in done.stdout) == (0, True), done.stderr

@@ -363,6 +363,7 @@ def test_parse_lists_every_problem() -> None:
     with pytest.raises(InvalidInputError, match=r"plan\.yaml is not valid: 2 problems\.") as raised:
         parse_document(b"kind: TopicDeletion\nspec: {topics: [null], layuot: x}\n", "plan.yaml")
     assert raised.value.cause is not None
+    assert ", \n" not in raised.value.cause
     assert "plan.yaml:2:17: KA013" in raised.value.cause
     assert "plan.yaml:2:24: KA011 unknown field layuot (did you mean layout?" in raised.value.cause
     assert raised.value.next_command == "kadmin validate plan.yaml"
