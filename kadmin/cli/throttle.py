@@ -175,7 +175,8 @@ def _carry_out(
 
     written = Written({}, ())
     if changes := plan():
-        typer.echo(changes_text(changes), err=True)
+        if not yes:  # the answer shows them anyway
+            typer.echo(changes_text(changes), err=True)
         ask(lambda: throttle_question(changes, read_cluster_at(context, zookeeper)), yes=yes)
         written = write(plan)
     answer(output, lambda: with_address(written_text(written), zookeeper), lambda: written_answer(written))

@@ -138,7 +138,7 @@ CANNOT_PIN: Final = _code(
     InfeasibleError,
 )
 RACK_UNKNOWN: Final = _code("KA064", "A request asks for strict racks, and some brokers have no rack.", InfeasibleError)
-INFEASIBLE: Final = _code("KA065", "No plan can satisfy the request; only the planner finds that.", InfeasibleError)
+INFEASIBLE: Final = _code("KA065", "No plan can satisfy the request.", InfeasibleError)
 
 # A plan against an inventory or a live cluster.
 RACKS_LOST: Final = _code("KA066", "A reassignment puts partitions on fewer racks, with or without the waiver.", None)

@@ -47,8 +47,8 @@ def test_a_throttle_is_on_during_the_copies_and_gone_at_the_end(cluster: Cluster
     plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [1, 3], 1: [1, 2]}, throttle={"rate": "37MB/s"}))
     applied = cluster.kadmin("apply", plan, "--yes")
     assert applied.status == 0, applied.err
-    assert "throttled at 37.0 MB/s: brokers: 3, topics: 1" in applied.err
-    assert "the throttle is removed: brokers: 3, topics: 1" in applied.err
+    assert "throttled at 37.0 MB/s on 3 brokers and 1 topic" in applied.err
+    assert "the throttle is removed from 3 brokers and 1 topic" in applied.err
     assert cluster.throttles(topic) == {}
 
 
@@ -116,7 +116,7 @@ def test_another_rate_reaches_every_broker_of_a_run_within_ten_seconds(cluster: 
         runner.wait()
     assert runner.returncode == 0, story.decode()
     assert b"asked to throttle at 80MB/s by " in story
-    assert b"throttled at 80.0 MB/s: brokers: 4, topics: 1" in story
+    assert b"throttled at 80.0 MB/s on 4 brokers and 1 topic" in story
     assert cluster.throttles(topic) == {}
     assert cluster.kadmin("verify", plan).status == 0, "the plan on record is the plan in the file"
 

@@ -17,9 +17,10 @@ import pytest
 from support.cli.in_process import command
 from support.cluster.states import cluster, tp
 from support.documents.plans import deletion, document, election, reassignment
-from support.pages.html import HTML, hostile_page, large_page, operation_html, page_of
+from support.pages.html import HTML, hostile_page, large_page, operation_html, operation_text, page_of
 
 from kadmin.inventory import inventory_of, write_inventory
+from kadmin.operations.record.record import OperationState, Step, StepKind, ThrottleChange
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan
 
@@ -229,6 +230,23 @@ def test_an_operation_is_told_step_by_step() -> None:
     brokers = {row[0]: row[2:6] for row in rows["brokers"] if row[0].isdigit()}
     assert brokers["1"] == ["2", "1", "2", "1"]
     assert "Not at their target now: orders-1." in operation_html()
+
+
+def test_a_change_of_the_throttle_concerns_no_partition() -> None:
+    change = Step(1, StepKind.THROTTLE, "2026-01-01T00:00:01Z", throttle=ThrottleChange(5_000_000, {}, None))
+    rows = Rows(operation_text([change], OperationState.FAILED, sizes={})).sections["steps"]
+    (told,) = (row[5:] for row in rows if row[1].startswith("changed the throttle"))
+    assert told == ["none", "none"]
+
+
+def test_the_order_of_a_list_is_no_order_of_execution_and_others_are_named_where_there_are_some() -> None:
+    copied = PartitionTarget(tp("orders-0"), (4, 2), (1, 2))
+    reordered = PartitionTarget(tp("orders-1"), (1, 2), (2, 1))
+    whole = page_of(ReassignmentPlan(PlanHeader(), (copied,)), STATE)
+    assert "order of execution" not in whole, "spec.order: shortest packs waves otherwise"
+    assert "Entries that copy data: 1 of 1.<" in whole
+    both = page_of(ReassignmentPlan(PlanHeader(), (copied, reordered)), STATE)
+    assert "Entries that copy data: 1 of 2; the others change the order only." in both
 
 
 def test_the_page_of_a_hundred_brokers_is_small() -> None:

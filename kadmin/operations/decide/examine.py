@@ -101,7 +101,8 @@ def _with_room(found: Examination, change: PlanDiff, facts: ClusterFacts) -> Exa
     receivers = {broker for target in change.pending for broker in added(target)}
     untold = sorted(broker for broker in receivers if facts.usable.get(broker, 0) is None)
     if untold:
-        unknown = f"brokers that do not tell their room on disk (Kafka 3.3 and later do): {name_some(untold)}"
+        which = f"{'broker' if len(untold) == 1 else 'brokers'} {name_some(untold)}"
+        unknown = f"room on disk is not known (Kafka 3.3 and later tell it): {which}"
         found = replace(found, warnings=(*found.warnings, unknown))
     return replace(found, refusals=(*found.refusals, *refusals_of(lacking)))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.errors import InvalidInputError, NotCompletedError, name_some
+from kadmin.operations import events
 from kadmin.operations.context import POLL_S
 from kadmin.operations.decide.kinds import work_of
 from kadmin.operations.decide.reassignment import ReassignmentWork
@@ -117,6 +118,8 @@ def _take_over(
         throttling.put_on_record(request, lease)
         if in_flight_of(work, context.backend.read(work.topics())):
             throttling.set_up(lease)
+        else:
+            context.tell(events.Noted(f"nothing is in flight: kadmin resume {operation_id} sets these values"))
     return _compare(context, operation_id)[1]
 
 

@@ -15,6 +15,7 @@ from kadmin.errors import (
     StoppedError,
     UnknownOutcomeError,
     UnreachableError,
+    count,
     name_some,
 )
 from kadmin.operations import events
@@ -107,7 +108,7 @@ class Throttling:
 
         if not self._context.backend.change_configs(changes, edit, lease):
             raise self._out_of_time()
-        self._context.tell(events.Noted(f"throttled at {readable_rate(throttle.rate)}: {_extent(changes)}"))
+        self._context.tell(events.Noted(f"throttled at {readable_rate(throttle.rate)} on {_extent(changes)}"))
 
     def take_up(self, lease: Lease) -> None:
         """Put a new request for another rate on record, and set what it changes while something is left to copy.
@@ -173,7 +174,7 @@ class Throttling:
         self._reported = True
         self._note_kept(tuple(foreign.values()))
         if undone:
-            self._context.tell(events.Noted(f"the throttle is removed: {_extent(undone)}"))
+            self._context.tell(events.Noted(f"the throttle is removed from {_extent(undone)}"))
 
     def leave(self, error: KadminError, lease: Lease) -> None:
         """Remove the throttle after an error; a failure here does not replace that error."""
@@ -253,4 +254,4 @@ def _parts(changes: ConfigChanges) -> list[ConfigChanges]:
 
 def _extent(entities: Collection[str]) -> str:
     topics = sum(entity.startswith("topics/") for entity in entities)
-    return f"brokers: {len(entities) - topics}, topics: {topics}"
+    return f"{count(len(entities) - topics, 'broker')} and {count(topics, 'topic')}"

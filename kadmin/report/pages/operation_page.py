@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.names import one_line
 from kadmin.errors import count, name_some
 from kadmin.operations.reading.timeline import moments
-from kadmin.operations.record.record import OperationState, current_throttle
+from kadmin.operations.record.record import OperationState, StepKind, current_throttle
 from kadmin.plan.progress import Progress
 from kadmin.plan.units import readable_rate
 from kadmin.plan.waves import copied_bytes
@@ -159,6 +159,6 @@ def _row(moment: Moment, whole: float, found: Timeline) -> tuple[page.PageCell, 
         page.PageCell(one_line(moment.at)),
         page.PageCell(UNKNOWN if took is None else duration(took), took),
         page.PageCell("" if bars else UNKNOWN, bars=bars),
-        page.number(span.count),
+        page.PageCell("none", 0) if span.step.kind is StepKind.THROTTLE else page.number(span.count),
         page.PageCell("none", 0) if copies == 0 else page.size(copies),
     )

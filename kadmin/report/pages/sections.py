@@ -138,7 +138,8 @@ def largest_moves(targets: Sequence[PartitionTarget]) -> Section:
     )
     rows = tuple(_move(target) for target in ordered[:LARGEST])
     copying = sum(bool(added(target)) for target in targets)
-    lead = f"Entries that copy data: {copying:,} of {len(targets):,}; the others change the order only."
+    lead = f"Entries that copy data: {copying:,} of {len(targets):,}"
+    lead += "." if copying == len(targets) else "; the others change the order only."
     if len(targets) > LARGEST:
         lead += f" These are the {LARGEST} largest."
     return Section("largest", "Largest moves", lead, PageTable(columns, rows))
@@ -157,7 +158,7 @@ def every_change(targets: Sequence[PartitionTarget]) -> Section:
     lines = "\n".join(map("\t".join, cells))  # column by column, which packs better by a quarter
     data = base64.b64encode(zlib.compress(lines.encode(), level=9)).decode()
     left_out = max(0, len(targets) - MOST_ROWS)
-    lead = "In the order of the plan, which is the order of execution. Bytes are those of one replica."
+    lead = "In the order of the plan. Bytes are those of one replica."
     if left_out:
         lead += f" The plan's file has {count(left_out, 'more entry', 'more entries')}."
     packed = Packed(columns, data, min(len(targets), MOST_ROWS))

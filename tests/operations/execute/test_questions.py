@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from support.cli.in_process import command
 from support.cli.terminal import in_terminal
 from support.controller.eras import ERAS
 from support.controller.simple_controller import CLUSTER_ID
@@ -27,11 +28,11 @@ WHERE = f"cluster {CLUSTER_ID} at ZK"
 
 def asked(practice: Practice, *arguments: object, answer: str = "n") -> str:
     """What a command asks on a terminal where the answer is no."""
-    command = [sys.executable, "-m", "kadmin", *map(str, arguments), "-z", practice.connect_string]
-    status, written = in_terminal(command, 500, typed=f"{answer}\n")
+    line = [sys.executable, "-m", "kadmin", *map(str, arguments), "-z", practice.connect_string]
+    status, written = in_terminal(line, 500, typed=f"{answer}\n")
     assert (status, "error: Not confirmed; nothing was" in written) == (64, True), written
-    (line,) = (line for line in written.splitlines() if practice.connect_string in line)
-    question = line.partition("\x1b")[0].rstrip()  # the answer was echoed before the question came
+    (asking,) = (each for each in written.splitlines() if practice.connect_string in each)
+    question = asking.partition("\x1b")[0].rstrip()  # the answer was echoed before the question came
     return re.sub(r"\d{8}T\d{6}Z-\w{6}", "ID", question.replace(practice.connect_string, "ZK"))
 
 
@@ -64,8 +65,8 @@ def test_before_an_operation_is_resumed_cancelled_or_throttled(killed: Practice)
     left = r"\d partitions? left\? \[y/N\]:"
     assert re.fullmatch(f"Resume operation ID of plan three-waves on {WHERE}: {left}", asked(killed, "resume"))
     how = {"cancel": "when its current wave is done", "cancel --now": "and revert its current wave"}
-    for command, words in how.items():
-        question = asked(killed, *command.split())
+    for name, words in how.items():
+        question = asked(killed, *name.split())
         assert re.fullmatch(f"Cancel operation ID of plan three-waves on {WHERE}, {words}: {left}", question)
     throttled = asked(killed, "throttle", "set", "--rate", "7MB/s")
     assert throttled == f"Write these values for 3 brokers on {WHERE}? [y/N]:"
@@ -73,6 +74,12 @@ def test_before_an_operation_is_resumed_cancelled_or_throttled(killed: Practice)
     released = asked(killed, "lock", "release", listing.operation_id)
     runner = "Take the lock from the runner of operation ID, whose next write then fails"
     assert released == f"{runner}, on {WHERE}? [y/N]:"
+
+
+def test_what_was_confirmed_beforehand_is_shown_once(practice: Practice) -> None:
+    answer = command("throttle", "set", "--broker", "1", "--rate", "7MB/s", "--yes", "-z", practice.connect_string)
+    assert (answer.status, answer.err) == (0, "")
+    assert answer.out.count("leader.replication.throttled.rate") == 1
 
 
 def test_a_cluster_without_a_known_id_is_named_by_its_address() -> None:

@@ -185,6 +185,7 @@ def test_a_paused_operation_gets_its_rate_when_it_is_resumed(site: Site) -> None
     changed = steered.practice.run(change_throttle(FAST))
     assert changed.error is None, changed.error
     assert steered.practice.configs() == {}, "nothing is in flight"
+    assert [text.partition(": ")[0] for text in changed.told] == ["nothing is in flight"]
     steered.waits, seen = 0, list[dict[str, dict[str, str]]]()
     steered.practice.model.copies_held = True
 
@@ -199,7 +200,7 @@ def test_a_paused_operation_gets_its_rate_when_it_is_resumed(site: Site) -> None
     assert ended.exit_code == 0, ended.error
     assert seen[0]["/config/brokers/1"] == rates(FAST)
     assert [text for text in ended.told if text.startswith("throttled at")] == [
-        "throttled at 80.0 kB/s: brokers: 3, topics: 1"
+        "throttled at 80.0 kB/s on 3 brokers and 1 topic"
     ]
     assert steered.practice.configs() == {}
 

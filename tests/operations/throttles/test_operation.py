@@ -59,7 +59,10 @@ def test_on_and_off_again_is_what_it_was_and_each_entity_is_notified_once_each_w
     throttle.take_down(lease, OFF)
     assert configs(store) == BEFORE
     assert notified(store) == ENTITIES * 2
-    assert told == ["throttled at 5.00 kB/s: brokers: 3, topics: 1", "the throttle is removed: brokers: 3, topics: 1"]
+    assert told == [
+        "throttled at 5.00 kB/s on 3 brokers and 1 topic",
+        "the throttle is removed from 3 brokers and 1 topic",
+    ]
 
 
 def test_fields_that_kafka_may_add_one_day_are_kept(store: Store, lease: Lease) -> None:
