@@ -190,10 +190,12 @@ def rollback(
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
     """Restore the replicas that an operation's partitions had before it."""
-    from kadmin.operations.repair.rollback import plan_rollback
+    from kadmin.operations.repair.rollback import ROLLS_BACK, plan_rollback
 
     given = read_facts(sizes, inventory)
     with open_context(zookeeper, timeout_s=timeout, story=output) as context:
         plan = plan_rollback(context, operation_id)
+        if output is options.OutputFormat.HUMAN:
+            typer.echo(f"rollback of operation {plan.header.labels[ROLLS_BACK]}", err=True)
         outcome = execute(context, zookeeper, plan, given, lock_timeout, output, dry_run=dry_run, yes=yes)
     answer_outcome(output, outcome)

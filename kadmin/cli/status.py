@@ -98,10 +98,11 @@ def history(
     with open_context(zookeeper, timeout_s=timeout) as context:
         listings = read(context)
         one = None if operation_id is None else read_timeline(context, operation_id)
+        holder = context.operations.holder()
     if one is None:
-        answer(output, lambda: history_text(listings), lambda: history_answer(listings))
+        answer(output, lambda: history_text(listings, holder), lambda: history_answer(listings))
     else:
-        answer(output, lambda: operation_text(one), lambda: operation_answer(one))
+        answer(output, lambda: operation_text(one, holder), lambda: operation_answer(one))
 
 
 def verify(

@@ -16,15 +16,17 @@ from kadmin.report.text import NOTHING, UNKNOWN, about, duration, table
 
 if TYPE_CHECKING:
     from kadmin.operations.reading.timeline import Moment, Span, Timeline
+    from kadmin.operations.record.holder import Holder
     from kadmin.operations.record.record import Replaced
 
 _MOST_DATA = 200
 """Characters of replaced data that a line of text shows; JSON has all of them."""
 
 
-def operation_text(found: Timeline) -> str:
-    """Show the head of an operation, then everything that is on record of it in order of time."""
-    record, status = found.record, found.status
+def operation_text(found: Timeline, holder: Holder | None) -> str:
+    """Show the head of an operation, then all that is on record of it in order of time; `holder` has the lock."""
+    record = found.record
+    state = found.listing.described_state(has_runner=holder is not None and holder.operation_id == record.operation_id)
     throttle = current_throttle(record, [span.step for span in found.spans])
     head = {
         "plan": f"{record.plan_name or 'without a name'}, {record.plan_digest}",
@@ -34,7 +36,7 @@ def operation_text(found: Timeline) -> str:
     }
     rows = [[each.at, *_amounts(each.span), moment_text(each, found)] for each in moments(found)]
     lines = [
-        f"operation {record.operation_id} ({record.kind}, {status.state})",
+        f"operation {record.operation_id} ({record.kind}, {state})",
         *(f"  {name}: {one_line(text)}" for name, text in head.items() if text),
         "",
         table(["at", "took at most", "count", "bytes", "what"], rows),

@@ -39,12 +39,13 @@ def ended_text(listing: Listing) -> str:
     return f"operation {listing.operation_id} {listing.status.state}: {one_line(listing.status.message)}"
 
 
-def history_text(listings: tuple[Listing, ...]) -> str:
-    """Show every operation on record."""
-    rows = [
-        [each.operation_id, each.kind, each.status.state, f"{each.author.user}@{each.author.host}", each.status.message]
-        for each in listings
-    ]
+def history_text(listings: tuple[Listing, ...], holder: Holder | None) -> str:
+    """Show every operation on record; `holder` has the lock."""
+    rows = []
+    for each in listings:
+        state = each.described_state(has_runner=holder is not None and holder.operation_id == each.operation_id)
+        author = f"{each.author.user}@{each.author.host}"
+        rows.append([each.operation_id, each.kind, state, author, each.status.message])
     return table(["operation", "kind", "state", "by", "result"], rows) if rows else "no operations on record"
 
 

@@ -30,7 +30,7 @@ from kadmin.schema import validate_value
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from support.executor.runs import Site
+    from support.executor.runs import Practice, Site
 
 
 @pytest.mark.zookeeper
@@ -99,6 +99,25 @@ def test_history_shows_one_operation_whole_with_its_pauses(site: Site) -> None:
     assert (unknown.status, "There is no operation nobody" in unknown.err) == (3, True)
 
 
+@pytest.mark.zookeeper
+def test_history_and_status_agree_that_an_operation_without_runner_is_interrupted(killed: Practice) -> None:
+    (listing,) = killed.journal.unfinished()
+    for arguments in (["status"], ["history"], ["history", listing.operation_id]):
+        assert "interrupted" in command(*arguments, "-z", killed.connect_string).out, arguments
+
+
+@pytest.mark.zookeeper
+def test_a_rollback_names_its_operation_first(site: Site) -> None:
+    ground = Ground(site, ERAS["2.8.2"])
+    practice = ground.practice()
+    ran = practice.run(apply(ground.plan()))
+    assert ran.outcome is not None, ran.error
+    told = command("rollback", "--dry-run", "-z", practice.connect_string)
+    assert told.err.splitlines()[0] == f"rollback of operation {ran.outcome.operation_id}"
+    in_json = command("rollback", "--dry-run", "-o", "json", "-z", practice.connect_string)
+    assert "rollback of" not in in_json.err
+
+
 def heal_of(changes: tuple[OperationStatus, ...] = ()) -> tuple[OperationRecord, Listing]:
     author, kind, at = Author("ann", "h1", 7), OperationKind.HEAL, "2026-01-01T00:00:00Z"
     record = OperationRecord("op-1", kind, '{"findings":[],"kind":"Heal"}', "sha256:1", None, at, author, {})
@@ -123,7 +142,7 @@ def test_a_heal_tells_what_it_deleted_and_what_it_replaced() -> None:
         "moved the controller",
         "completed: healed in 3 steps",
     ]
-    assert "heal, completed" in operation_text(found)
+    assert "heal, completed" in operation_text(found, None)
 
 
 def test_a_step_ends_at_the_pause_that_follows_it_and_older_records_show_their_last_state() -> None:
