@@ -113,6 +113,8 @@ def set_(
     with open_context(zookeeper, timeout_s=timeout) as context:
         operation = None if scope.brokers or scope.topics else unfinished(context)
         if operation is None:
+            if scope == Scope():
+                typer.echo("no reassignment is unfinished: this throttles the partitions in flight", err=True)
             plan = partial(plan_set, context, scope, _amount(wanted))
             _carry_out(
                 context, zookeeper, plan, lambda plan: write_planned(context, plan, lock_timeout), output, yes=yes

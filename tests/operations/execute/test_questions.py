@@ -82,5 +82,11 @@ def test_what_was_confirmed_beforehand_is_shown_once(practice: Practice) -> None
     assert answer.out.count("leader.replication.throttled.rate") == 1
 
 
+def test_a_throttle_without_an_operation_says_what_it_is_for(practice: Practice) -> None:
+    answer = command("throttle", "set", "--rate", "7MB/s", "--yes", "-z", practice.connect_string)
+    assert (answer.status, answer.out) == (0, "nothing to do\n")
+    assert answer.err == "no reassignment is unfinished: this throttles the partitions in flight\n"
+
+
 def test_a_cluster_without_a_known_id_is_named_by_its_address() -> None:
     assert cluster_at(None, "zk1:2181/kafka") == "the cluster at zk1:2181/kafka"
