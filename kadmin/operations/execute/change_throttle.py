@@ -119,7 +119,7 @@ def _take_over(
         if in_flight_of(work, context.backend.read(work.topics())):
             throttling.set_up(lease)
         else:
-            context.tell(events.Noted(f"nothing is in flight: kadmin resume {operation_id} sets these values"))
+            context.tell(events.Noted(f"nothing is in flight; to set these values: kadmin resume {operation_id}"))
     return _compare(context, operation_id)[1]
 
 

@@ -185,7 +185,7 @@ def test_a_paused_operation_gets_its_rate_when_it_is_resumed(site: Site) -> None
     changed = steered.practice.run(change_throttle(FAST))
     assert changed.error is None, changed.error
     assert steered.practice.configs() == {}, "nothing is in flight"
-    assert [text.partition(": ")[0] for text in changed.told] == ["nothing is in flight"]
+    assert [text.partition("; ")[0] for text in changed.told] == ["nothing is in flight"]
     steered.waits, seen = 0, list[dict[str, dict[str, str]]]()
     steered.practice.model.copies_held = True
 
