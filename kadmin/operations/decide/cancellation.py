@@ -7,7 +7,7 @@ a pending request that cannot be read                     Finish: heal first
 no controller                                             Wait
 a request with entries of others that have not begun      Finish: with their names
 a partition without a live in-sync original replica       Finish: with its name
-requested with another list than the original one         TakeBack: the request is superseded
+requested with another list than ours, or not by us       TakeBack: the request is superseded
 in flight without a request, not asked to end lately      TakeBack through the brokers
 asked to end, and on its way                              Wait
 every partition back, or its topic deleted                Finish: completed
@@ -65,12 +65,16 @@ class CancellationWork(ListedWork):
         if state.controller is None:
             return Wait("the cluster has no controller", len(self.open(state)))
         away = [target for target in self.targets if not _is_back(target, state)]
-        asked = [target for target in away if requested(state).get(target.partition) == target.replicas]
+        known = {partition for step in observed.steps for partition in step.partitions}
+        asked = [
+            target
+            for target in away
+            if target.partition in known and requested(state).get(target.partition) == target.replicas
+        ]
         superseded = [each for each in away if each.partition in requested(state) and each not in asked]
         running = [target for target in away if through_brokers(target, state)]
         if superseded:
             return _starts_others(self.targets, state) or _checked(superseded, state) or _take_back(superseded)
-        known = {partition for step in observed.steps for partition in step.partitions}
         if any(target.partition not in known for target in running) or (running and overdue(memory, now)):
             return _checked(running, state) or _take_back(running, through_brokers=True)
         if asked or running:

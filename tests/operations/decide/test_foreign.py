@@ -77,6 +77,15 @@ def test_a_request_is_superseded_and_then_waited_for() -> None:
     assert waiting.warning == "the controller waits for original brokers that are not alive: 2"
 
 
+def test_an_entry_that_names_the_original_replicas_is_superseded_unless_we_wrote_it() -> None:
+    """A deaf controller never removes the entry of another tool."""
+    target = PartitionTarget(tp("x-0"), (1, 2), (1, 2))
+    listed = with_node(cluster({"x-0": (1, 2)}), {"x-0": (1, 2)})
+    work, memory = CancellationWork((target,)), Memory()
+    assert work.decide(Observed(listed, ()), memory, 0.0) == TakeBack({tp("x-0"): (1, 2)})
+    assert work.decide(Observed(listed, (ASKED,)), memory, 0.0) == Wait("going back to the original replicas", 1)
+
+
 def test_without_a_request_the_brokers_are_asked_once_in_a_while() -> None:
     asked = TakeBack({tp("x-0"): (1, 2)}, through_brokers=True)
     assert act(IN_FLIGHT) == asked
