@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import typer
@@ -11,10 +11,10 @@ import typer
 from kadmin.cli import options
 from kadmin.cli.output import answer
 from kadmin.cli.terminal import screen_of
-from kadmin.errors import NotCompletedError, UsageError
+from kadmin.errors import NotCompletedError, StoppedError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from kadmin.operations.context import Context
     from kadmin.operations.execute.apply import Outcome, Preview
@@ -65,8 +65,20 @@ def ask(question: Callable[[], str], *, yes: bool) -> None:
     if yes:
         return
     _require_terminal()
-    if not typer.confirm(question(), err=True):
+    with _own_line():
+        confirmed = typer.confirm(question(), err=True)
+    if not confirmed:
         raise UsageError("Not confirmed; nothing was changed.")
+
+
+@contextmanager
+def _own_line() -> Iterator[None]:
+    # Nobody ended the line of a question that a signal interrupts.
+    try:
+        yield
+    except StoppedError:
+        typer.echo(err=True)
+        raise
 
 
 def read_cluster_at(context: Context, address: str) -> str:
@@ -109,5 +121,7 @@ def _confirm(plan: Plan, preview: Preview, address: str, *, yes: bool) -> None:
         return
     _require_terminal()
     wanted = ",".join(plan.topics)
-    if typer.prompt(deletion_question(plan, preview.examination, where, wanted), err=True) != wanted:
+    with _own_line():
+        typed = typer.prompt(deletion_question(plan, preview.examination, where, wanted), err=True)
+    if typed != wanted:
         raise UsageError("Not confirmed; nothing was deleted.")

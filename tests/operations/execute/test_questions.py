@@ -90,3 +90,12 @@ def test_a_throttle_without_an_operation_says_what_it_is_for(practice: Practice)
 
 def test_a_cluster_without_a_known_id_is_named_by_its_address() -> None:
     assert cluster_at(None, "zk1:2181/kafka") == "the cluster at zk1:2181/kafka"
+
+
+def test_an_error_after_an_interrupted_question_begins_a_line_of_its_own(practice: Practice, tmp_path: Path) -> None:
+    plan = document(tmp_path / "plan.json", reassignment("orders", {0: [3, 2]}))
+    command = [sys.executable, "-m", "kadmin", "apply", str(plan), "-z", practice.connect_string]
+    status, written = in_terminal(command, 500, interrupt_at="[y/N]: ")
+    assert status == 130
+    assert "[y/N]: \r\n" in written
+    assert "error: Interrupted (signal 2); nothing was changed." in written

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
 import termios
@@ -60,9 +61,18 @@ class Shown:
 
 
 def in_terminal(
-    command: Sequence[str], columns: int, *, rows: int = 24, typed: str = "", **environment: str
+    command: Sequence[str],
+    columns: int,
+    *,
+    rows: int = 24,
+    typed: str = "",
+    interrupt_at: str | None = None,
+    **environment: str,
 ) -> tuple[int, str]:
-    """Run a command whose three streams are a pseudo-terminal; return its exit code and what the terminal was sent."""
+    """Run a command whose three streams are a pseudo-terminal; return its exit code and what the terminal was sent.
+
+    It gets SIGINT when it has written `interrupt_at` at the end.
+    """
     master, slave = pty.openpty()
     termios.tcsetwinsize(slave, (rows, columns))
     unset = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "COLUMNS", "LINES"}}
@@ -75,6 +85,8 @@ def in_terminal(
     try:
         while part := _read(master):
             written += part
+            if interrupt_at is not None and written.decode(errors="ignore").endswith(interrupt_at):
+                process.send_signal(signal.SIGINT)
         return process.wait(timeout=60), written.decode()
     finally:
         os.close(master)
