@@ -65,9 +65,14 @@ class Journal:
         return tuple(listing for listing in self.listings() if not listing.status.state.finished)
 
     def record(self, operation_id: str) -> OperationRecord:
-        """Return the immutable part; an operation whose runner died while `preparing` has none."""
+        """Return the immutable part; an operation whose runner died while `preparing` has none.
+
+        Raises InvalidInputError where there is no such operation.
+        """
         parent = self._paths.record(operation_id)
-        names = self._store.children(parent) or ()
+        names = self._store.children(parent)
+        if names is None:
+            raise _missing(operation_id)
         chunks = self._store.get_many([f"{parent}/{name}" for name in names])
         with _reading(parent):
             return decode_record(b"".join(chunk.data or b"" for chunk in chunks if chunk is not None), operation_id)
@@ -76,7 +81,7 @@ class Journal:
         """Return the changing part; raises InvalidInputError where there is no such operation."""
         node = self._store.get(self._paths.operation(operation_id))
         if node is None or not node.data:
-            raise InvalidInputError(f"There is no operation {operation_id}.", next_command="kadmin history")
+            raise _missing(operation_id)
         with _reading(node.path):
             return decode_status(node.data)
 
@@ -163,7 +168,7 @@ class Journal:
         path = self._paths.operation(operation_id)
         node = self._store.get(path)
         if node is None or not node.data:
-            raise InvalidInputError(f"There is no operation {operation_id}.", next_command="kadmin history")
+            raise _missing(operation_id)
         with _reading(path):
             before, data = decode_status(node.data).state, restate(node.data, status)
         require_transition(operation_id, before, status.state)
@@ -206,6 +211,10 @@ class Journal:
         result = write(self._store, [*lease_checks(lease, self._paths), *ops], happened, _describe(ops))
         if result is not None and not result.committed:
             raise lost_lock_or(result, self._paths)
+
+
+def _missing(operation_id: str) -> InvalidInputError:
+    return InvalidInputError(f"There is no operation {operation_id}.", next_command="kadmin history")
 
 
 @contextmanager
