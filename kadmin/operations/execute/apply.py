@@ -14,6 +14,7 @@ from kadmin.operations.decide.examine import Examination, examine
 from kadmin.operations.decide.kinds import kind_of
 from kadmin.operations.execute.runner import Runner
 from kadmin.operations.reading.brokers import with_disks, with_usage
+from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState
 from kadmin.operations.throttles.operation import record_throttle
 from kadmin.plan.model import DeletionPlan, ReassignmentPlan
@@ -73,7 +74,9 @@ def prepare(
     if examination.throttle is not None and (backlog := context.backend.config_backlog()):
         examination = replace(examination, refusals=(*examination.refusals, backlog))
     if unfinished := context.operations.unfinished():
-        examination = replace(examination, refusals=(_unfinished(unfinished), *examination.refusals))
+        examination = replace(
+            examination, refusals=(_unfinished(unfinished, context.operations.holder()), *examination.refusals)
+        )
     channel = None if examination.work is None else examination.work.channel
     if channel is None or state.controller is None:
         return Preview(state, facts, examination, None)
@@ -104,7 +107,7 @@ def apply(
     try:
         _stop_if_asked(context)
         if unfinished := context.operations.unfinished():
-            raise _unfinished(unfinished)
+            raise _unfinished(unfinished, None)
         state, _, examination = _study(context, _throttled(plan, throttle), given, policy)
         if examination.refusals:
             raise examination.refusals[0]
@@ -177,8 +180,14 @@ def _record(plan: Plan, work: Work, state: ClusterState, holder: Holder, now: st
     return replace(record, **kind.fields(work, state))
 
 
-def _unfinished(unfinished: tuple[Listing, ...]) -> BusyError:
+def _unfinished(unfinished: tuple[Listing, ...], holder: Holder | None) -> BusyError:
     first, name = unfinished[0], unfinished[0].operation_id
+    if is_run_by(name, holder):
+        return BusyError(
+            f"Operation {name} ({first.kind}) is unfinished.",
+            cause=f"runner {holder} is at work",
+            next_command="kadmin status",
+        )
     return BusyError(
         f"Operation {first.operation_id} ({first.kind}) is unfinished.",
         cause=f"started {first.created_at} by {first.author.user}@{first.author.host}",

@@ -105,7 +105,12 @@ def _ask(context: Context, operation_id: str, request: StopRequest) -> str | Non
         if status.state is not OperationState.RUNNING:
             return f"{status.state}: {status.message}"
         if status.message == str(request):
-            return f"runner {holder} stops when the running wave is done; see kadmin status"
+            effect = (
+                "takes the running wave back"
+                if request.stop is Stop.CANCEL_NOW
+                else "stops when the running wave is done"
+            )
+            return f"runner {holder} {effect}; see kadmin status"
         context.clock.stop_if_asked("the request stays on record", f"kadmin status, for the state of {operation_id}")
         now = context.clock.now()
         give_up = now + patience(holder) if give_up is None else give_up

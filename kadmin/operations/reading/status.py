@@ -9,6 +9,7 @@ from kadmin.operations.decide import decide, remember
 from kadmin.operations.decide.actions import Advance, Finish, Memory, Observed, Wait
 from kadmin.operations.decide.kinds import work_of
 from kadmin.operations.reading.replica_bytes import ReplicaBytes
+from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationKind, OperationState, current_throttle, published_by
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Status:
 
     def runner_of(self, listing: Listing) -> Holder | None:
         """Return who runs an operation now."""
-        return self.holder if self.holder is not None and self.holder.operation_id == listing.operation_id else None
+        return self.holder if is_run_by(listing.operation_id, self.holder) else None
 
 
 class StatusReader:

@@ -33,6 +33,11 @@ class Holder:
         return f"{self.author.user}@{self.author.host} (pid {self.author.pid}) since {self.started_at}"
 
 
+def is_run_by(operation_id: str, holder: Holder | None) -> bool:
+    """Whether the holder of the lock runs an operation now."""
+    return holder is not None and holder.operation_id == operation_id
+
+
 @dataclass(frozen=True, slots=True)
 class Lease:
     """A held lock: its fencing token, its session, and its operation."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.names import one_line
 from kadmin.operations.reading.timeline import Turn, moments
+from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import StepKind, current_throttle
 from kadmin.plan.units import readable_rate
 from kadmin.plan.waves import copied_bytes
@@ -26,7 +27,7 @@ _MOST_DATA = 200
 def operation_text(found: Timeline, holder: Holder | None) -> str:
     """Show the head of an operation, then all that is on record of it in order of time; `holder` has the lock."""
     record = found.record
-    state = found.listing.described_state(has_runner=holder is not None and holder.operation_id == record.operation_id)
+    state = found.listing.described_state(has_runner=is_run_by(record.operation_id, holder))
     throttle = current_throttle(record, [span.step for span in found.spans])
     head = {
         "plan": f"{record.plan_name or 'without a name'}, {record.plan_digest}",

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.names import one_line
+from kadmin.operations.record.holder import is_run_by
 from kadmin.plan.units import readable_rate
 from kadmin.report.kinds import words_of
 from kadmin.report.operations.progress_line import bytes_text, wave_text
@@ -40,12 +41,17 @@ def ended_text(listing: Listing) -> str:
 
 
 def history_text(listings: tuple[Listing, ...], holder: Holder | None) -> str:
-    """Show every operation on record; `holder` has the lock."""
-    rows = []
-    for each in listings:
-        state = each.described_state(has_runner=holder is not None and holder.operation_id == each.operation_id)
-        author = f"{each.author.user}@{each.author.host}"
-        rows.append([each.operation_id, each.kind, state, author, each.status.message])
+    """Show every operation on record; `holder` is that of the lock."""
+    rows = [
+        [
+            each.operation_id,
+            each.kind,
+            each.described_state(has_runner=is_run_by(each.operation_id, holder)),
+            f"{each.author.user}@{each.author.host}",
+            each.status.message,
+        ]
+        for each in listings
+    ]
     return table(["operation", "kind", "state", "by", "result"], rows) if rows else "no operations on record"
 
 

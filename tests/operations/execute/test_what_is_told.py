@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +14,7 @@ from support.documents.plans import deletion, document, election, reassignment
 
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.operations.context import Clock
-from kadmin.operations.record.record import OperationKind, OperationRecord
+from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState, OperationStatus
 from kadmin.operations.zookeeper.backend import zookeeper_context
 from kadmin.operations.zookeeper.paths import Paths
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from support.cli.in_process import Answer
+
+    from kadmin.operations.record.holder import Holder
 
 pytestmark = pytest.mark.zookeeper
 
@@ -61,6 +65,32 @@ def heal(cluster: SimpleController) -> str:
         context.operations.create(record, lease, "now")
         context.operations.release(lease)
     return record.operation_id
+
+
+@contextmanager
+def runner(cluster: SimpleController) -> Iterator[Holder]:
+    """A runner that holds the lock of the last operation, and confirms requests."""
+    operation_id, ended = last(cluster), threading.Event()
+    with Store.connect(cluster.connect) as store:
+        context = zookeeper_context(store, Paths(), Clock(), lambda _: None)
+        holder = context.new_holder(operation_id, "now")
+        lease = context.operations.take(holder, 0)
+
+        def confirm() -> None:
+            while not ended.wait(0.05):
+                if request := context.operations.request(operation_id):
+                    status = OperationStatus(OperationState.RUNNING, "now", str(request))
+                    context.operations.set_status(operation_id, status, lease)
+                    return
+
+        confirming = threading.Thread(target=confirm)
+        confirming.start()
+        try:
+            yield holder
+        finally:
+            ended.set()
+            confirming.join()
+            context.operations.release(lease)
 
 
 def test_a_rollback_of_what_cannot_be_rolled_back_says_what_can_be_done(
@@ -139,3 +169,45 @@ def test_a_command_that_waits_for_the_lock_says_so(cluster: SimpleController, tm
     assert (waited.status, at_once.status) == (5, 5)
     assert told in waited.err
     assert "waiting" not in at_once.err
+
+
+def test_an_operation_that_does_not_exist_is_no_record_of_another_kind(cluster: SimpleController) -> None:
+    answer = kadmin(cluster, "rollback", "nosuch", "--yes")
+    assert (answer.status, answer.err.splitlines()[0]) == (3, "error: There is no operation nosuch.")
+
+
+def test_history_says_interrupted_where_status_does(cluster: SimpleController, interrupted: Path) -> None:
+    assert interrupted.exists()
+    assert f"{last(cluster)}  reassignment  interrupted  " in kadmin(cluster, "history").out
+    assert "(reassignment, interrupted)" in kadmin(cluster, "history", last(cluster)).out
+    with runner(cluster):
+        assert f"{last(cluster)}  reassignment  running  " in kadmin(cluster, "history").out
+        assert "(reassignment, running)" in kadmin(cluster, "history", last(cluster)).out
+
+
+def test_apply_beside_a_runner_names_it_and_no_command_that_would_wait_for_it(
+    cluster: SimpleController, interrupted: Path
+) -> None:
+    with runner(cluster) as holder:
+        answer = kadmin(cluster, "apply", interrupted, "--yes")
+    assert answer.status == 5
+    assert f"  cause: runner {holder} is at work" in answer.err.splitlines()
+    assert "  next:  kadmin status" in answer.err.splitlines()
+    assert "kadmin resume" in kadmin(cluster, "apply", interrupted, "--yes").err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "effect"),
+    [
+        (("cancel", "--yes"), "stops when the running wave is done"),
+        (("cancel", "--now", "--yes"), "takes the running wave back"),
+    ],
+)
+def test_a_request_says_what_the_runner_will_do(
+    cluster: SimpleController, interrupted: Path, arguments: tuple[str, ...], effect: str
+) -> None:
+    assert interrupted.exists()
+    with runner(cluster) as holder:
+        asked = kadmin(cluster, *arguments)
+    assert asked.status == 0, asked.err
+    assert f"runner {holder} {effect}; see kadmin status" in asked.out
