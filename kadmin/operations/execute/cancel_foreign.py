@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from kadmin.documents import dump_json, plan_digest
 from kadmin.errors import BusyError, NotCompletedError
-from kadmin.operations import events
 from kadmin.operations.context import new_operation_id
 from kadmin.operations.decide.cancellation import CANCELLATION, CancellationWork
 from kadmin.operations.decide.foreign import back_to_original, foreign_moves, through_brokers
@@ -65,7 +64,6 @@ def cancel_foreign(
         record = _record(work, state, holder)
         context.operations.create(record, lease, now)
         context.operations.prune(lease)
-        context.tell(events.Opened(holder.operation_id))
         runner = Runner(context, record, work, holder, lease)
         return Outcome(holder.operation_id, runner.run())
     finally:

@@ -144,7 +144,10 @@ def _already_finished(context: Context, operation_id: str | None) -> Outcome:
 def _only_unfinished(unfinished: tuple[Listing, ...]) -> str | None:
     if len(unfinished) > 1:
         names = ", ".join(listing.operation_id for listing in unfinished)
-        raise InvalidInputError(f"Several operations are unfinished: {names}.", next_command="name one")
+        raise InvalidInputError(
+            f"Several operations are unfinished: {names}.",
+            next_command="kadmin status, then the command with one of these ids",
+        )
     return unfinished[0].operation_id if unfinished else None
 
 

@@ -13,6 +13,7 @@ from support.controller.simple_controller import Manner, SimpleController
 from support.documents.plans import deletion, document, election, reassignment
 
 from kadmin.cluster.zookeeper.store import Store
+from kadmin.cluster.zookeeper.znodes.admin import REASSIGN_PARTITIONS
 from kadmin.operations.context import Clock
 from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState, OperationStatus
 from kadmin.operations.zookeeper.backend import zookeeper_context
@@ -211,3 +212,17 @@ def test_a_request_says_what_the_runner_will_do(
         asked = kadmin(cluster, *arguments)
     assert asked.status == 0, asked.err
     assert f"runner {holder} {effect}; see kadmin status" in asked.out
+
+
+def test_a_cancellation_is_announced_once_and_beside_another_operation_status_tells_them_apart(
+    cluster: SimpleController, interrupted: Path
+) -> None:
+    assert interrupted.exists()
+    entry = json.dumps({"version": 1, "partitions": [{"topic": "orders", "partition": 1, "replicas": [3, 2]}]})
+    cluster.client.set(REASSIGN_PARTITIONS, entry.encode())
+    said = kadmin(cluster, "cancel", "--foreign", "--yes", "--timeout", "3").err
+    assert said.count("is on record") == 1, said
+    several = kadmin(cluster, "resume", "--yes")
+    assert several.status == 3
+    assert several.err.startswith("error: Several operations are unfinished: ")
+    assert several.err.splitlines()[-1] == "  next:  kadmin status, then the command with one of these ids"
