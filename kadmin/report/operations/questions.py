@@ -58,6 +58,7 @@ def throttle_question(changes: ConfigChanges, where: str) -> str:
 def _work(plan: Plan, examination: Examination) -> str:
     words, change = words_of(plan), examination.change
     if change is not None:
-        return f"{words.targets(len(change.pending))}, {about(change.moved_bytes)} to copy"
+        copied = "bytes to copy unknown" if change.moved_bytes is None else f"{about(change.moved_bytes)} to copy"
+        return f"{words.targets(len(change.pending))}, {copied}"
     lost = "" if examination.lost_bytes is None else f", {about(examination.lost_bytes)}"
     return f"{words.targets(len(examination.targets))}{lost}"

@@ -53,6 +53,11 @@ def test_before_a_plan_is_applied(practice: Practice, tmp_path: Path) -> None:
     assert question == f"Apply plan test to {WHERE}: 2 partitions to reassign, 33.0 MB to copy? [y/N]:"
 
 
+def test_bytes_that_are_not_known_are_told_as_such(practice: Practice, tmp_path: Path) -> None:
+    question = asked(practice, "apply", document(tmp_path / "plan.json", reassignment("orders", {0: [3, 2]})))
+    assert question == f"Apply plan test to {WHERE}: 1 partition to reassign, bytes to copy unknown? [y/N]:"
+
+
 def test_before_data_is_destroyed(practice: Practice, tmp_path: Path) -> None:
     practice.model.znodes.create("/config/brokers/9", b"{}")
     plan = document(tmp_path / "plan.json", deletion("orders", allow={"deletion_disabled": True}))
