@@ -152,8 +152,15 @@ def test_reassignments_without_a_node() -> None:
         "adding or removing replicas (1): foo-1",
         "waiting for brokers that are not alive: 9",
     )
-    ours = OpenOperation("op", "reassignment", "words", {tp("foo-1"): ((2, 9),)})
+    union = replace(cluster({"foo-1": (2, 1, 3)}), details=STATE.details)
+    state = moving(union, "foo-1", adding=(1,), removing=(3,))
+    ours = OpenOperation("op", "reassignment", "words", {tp("foo-1"): ((2, 1), (2, 3))})
     assert troubles(evidence(state, operations=(ours,))) == [Trouble.UNFINISHED_OPERATION]
+    elsewhere = replace(ours, lists={tp("foo-1"): ((2, 4), (2, 3))})
+    assert troubles(evidence(state, operations=(elsewhere,))) == [
+        Trouble.API_REASSIGNMENT,
+        Trouble.UNFINISHED_OPERATION,
+    ], "the operation's partition, reassigned to another list by another tool"
 
 
 def test_deletions_that_do_not_end() -> None:

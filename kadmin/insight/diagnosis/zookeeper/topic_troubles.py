@@ -142,14 +142,16 @@ def _emptied(evidence: Evidence, topic: Topic) -> Iterator[Finding]:
 
 def _api_reassignments(evidence: Evidence) -> Iterator[Finding]:
     node = evidence.state.requests.reassignment
-    known = set(node.entries or ()) if node is not None else set()
-    known |= {partition for operation in evidence.operations for partition in operation.lists}
+    requested = set(node.entries or ()) if node is not None else set()
     moving: list[TopicPartition] = []
     dead: set[int] = set()
     for topic in evidence.state.topics.values():
         for number in sorted({*topic.adding_replicas, *topic.removing_replicas} - set(emptied_partitions(topic))):
             partition = TopicPartition(topic.name, number)
-            if partition not in known:
+            removing = topic.removing_replicas.get(number, ())
+            wanted = tuple(broker for broker in topic.replicas[number] if broker not in removing)
+            ours = any(wanted in operation.lists.get(partition, ()) for operation in evidence.operations)
+            if partition not in requested and not ours:
                 moving.append(partition)
                 dead |= set(topic.adding_replicas.get(number, ())) - set(evidence.state.brokers)
     if moving:
