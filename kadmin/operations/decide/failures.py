@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def changed_by_others(
     targets: Sequence[PartitionTarget],
     state: ClusterState,
-    next_command: str = "make a new plan from the current cluster",
+    next_command: str = "kadmin diff FILE, to see what changed",
 ) -> Finish:
     """Finish: partitions are neither as planned nor at their target."""
     gone = [target.partition for target in targets if state.replicas(target.partition) is None]

@@ -197,7 +197,7 @@ def _blocked(
         return foreign_request(request.place, foreign)
     if request.entries and all(state.replicas(each) is None for each in request.entries):
         return changed_by_others(
-            found[Progress.STALE], state, "kadmin heal; then make a new plan from the current cluster"
+            found[Progress.STALE], state, "kadmin heal; then kadmin diff FILE, to see what changed"
         )
     return None
 

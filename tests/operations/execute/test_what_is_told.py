@@ -226,3 +226,14 @@ def test_a_cancellation_is_announced_once_and_beside_another_operation_status_te
     assert several.status == 3
     assert several.err.startswith("error: Several operations are unfinished: ")
     assert several.err.splitlines()[-1] == "  next:  kadmin status, then the command with one of these ids"
+
+
+def test_a_run_that_others_overtook_names_a_command_that_can_be_typed(
+    cluster: SimpleController, interrupted: Path
+) -> None:
+    assert interrupted.exists()
+    cluster.client.delete(REASSIGN_PARTITIONS)
+    cluster.delete_topic("orders")
+    answer = kadmin(cluster, "resume", "--yes")
+    assert answer.status == 4, answer.err
+    assert answer.err.splitlines()[-1] == "  next:  kadmin diff FILE, to see what changed"
