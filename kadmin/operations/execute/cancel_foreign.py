@@ -47,7 +47,7 @@ def cancel_foreign(
     """
     now = context.clock.timestamp()
     holder = context.new_holder(new_operation_id(now), now)
-    lease = context.operations.take(holder, lock_timeout_s)
+    lease = context.take_lock(holder, lock_timeout_s)
     runner: Runner | None = None
     try:
         context.clock.stop_if_asked("nothing was recorded or published", "kadmin cancel --foreign")
