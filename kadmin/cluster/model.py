@@ -71,6 +71,11 @@ class Topic:
         """The brokers that hold a replica."""
         return frozenset().union(*self.replicas.values())
 
+    def target(self, number: int) -> Replicas:
+        """Return the replicas that a reassignment leads to (2.4 and later): the list without those to be removed."""
+        removing = self.removing_replicas.get(number, ())
+        return tuple(broker for broker in self.replicas[number] if broker not in removing)
+
     def partitions(self) -> tuple[TopicPartition, ...]:
         """Every partition of the topic, by number."""
         return tuple(TopicPartition(self.name, number) for number in sorted(self.replicas))

@@ -201,7 +201,8 @@ _FIELDS: dict[type, tuple[_Field, ...]] = {
         _Field("limits.max_moves_per_broker", "waves.max_moves_per_broker", *_PLAIN),
         _Field("limits.max_bytes", "waves.max_bytes", *_SIZE),
         _Field("limits.max_payload", "waves.max_payload", *_SIZE),
-        _Field("order", "order", WaveOrder, str),
+        # Left out where it is the default: plans that older versions wrote keep their digests.
+        _Field("order", "order", WaveOrder, lambda order: None if order is WaveOrder.SHORTEST else str(order)),
         _Field("elect", "elect", Elect, str),
         _Field("allow_replication_factor_change", "allow.replication_factor_change", *_FLAG),
         _Field("allow_fewer_racks", "allow.fewer_racks", *_FLAG),

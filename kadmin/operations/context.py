@@ -88,10 +88,14 @@ class Context:
     clock: Clock
     tell: events.Tell
 
+    @property
+    def author(self) -> Author:
+        """This process."""
+        return Author(_user(), socket.gethostname(), os.getpid())
+
     def new_holder(self, operation_id: str, now: str) -> Holder:
         """Return this process as the holder of the lock for an operation."""
-        author = Author(_user(), socket.gethostname(), os.getpid())
-        return Holder(author, operation_id, now, self.operations.session_timeout_s)
+        return Holder(self.author, operation_id, now, self.operations.session_timeout_s)
 
     def take_lock(self, holder: Holder, wait_s: float) -> Lease:
         """Take the lock, and say what is waited for; raises BusyError where it is held for more than `wait_s`."""

@@ -27,7 +27,7 @@ class Elect(StrEnum):
 
 
 class WaveOrder(StrEnum):
-    """Which partitions are reassigned first: those that stand first in the plan, or as the shortest time asks."""
+    """Which partitions are reassigned first: the first of the list, or those that make the whole shortest."""
 
     PRIORITY = "priority"
     SHORTEST = "shortest"

@@ -104,12 +104,10 @@ def in_flight(state: ClusterState) -> tuple[TopicPartition, ...]:
 
 
 def _leads_to_target(target: PartitionTarget, topic: Topic) -> bool:
-    # From 2.4 on the list is the target followed by what will be removed, so taking that out gives the target in order.
     number = target.partition.partition
-    removing = topic.removing_replicas.get(number, ())
-    if not removing and number not in topic.adding_replicas:
+    if number not in topic.removing_replicas and number not in topic.adding_replicas:
         return False
-    return tuple(broker for broker in topic.replicas[number] if broker not in removing) == target.replicas
+    return topic.target(number) == target.replicas
 
 
 def _in_sync(target: PartitionTarget, state: ClusterState) -> bool:

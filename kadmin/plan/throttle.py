@@ -15,10 +15,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from kadmin.errors import count
 from kadmin.plan.waves import added
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from kadmin.plan.model import PartitionTarget
 
@@ -209,3 +210,10 @@ def _without_ours(change: ConfigChange, now: str | None) -> str | None:
     if len(left) == len(_entries(now)):
         return now
     return ",".join(left) or None
+
+
+def extent(entities: Collection[str]) -> str:
+    """Say how many brokers and topics these are, `4 brokers and 3 topics`; without what there is none of."""
+    topics = sum(entity.startswith("topics/") for entity in entities)
+    found = ((len(entities) - topics, "broker"), (topics, "topic"))
+    return " and ".join(count(number, noun) for number, noun in found if number)

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from kadmin.documents import KINDS, examine
+from kadmin.documents import KINDS, dump_json, examine, parse_document
+from kadmin.plan.model import ReassignmentPlan, WaveOrder
 from kadmin.schema import schema_file_name
 
 PLANS = Path(__file__).parents[2] / "plans"
@@ -30,3 +33,11 @@ def test_every_plan_names_its_schema_for_editors(path: Path) -> None:
     kind = examine(path.read_bytes(), path.name).value["kind"]
     assert first == f"# yaml-language-server: $schema=../schemas/{schema_file_name(KINDS[kind])}"
     assert (path.parent / first.partition("$schema=")[2]).is_file()
+
+
+def test_a_plan_without_an_order_of_waves_keeps_the_digest_that_older_versions_gave_it() -> None:
+    """Records name the digest: another one would be taken for a record that somebody edited."""
+    plan = parse_document((PLANS / "drain-broker.yaml").read_bytes(), "drain-broker.yaml")
+    assert isinstance(plan, ReassignmentPlan)
+    assert "order" not in json.loads(dump_json(plan))["spec"]
+    assert json.loads(dump_json(replace(plan, order=WaveOrder.PRIORITY)))["spec"]["order"] == "priority"

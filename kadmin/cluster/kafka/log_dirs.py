@@ -35,13 +35,14 @@ class LogDirs:
 
 
 def describe_log_dirs(bootstrap: Sequence[str], brokers: Iterable[int], *, bootstrap_s: float | None = None) -> LogDirs:
-    """Return what each of the brokers has on disk, asking one after the other.
+    """Return what each of the brokers has on disk, asking all at once.
 
     When none of them gives sizes, raises UnreachableError when no broker answers, NotAuthorizedError without the right
     DESCRIBE on the cluster, NotCompletedError for brokers before 1.1.
     """
     with KafkaConnection(bootstrap, bootstrap_s=bootstrap_s) as connection:
-        return log_dirs_by(lambda broker: _ask(connection, broker, DescribeLogDirsRequest(topics=None))(), brokers)
+        answers = {broker: _ask(connection, broker, DescribeLogDirsRequest(topics=None)) for broker in brokers}
+        return log_dirs_by(lambda broker: answers[broker](), answers)
 
 
 def describe_replicas(

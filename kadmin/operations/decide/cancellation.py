@@ -24,6 +24,7 @@ from kadmin.errors import BusyError, NotCompletedError, count, name_some
 from kadmin.operations.decide.actions import Finish, ListedWork, PlanKind, TakeBack, Wait, failed
 from kadmin.operations.decide.cancel_now import survives, unreadable
 from kadmin.operations.decide.common import overdue
+from kadmin.operations.decide.failures import dead_targets
 from kadmin.operations.decide.foreign import requested, through_brokers
 from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.plan.model import ReassignmentPlan
@@ -78,9 +79,7 @@ class CancellationWork(ListedWork):
         if any(target.partition not in known for target in running) or (running and overdue(memory, now)):
             return _checked(running, state) or _take_back(running, through_brokers=True)
         if asked or running:
-            dead = sorted({broker for target in asked for broker in target.replicas} - set(state.brokers))
-            waits = f"the controller waits for original brokers that are not alive: {name_some(dead)}" if dead else None
-            return Wait("going back to the original replicas", len(away), waits)
+            return _going_back(away, dead_targets(asked, state), observed)
         return _lost(away) if away else _ended(self.targets, state)
 
 
@@ -128,6 +127,20 @@ def _lost(away: list[PartitionTarget]) -> Finish:
             f"Not at their original replicas, and not moving there: {name_some(each.partition for each in away)}.",
             cause="the reassignment was completed before it could be ended, or another tool started another one",
             next_command="kadmin inspect partitions",
+        )
+    )
+
+
+def _going_back(away: list[PartitionTarget], dead: list[int], observed: Observed) -> Wait | Finish:
+    waits = f"the controller waits for original brokers that are not alive: {name_some(dead)}" if dead else None
+    if waits is None or observed.request is None:
+        return Wait("going back to the original replicas", len(away), waits)
+    # Nothing but those brokers would end the wait: the operation ends unsuccessfully, so that another can be applied.
+    return failed(
+        NotCompletedError(
+            f"Still going back to the original replicas: {name_some(target.partition for target in away)}.",
+            cause=waits,
+            next_command="kadmin cancel --foreign --origin FILE, with replicas that are alive",
         )
     )
 

@@ -36,13 +36,15 @@ def back_to_original(
 ) -> tuple[PartitionTarget, ...]:
     """Return the targets that end these reassignments: `current` are the replicas now, `replicas` the original ones.
 
-    `given` lists count before what the cluster knows. Raises InvalidInputError for partitions whose original replicas
-    are not known, and for given ones that are not among the replicas now.
+    `given` lists count before what the cluster knows, except for moves that the brokers' API takes back: it returns to
+    the list that the cluster knows. Raises InvalidInputError for partitions whose original replicas are not known, and
+    for given ones that are not among the replicas now.
     """
     targets, unknown, strange = [], [], []
     for partition in partitions:
         now = state.replicas(partition) or ()
-        original = given.get(partition) or _original(partition, state)
+        known = _original(partition, state)
+        original = given.get(partition, known) if partition in requested(state) or known is None else known
         if original is None:
             unknown.append(partition)
         elif not set(original) <= set(now):
@@ -78,9 +80,7 @@ def requested(state: ClusterState) -> Mapping[TopicPartition, Replicas]:
 def _wanted(partition: TopicPartition, state: ClusterState) -> Replicas:
     if partition in requested(state):
         return requested(state)[partition]
-    topic, number = state.topics[partition.topic], partition.partition
-    removing = topic.removing_replicas.get(number, ())
-    return tuple(broker for broker in topic.replicas[number] if broker not in removing)
+    return state.topics[partition.topic].target(partition.partition)
 
 
 def _original(partition: TopicPartition, state: ClusterState) -> Replicas | None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.operations.decide.actions import Advance, AskListening, Finish, PublishWave, Wait
+from kadmin.operations.decide.actions import Advance, AskListening, Finish, PublishWave, TakeBack, Wait
 from kadmin.operations.decide.reassignment import published
 from kadmin.operations.record.record import Channel, OperationState
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError
@@ -28,7 +28,7 @@ def apply_stop_request(request: StopRequest, action: Action, work: Work, observe
     """Return the action under a request, given the one decided without it."""
     if isinstance(action, Finish | Advance):
         return action
-    if isinstance(action, Wait) and work.in_flight(observed, memory):
+    if isinstance(action, Wait | TakeBack) and work.in_flight(observed, memory):
         return action
     asks_for_wave = isinstance(action, AskListening) and action.channel is Channel.REASSIGNMENT
     if (asks_for_wave or isinstance(action, PublishWave)) and published(observed, memory):

@@ -181,17 +181,10 @@ def _record(plan: Plan, work: Work, state: ClusterState, holder: Holder, now: st
 
 
 def _unfinished(unfinished: tuple[Listing, ...], holder: Holder | None) -> BusyError:
-    first, name = unfinished[0], unfinished[0].operation_id
+    first = unfinished[0]
+    name, cause = first.operation_id, f"started {first.created_at} by {first.author}"
+    heals = first.kind is OperationKind.HEAL
+    next_command = "kadmin heal" if heals else f"kadmin resume {name}, or kadmin cancel {name}"
     if is_run_by(name, holder):
-        return BusyError(
-            f"Operation {name} ({first.kind}) is unfinished.",
-            cause=f"runner {holder} is at work",
-            next_command="kadmin status",
-        )
-    return BusyError(
-        f"Operation {first.operation_id} ({first.kind}) is unfinished.",
-        cause=f"started {first.created_at} by {first.author.user}@{first.author.host}",
-        next_command="kadmin heal"
-        if first.kind is OperationKind.HEAL
-        else f"kadmin resume {name}, or kadmin cancel {name}",
-    )
+        cause, next_command = f"runner {holder} is at work", "kadmin status"
+    return BusyError(f"Operation {name} ({first.kind}) is unfinished.", cause=cause, next_command=next_command)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from kadmin.operations.record.holder import Holder
     from kadmin.plan.model import PartitionTarget
 
+NOTHING_FOREIGN = Outcome(None, "no reassignment of another tool is in flight")
+
 
 def plan_cancellation(context: Context, given: Mapping[TopicPartition, Replicas]) -> tuple[PartitionTarget, ...]:
     """Return the reassignments to end, each with the replicas that it returns to; nothing is written.
@@ -54,7 +56,7 @@ def cancel_foreign(
         state = context.backend.read()
         targets = _plan(context, state, given)
         if not targets:
-            return Outcome(None, "no reassignment of another tool is in flight")
+            return NOTHING_FOREIGN
         if {target.partition for target in targets} - {target.partition for target in agreed}:
             raise BusyError(
                 "More reassignments of other tools are in flight than those that were shown.",

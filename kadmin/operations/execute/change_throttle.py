@@ -14,7 +14,7 @@ from kadmin.operations.reading.brokers import with_disks
 from kadmin.operations.record.record import OperationKind, OperationState, current_throttle
 from kadmin.operations.record.throttle_request import ThrottleRequest
 from kadmin.operations.throttles.by_hand import Written
-from kadmin.operations.throttles.operation import Throttling, in_flight_of, is_on_record
+from kadmin.operations.throttles.operation import Throttling, in_flight_of, is_on_record, is_there
 from kadmin.plan.copying import sized, throttle_of
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import ThrottleBy
@@ -71,8 +71,7 @@ def change_throttle(context: Context, operation_id: str, rate: int, lock_timeout
     """
     changes = plan_change(context, operation_id, rate)
     now = context.clock.timestamp()
-    author = context.new_holder(operation_id, now).author
-    request = ThrottleRequest(rate, f"{author.user}@{author.host}", now)
+    request = ThrottleRequest(rate, str(context.author), now)
     context.clock.careful = True
     context.operations.ask_throttle(operation_id, request)
     kept = _await(context, operation_id, request)
@@ -129,7 +128,9 @@ def _compare(context: Context, operation_id: str) -> tuple[tuple[str, ...], tupl
     throttle = current_throttle(operations.record(operation_id), operations.steps(operation_id))
     if throttle is None:
         return (), ()
-    edits = to_set(throttle.changes, context.backend.read_configs(throttle.changes))
+    state = context.backend.read(_work(context, operation_id).topics())
+    changes = {entity: keys for entity, keys in throttle.changes.items() if is_there(entity, state)}
+    edits = to_set(changes, context.backend.read_configs(changes))
     return tuple(sorted(edits.values)), edits.kept
 
 

@@ -11,7 +11,7 @@ from kadmin.operations.decide.kinds import work_of
 from kadmin.operations.execute.apply import Outcome
 from kadmin.operations.execute.runner import Runner
 from kadmin.operations.record.holder import EXPIRY_GRACE_S
-from kadmin.operations.record.record import OperationState, OperationStatus
+from kadmin.operations.record.record import OperationKind, OperationState, OperationStatus
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError, StopRequest
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def resume(context: Context, operation_id: str | None, lock_timeout_s: float) ->
             return _already_finished(context, unfinished)
         asked = context.operations.request(unfinished)
         if asked is None or asked.stop is Stop.PAUSE:
-            context.operations.reopen(unfinished, _resumed(context, unfinished), runner.lease)
+            context.operations.reopen(unfinished, _resumed(context), runner.lease)
         return Outcome(unfinished, runner.run())
 
 
@@ -60,9 +60,10 @@ def stop(
     if state is OperationState.PAUSED and kind is Stop.PAUSE:
         return _already_finished(context, unfinished)
     now = context.clock.timestamp()
-    author = context.new_holder(unfinished, now).author
-    request = StopRequest(kind, f"{author.user}@{author.host}", now, allow_foreign)
+    request = StopRequest(kind, str(context.author), now, allow_foreign)
     if state is not OperationState.PREPARING:
+        if kind is Stop.CANCEL_NOW:
+            _require_reassignment(context, unfinished)
         context.clock.careful = True
         request = context.operations.ask(unfinished, request)
         if (answer := _ask(context, unfinished, request)) is not None:
@@ -122,16 +123,21 @@ def _ask(context: Context, operation_id: str, request: StopRequest) -> str | Non
         context.clock.wait(POLL_S)
 
 
+def _require_reassignment(context: Context, operation_id: str) -> None:
+    # Before the request is on record: the runner could not follow it, and nothing replaces it.
+    kind = context.operations.record(operation_id).kind
+    if kind is not OperationKind.REASSIGNMENT:
+        raise NotCompletedError(f"A running {kind} cannot be taken back.", next_command=f"kadmin cancel {operation_id}")
+
+
 def patience(holder: Holder) -> float:
     """Return the seconds to wait for an answer of a runner."""
     # A runner that died keeps its lock for one session timeout; one that lives may be reading a large cluster.
     return 2 * (holder.session_timeout_s + EXPIRY_GRACE_S)
 
 
-def _resumed(context: Context, operation_id: str) -> OperationStatus:
-    now = context.clock.timestamp()
-    author = context.new_holder(operation_id, now).author
-    return OperationStatus(OperationState.RUNNING, now, by=f"{author.user}@{author.host}")
+def _resumed(context: Context) -> OperationStatus:
+    return OperationStatus(OperationState.RUNNING, context.clock.timestamp(), by=str(context.author))
 
 
 def _already_finished(context: Context, operation_id: str | None) -> Outcome:

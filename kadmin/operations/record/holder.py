@@ -30,10 +30,10 @@ class Holder:
     session_id: int = 0
 
     def __str__(self) -> str:
-        return f"{self.author.user}@{self.author.host} (pid {self.author.pid}) since {self.started_at}"
+        return f"{self.author} (pid {self.author.pid}) since {self.started_at}"
 
 
-def is_run_by(operation_id: str, holder: Holder | None) -> bool:
+def is_run_by(operation_id: str | None, holder: Holder | None) -> bool:
     """Whether the holder of the lock runs an operation now."""
     return holder is not None and holder.operation_id == operation_id
 

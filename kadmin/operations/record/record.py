@@ -93,6 +93,9 @@ class Author:
     host: str
     pid: int
 
+    def __str__(self) -> str:
+        return f"{self.user}@{self.host}"
+
 
 @dataclass(frozen=True, slots=True)
 class ThrottleRecord:
@@ -161,7 +164,7 @@ class Channel(StrEnum):
 
 
 class StepKind(StrEnum):
-    """What a step published."""
+    """What a step did."""
 
     PROBE = "probe"
     THROTTLE = "throttle"
@@ -188,7 +191,7 @@ class Replaced:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One publish. Its record is written together with the request or before it.
+    """One publish, its record written together with the request or before it; or one change of the throttle.
 
     `wave` is the index of the published wave; `partitions` those elected or taken back, `topics` those deleted or
     created; `channel` that of a probe; `replaced` what a repair replaced; `refused` the partitions that the cluster

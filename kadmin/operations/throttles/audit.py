@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationState, current_throttle
 from kadmin.plan.throttle import THROTTLE_KEYS, holds_ours
 
@@ -81,10 +82,7 @@ def audit(context: Context) -> tuple[AuditedThrottle, ...]:
     """Read every throttle and the operation that set it."""
     found, recorded = show(context), recorded_throttles(context)
     holder = context.operations.holder()
-    at_work = None if holder is None else holder.operation_id
-    return tuple(
-        replace(each, runner=at_work is not None and each.operation_id == at_work) for each in judge(found, recorded)
-    )
+    return tuple(replace(each, runner=is_run_by(each.operation_id, holder)) for each in judge(found, recorded))
 
 
 def read_throttles(backend: Backend) -> tuple[ThrottledEntity, ...]:

@@ -15,7 +15,6 @@ from kadmin.errors import (
     StoppedError,
     UnknownOutcomeError,
     UnreachableError,
-    count,
     name_some,
 )
 from kadmin.operations import events
@@ -23,11 +22,11 @@ from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.holder import LostLockError
 from kadmin.operations.record.record import Step, StepKind, ThrottleChange, ThrottleRecord, current_throttle
 from kadmin.plan.progress import Progress, in_flight, judge, still_copied
-from kadmin.plan.throttle import merge, revision, throttled, to_set, to_undo
+from kadmin.plan.throttle import extent, merge, revision, throttled, to_set, to_undo
 from kadmin.plan.units import readable_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.backend import Backend
@@ -97,7 +96,7 @@ class Throttling:
         state = self._read()
         if not self._has_copies_to_make(state):
             return
-        changes = {entity: keys for entity, keys in throttle.changes.items() if _is_there(entity, state)}
+        changes = {entity: keys for entity, keys in throttle.changes.items() if is_there(entity, state)}
         foreign = to_set(changes, self._context.backend.read_configs(changes)).kept
         if foreign and not any(step.kind is StepKind.WAVE for step in steps):
             raise self._changed_before(foreign)
@@ -108,7 +107,7 @@ class Throttling:
 
         if not self._context.backend.change_configs(changes, edit, lease):
             raise self._out_of_time()
-        self._context.tell(events.Noted(f"throttled at {readable_rate(throttle.rate)} on {_extent(changes)}"))
+        self._context.tell(events.Noted(f"throttled at {readable_rate(throttle.rate)} on {extent(changes)}"))
 
     def take_up(self, lease: Lease) -> None:
         """Put a new request for another rate on record, and set what it changes while something is left to copy.
@@ -174,7 +173,7 @@ class Throttling:
         self._reported = True
         self._note_kept(tuple(foreign.values()))
         if undone:
-            self._context.tell(events.Noted(f"the throttle is removed from {_extent(undone)}"))
+            self._context.tell(events.Noted(f"the throttle is removed from {extent(undone)}"))
 
     def leave(self, error: KadminError, lease: Lease) -> None:
         """Remove the throttle after an error; a failure here does not replace that error."""
@@ -233,7 +232,8 @@ class Throttling:
             self._context.tell(events.Noted(f"kept throttles that another client changed: {name_some(foreign)}"))
 
 
-def _is_there(entity: str, state: ClusterState) -> bool:
+def is_there(entity: str, state: ClusterState) -> bool:
+    """Whether an entity can be throttled: a topic that exists, or any broker."""
     kind, _, name = entity.partition("/")
     return kind != "topics" or name in state.topics
 
@@ -250,8 +250,3 @@ def _parts(changes: ConfigChanges) -> list[ConfigChanges]:
         parts[-1][entity] = keys
         size += here
     return list(parts)
-
-
-def _extent(entities: Collection[str]) -> str:
-    topics = sum(entity.startswith("topics/") for entity in entities)
-    return f"{count(len(entities) - topics, 'broker')} and {count(topics, 'topic')}"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import one_line
 from kadmin.errors import count
+from kadmin.plan.throttle import extent
 from kadmin.report.kinds import words_of
 from kadmin.report.text import about
 
@@ -50,9 +51,7 @@ def unfinished_question(verb: str, found: Unfinished, where: str, how: str = "")
 
 def throttle_question(changes: ConfigChanges, where: str) -> str:
     """Ask before throttles are written."""
-    topics = sum(entity.startswith("topics/") for entity in changes)
-    extent = [count(number, noun) for number, noun in ((len(changes) - topics, "broker"), (topics, "topic")) if number]
-    return f"Write these values for {' and '.join(extent)} on {where}?"
+    return f"Write these values for {extent(changes)} on {where}?"
 
 
 def _work(plan: Plan, examination: Examination) -> str:

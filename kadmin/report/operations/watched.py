@@ -33,7 +33,7 @@ class Watched:
             self.line("\n".join(lines))
             return
         columns, rows = self._screen.size()
-        broken = [part for line in lines for part in wrap(line, columns - 1, subsequent_indent=_INDENT) or [""]]
+        broken = [part for line in lines for part in wrap(line, max(columns - 1, 1), subsequent_indent=_INDENT) or [""]]
         shown = broken[: rows - 1]  # what has scrolled away could not be drawn over
         self._drawn = "".join(f"{line}\n" for line in shown)
         self._write(f"\r{ERASE_BELOW}{self._drawn}\x1b[{len(shown)}A")

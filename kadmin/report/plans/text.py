@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.errors import count
+from kadmin.plan.throttle import extent
 from kadmin.plan.units import readable_rate, readable_size
 from kadmin.report.kinds import words_of
 from kadmin.report.plans.rows import (
@@ -80,7 +81,5 @@ def _waves(found: PlanDiff, throttle: Throttle | None) -> str:
 
 
 def _throttle(throttle: Throttle) -> str:
-    topics = sum(entity.startswith("topics/") for entity in throttle.values)
-    extent = f"{count(len(throttle.values) - topics, 'broker')} and {count(topics, 'topic')}"
-    lines = [f"throttle: {readable_rate(throttle.rate)} on {extent}, {makespan_text(throttle)}"]
+    lines = [f"throttle: {readable_rate(throttle.rate)} on {extent(throttle.values)}, {makespan_text(throttle)}"]
     return "\n".join([*lines, *(f"warning: {warning}" for warning in throttle.warnings)])

@@ -9,10 +9,12 @@ import pytest
 from support.cluster.states import cluster, moving, tp, with_node
 
 from kadmin.errors import BusyError, InvalidInputError, NotCompletedError
+from kadmin.operations.decide import decide
 from kadmin.operations.decide.actions import PICKUP_DEADLINE_S, Finish, Memory, Observed, TakeBack, Wait
 from kadmin.operations.decide.cancellation import CancellationWork
 from kadmin.operations.decide.foreign import back_to_original, foreign_moves
 from kadmin.operations.record.record import OperationState, Step, StepKind
+from kadmin.operations.record.stop_request import Stop, StoppedByRequestError, StopRequest
 from kadmin.plan.model import PartitionTarget
 
 if TYPE_CHECKING:
@@ -50,7 +52,9 @@ def test_foreign_is_what_leads_to_no_list_of_ours() -> None:
 def test_the_original_replicas_are_those_without_the_added_ones() -> None:
     assert back_to_original([tp("x-0")], IN_FLIGHT, {}) == (THEIRS,)
     given = {tp("x-0"): (2, 1)}
-    assert back_to_original([tp("x-0")], IN_FLIGHT, given)[0].replicas == (2, 1), "a file knows the exact order"
+    assert back_to_original([tp("x-0")], IN_FLIGHT, given) == (THEIRS,), "the brokers' API returns to its own list"
+    named = with_node(IN_FLIGHT, {"x-0": (3, 4)})
+    assert back_to_original([tp("x-0")], named, given)[0].replicas == (2, 1), "a file knows the exact order"
 
 
 def test_up_to_2_3_they_are_known_only_where_nothing_has_begun() -> None:
@@ -75,6 +79,23 @@ def test_a_request_is_superseded_and_then_waited_for() -> None:
     waiting = act(dead, ASKED)
     assert isinstance(waiting, Wait)
     assert waiting.warning == "the controller waits for original brokers that are not alive: 2"
+
+
+@pytest.mark.parametrize("stop", [Stop.PAUSE, Stop.CANCEL])
+def test_a_request_to_stop_waits_for_what_is_asked_and_never_for_a_dead_broker(stop: Stop) -> None:
+    request = StopRequest(stop, "ann@h1", "then")
+    overdue = PICKUP_DEADLINE_S + 1
+    for state, now in ((with_node(IN_FLIGHT, {"x-0": (1, 2)}), 0.0), (IN_FLIGHT, 0.0)):
+        assert isinstance(decide(WORK, Observed(state, (ASKED,), request), Memory(), now), Wait)
+    for state, now in ((with_node(IN_FLIGHT, {"x-0": (3, 4)}, version=1), 0.0), (IN_FLIGHT, overdue)):
+        assert isinstance(decide(WORK, Observed(state, (ASKED,), request), Memory(), now), TakeBack), "in flight"
+    back = with_node(IN_FLIGHT, {"x-0": (1, 2)})
+    dead = replace(back, brokers={broker: back.brokers[broker] for broker in (1, 3, 4)})
+    error = error_of(decide(WORK, Observed(dead, (ASKED,), request), Memory(), 0.0))
+    assert "x-0" in str(error)
+    before = decide(WORK, Observed(IN_FLIGHT, (), request), Memory(), 0.0)
+    assert isinstance(before, Finish), "nothing was asked for yet"
+    assert isinstance(before.error, StoppedByRequestError)
 
 
 def test_an_entry_that_names_the_original_replicas_is_superseded_unless_we_wrote_it() -> None:

@@ -27,7 +27,7 @@ COPYING = moving(cluster({**START, "a-0": (1, 4, 2)}), "a-0", adding=(4,), remov
 @pytest.mark.parametrize(
     ("request_", "state"), [(PAUSE, OperationState.PAUSED), (CANCEL, OperationState.CANCELLED)], ids=["pause", "cancel"]
 )
-class TestAnyWish:
+class TestAnyRequest:
     def test_nothing_new_is_published(self, request_: StopRequest, state: OperationState) -> None:
         for steps, memory in (((), HEARD), ((WAVE_1,), replace(HEARD, wave=1)), ((), Memory(epoch=1))):
             done = cluster({**START, "a-0": (1, 4)}) if steps else cluster(START)

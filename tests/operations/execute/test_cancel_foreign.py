@@ -8,9 +8,10 @@ import pytest
 from support.cluster.states import tp
 from support.controller.eras import ERAS
 from support.controller.znodes import REASSIGN, reassignment_payload
-from support.executor.runs import Practice, apply, cancel_foreign, resume, status
+from support.executor.runs import Practice, apply, cancel_foreign, resume, status, stop
 
 from kadmin.operations.record.record import OperationKind, OperationState, StepKind
+from kadmin.operations.record.stop_request import Stop
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, WaveLimits
 
 if TYPE_CHECKING:
@@ -89,6 +90,26 @@ def test_killed_anywhere_it_is_resumed_and_the_controller_moves_once(site: Site,
     assert replicas(practice, "x-0") == (2, 1)
     steps = practice.journal.steps(practice.journal.listings()[-1].operation_id)
     assert [step.kind for step in steps] == [StepKind.CANCEL]
+
+
+def test_cancel_now_is_refused_before_it_is_on_record(site: Site) -> None:
+    practice = foreign(site, "2.8.2")
+    waits = iter(range(3))
+
+    def work() -> float:
+        if next(waits, None) is None:
+            process.die()
+        return 0.0
+
+    process = practice.process(cancel_foreign({}), work)
+    assert process.run().killed
+    practice.bury()
+    refused = practice.run(stop(Stop.CANCEL_NOW))
+    assert "A running cancellation cannot be taken back" in str(refused.error)
+    (listing,) = practice.journal.unfinished()
+    assert practice.journal.request(listing.operation_id) is None
+    again = practice.run(resume())
+    assert again.error is None, again.error
 
 
 def moved(site: Site) -> tuple[Practice, ReassignmentPlan]:
