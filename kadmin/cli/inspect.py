@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from kadmin.operations.zookeeper.backend import ZooKeeperContext
 
-BETWEEN_READS_S = 2.0
 _CLEAR = "\x1b[2J\x1b[H"
 _Found = TypeVar("_Found")
 
@@ -137,7 +136,7 @@ def _show(
     timeout_s: float | None,
 ) -> None:
     """Read and render once, or again and again with `watch`; only the first read must end before the deadline."""
-    bound_s = timeout_s if timeout_s is not None or watch else options.READ_TIMEOUT_S
+    bound_s = options.watch_bound(timeout_s, watch=watch)
     with open_context(zookeeper, timeout_s=bound_s) as context:
         rendered = False
         while True:
@@ -152,8 +151,8 @@ def _show(
                 typer.echo(_CLEAR, nl=False)
             render(found)
             rendered = True
-            if not watch or context.clock.now() + BETWEEN_READS_S >= context.clock.until:
+            if not watch or context.clock.now() + options.BETWEEN_READS_S >= context.clock.until:
                 return
-            context.clock.wait(BETWEEN_READS_S)
+            context.clock.wait(options.BETWEEN_READS_S)
             # Python drops what a signal raised where it came in a finalizer: then the clock alone knows of it.
             context.clock.stop_if_asked("nothing was changed")

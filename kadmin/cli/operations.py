@@ -158,12 +158,11 @@ def _cancel_foreign(
     *,
     yes: bool,
 ) -> None:
-    from kadmin.operations.execute.apply import Outcome
-    from kadmin.operations.execute.cancel_foreign import cancel_foreign, plan_cancellation
+    from kadmin.operations.execute.cancel_foreign import NOTHING_FOREIGN, cancel_foreign, plan_cancellation
 
     given = {} if origin is None else read_origin(origin)
     with open_context(zookeeper, timeout_s=timeout, story=output) as context:
-        outcome = Outcome(None, "no reassignment of another tool is in flight")
+        outcome = NOTHING_FOREIGN
         if targets := plan_cancellation(context, given):
             for target in targets:
                 shown = f"{target.partition}: {list(target.current or ())} back to {list(target.replicas)}"

@@ -80,6 +80,8 @@ WatchTimeout: TypeAlias = Annotated[
         "--timeout", metavar="SECONDS", help="Time limit of the whole command. Default: 60; none with --watch.", min=0.1
     ),
 ]
+BETWEEN_READS_S = 2.0
+"""Seconds between two readings with --watch."""
 LockTimeout: TypeAlias = Annotated[
     float, typer.Option("--lock-timeout", metavar="SECONDS", help="Time to wait for a lock that is held.", min=0)
 ]
@@ -102,3 +104,8 @@ Filter: TypeAlias = Annotated[
         help="Keep rows that match; COLUMN!=GLOB keeps the others. Repeatable.",
     ),
 ]
+
+
+def watch_bound(timeout_s: float | None, *, watch: bool) -> float | None:
+    """Return the time limit of a command that takes --watch; None where it has none."""
+    return timeout_s if timeout_s is not None or watch else READ_TIMEOUT_S

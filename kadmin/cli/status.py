@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from kadmin.operations.context import Context
     from kadmin.operations.reading.status import StatusReader
 
-BETWEEN_READS_S = 2.0
 lock_app = typer.Typer(help="Show or release the lock that admits one runner at a time.")
 
 
@@ -40,7 +39,7 @@ def status(
     from kadmin.operations.reading.status import StatusReader
     from kadmin.report.operations.status import status_answer, status_text
 
-    bound_s = timeout if timeout is not None or watch else options.READ_TIMEOUT_S
+    bound_s = options.watch_bound(timeout, watch=watch)
     with open_context(zookeeper, timeout_s=bound_s) as context:
         reader = StatusReader(context)
         if watch:
@@ -68,9 +67,9 @@ def _watch(context: Context, reader: StatusReader, output: options.OutputFormat,
                 ended = [ended_text(each) for each in known if each.status.state.finished]
                 shown.block([*ended, *with_address(status_text(found), zookeeper).split("\n")])
             watched |= {each.listing.operation_id for each in found.operations}
-            if not found.operations or context.clock.now() + BETWEEN_READS_S >= context.clock.until:
+            if not found.operations or context.clock.now() + options.BETWEEN_READS_S >= context.clock.until:
                 return
-            context.clock.wait(BETWEEN_READS_S)
+            context.clock.wait(options.BETWEEN_READS_S)
             context.clock.stop_if_asked("nothing was changed")
     finally:
         shown.close()

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from kadmin.plan.model import ThrottleSpec
     from kadmin.plan.throttle import ConfigChanges
 
-    Plan: TypeAlias = Callable[[], ConfigChanges]
 
 throttle_app = typer.Typer(help="Show, audit, set or clear replication throttles.")
 
@@ -116,17 +115,15 @@ def set_(
             if scope == Scope():
                 typer.echo("no reassignment is unfinished: this throttles the partitions in flight", err=True)
             plan = partial(plan_set, context, scope, _amount(wanted))
-            _carry_out(
-                context, zookeeper, plan, lambda plan: write_planned(context, plan, lock_timeout), output, yes=yes
-            )
+            _carry_out(context, zookeeper, plan, partial(write_planned, context, plan, lock_timeout), output, yes=yes)
             return
         amount = rate_for(context, operation, wanted)
         typer.echo(f"operation {operation}: throttle at {format_rate(amount)}, removed when it ends", err=True)
         _carry_out(
             context,
             zookeeper,
-            lambda: plan_change(context, operation, amount),
-            lambda _: change_throttle(context, operation, amount, lock_timeout),
+            partial(plan_change, context, operation, amount),
+            partial(change_throttle, context, operation, amount, lock_timeout),
             output,
             yes=yes,
         )
@@ -152,21 +149,15 @@ def clear(
 
     scope = Scope(tuple(broker or ()), tuple(topic or ()))
     with open_context(zookeeper, timeout_s=timeout) as context:
-        _carry_out(
-            context,
-            zookeeper,
-            lambda: plan_clear(context, scope, now=now),
-            lambda plan: write_planned(context, plan, lock_timeout),
-            output,
-            yes=yes,
-        )
+        plan = partial(plan_clear, context, scope, now=now)
+        _carry_out(context, zookeeper, plan, partial(write_planned, context, plan, lock_timeout), output, yes=yes)
 
 
 def _carry_out(
     context: Context,
     zookeeper: str,
-    plan: Plan,
-    write: Callable[[Plan], Written],
+    plan: Callable[[], ConfigChanges],
+    write: Callable[[], Written],
     output: options.OutputFormat,
     *,
     yes: bool,
@@ -180,7 +171,7 @@ def _carry_out(
         if not yes:  # the answer shows them anyway
             typer.echo(changes_text(changes), err=True)
         ask(lambda: throttle_question(changes, read_cluster_at(context, zookeeper)), yes=yes)
-        written = write(plan)
+        written = write()
     answer(output, lambda: with_address(written_text(written), zookeeper), lambda: written_answer(written))
 
 

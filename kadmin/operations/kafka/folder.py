@@ -8,7 +8,7 @@ Layout below `<folder>/<cluster id>`::
     operations/<id>/record     the compressed record
     operations/<id>/request    pause or cancel
     operations/<id>/throttle   a change of the throttle
-    operations/<id>/steps/<n>  one for each publish
+    operations/<id>/steps/<n>  one for each publish and each change of the throttle
 
 Each file is written whole: to a temporary file beside it, then renamed.
 """

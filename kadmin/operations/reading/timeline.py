@@ -132,14 +132,14 @@ def timeline(record: OperationRecord, listing: Listing, steps: Sequence[Step]) -
 def moments(found: Timeline) -> tuple[Moment, ...]:
     """Return everything that is on record, in order of time."""
     author = found.record.author
-    started = Moment(found.record.created_at, Turn.STARTED, f"{author.user}@{author.host}")
+    started = Moment(found.record.created_at, Turn.STARTED, str(author))
     changes = [moment for each in found.changes if (moment := _moment(each)) is not None]
     steps = [Moment(span.step.at, Turn.STEP, span=span) for span in found.spans]
     return (started, *merge(changes, steps, key=lambda each: (each.at, each.turn)))
 
 
 def _moment(change: OperationStatus) -> Moment | None:
-    """Return what a change of the status stands for; None for the one that ends the writing of the record."""
+    """Return the moment of a change of the status; None for the one that ends the writing of the record."""
     state = change.state
     if state.finished:
         return Moment(change.updated_at, Turn.ENDED, status=change)

@@ -194,7 +194,7 @@ def _operation(context: ZooKeeperContext, listing: Listing, lock: LockHeld | Non
     found = OpenOperation(
         listing.operation_id,
         listing.kind,
-        f"{state} since {listing.status.updated_at}, started {listing.created_at} by {author.user}@{author.host}",
+        f"{state} since {listing.status.updated_at}, started {listing.created_at} by {author}",
     )
     if listing.status.state is OperationState.PREPARING:
         return replace(found, whole=False)

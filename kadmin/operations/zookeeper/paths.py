@@ -8,7 +8,8 @@
 /kadmin/operations/<id>/request      pause or cancel, written without the lock
 /kadmin/operations/<id>/throttle     a change of the throttle, written without the lock
 /kadmin/operations/<id>/record/<k>   the record, compressed, cut in chunks, written once
-/kadmin/operations/<id>/steps/<n>    one per publish, created in the same multi as the admin node
+/kadmin/operations/<id>/steps/<n>    one per publish, created in the same multi as the admin node, and one
+                                     per change of the throttle
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from kadmin.report.text import about, duration
 if TYPE_CHECKING:
     from kadmin.operations.events import Progressed
 
-MOST_CELLS = 24
+_MOST_CELLS = 24
 """The cells of a bar between its brackets, at most."""
 _FEWEST_CELLS = 3
 _WORTHWHILE_CELLS = 6
@@ -63,14 +63,14 @@ def progress_line(event: Progressed, room: int) -> tuple[str, str, str]:
 
 
 def _with_bar(event: Progressed, text: str, room: int) -> tuple[str, str, str]:
-    cells = min(MOST_CELLS, room - len(text) - _FRAME)
+    cells = min(_MOST_CELLS, room - len(text) - _FRAME)
     if cells < _FEWEST_CELLS:
         return "", "", text
-    full = int(cells * share(event))
+    full = int(cells * _share(event))
     return "#" * full, "." * (cells - full), text
 
 
-def share(event: Progressed) -> float:
+def _share(event: Progressed) -> float:
     """Return how much is done, from 0 to 1: of the bytes where they are known, else of the partitions or topics."""
     if event.total_bytes and event.done_bytes is not None:
         return min(event.done_bytes / event.total_bytes, 1.0)

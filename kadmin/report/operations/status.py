@@ -47,7 +47,7 @@ def history_text(listings: tuple[Listing, ...], holder: Holder | None) -> str:
             each.operation_id,
             each.kind,
             each.described_state(has_runner=is_run_by(each.operation_id, holder)),
-            f"{each.author.user}@{each.author.host}",
+            str(each.author),
             each.status.message,
         ]
         for each in listings

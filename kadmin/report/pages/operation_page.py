@@ -49,7 +49,7 @@ def operation_page(
         ("Plan", record.plan_name or "without a name"),
         ("Kind", record.kind.value),
         ("Cluster", record.cluster_id or UNKNOWN),
-        ("By", f"{record.author.user}@{record.author.host}"),
+        ("By", str(record.author)),
         ("Recorded", record.created_at),
         ("Last change", status.updated_at),
         ("Plan digest", record.plan_digest),

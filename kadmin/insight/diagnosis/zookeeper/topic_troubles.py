@@ -148,8 +148,7 @@ def _api_reassignments(evidence: Evidence) -> Iterator[Finding]:
     for topic in evidence.state.topics.values():
         for number in sorted({*topic.adding_replicas, *topic.removing_replicas} - set(emptied_partitions(topic))):
             partition = TopicPartition(topic.name, number)
-            removing = topic.removing_replicas.get(number, ())
-            wanted = tuple(broker for broker in topic.replicas[number] if broker not in removing)
+            wanted = topic.target(number)
             ours = any(wanted in operation.lists.get(partition, ()) for operation in evidence.operations)
             if partition not in requested and not ours:
                 moving.append(partition)
