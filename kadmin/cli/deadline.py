@@ -9,7 +9,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from kadmin.cli import options
-from kadmin.errors import NotCompletedError
+from kadmin.errors import NotCompletedError, UnknownOutcomeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,10 +24,13 @@ REPEATED_S = 1.0
 
 @contextmanager
 def alarm(timeout_s: float | None, *, grace_s: float = 0.0) -> Iterator[None]:
-    """Raise NotCompletedError when `timeout_s` and then `grace_s` have passed; None bounds nothing."""
+    """Raise NotCompletedError when `timeout_s` and then `grace_s` have passed; None bounds nothing.
+
+    An UnknownOutcomeError that was on its way by then is raised in its place.
+    """
 
     def expire(_number: int, _frame: FrameType | None) -> None:
-        raise NotCompletedError(
+        raise _ExpiredError(
             f"Not finished within {timeout_s:g} s.", next_command="run it again with a longer --timeout"
         )
 
@@ -40,9 +43,23 @@ def alarm(timeout_s: float | None, *, grace_s: float = 0.0) -> Iterator[None]:
     signal.setitimer(signal.ITIMER_REAL, max(timeout_s + grace_s, 0.001), REPEATED_S)
     try:
         yield
+    except _ExpiredError as error:
+        raise (_unknown_outcome(error) or error) from None
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, previous)
+
+
+class _ExpiredError(NotCompletedError):
+    """The alarm."""
+
+
+def _unknown_outcome(error: BaseException) -> UnknownOutcomeError | None:
+    while error.__context__ is not None:
+        error = error.__context__
+        if isinstance(error, UnknownOutcomeError):
+            return error
+    return None
 
 
 def bounded(command: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:

@@ -20,7 +20,7 @@ from typer.core import TyperGroup
 
 from kadmin.cli.deadline import alarm
 from kadmin.cli.inspect import TABLES
-from kadmin.errors import NotCompletedError
+from kadmin.errors import NotCompletedError, UnknownOutcomeError, UnreachableError
 from kadmin.operations.context import Clock
 
 if TYPE_CHECKING:
@@ -163,3 +163,12 @@ def test_an_alarm_that_was_lost_rings_again() -> None:
             signal.pause()
         with pytest.raises(NotCompletedError):
             signal.pause()
+
+
+def test_an_outcome_that_is_not_known_is_reported_though_the_alarm_rings_on_its_way_out() -> None:
+    with pytest.raises(UnknownOutcomeError, match="the write"), alarm(60.0):  # noqa: PT012 - what a dying run does
+        try:
+            raise UnknownOutcomeError("the write")
+        finally:
+            with suppress(UnreachableError):
+                signal.raise_signal(signal.SIGALRM)

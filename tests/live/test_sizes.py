@@ -58,7 +58,8 @@ def test_a_plan_that_no_disk_holds_is_refused(cluster: Cluster, tmp_path: Path) 
     applied = cluster.kadmin("apply", plan, "--yes", "--sizes", sizes)
     if seen(cluster, "room_on_disk") == "not told":
         assert applied.status == 0, "unknown room refuses nothing"
-        unknown = "room on disk is not known" if seen(cluster, "sizes_by_request") == "served" else "too old to"
+        what = "room on disk is" if seen(cluster, "sizes_by_request") == "served" else "bytes on disk are"
+        unknown = f"{what} not known"
         assert (preview.out.count(unknown), applied.err.count(unknown)) == (1, 1)
         return
     refusal = TOO_LITTLE.format(topic)
