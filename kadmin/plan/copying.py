@@ -8,7 +8,7 @@ longer held back, but still counted, which is why a rate below it never lets the
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import NO_LEADER
@@ -16,7 +16,7 @@ from kadmin.errors import InvalidInputError, name_some
 from kadmin.plan.model import ThrottleBy
 from kadmin.plan.throttle import throttled
 from kadmin.plan.units import readable_rate
-from kadmin.plan.waves import added
+from kadmin.plan.waves import added, with_size
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -74,10 +74,7 @@ def sized(
     waves: Iterable[Iterable[PartitionTarget]], sizes: Mapping[TopicPartition, int]
 ) -> list[list[PartitionTarget]]:
     """Return waves with the sizes, in bytes, of targets that have none."""
-    return [
-        [each if each.size_bytes is not None else replace(each, size_bytes=sizes.get(each.partition)) for each in wave]
-        for wave in waves
-    ]
+    return [[with_size(target, sizes) for target in wave] for wave in waves]
 
 
 def _rate(

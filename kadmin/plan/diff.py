@@ -12,7 +12,7 @@ from kadmin.plan.makespan import schedule_shortest
 from kadmin.plan.model import WaveOrder
 from kadmin.plan.progress import Progress, judge
 from kadmin.plan.room import shortages
-from kadmin.plan.waves import ZOOKEEPER_LIMITS, added, moved_bytes, schedule
+from kadmin.plan.waves import ZOOKEEPER_LIMITS, added, moved_bytes, schedule, with_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -98,8 +98,7 @@ def _waves(
 
 def _complete(target: PartitionTarget, state: ClusterState, sizes: Mapping[TopicPartition, int]) -> PartitionTarget:
     current = target.current if target.current is not None else state.replicas(target.partition)
-    size = target.size_bytes if target.size_bytes is not None else sizes.get(target.partition)
-    return replace(target, current=current, size_bytes=size)
+    return replace(with_size(target, sizes), current=current)
 
 
 def _loads(

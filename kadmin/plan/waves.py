@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.payloads import encode_reassignment
@@ -21,8 +21,9 @@ from kadmin.errors import InvalidInputError
 from kadmin.plan.units import format_size, readable_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from kadmin.cluster.model import TopicPartition
     from kadmin.plan.model import PartitionTarget, WaveLimits
 
 LOOK_AHEAD = 2_000
@@ -64,6 +65,11 @@ def added(target: PartitionTarget) -> tuple[int, ...]:
 def removed(target: PartitionTarget) -> tuple[int, ...]:
     """Return the brokers that lose their copy, in current order."""
     return tuple(broker for broker in target.current or () if broker not in target.replicas)
+
+
+def with_size(target: PartitionTarget, sizes: Mapping[TopicPartition, int]) -> PartitionTarget:
+    """Return the target with its size, in bytes, from `sizes` where it has none."""
+    return target if target.size_bytes is not None else replace(target, size_bytes=sizes.get(target.partition))
 
 
 def moved_bytes(target: PartitionTarget) -> int | None:

@@ -15,7 +15,7 @@ from kadmin.plan.rules.names import Directory, name_collisions, other_cluster, r
 from kadmin.plan.rules.pending import election_running, reassignment_running
 from kadmin.plan.rules.together import Touched
 from kadmin.plan.units import format_size, readable_size
-from kadmin.plan.waves import added, bytes_alone, moved_bytes
+from kadmin.plan.waves import added, bytes_alone, moved_bytes, with_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -100,8 +100,7 @@ def _complete(target: PartitionTarget, world: World) -> PartitionTarget:
     now = world.state.replicas(target.partition)
     reached = now == target.replicas and target.partition not in world.in_flight
     current = now if target.current is None or reached else target.current
-    size = world.facts.sizes.get(target.partition) if target.size_bytes is None else target.size_bytes
-    return replace(target, current=current, size_bytes=size)
+    return replace(with_size(target, world.facts.sizes), current=current)
 
 
 def _wave_limits(plan: ReassignmentPlan) -> Iterator[Diagnostic]:
