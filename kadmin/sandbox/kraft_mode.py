@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import shutil
 import socket
+import tempfile
 import uuid
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.kafka.connection import KafkaConnection
@@ -15,9 +18,6 @@ from kadmin.sandbox.servers import KAFKA
 from kadmin.sandbox.settings import broker_place, server_properties
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from kadmin.sandbox.layout import Layout
     from kadmin.sandbox.servers import Launcher
 
@@ -34,7 +34,7 @@ def start_quorum(layout: Layout, launcher: Launcher) -> None:
 def start_controller(layout: Layout, launcher: Launcher, controller_id: int) -> None:
     """Start one controller on its formatted storage."""
     server = layout.server("controller", controller_id)
-    launcher.start(server, KAFKA, _properties_of_controller(layout, controller_id, [server.data]))
+    launcher.start(server, KAFKA, _properties_of_controller(layout, controller_id, server.data))
 
 
 def properties_of_broker(layout: Layout, broker_id: int) -> str:
@@ -49,8 +49,9 @@ def properties_of_broker(layout: Layout, broker_id: int) -> str:
         "transaction.state.log.replication.factor": str(copies),
         "transaction.state.log.min.isr": str(min(2, copies)),
         "transaction.state.log.num.partitions": "3",
-        "share.coordinator.state.topic.replication.factor": "1",
-        "share.coordinator.state.topic.min.isr": "1",
+        "share.coordinator.state.topic.replication.factor": str(copies),
+        "share.coordinator.state.topic.min.isr": str(min(2, copies)),
+        "share.coordinator.state.topic.num.partitions": "3",
     }
     return server_properties(values, spec.broker_config)
 
@@ -76,11 +77,11 @@ def listens(port: int) -> bool:
     return False
 
 
-def _properties_of_controller(layout: Layout, controller_id: int, folders: Sequence[Path]) -> str:
+def _properties_of_controller(layout: Layout, controller_id: int, folder: Path) -> str:
     values = {
         **_node(layout, "controller", controller_id),
         "listeners": f"CONTROLLER://127.0.0.1:{layout.controller_ports[controller_id]}",
-        "log.dirs": ",".join(map(str, folders)),
+        "log.dirs": str(folder),
         "broker.session.timeout.ms": "6000",
     }
     return server_properties(values, layout.spec.broker_config)
@@ -112,19 +113,35 @@ def _alive_brokers(layout: Layout) -> dict[int, set[int]]:
 
 
 def _format_storage(layout: Layout, launcher: Launcher) -> None:
-    """Format every log directory in one run of Kafka's tool, which takes a second of Java each time.
+    """Give every log directory its ids, and those of controllers the first records of the metadata log."""
+    cluster_id, records = _cluster_id(), _first_records(layout, launcher)
+    for kind, numbers in (("controller", layout.controller_ports), ("broker", layout.broker_ports)):
+        for number in numbers:
+            data = layout.server(kind, number).data
+            if kind == "controller":
+                shutil.copytree(records, data)
+            data.mkdir(parents=True, exist_ok=True)
+            meta = f"version=1\ncluster.id={cluster_id}\nnode.id={number}\n"
+            (data / "meta.properties").write_text(meta, encoding="ascii")
 
-    The tool writes the id of one server into `meta.properties`; each server gets its own id afterwards.
+
+def _first_records(layout: Layout, launcher: Launcher) -> Path:
+    """Return a log directory as Kafka's tool formats it for a controller, without the ids.
+
+    It is the same for every cluster of a version, and kept in the cache: the tool takes a second of Java.
     """
-    servers = [layout.server("controller", each) for each in layout.controller_ports]
-    servers += [layout.server("broker", each) for each in layout.broker_ports]
-    first = servers[0]
-    config = _properties_of_controller(layout, first.number, [each.data for each in servers])
-    launcher.format_storage(first, _cluster_id(), config)
-    for server in servers:
-        meta = server.data / "meta.properties"
-        text = meta.read_text(encoding="ascii")
-        meta.write_text(text.replace(f"node.id={first.number}\n", f"node.id={server.number}\n"), encoding="ascii")
+    kept = launcher.cache / "storage" / layout.spec.version
+    if kept.is_dir():
+        return kept
+    first = layout.server("controller", next(iter(layout.controller_ports)))
+    formatted = layout.spec.directory / "formatted"
+    launcher.format_storage(first, _cluster_id(), _properties_of_controller(layout, first.number, formatted))
+    (formatted / "meta.properties").unlink()
+    with contextlib.suppress(OSError):  # a cache that cannot be written, or another sandbox that was first
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=kept.parent) as scratch:
+            shutil.copytree(formatted, Path(scratch) / "formatted").rename(kept)
+    return formatted
 
 
 def _cluster_id() -> str:

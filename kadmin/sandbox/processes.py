@@ -36,11 +36,11 @@ class Process:
         """Whether exactly this process runs."""
         return _start_time(self.pid) == self.started
 
-    def stop(self, *, kill: bool = False) -> None:
-        """End it by SIGTERM, after STOP_S or with `kill` by SIGKILL, and wait until it is gone."""
+    def stop(self, *, kill: bool = False, patience_s: float = STOP_S) -> None:
+        """End it by SIGTERM, after `patience_s` or with `kill` by SIGKILL, and wait until it is gone."""
         if not kill:
             self._signal(signal.SIGTERM)
-            if wait_until(lambda: not self.alive, STOP_S):
+            if wait_until(lambda: not self.alive, patience_s):
                 return
         self._signal(signal.SIGKILL)
         wait_until(lambda: not self.alive, STOP_S)

@@ -58,6 +58,8 @@ class Sandbox(Layout):
                 _wait_controller(sandbox, controller_id)
             for broker_id in sandbox.broker_ports:
                 _wait_broker(sandbox, broker_id)
+            if sandbox.broker_ports:
+                launcher.keep_classes_of(sandbox.server("broker", 1))
         except BaseException:
             sandbox.down()
             raise
@@ -65,8 +67,8 @@ class Sandbox(Layout):
 
     def stop_broker(self, broker_id: int, *, kill: bool = False) -> None:
         """End one broker and wait until the cluster no longer counts it as alive."""
-        if process := self._running("broker", broker_id):
-            process.stop(kill=kill)
+        if self._running("broker", broker_id):
+            self.server("broker", broker_id).stop(kill=kill)
         _wait_gone(self, broker_id)
 
     def start_broker(self, broker_id: int) -> None:
@@ -79,8 +81,8 @@ class Sandbox(Layout):
 
     def stop_controller(self, controller_id: int, *, kill: bool = False) -> None:
         """End one controller of a sandbox in KRaft mode."""
-        if process := self._running("controller", controller_id):
-            process.stop(kill=kill)
+        if self._running("controller", controller_id):
+            self.server("controller", controller_id).stop(kill=kill)
 
     def start_controller(self, controller_id: int) -> None:
         """Start a controller again on its old port and data; one that runs is left alone."""
@@ -98,9 +100,13 @@ class Sandbox(Layout):
 
     def down(self) -> None:
         """End exactly the processes that this sandbox started, brokers first, and remove its folder."""
-        for processes in (self.brokers, self.controllers, self.zookeepers):
-            for process in processes.values():
-                process.stop(kill=True)
+        for kind, processes in (
+            ("broker", self.brokers),
+            ("controller", self.controllers),
+            ("zookeeper", self.zookeepers),
+        ):
+            for number in processes:
+                self.server(kind, number).end()
         shutil.rmtree(self.spec.directory, ignore_errors=True)
 
     def _process(self, server_id: int) -> Process:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError
 from kadmin.java import cache_folder, find_java
+from kadmin.sandbox import class_archive
 from kadmin.sandbox.jars import class_path
-from kadmin.sandbox.processes import read_process, run, start, wait_until, words_of
+from kadmin.sandbox.processes import STOP_S, read_process, run, start, wait_until, words_of
 from kadmin.sandbox.settings import JVM_OPTIONS, LOG4J
 
 if TYPE_CHECKING:
@@ -54,6 +55,18 @@ class Server:
         """The process that was started last, None where none was."""
         return read_process(self.folder / _PROCESS)
 
+    def stop(self, *, kill: bool = False) -> None:
+        """End the process, by SIGTERM first unless `kill`, and wait until it is gone."""
+        kept = class_archive.are_kept(self.folder)
+        if process := self.process:
+            process.stop(kill=kill, patience_s=class_archive.WRITE_S if kept else STOP_S)
+        if kept:
+            class_archive.keep(self.folder)
+
+    def end(self) -> None:
+        """End the process at once, or as soon as it has written the classes that are kept."""
+        self.stop(kill=not class_archive.are_kept(self.folder))
+
     def wait_ready(self, condition: Callable[[], bool]) -> None:
         """Wait for a condition; raises NotCompletedError with the errors in the log when the server ends or hangs."""
         process = self.process
@@ -69,14 +82,19 @@ class Launcher:
     """Starts servers of one version with this machine's Java; jars that are missing are fetched first."""
 
     def __init__(self, version: str, report: Callable[[str], None] = lambda _: None) -> None:
-        cache = cache_folder(os.environ)
-        self._java = find_java(os.environ, cache)
-        self._classes = class_path(version, self._java, cache, report)
+        self.cache = cache_folder(os.environ)
+        self._java = find_java(os.environ, self.cache)
+        self._classes = class_path(version, self._java, self.cache, report)
+        self._archive = class_archive.archive_of(version, self._java, self._classes, self.cache)
 
     def start(self, server: Server, main: str, config: str) -> None:
         """Start a server from the text of its configuration file."""
         file = self._prepare(server, config)
         start([*self._java_command(server), main, str(file)], server.folder / "server.log", server.folder / _PROCESS)
+
+    def keep_classes_of(self, server: Server) -> None:
+        """Have the classes of a server kept for those that start later; the first broker records them."""
+        class_archive.keep_at_end(self._archive, server.folder)
 
     def format_storage(self, server: Server, cluster_id: str, config: str) -> None:
         """Format the log directories that a configuration names; raises NotCompletedError with the tool's output."""
@@ -95,4 +113,6 @@ class Launcher:
 
     def _java_command(self, server: Server) -> Sequence[str]:
         log4j = f"-Dlog4j.configuration={(server.folder / 'log4j.properties').as_uri()}"
-        return [str(self._java.executable), *JVM_OPTIONS, log4j, "-cp", self._classes]
+        first = (server.kind, server.number) == ("broker", 1)
+        classes = class_archive.options(self._archive, server.folder, record=first)
+        return [str(self._java.executable), *JVM_OPTIONS, *classes, log4j, "-cp", self._classes]
