@@ -43,7 +43,7 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """A live broker, registered since `since_ms` (0: unknown)."""
+    """A broker, registered since `since_ms` (0: unknown)."""
 
     broker_id: int
     rack: str | None
@@ -83,20 +83,45 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class PartitionState:
-    """Leader and ISR of a partition. `leader` is NO_LEADER (-1) where there is none; the ISR keeps its last member."""
+    """Leader and ISR of a partition. `leader` is NO_LEADER (-1) where there is none; the ISR keeps its last member.
+
+    With eligible leader replicas (KIP-966, KRaft mode) the ISR may be empty: then one of `elr` may lead without a loss,
+    and `last_known_elr` names who led last. `offline_replicas` are on dead brokers or failed disks. These three are
+    empty where they are not served or were not read.
+    """
 
     leader: int
     isr: Replicas
     leader_epoch: int = 0
     fingerprint: int = 0
+    elr: Replicas = ()
+    last_known_elr: Replicas = ()
+    offline_replicas: Replicas = ()
+
+
+@dataclass(frozen=True, slots=True)
+class QuorumMember:
+    """A server that follows the active controller: seconds since it last fetched, and since it was last caught up.
+
+    None: not since that controller was elected.
+    """
+
+    server_id: int
+    fetched_s_ago: float | None
+    caught_up_s_ago: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Controller:
-    """The active controller, elected at `since_ms` (0: unknown)."""
+    """The active controller, elected at `since_ms` (0: unknown).
+
+    In KRaft mode `voters` are the controllers, the active one among them, and `observers` the brokers.
+    """
 
     broker_id: int
     since_ms: int = field(default=0, compare=False, kw_only=True)
+    voters: tuple[QuorumMember, ...] = field(default=(), compare=False, kw_only=True)
+    observers: tuple[QuorumMember, ...] = field(default=(), compare=False, kw_only=True)
 
 
 class Listening(StrEnum):
@@ -133,14 +158,25 @@ class Requests:
     deletions: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """One ACL of a topic: `principal` as `User:name`, `operation` by Kafka's name (WRITE), or a denial of it."""
+
+    principal: str
+    operation: str
+    allows: bool
+
+
 @dataclass(frozen=True)
 class ClusterState:
     """A cluster as read, with all topics or those named.
 
-    Topics that do not exist are not in `topics`, partitions without a state not in `states`. `brokers` are those alive.
-    `controller_epoch` counts elections of the controller. `topic_configs` and `broker_defaults` (the dynamic
-    cluster-wide default) are empty unless they were read. `unsettled` names topics that kept changing while they were
-    read. `details` is for the back-end that read the state.
+    Topics that do not exist are not in `topics`, partitions without a state not in `states`. `brokers` are those alive,
+    `fenced_brokers` those that are registered and not alive (None: unknown). `controller_epoch` counts elections of the
+    controller (-1: unknown). `topic_configs` and `broker_defaults` (the dynamic cluster-wide default, and what a broker
+    tells of its properties file) are empty unless they were read. `unsettled` names topics that kept changing while
+    they were read. With `may_hide_topics`, topics that may not be described are left out. `details` is for the back-end
+    that read the state.
     """
 
     cluster_id: str | None
@@ -154,6 +190,8 @@ class ClusterState:
     broker_defaults: Mapping[str, str] = field(default_factory=dict)
     unsettled: frozenset[str] = frozenset()
     details: object = None
+    fenced_brokers: Mapping[int, Broker] | None = None
+    may_hide_topics: bool = False
 
     def replicas(self, partition: TopicPartition) -> Replicas | None:
         """Return the ordered replicas of a partition, or None where topic or partition do not exist."""

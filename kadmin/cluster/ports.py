@@ -22,6 +22,9 @@ ANSWER_S = 2.0
 
 _API_VERSIONS = struct.pack(">ihhih6s", 16, 18, 0, 0, 6, b"kadmin")
 """An ApiVersions request, version 0; every Kafka server answers it, before any authentication."""
+_SASL_HANDSHAKE = struct.pack(">ihhih6sh", 18, 17, 0, 0, 6, b"kadmin", 0)
+"""A SaslHandshake request, version 0, for no mechanism: a listener with SASL answers that it has others."""
+_OTHER_MECHANISMS = 33
 _PRODUCE, _LEADER_AND_ISR, _BROKER_REGISTRATION = 0, 4, 62
 """Keys of requests that only some servers take: brokers, brokers in ZooKeeper mode, and controllers."""
 _TLS_RECORDS = (b"\x16\x03", b"\x15\x03")
@@ -37,6 +40,7 @@ class Listener(StrEnum):
     BROKER = "a Kafka broker"
     KRAFT_BROKER = "a Kafka broker in KRaft mode"
     KRAFT_CONTROLLER = "a KRaft controller"
+    SASL = "a Kafka server that asks for SASL"
     TLS = "a server that speaks TLS"
 
 
@@ -60,12 +64,10 @@ def listener_at(address: str, *, within_s: float = ANSWER_S) -> Listener | None:
     host, _, port = address.rpartition(":")
     server, give_up = (host.strip("[]"), int(port)), time.monotonic() + within_s
     try:
+        if kafka := _kafka(_ask(server, _API_VERSIONS, give_up)):
+            return Listener.SASL if _has_mechanisms(_ask(server, _SASL_HANDSHAKE, give_up)) else kafka
         # A server that speaks TLS awaits more than the four letters of the last question.
-        return (
-            _kafka(_ask(server, _API_VERSIONS, give_up))
-            or _tls(_ask(server, _client_hello(), give_up))
-            or _zookeeper(_ask(server, b"srvr", give_up))
-        )
+        return _tls(_ask(server, _client_hello(), give_up)) or _zookeeper(_ask(server, b"srvr", give_up))
     except (OSError, UnicodeError):
         return None
 
@@ -80,6 +82,12 @@ def _kafka(answer: bytes) -> Listener | None:
                 return Listener.BROKER if _LEADER_AND_ISR in keys else Listener.KRAFT_BROKER
             return Listener.KRAFT_CONTROLLER if _BROKER_REGISTRATION in keys else None
     return None
+
+
+def _has_mechanisms(answer: bytes) -> bool:
+    with suppress(struct.error):
+        return bool(struct.unpack_from(">iih", answer)[2] == _OTHER_MECHANISMS)
+    return False
 
 
 def _zookeeper(answer: bytes) -> Listener | None:

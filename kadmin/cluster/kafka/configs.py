@@ -1,18 +1,54 @@
-"""Settings that brokers run with (DescribeConfigs, Kafka 0.11 and later)."""
+"""Settings that brokers run with, and dynamic configs (DescribeConfigs, IncrementalAlterConfigs, Kafka 2.3).
+
+Entities are named as elsewhere: `topics/orders`, `brokers/1`, and DEFAULT_ENTITY for the cluster-wide default.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any
 
 from kafka.admin import ConfigResourceType
-from kafka.protocol.admin import DescribeConfigsRequest
+from kafka.protocol.admin import DescribeConfigsRequest, IncrementalAlterConfigsRequest
 
-from kadmin.cluster.kafka.connection import KafkaConnection, raise_for
+from kadmin.cluster.kafka.connection import KafkaConnection, Right, raise_for
+from kadmin.cluster.kafka.refusals import CHANGE_S, refusal, require_confirmed
+from kadmin.errors import NotCompletedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-_WHAT = "describe settings"
+    from kadmin.cluster.kafka.refusals import Refusal
+
+DEFAULT_ENTITY = "brokers/<default>"
+"""The dynamic default of all brokers."""
+MOST_VALUE_BYTES = 32_767
+"""The longest value of a config; a broker closes the connection at a longer one."""
+
+_DESCRIBE, _ALTER = "describe settings", "alter configs"
+_OWN_SOURCES = {1, 2}
+"""ConfigSource of DescribeConfigs: DYNAMIC_TOPIC_CONFIG and DYNAMIC_BROKER_CONFIG, an entity's own values."""
+_DEFAULT_SOURCE = 3
+_UNKNOWN_TOPIC = 3
+
+
+class ConfigOperation(IntEnum):
+    """What IncrementalAlterConfigs does to a value; APPEND and SUBTRACT are for lists, and repeat harmlessly."""
+
+    SET = 0
+    DELETE = 1
+    APPEND = 2
+    SUBTRACT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigEdit:
+    """One operation on one value; `value` is None for DELETE."""
+
+    operation: ConfigOperation
+    value: str | None = None
 
 
 def describe_settings(
@@ -23,14 +59,106 @@ def describe_settings(
     Raises UnreachableError when a broker does not answer, NotAuthorizedError without the right DESCRIBE_CONFIGS on the
     cluster, NotCompletedError for brokers before 0.11.
     """
-    described = {}
     with KafkaConnection(bootstrap) as connection:
-        for broker in brokers:
-            asked = DescribeConfigsRequest.DescribeConfigsResource(
-                resource_type=ConfigResourceType.BROKER, resource_name=str(broker), configuration_keys=list(names)
-            )
-            answer = connection.ask(_WHAT, DescribeConfigsRequest(resources=[asked]), broker_id=broker)
-            (result,) = answer.results
-            raise_for(result.error_code, result.error_message, bootstrap, _WHAT)
-            described[broker] = {each.name: each.value for each in result.configs if each.value is not None}
-    return described
+        return {broker: read_settings(connection, broker, names) for broker in brokers}
+
+
+def read_settings(connection: KafkaConnection, broker_id: int, names: Sequence[str]) -> dict[str, str]:
+    """Return settings that a broker runs with as `describe_settings` does; raises as `KafkaConnection.ask` does."""
+    asked = DescribeConfigsRequest.DescribeConfigsResource(
+        resource_type=ConfigResourceType.BROKER, resource_name=str(broker_id), configuration_keys=list(names)
+    )
+    answer = connection.ask(_DESCRIBE, DescribeConfigsRequest(resources=[asked]), broker_id=broker_id)
+    (result,) = answer.results
+    raise_for(result.error_code, result.error_message, connection.bootstrap, _DESCRIBE, Right("DescribeConfigs"))
+    return {each.name: each.value for each in result.configs if each.value is not None}
+
+
+def read_own_configs(
+    connection: KafkaConnection,
+    entities: Iterable[str],
+    *,
+    keys: Iterable[str] | None = None,
+    broker_id: int | None = None,
+) -> dict[str, dict[str, str]]:
+    """Return the dynamic configs that entities have of their own, without defaults; of topics that do not exist none.
+
+    `keys` limits the answer to some. A broker's own configs only that broker gives: `broker_id` asks it. What others
+    give is their copy of the metadata, which may lag. Raises as `KafkaConnection.ask` does.
+    """
+    wanted = None if keys is None else sorted(keys)
+    by_resource = {_resource(entity): entity for entity in entities}
+    resource = DescribeConfigsRequest.DescribeConfigsResource
+    asked = [resource(resource_type=kind, resource_name=name, configuration_keys=wanted) for kind, name in by_resource]
+    answer = connection.ask(_DESCRIBE, DescribeConfigsRequest(resources=asked), broker_id=broker_id)
+    found: dict[str, dict[str, str]] = {}
+    for result in answer.results:
+        entity = by_resource[result.resource_type, result.resource_name]
+        if result.error_code != _UNKNOWN_TOPIC:
+            raise_for(result.error_code, result.error_message, connection.bootstrap, _DESCRIBE, _right(entity))
+        found[entity] = _own(entity, result.configs)
+    return found
+
+
+def alter_configs(
+    connection: KafkaConnection,
+    edits: Mapping[str, Mapping[str, ConfigEdit]],
+    *,
+    broker_id: int | None = None,
+    send_by: float = math.inf,
+) -> dict[str, Refusal | None]:
+    """Change configs in one request; returns None for each entity that was changed.
+
+    The edits of one entity are applied together or not at all; entities are independent. A broker's own configs take
+    that broker, `broker_id`. Raises NotCompletedError for a value that is too long, and as `KafkaConnection.change`
+    does; what was not answered may still be applied.
+    """
+    for entity, keys in edits.items():
+        for key, edit in keys.items():
+            _require_short(entity, key, edit)
+    resource = IncrementalAlterConfigsRequest.AlterConfigsResource
+    by_resource = {_resource(entity): entity for entity in edits}
+    asked = [
+        resource(
+            resource_type=kind,
+            resource_name=name,
+            configs=[
+                resource.AlterableConfig(name=key, config_operation=int(edit.operation), value=edit.value)
+                for key, edit in edits[entity].items()
+            ],
+        )
+        for (kind, name), entity in by_resource.items()
+    ]
+    request = IncrementalAlterConfigsRequest(resources=asked, validate_only=False)
+    answer = connection.change(_ALTER, request, timeout_s=CHANGE_S, broker_id=broker_id, send_by=send_by)
+    require_confirmed([each.error_code for each in answer.responses], "changes of configs")
+    return {
+        by_resource[each.resource_type, each.resource_name]: refusal(each.error_code, each.error_message)
+        for each in answer.responses
+    }
+
+
+def _resource(entity: str) -> tuple[int, str]:
+    kind, _, name = entity.partition("/")
+    if kind == "topics":
+        return int(ConfigResourceType.TOPIC), name
+    return int(ConfigResourceType.BROKER), "" if entity == DEFAULT_ENTITY else name
+
+
+def _right(entity: str) -> Right:
+    kind, _, name = entity.partition("/")
+    return Right("DescribeConfigs", name if kind == "topics" else None)
+
+
+def _own(entity: str, configs: Iterable[Any]) -> dict[str, str]:
+    sources = {_DEFAULT_SOURCE} if entity == DEFAULT_ENTITY else _OWN_SOURCES
+    return {each.name: each.value for each in configs if each.config_source in sources and each.value is not None}
+
+
+def _require_short(entity: str, key: str, edit: ConfigEdit) -> None:
+    length = len((edit.value or "").encode())
+    if length > MOST_VALUE_BYTES:
+        raise NotCompletedError(
+            f"{key} of {entity} would have {length} bytes; brokers take at most {MOST_VALUE_BYTES}.",
+            next_command="use * for every replica of the topic",
+        )

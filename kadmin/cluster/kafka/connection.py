@@ -6,9 +6,12 @@ version of a request is negotiated with the broker; a field that an older broker
 
 from __future__ import annotations
 
+import math
+import shlex
 import time
 from contextlib import contextmanager, suppress
 from copy import copy
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import kafka
@@ -16,13 +19,14 @@ from kafka import errors
 from kafka.net.compat import KafkaNetClient
 from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
-from kafka.protocol.metadata import MetadataRequest
+from kafka.protocol.broker_version_data import BROKER_API_VERSIONS
+from kafka.protocol.metadata import FindCoordinatorResponse, MetadataRequest
 
 from kadmin.cluster.ports import ASK_AFTER_S, Listener, listeners_instead
 from kadmin.errors import NotAuthorizedError, NotCompletedError, UnknownOutcomeError, UnreachableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
 BOOTSTRAP_S = 5.0
 """How long to look for a first broker that answers."""
@@ -30,6 +34,9 @@ REQUEST_S = 10.0
 """How long an answer may take."""
 ATTEMPT_S = 5.0
 """How long one broker may be silent before a request that any broker can answer goes to another one."""
+
+LAST_REQUEST_S = 0.3
+"""How long the answer may take to a request that begins after the command's end: enough to release a lock."""
 
 CLIENT_SETTINGS: dict[str, Any] = {"request_timeout_ms": int(REQUEST_S * 1000), "reconnect_backoff_max_ms": 1_000}
 """Settings of every client of kafka-python."""
@@ -43,14 +50,20 @@ _NAMES = {-1: "UNKNOWN_SERVER_ERROR", 39: "INVALID_REPLICA_ASSIGNMENT"}
 """Kafka's names of error codes that kafka-python names differently."""
 
 
+class TooLateError(UnreachableError):
+    """A request was not sent, because its time had passed before it could be."""
+
+
 class KafkaConnection:
     """Connections to the brokers of one cluster, opened when a request needs them; close it, or use `with`.
 
-    Raises UnreachableError when no bootstrap broker answers, naming what listens there instead of one.
+    `until`, in monotonic seconds, ends every request: one that begins later has LAST_REQUEST_S. Raises UnreachableError
+    when no bootstrap broker answers, naming what listens there instead of one.
     """
 
-    def __init__(self, bootstrap: Sequence[str], *, bootstrap_s: float | None = None) -> None:
+    def __init__(self, bootstrap: Sequence[str], *, bootstrap_s: float | None = None, until: float = math.inf) -> None:
         self.bootstrap = tuple(bootstrap)
+        self._until = until
         settings = {"bootstrap_servers": list(bootstrap), **CLIENT_SETTINGS}
         self._net = NetworkSelector(**settings)
         self._manager = KafkaConnectionManager(self._net, receive_message_max_bytes=_MOST_BYTES, **settings)
@@ -73,6 +86,32 @@ class KafkaConnection:
         self._net.stop()
         self._net.close()
 
+    def any_broker(self, behind: Collection[int] = ()) -> int:
+        """Return the id of a broker, one with an open connection first, and one of `behind` last.
+
+        Raises UnreachableError where each failed a moment ago.
+        """
+        with translated(self.bootstrap, "list the brokers"):
+            found: int | None = self._manager.least_loaded_node()
+            if found is None:
+                raise errors.NodeNotReadyError("each broker that is known failed a moment ago")
+            if found not in behind:
+                return found
+            known = sorted(each.node_id for each in self._manager.cluster.brokers())
+            return next((each for each in known if each not in behind), found)
+
+    def add_node(self, node_id: int, host: str, port: int) -> None:
+        """Make a server that Metadata does not name, as a controller, one that requests can go to by its id."""
+        found = FindCoordinatorResponse(error_code=0, node_id=node_id, host=host, port=port)
+        self._manager.cluster.add_coordinator(found, "group", f"node {node_id}", synthesize_node_id=False)
+
+    @property
+    def broker_version(self) -> str:
+        """The version of Kafka that a broker has by the requests that it serves, `4.1`; `4.3 or later` for the last."""
+        found: tuple[int, ...] = self._manager.broker_version
+        text = ".".join(map(str, found[:2]))
+        return f"{text} or later" if found == max(BROKER_API_VERSIONS) else text
+
     def admin(self) -> Any:  # noqa: ANN401 - kafka-python ships no types
         """Return kafka-python's admin client on these connections; it ends with them."""
         client = KafkaNetClient(net=self._net, manager=self._manager)
@@ -93,7 +132,7 @@ class KafkaConnection:
 
     def send(self, what: str, request: Any, *, broker_id: int | None, timeout_s: float) -> Callable[[], Any]:  # noqa: ANN401 - as admin
         """Send a request as `ask` does, and return the call that waits for the answer and raises as `ask` does."""
-        answer = self._manager.call_soon(self._ask, request, broker_id, time.monotonic() + timeout_s)
+        answer = self._manager.call_soon(self._ask, request, broker_id, self._deadline(timeout_s))
 
         def wait() -> Any:  # noqa: ANN401 - as admin
             with translated(self.bootstrap, what):
@@ -107,7 +146,7 @@ class KafkaConnection:
         In KRaft mode Metadata names any broker as the controller, and that broker forwards the request. A broker that
         died or lost the controllership a moment ago may still be named: then the next one is asked.
         """
-        deadline = time.monotonic() + REQUEST_S
+        deadline = self._deadline(REQUEST_S)
         while True:
             try:
                 answer = self.ask(what, request, broker_id=self._controller_id(what), timeout_s=ATTEMPT_S)
@@ -119,19 +158,32 @@ class KafkaConnection:
                     return answer
             time.sleep(_PAUSE_S)
 
-    def change(self, what: str, request: Any, *, timeout_s: float, broker_id: int | None = None) -> Any:  # noqa: ANN401 - as admin
+    def change(
+        self,
+        what: str,
+        request: Any,  # noqa: ANN401 - as admin
+        *,
+        timeout_s: float,
+        broker_id: int | None = None,
+        send_by: float = math.inf,
+    ) -> Any:  # noqa: ANN401 - as admin
         """Send a request that changes the cluster, once, to one broker or to any, and return the answer.
 
-        Raises UnreachableError when it was not sent, UnknownOutcomeError when the answer is missing.
+        `send_by` is in seconds of `uptime_s`. Raises UnreachableError when the request was not sent, TooLateError when
+        that is because `send_by` had passed, and UnknownOutcomeError when the answer is missing.
         """
         with translated(self.bootstrap, what):
             try:
-                return self._manager.run(self._change, request, broker_id, time.monotonic() + timeout_s)
+                return self._manager.run(self._change, request, broker_id, self._deadline(timeout_s), send_by)
             except _UnansweredError as error:
                 raise UnknownOutcomeError(
                     f"The broker that was asked to {what} did not answer in time; the change may still be applied.",
                     cause=_reason(error.__cause__),
                 ) from error
+
+    def _deadline(self, timeout_s: float) -> float:
+        now = time.monotonic()
+        return min(now + timeout_s, max(self._until, now + LAST_REQUEST_S))
 
     def _connect_to_any(self, patience_s: float) -> None:
         """Bootstrap; what listens at the addresses is asked when that takes long, or fails."""
@@ -173,8 +225,10 @@ class KafkaConnection:
                 if broker_id is not None or time.monotonic() >= deadline:
                     raise
 
-    async def _change(self, request: Any, broker_id: int | None, deadline: float) -> Any:  # noqa: ANN401 - as admin
+    async def _change(self, request: Any, broker_id: int | None, deadline: float, send_by: float) -> Any:  # noqa: ANN401 - as admin
         connection = await self._connect(broker_id, deadline)
+        if uptime_s() >= send_by:
+            raise TooLateError("The request was not sent: what it was decided on is too old.")
         try:
             return await connection.send_request(request, request_timeout_ms=_milliseconds_until(deadline))
         except _LOST as error:
@@ -184,7 +238,9 @@ class KafkaConnection:
         """Return a connection on which a request leaves at once, and not at some later time.
 
         A broker that cannot be reached is not tried again for a moment, so that the next attempt goes to another one.
+        One that is not known joined the cluster since its brokers were listed: they are listed once more.
         """
+        listed_again = False
         while True:
             limit = _attempt(broker_id, deadline)
             node_id = self._manager.least_loaded_node() if broker_id is None else broker_id
@@ -194,12 +250,22 @@ class KafkaConnection:
             except errors.NodeNotReadyError:
                 if time.monotonic() >= deadline:
                     raise
+            except errors.UnknownBrokerIdError:
+                if listed_again:
+                    raise
+                listed_again = True
+                await self._manager.cluster.refresh_metadata(self._manager.least_loaded_node())
             except _LOST:
                 if broker_id is not None or time.monotonic() >= deadline:
                     raise
             else:
                 return connection
             await self._net.sleep(_PAUSE_S)
+
+
+def uptime_s() -> float:
+    """Return seconds that go on while the machine is suspended, as those of a monotonic clock do not."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 def _not_brokers(bootstrap: Sequence[str]) -> UnreachableError | None:
@@ -210,7 +276,7 @@ def _not_brokers(bootstrap: Sequence[str]) -> UnreachableError | None:
     return UnreachableError(
         f"No Kafka broker listens at {','.join(bootstrap)}.",
         cause="; ".join(f"{address} is {listener}" for address, listener in found.items()),
-        next_command="give the address of a broker's listener, one without TLS",
+        next_command="give the address of a broker's listener, one without TLS and SASL",
     )
 
 
@@ -221,7 +287,7 @@ def translated(bootstrap: Sequence[str], what: str) -> Iterator[None]:
     try:
         yield
     except errors.IncompatibleBrokerVersion as error:
-        raise NotCompletedError(
+        raise NotServedError(
             f"The brokers at {servers} are too old to {what}.",
             cause=str(error),
             next_command="settings need Kafka 0.11, sizes 1.1 (or a file: --sizes), reassignments 2.4",
@@ -238,16 +304,39 @@ def translated(bootstrap: Sequence[str], what: str) -> Iterator[None]:
         raise NotCompletedError(f"The brokers at {servers} did not {what}.", cause=_reason(error)) from error
 
 
-def raise_for(code: int, message: str | None, bootstrap: Sequence[str], what: str) -> None:
-    """Raise the error of an answer's code; 0 is none."""
-    if code:
-        with translated(bootstrap, what):
-            raise errors.for_code(code)(message or error_name(code))
+@dataclass(frozen=True, slots=True)
+class Right:
+    """The right that a request needs: an operation as ACLs name it, on a topic, or on the cluster without one."""
+
+    operation: str
+    topic: str | None = None
+
+
+def raise_for(code: int, message: str | None, bootstrap: Sequence[str], what: str, right: Right | None = None) -> None:
+    """Raise the error of an answer's code; 0 is none. `right` is the one that is missing where that is the error."""
+    if not code:
+        return
+    error = errors.for_code(code)(message or error_name(code))
+    if right is not None and isinstance(error, errors.AuthorizationError):
+        servers, on = ",".join(bootstrap), f"topic {right.topic}" if right.topic else "the cluster"
+        resource = f"--topic {shlex.quote(right.topic)}" if right.topic else "--cluster"
+        raise NotAuthorizedError(
+            f"The brokers at {servers} do not allow to {what}.",
+            cause=f"the right {right.operation} on {on} is missing",
+            next_command=f"kafka-acls --bootstrap-server {servers} --add --allow-principal User:NAME "
+            f"--operation {right.operation} {resource}",
+        )
+    with translated(bootstrap, what):
+        raise error
 
 
 def error_name(code: int) -> str:
     """Return Kafka's name of an error code, as NOT_CONTROLLER for 41."""
     return _NAMES.get(code) or getattr(errors.for_code(code), "message", None) or f"error {code}"
+
+
+class NotServedError(NotCompletedError):
+    """The brokers are of a version, or a mode, that does not serve a request."""
 
 
 class _UnansweredError(Exception):

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from kafka.protocol.admin import DescribeClusterRequest
 from kafka.protocol.metadata import MetadataRequest
 
-from kadmin.cluster.kafka.connection import raise_for
+from kadmin.cluster.kafka.connection import NotServedError, Right, raise_for
 from kadmin.cluster.model import TopicPartition
-from kadmin.errors import NotCompletedError
+from kadmin.errors import UnreachableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import Replicas
 
 _UNKNOWN_TOPIC = 3
+_WITH_FENCED = 2
+"""The first version of DescribeCluster that lists fenced brokers (Kafka 4.0)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +63,17 @@ class TopicMetadata:
 
 @dataclass(frozen=True, slots=True)
 class ClusterMetadata:
-    """A cluster as one broker sees it."""
+    """A cluster as one broker sees it.
+
+    `controller_id` is the controller of a cluster in ZooKeeper mode (-1: none), any broker in KRaft mode.
+    `fenced_known`: brokers that are registered and not alive are listed, too.
+    """
 
     cluster_id: str | None
+    controller_id: int
     brokers: Mapping[int, BrokerMetadata]
     topics: Mapping[str, TopicMetadata]
+    fenced_known: bool
 
     @property
     def partitions(self) -> Mapping[TopicPartition, PartitionMetadata]:
@@ -91,13 +99,28 @@ def read_metadata(
     found = {}
     for topic in answer.topics:
         if topic.error_code != _UNKNOWN_TOPIC:
-            raise_for(topic.error_code, topic.name, connection.bootstrap, what)
+            raise_for(topic.error_code, topic.name, connection.bootstrap, what, Right("Describe", topic.name))
             found[topic.name] = _topic(topic)
-    brokers = _fenced(connection, broker_id) | {
+    fenced = _fenced(connection, broker_id)
+    brokers = (fenced or {}) | {
         each.node_id: BrokerMetadata(each.node_id, each.rack, each.host, each.port, alive=True)
         for each in answer.brokers
     }
-    return ClusterMetadata(answer.cluster_id, dict(sorted(brokers.items())), dict(sorted(found.items())))
+    return ClusterMetadata(
+        answer.cluster_id,
+        answer.controller_id,
+        dict(sorted(brokers.items())),
+        dict(sorted(found.items())),
+        fenced_known=fenced is not None,
+    )
+
+
+def leader_of(connection: KafkaConnection, partition: TopicPartition) -> int:
+    """Return the broker that leads a partition; raises UnreachableError where there is none."""
+    found = read_metadata(connection, (partition.topic,)).partitions.get(partition)
+    if found is None or found.leader < 0:
+        raise UnreachableError(f"{partition} has no leader.", next_command="kadmin inspect partitions")
+    return found.leader
 
 
 def _topic(topic: Any) -> TopicMetadata:  # noqa: ANN401 - kafka-python ships no types
@@ -114,12 +137,15 @@ def _topic(topic: Any) -> TopicMetadata:  # noqa: ANN401 - kafka-python ships no
     return TopicMetadata(_base64(topic.topic_id), dict(sorted(partitions.items())))
 
 
-def _fenced(connection: KafkaConnection, broker_id: int | None) -> dict[int, BrokerMetadata]:
+def _fenced(connection: KafkaConnection, broker_id: int | None) -> dict[int, BrokerMetadata] | None:
+    """Return the brokers that are registered and not alive; None where brokers do not tell."""
     try:
         request = DescribeClusterRequest(include_fenced_brokers=True)
         answer = connection.ask("describe the cluster", request, broker_id=broker_id)
-    except NotCompletedError:
-        return {}  # before 2.8
+    except NotServedError:  # before 2.8
+        return None
+    if answer.API_VERSION < _WITH_FENCED:
+        return None
     raise_for(answer.error_code, answer.error_message, connection.bootstrap, "describe the cluster")
     return {
         each.broker_id: BrokerMetadata(each.broker_id, each.rack, each.host, each.port, alive=False)

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from kafka.protocol.admin import AlterPartitionReassignmentsRequest, ListPartitionReassignmentsRequest
 
-from kadmin.cluster.kafka.connection import REQUEST_S, error_name, raise_for
+from kadmin.cluster.kafka.connection import REQUEST_S, Right, raise_for
+from kadmin.cluster.kafka.refusals import CHANGE_S, refusal, require_confirmed
 from kadmin.cluster.model import TopicPartition
-from kadmin.errors import UnknownOutcomeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from kadmin.cluster.kafka.connection import KafkaConnection
+    from kadmin.cluster.kafka.refusals import Refusal
     from kadmin.cluster.model import Replicas
 
-CHANGE_S = 30.0
-"""How long the answer to a change may take: brokers forward it to a new controller for as long as an election takes."""
-_REQUEST_TIMED_OUT = 7
 NO_REASSIGNMENT_IN_PROGRESS = 85
 
 
@@ -31,15 +30,6 @@ class Reassignment:
     replicas: Replicas
     adding_replicas: Replicas
     removing_replicas: Replicas
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why a partition's change was refused: Kafka's error code, its name (INVALID_REPLICA_ASSIGNMENT), its message."""
-
-    code: int
-    name: str
-    message: str | None
 
 
 def list_reassignments(
@@ -56,7 +46,7 @@ def list_reassignments(
     answer = connection.ask_controller(
         what, ListPartitionReassignmentsRequest(timeout_ms=int(REQUEST_S * 1000), topics=asked)
     )
-    raise_for(answer.error_code, answer.error_message, connection.bootstrap, what)
+    raise_for(answer.error_code, answer.error_message, connection.bootstrap, what, Right("Describe"))
     return {
         TopicPartition(topic.name, each.partition_index): Reassignment(
             tuple(each.replicas), tuple(each.adding_replicas), tuple(each.removing_replicas)
@@ -67,7 +57,11 @@ def list_reassignments(
 
 
 def alter_reassignments(
-    connection: KafkaConnection, targets: Mapping[TopicPartition, Replicas | None], controller_id: int | None = None
+    connection: KafkaConnection,
+    targets: Mapping[TopicPartition, Replicas | None],
+    controller_id: int | None = None,
+    *,
+    send_by: float = math.inf,
 ) -> dict[TopicPartition, Refusal | None]:
     """Send a target for each partition, None to end its reassignment, in one request.
 
@@ -85,19 +79,11 @@ def alter_reassignments(
         ]
         asked.append(topic(name=name, partitions=partitions))
     request = AlterPartitionReassignmentsRequest(timeout_ms=int(CHANGE_S * 1000), topics=asked)
-    answer = connection.change(what, request, timeout_s=CHANGE_S, broker_id=controller_id)
-    if answer.error_code == _REQUEST_TIMED_OUT:
-        raise UnknownOutcomeError(
-            "The controller did not confirm the reassignments in time; they may still be applied.",
-            cause=answer.error_message,
-        )
-    raise_for(answer.error_code, answer.error_message, connection.bootstrap, what)
+    answer = connection.change(what, request, timeout_s=CHANGE_S, broker_id=controller_id, send_by=send_by)
+    require_confirmed([answer.error_code], "reassignments")
+    raise_for(answer.error_code, answer.error_message, connection.bootstrap, what, Right("Alter"))
     return {
-        TopicPartition(topic.name, each.partition_index): _refusal(each.error_code, each.error_message)
+        TopicPartition(topic.name, each.partition_index): refusal(each.error_code, each.error_message)
         for topic in answer.responses
         for each in topic.partitions
     }
-
-
-def _refusal(code: int, message: str | None) -> Refusal | None:
-    return Refusal(code, error_name(code), message) if code else None

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
+from kadmin.cluster.addresses import parse_server
 from kadmin.cluster.zookeeper.znodes.paths import require_path
 from kadmin.errors import InvalidInputError
 
-_LAST_PORT = 65_535
-_SERVER = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):(?P<port>[0-9]{1,5})")
+_USUAL = "ZooKeeper's usual one is {}:2181"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,25 +49,12 @@ def parse_connect_string(given: str) -> ConnectString:
 
 
 def _server(given: str, each: str) -> tuple[str, int]:
-    found = _SERVER.fullmatch(each)
-    if found is not None and 0 < int(found["port"]) <= _LAST_PORT:
-        return found["host"].strip("[]"), int(found["port"])
-    raise _invalid(given, _server_problem(each))
-
-
-def _server_problem(each: str) -> str:
     if not each:
-        return "a server is missing: between two commas, at an end, or before the chroot"
-    if each.count(":") > 1 and not each.startswith("["):
-        return "an IPv6 address needs brackets, as in [::1]:2181"
-    host, colon, port = each.rpartition(":")
-    if not colon or each.endswith("]"):
-        return f"{each!r} has no port; ZooKeeper's usual one is {each}:2181"
-    if not host:
-        return f"{each!r} has no host name"
-    if not (port.isascii() and port.isdigit() and 0 < int(port) <= _LAST_PORT):
-        return f"the port {port!r} is not a number from 1 to {_LAST_PORT}"
-    return f"{host!r} is not a host name or address"
+        raise _invalid(given, "a server is missing: between two commas, at an end, or before the chroot")
+    try:
+        return parse_server(each, _USUAL)
+    except ValueError as error:
+        raise _invalid(given, str(error)) from error
 
 
 def _chroot(given: str, path: str) -> str:

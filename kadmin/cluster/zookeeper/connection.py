@@ -30,7 +30,7 @@ LAST_CALL_S = 0.3
 _EVERY_SERVER_TAKES_BYTES = 64 * 1024
 _TOO_LARGE = "; it was {size:,} bytes, and a server with a smaller jute.maxbuffer cuts the connection at such a write"
 
-_IN_KRAFT = "use Kafka's own tools with --bootstrap-server: a cluster in KRaft mode has no ZooKeeper"
+_IN_KRAFT = "name its brokers in place of ZooKeeper: -b BROKERS; a cluster in KRaft mode has no ZooKeeper"
 _INSTEAD = {
     Listener.BROKER: "give -z what the brokers have as zookeeper.connect",
     Listener.KRAFT_BROKER: _IN_KRAFT,

@@ -78,7 +78,7 @@ def require_kafka_cluster(store: Store, *, tolerant: bool = False) -> None:
         raise NotZooKeeperModeError(
             f"The cluster at {store.connect_string} is migrating to KRaft, or has migrated.",
             cause="its controller is a KRaft controller, which reads none of the admin znodes",
-            next_command="use Kafka's own tools with --bootstrap-server",
+            next_command="name its brokers in place of ZooKeeper: -b BROKERS",
         )
 
 

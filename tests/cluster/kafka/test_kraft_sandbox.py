@@ -78,7 +78,7 @@ def test_a_stopped_broker_is_no_longer_alive_for_the_others(kraft: Sandbox, conn
     assert alive(connection) == [1, 2, 3, 4]
 
 
-def test_a_frozen_broker_answers_nothing_and_another_one_is_asked(kraft: Sandbox) -> None:
+def test_k04_a_frozen_broker_answers_nothing_and_another_one_is_asked(kraft: Sandbox) -> None:
     folder = kraft.spec.directory
     assert command("sandbox", "freeze", "3", "--dir", folder).status == 0
     try:
@@ -129,12 +129,12 @@ def test_a_server_in_kraft_mode_given_as_zookeeper_is_recognised(kraft: Sandbox,
         6,
         (
             f"error: No ZooKeeper server listens at 127.0.0.1:{number}.\n  cause: 127.0.0.1:{number} is {found}\n"
-            "  next:  use Kafka's own tools with --bootstrap-server: a cluster in KRaft mode has no ZooKeeper\n"
+            "  next:  name its brokers in place of ZooKeeper: -b BROKERS; a cluster in KRaft mode has no ZooKeeper\n"
         ),
     )
 
 
-def test_a_controller_given_as_broker_is_recognised(kraft: Sandbox) -> None:
+def test_k05_a_controller_given_as_broker_is_recognised(kraft: Sandbox) -> None:
     address = f"127.0.0.1:{kraft.controller_ports[101]}"
     with pytest.raises(UnreachableError, match=f"No Kafka broker listens at {address}") as caught:
         KafkaConnection([address])

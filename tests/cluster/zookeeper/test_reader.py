@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from kazoo.client import KazooClient
 from kazoo.security import make_acl
-from support.zookeeper.fault_proxy import GET_DATA, Action, Fault, Side
+from support.network.frame_proxy import Action, Fault, Side
+from support.zookeeper.fault_proxy import GET_DATA
 from support.zookeeper.recorded_znodes import CLUSTERS, OLD_CONSUMERS, recorded
 
 from kadmin.cluster.model import TopicPartition
@@ -22,7 +23,8 @@ from kadmin.errors import NotAuthorizedError, NotCompletedError, NotZooKeeperMod
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from support.zookeeper.fault_proxy import FaultProxy, Frame
+    from support.network.frame_proxy import Frame
+    from support.zookeeper.fault_proxy import FaultProxy
 
     from kadmin.cluster.zookeeper.model import Op
     from kadmin.sandbox import Sandbox
@@ -203,7 +205,7 @@ def test_f19_a_kraft_controller_is_refused(store: Store, epoch: int) -> None:
     write(store, SetData("/controller", json.dumps(value).encode(), -1))
     with pytest.raises(NotZooKeeperModeError, match="KRaft") as caught:
         require_kafka_cluster(store)
-    assert "--bootstrap-server" in (caught.value.next_command or "")
+    assert "-b BROKERS" in (caught.value.next_command or "")
 
 
 @pytest.mark.parametrize(("controller_id", "refused"), [(3000, True), (-1, False)])

@@ -7,17 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.live.waiting import wait_until
-from support.zookeeper.fault_proxy import (
-    EXISTS,
-    GET_DATA,
-    MULTI,
-    Action,
-    Fault,
-    reply_number,
-    reply_of,
-    request_number,
-    request_of,
-)
+from support.network.frame_proxy import Action, Fault, reply_number, reply_of, request_number, request_of
+from support.zookeeper.fault_proxy import EXISTS, GET_DATA, MULTI
 
 from kadmin.cluster.zookeeper.addresses import parse_connect_string
 from kadmin.cluster.zookeeper.model import Create, MultiResult
@@ -27,9 +18,7 @@ from kadmin.errors import UnknownOutcomeError, UnreachableError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from support.zookeeper.fault_proxy import (
-        FaultProxy,
-    )
+    from support.zookeeper.fault_proxy import FaultProxy
 
 pytestmark = pytest.mark.zookeeper
 

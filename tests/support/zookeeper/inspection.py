@@ -17,7 +17,7 @@ from kadmin.schema import validate_value
 
 if TYPE_CHECKING:
     from kadmin.cluster.zookeeper.store import Store
-    from kadmin.operations.zookeeper.inspect import Inspection
+    from kadmin.insight.tables.inspection import Inspection
 
 
 COMMANDS = [*([name] for name in TABLES), ["tree", "--depth", "9"], ["znode", "/brokers/ids/1"]]

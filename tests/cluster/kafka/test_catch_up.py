@@ -1,0 +1,40 @@
+"""What one reading of a cluster in KRaft mode shows is no older than the reading."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from support.live.kraft import make_topic
+
+from kadmin.cluster.kafka.catch_up import caught_up_broker
+from kadmin.cluster.kafka.quorum import describe_quorum
+from kadmin.cluster.kafka.reader import read_cluster
+from kadmin.cluster.kafka.reassignments import alter_reassignments
+from kadmin.cluster.model import TopicPartition
+
+if TYPE_CHECKING:
+    from kadmin.cluster.kafka.connection import KafkaConnection
+    from kadmin.sandbox import Sandbox
+
+pytestmark = pytest.mark.live
+
+CHANGES = 30
+
+
+def test_k17_a_reading_shows_what_was_changed_before_it(connection: KafkaConnection) -> None:
+    """A change of the order alone is done when it is answered; Metadata of any broker shows one in five too late."""
+    partition = TopicPartition(make_topic(connection, {0: (1, 2)}), 0)
+    for number in range(CHANGES):
+        order = (1, 2) if number % 2 else (2, 1)
+        assert alter_reassignments(connection, {partition: order}) == {partition: None}
+        assert read_cluster(connection, [partition.topic]).replicas(partition) == order
+
+
+def test_k04_a_frozen_broker_is_not_read(kraft: Sandbox, connection: KafkaConnection) -> None:
+    frozen = caught_up_broker(connection, describe_quorum(connection).high_watermark)
+    kraft.freeze(frozen)
+    try:
+        assert caught_up_broker(connection, describe_quorum(connection).high_watermark) != frozen
+    finally:
+        kraft.thaw(frozen)

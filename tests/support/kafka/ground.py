@@ -1,0 +1,203 @@
+"""A throttled reassignment of two waves in true processes, which are killed or stopped at any of their writes."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from support.documents.plans import document, reassignment
+from support.kafka.broker_proxy import BrokerProxy
+from support.kafka.processes import LEASE_S, KadminProcess
+from support.kafka.writes import points_of, sent_off_record
+from support.live.kraft import make_topic, wait_assigned
+from support.live.waiting import freeze, thaw, wait_until
+from support.network.frame_proxy import Action
+
+from kadmin.cluster.kafka.configs import read_own_configs
+from kadmin.cluster.kafka.connection import uptime_s
+from kadmin.cluster.kafka.reader import read_cluster
+from kadmin.cluster.model import TopicPartition
+from kadmin.operations.context import Clock
+from kadmin.operations.kafka.sending import SEND_BY_S
+from kadmin.operations.kafka.topic import TopicOperations
+from kadmin.operations.record.record import OperationState, StepKind
+from kadmin.plan.throttle import THROTTLE_KEYS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from support.cli.in_process import Answer
+    from support.kafka.writes import LastLook, WritePoint
+    from support.network.frame_proxy import Frame
+
+    from kadmin.cluster.kafka.connection import KafkaConnection
+    from kadmin.cluster.model import Replicas
+    from kadmin.operations.record.record import Listing, OperationRecord, Step
+    from kadmin.sandbox import Sandbox
+
+ORIGIN = (1, 2)
+TARGET = (3, 1)
+"""The old leader stays among the replicas: an election is needed."""
+WAVES = 2
+STOPPED_BY_S = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a cluster shows of one topic: replicas, throttles, and all that is on record about its operations."""
+
+    replicas: dict[TopicPartition, Replicas | None]
+    throttles: dict[str, dict[str, str]]
+    record: list[tuple[Listing, OperationRecord, tuple[Step, ...]]]
+
+
+class Ground:
+    """A topic of its own with its plan, and proxies that see every request of every run."""
+
+    def __init__(self, sandbox: Sandbox, connection: KafkaConnection, folder: Path) -> None:
+        self._sandbox = sandbox
+        self._connection = connection
+        self._frames: list[list[Frame]] = []
+        self._topic = make_topic(connection, dict.fromkeys(range(WAVES), ORIGIN))
+        self._before = self.seen()
+        plan = reassignment(
+            self._topic,
+            dict.fromkeys(range(WAVES), TARGET),
+            waves={"max_partitions": 1},
+            throttle={"rate": "10MB/s"},
+            elect="at_end",
+        )
+        self._apply = ("apply", document(folder / f"{self._topic}.json", plan), "--yes")
+
+    def points(self) -> list[WritePoint]:
+        """Every write of an undisturbed apply, before and after it is forwarded."""
+        clean = self._run(*self._apply)
+        assert clean.status == 0, clean.err
+        return points_of(self._frames[-1])
+
+    def kill(self, *points: WritePoint) -> list[str]:
+        """Kill an apply at the first point and each resume after it at the next, recover, and say what is wrong."""
+        self._run(*self._apply, kill=points[0])
+        for point in points[1:]:
+            self._run("resume", "--yes", kill=point)
+        found = [*self._recover(), *self._judge(OperationState.COMPLETED)]
+        return [f"killed {', then '.join(map(str, points))}: {each}" for each in found]
+
+    def take_over(self, point: WritePoint | LastLook, *successor: str) -> list[str]:
+        """Stop an apply at a point until another process has ended its operation, wake it, and say what is wrong."""
+        with self._stopped(point) as (zombie, proxy):
+            taken = self._run(*successor)
+            before, sent = self.seen(), len(proxy.frames)
+            thaw(zombie.pid)
+            woken = zombie.answer()
+        late = points_of(proxy.frames[sent:])
+        found = [
+            *([f"{successor}: {taken.err}"] if taken.status else ()),
+            *([f"the old runner ended with {woken.status}: {woken.err}"] if woken.status != _BUSY else ()),
+            *(f"the old runner sent {each}" for each in late if each.write.startswith(_REQUESTS)),
+            *self._judge(OperationState.COMPLETED if successor[0] == "resume" else OperationState.CANCELLED),
+            *([f"changed since the old runner woke: {before} {self.seen()}"] if self.seen() != before else ()),
+        ]
+        return [f"stopped {point}: {each}" for each in found]
+
+    def suspend(self, point: LastLook) -> list[str]:
+        """Stop an apply for longer than what it has read holds, wake it, and return its writes from there on."""
+        with self._stopped(point) as (sleeper, proxy):
+            sent, until = len(proxy.frames), uptime_s() + SEND_BY_S
+            wait_until(lambda: uptime_s() > until, STOPPED_BY_S)
+            thaw(sleeper.pid)
+            woken = sleeper.answer()
+        assert woken.status == 0, woken.err
+        assert list(self._judge(OperationState.COMPLETED)) == []
+        return [each.write for each in points_of(proxy.frames[sent:]) if not each.forwarded]
+
+    @contextmanager
+    def _stopped(self, point: WritePoint | LastLook) -> Iterator[tuple[KadminProcess, BrokerProxy]]:
+        with BrokerProxy(self._sandbox) as proxy:
+            process, stopped = KadminProcess(proxy.bootstrap, *self._apply), threading.Event()
+
+            def stop() -> None:
+                freeze(process.pid)
+                stopped.set()
+
+            proxy.faults.append(point.fault(Action.CALL, stop))
+            try:
+                wait_until(lambda: stopped.is_set() or process.ended, STOPPED_BY_S)
+                yield process, proxy
+            finally:
+                process.end()
+        self._frames.append(proxy.frames)
+
+    def seen(self) -> Seen:
+        """Read what counts."""
+        connection, operations = self._connection, TopicOperations(self._connection, Clock(), lambda _: None)
+        state = read_cluster(connection, [self._topic])
+        throttles = read_own_configs(connection, [f"topics/{self._topic}"], keys=THROTTLE_KEYS)
+        for broker_id in self._sandbox.broker_ports:
+            own = read_own_configs(connection, [f"brokers/{broker_id}"], keys=THROTTLE_KEYS, broker_id=broker_id)
+            throttles |= own
+        all_of_them = [(each, operations.record(each.operation_id)) for each in operations.listings()]
+        return Seen(
+            {each: state.replicas(each) for each in self._partitions},
+            throttles,
+            [
+                (each, record, operations.steps(each.operation_id))
+                for each, record in all_of_them
+                if not set(self._partitions).isdisjoint(record.origin)
+            ],
+        )
+
+    @property
+    def _partitions(self) -> list[TopicPartition]:
+        return [TopicPartition(self._topic, number) for number in range(WAVES)]
+
+    def _run(self, *arguments: str | Path, kill: WritePoint | None = None) -> Answer:
+        with BrokerProxy(self._sandbox) as proxy:
+            process = KadminProcess(proxy.bootstrap, *arguments)
+            if kill is not None:
+                proxy.faults.append(kill.fault(Action.CUT_BEFORE, process.kill))
+            answer = process.answer()
+        self._frames.append(proxy.frames)
+        return answer
+
+    def _recover(self) -> Iterator[str]:
+        """Resume; where nothing had been recorded yet, apply again, as kadmin itself says."""
+        resumed = self._run("resume", "--yes")
+        if resumed.status:
+            yield f"resume: {resumed.err}"
+        if not self.seen().record:
+            again = self._run(*self._apply, "--lock-timeout", str(10 * LEASE_S))
+            if again.status:
+                yield f"apply again: {again.err}"
+
+    def _judge(self, expected: OperationState) -> Iterator[str]:
+        seen, operations = self.seen(), TopicOperations(self._connection, Clock(), lambda _: None)
+        if expected is OperationState.COMPLETED:
+            wait_assigned(self._connection, dict.fromkeys(self._partitions, TARGET))
+            leaders = {each.leader for each in read_cluster(self._connection, [self._topic]).states.values()}
+            if leaders != {TARGET[0]}:
+                yield f"led by {leaders}"
+        elif not set(seen.replicas.values()) <= {ORIGIN, TARGET}:
+            yield f"replicas {seen.replicas}"
+        if seen.throttles != self._before.throttles:
+            yield f"throttles are not what they were: {seen.throttles}"
+        if (holder := operations.holder()) is not None or operations.unfinished():
+            yield f"the lock is held by {holder}; unfinished: {operations.unfinished()}"
+        if [each.status.state for each, _, _ in seen.record] != [expected]:
+            yield f"operations: {[str(each.status) for each, _, _ in seen.record]}"
+        if any(record.origin != dict.fromkeys(self._partitions, ORIGIN) for _, record, _ in seen.record):
+            yield "the original assignment is lost"
+        steps = [step for _, _, steps in seen.record for step in steps]
+        waves = [step.wave for step in steps if step.kind is StepKind.WAVE and step.wave is not None]
+        if waves != sorted(waves) or (expected is OperationState.COMPLETED and set(waves) != set(range(WAVES))):
+            yield f"steps on record of waves {waves}"
+        intents = [step.intent.targets for step in steps if step.intent is not None]
+        for frames in self._frames:
+            yield from sent_off_record(frames, intents)
+
+
+_BUSY = 5
+_REQUESTS = ("reassignments", "configs", "election")
