@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from kadmin.documents.check import examine
@@ -41,16 +42,16 @@ def _valid(data: bytes, source: str) -> Checked:
     checked = examine(data, source)
     errors = [problem for problem in checked.problems if problem.severity == "error"]
     if errors:
-        raise refusal_of(f"{source} is not valid", errors, next_command=f"kadmin validate {source}")
+        command = next((each.command for each in errors if each.command), f"kadmin validate {shlex.quote(source)}")
+        raise refusal_of(f"{source} is not valid", errors, next_command=command)
     return checked
 
 
 def refusal_of(what: str, errors: Sequence[Diagnostic], *, next_command: str | None = None) -> InvalidInputError:
     """Return one error that lists diagnostics with their places."""
-    listed = (
-        f"\n    {each.location}: {each.code} {each.message}" + (f" ({each.hint})" if each.hint else "")
-        for each in errors
-    )
+    hints = (f" ({each.hint})" if each.hint and not each.command else "" for each in errors)
+    texts = (f"{each.location}: {each.code} {each.message}" for each in errors)
+    listed = (f"\n    {text}{hint}" for text, hint in zip(texts, hints, strict=True))
     return InvalidInputError(
         f"{what}: {len(errors)} {'problem' if len(errors) == 1 else 'problems'}.",
         cause=name_some(listed, most=_MOST_LISTED).replace(", \n", "\n").lstrip(),

@@ -17,12 +17,15 @@ class ClusterFacts:
 
     `cluster_id` is that of the inventory that they come from. `sizes` are bytes per partition, `capacities` bytes per
     broker, `usable` the bytes that each broker that was asked can still write; `inbound` is what producers write to a
-    partition, in bytes per second. `consumers` maps a topic to the groups that use it. `deletion_enabled` and
+    partition, in bytes per second. `consumers` maps a topic to the groups that use it; `obscure_groups` are those whose
+    topics are not all known. `deletion_enabled` and
     `topics_create_themselves` are delete.topic.enable and auto.create.topics.enable of the brokers. `unavailable` says
-    what the brokers did not answer, and why; `disks_unavailable` says so of their disks.
+    what the brokers did not answer, and why; `disks_unavailable` says so of their disks, `hidden_topics` which topics
+    they hold and did not show.
     """
 
     consumers: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    obscure_groups: tuple[str, ...] = ()
     sizes: Mapping[TopicPartition, int] = field(default_factory=dict)
     inbound: Mapping[TopicPartition, float] = field(default_factory=dict)
     capacities: Mapping[int, int] = field(default_factory=dict)
@@ -31,4 +34,5 @@ class ClusterFacts:
     topics_create_themselves: bool | None = None
     unavailable: tuple[str, ...] = ()
     disks_unavailable: tuple[str, ...] = ()
+    hidden_topics: tuple[str, ...] = ()
     cluster_id: str | None = None

@@ -57,13 +57,25 @@ class Racks(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentFile:
+    """A file by its name, as the user typed it, and its bytes."""
+
+    name: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class PlanHeader:
-    """`metadata` of a document. `cluster_id` is checked against the live cluster when present."""
+    """`metadata` of a document. `cluster_id` is checked against the live cluster when present.
+
+    `file` is where a command read the document: refusals name its lines.
+    """
 
     name: str | None = None
     cluster_id: str | None = None
     description: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
+    file: DocumentFile | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,11 @@ LEADER_REPLICAS = "leader.replication.throttled.replicas"
 FOLLOWER_REPLICAS = "follower.replication.throttled.replicas"
 RATES = (LEADER_RATE, FOLLOWER_RATE)
 LISTS = (LEADER_REPLICAS, FOLLOWER_REPLICAS)
+MOST_LIST_BYTES = 32_767
+"""The longest list that brokers take through their API, some 5,000 entries; a longer one becomes WILDCARD.
+
+Brokers throttle no replica that is in sync (KIP-73), so that it slows down the same copies.
+"""
 THROTTLE_KEYS = frozenset({*RATES, *LISTS})
 WILDCARD = "*"
 """As a list: every replica of the topic."""
@@ -94,6 +99,11 @@ def throttled(targets: Iterable[PartitionTarget], rate: int) -> dict[str, dict[s
     return {**topics, **rates(brokers, rate)}
 
 
+def known(wanted: ConfigValues, found: ConfigValues, changes: ConfigChanges) -> dict[str, Mapping[str, str]]:
+    """Return what is wanted of entities whose configs could be read, or whose changes are on record."""
+    return {entity: values for entity, values in wanted.items() if entity in found or entity in changes}
+
+
 def rates(brokers: Iterable[int], rate: int) -> dict[str, dict[str, str]]:
     """Return both rates on each broker."""
     return {f"brokers/{broker}": dict.fromkeys(RATES, str(rate)) for broker in sorted(brokers)}
@@ -147,7 +157,7 @@ def to_set(changes: ConfigChanges, found: ConfigValues) -> Edits:
     for entity, key, change, now in _each(changes, found):
         if _same(key, now, change.ours):
             continue
-        if _same(key, now, change.previous) or now in change.earlier:
+        if _same(key, now, change.previous) or now in change.earlier or _is_emptied(key, change.ours, now):
             values.setdefault(entity, {})[key] = change.ours
         else:
             kept.append(ForeignValue(entity, key, now))
@@ -161,7 +171,7 @@ def to_undo(changes: ConfigChanges, found: ConfigValues) -> Edits:
     for entity, key, change, now in _each(changes, found):
         if _same(key, now, change.previous):
             continue
-        if _same(key, now, change.ours) or now in change.earlier:
+        if _same(key, now, change.ours) or now in change.earlier or _is_emptied(key, change.previous, now):
             values.setdefault(entity, {})[key] = change.previous
             continue
         kept.append(ForeignValue(entity, key, now))
@@ -186,28 +196,35 @@ def _each(changes: ConfigChanges, found: ConfigValues) -> Iterator[tuple[str, st
             yield entity, key, change, found.get(entity, {}).get(key)
 
 
-def _entries(value: str | None) -> list[str]:
+def entries(value: str | None) -> list[str]:
+    """Return the entries of a list of replicas, `partition:broker` or `*`, in order."""
     return [entry.strip() for entry in (value or "").split(",") if entry.strip()]
 
 
 def _joined(previous: str | None, wanted: str) -> str:
-    there = _entries(previous)
-    if WILDCARD in there or wanted == WILDCARD:
+    there = entries(previous)
+    joined = ",".join([*there, *(entry for entry in entries(wanted) if entry not in set(there))])
+    if WILDCARD in there or wanted == WILDCARD or len(joined) > MOST_LIST_BYTES:
         return WILDCARD
-    return ",".join([*there, *(entry for entry in _entries(wanted) if entry not in set(there))])
+    return joined
 
 
 def _same(key: str, value: str | None, other: str | None) -> bool:
     # Brokers read a list as a set; an absent key and an empty list are different, and are restored as they were.
     if value is None or other is None or key not in LISTS:
         return value == other
-    return set(_entries(value)) == set(_entries(other))
+    return set(entries(value)) == set(entries(other))
+
+
+def _is_emptied(key: str, wanted: str | None, now: str | None) -> bool:
+    # Through the brokers a list loses its entries first, and then its key where none is wanted.
+    return key in LISTS and wanted is None and now is not None and not entries(now)
 
 
 def _without_ours(change: ConfigChange, now: str | None) -> str | None:
-    ours = set(_entries(change.ours)) - set(_entries(change.previous)) - {WILDCARD}
-    left = [entry for entry in _entries(now) if entry not in ours]
-    if len(left) == len(_entries(now)):
+    ours = set(entries(change.ours)) - set(entries(change.previous)) - {WILDCARD}
+    left = [entry for entry in entries(now) if entry not in ours]
+    if len(left) == len(entries(now)):
         return now
     return ",".join(left) or None
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet
 
-from kadmin.errors import UsageError
+from kadmin.errors import UsageError, count
 from kadmin.inventory import read_inventory
 from kadmin.inventory.columns import BROKERS, CLUSTER, PARTITIONS
 from kadmin.inventory.model import SINGLE_CLUSTER
@@ -47,7 +47,7 @@ def propose(
     results = {}
     for number, name in enumerate(header.clusters, start=1):
         brokers, partitions = tables[name]
-        counts = f"{len(partitions):,} partitions on {len(brokers):,} brokers"
+        counts = f"{count(len(partitions), 'partition')} on {count(len(brokers), 'broker')}"
         on_stage(
             f"planning cluster {name} ({number} of {len(header.clusters)}): {counts}" if name else f"planning {counts}"
         )

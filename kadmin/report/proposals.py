@@ -38,7 +38,7 @@ def proposals_text(figures: Sequence[Mapping[str, Any]], explained: Mapping[str,
     """Describe the plans in `out` by their figures (schemas/answers/figures.schema.json, one object per cluster)."""
     lines = [_fleet(figures)]
     if len(figures) == 1:
-        lines = [table(("", "before", "after", "bound"), figure_rows(figures[0])), _work(figures[0])]
+        lines = [table(("", "before", "after", "bound"), figure_rows(figures[0])), *_work(figures[0])]
     for each in figures:
         where = f"{each['cluster']}: " if each["cluster"] else ""
         lines += [
@@ -70,13 +70,15 @@ def figure_rows(figures: Mapping[str, Any]) -> list[tuple[str, ...]]:
     ]
 
 
-def _work(figures: Mapping[str, Any]) -> str:
+def _work(figures: Mapping[str, Any]) -> list[str]:
+    reordered = figures["order_changes"]
     parts = [
         "proved optimal: no plan as even moves less" if figures["proved_optimal"] else "",
-        count(figures["order_changes"], "entry that only reorders", "entries that only reorder"),
+        count(reordered, "entry that only reorders", "entries that only reorder") if reordered else "",
         f"{figures['left_out']} left out by limits" if figures["left_out"] else "",
     ]
-    return ", ".join(part for part in parts if part)
+    found = ", ".join(part for part in parts if part)
+    return [found] if found else []
 
 
 def _fleet(figures: Sequence[Mapping[str, Any]]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -37,6 +38,22 @@ class Screen:
     def columns(self) -> int:
         """The columns of the terminal now."""
         return self.size()[0]
+
+    def wrapped(self, text: str) -> str:
+        """Return text with its lines broken between words at the width of the terminal; no terminal: as it is.
+
+        Rows of tables, whose columns are two spaces apart, and commands to copy, which follow two spaces, stay whole.
+        """
+        return "\n".join(map(self._wrapped_line, text.split("\n")))
+
+    def _wrapped_line(self, line: str) -> str:
+        if not self.live or len(line) < self.columns or "  " in line.strip():
+            return line
+        indent = " " * (len(line) - len(line.lstrip()) + 2)
+        lines = textwrap.wrap(
+            line, self.columns - 1, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        )
+        return "\n".join(lines)
 
     def painted(self, text: str, meaning: Meaning | None = None) -> str:
         """Return text in the colour of its meaning: by default of its first word, `error:` or `warning:`."""

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from kadmin.plan.throttle import RATES
-from kadmin.plan.units import format_rate
+from kadmin.plan.units import readable_rate
 from kadmin.report.text import table
 
 if TYPE_CHECKING:
@@ -93,5 +93,5 @@ def _value(key: str, value: str | None) -> str:
     if value is None:
         return "(none)"
     if key in RATES and value.isascii() and value.isdigit():
-        return format_rate(int(value))
+        return readable_rate(int(value))
     return value if len(value) <= _MOST_SHOWN else f"{value[:_MOST_SHOWN]}... (all of it with -o json)"

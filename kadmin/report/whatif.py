@@ -130,12 +130,18 @@ def loss_figures(loss: SingleLoss) -> tuple[int, ...]:
 
 def worst(losses: Mapping[int, SingleLoss]) -> int | None:
     """Return the broker with the worst loss: most offline, then unclean, then refusing, then leaders on one broker."""
+    return max(losses, key=lambda broker: _severity(losses[broker]), default=None)
 
-    def severity(broker: int) -> tuple[int, ...]:
-        loss = losses[broker]
-        return loss.offline, loss.lossy, loss.refusing, loss.most_leaders
 
-    return max(losses, key=severity, default=None)
+def standing_out(losses: Mapping[int, SingleLoss]) -> frozenset[int]:
+    """Return every broker with the worst loss; none where all losses are equally bad."""
+    most = max(map(_severity, losses.values()), default=())
+    found = frozenset(broker for broker, loss in losses.items() if _severity(loss) == most)
+    return found if len(found) < len(losses) else frozenset()
+
+
+def _severity(loss: SingleLoss) -> tuple[int, ...]:
+    return loss.offline, loss.lossy, loss.refusing, loss.most_leaders
 
 
 def _single_answer(loss: SingleLoss) -> dict[str, Any]:

@@ -369,6 +369,13 @@ def test_parse_lists_every_problem() -> None:
     assert raised.value.next_command == "kadmin validate plan.yaml"
 
 
+def test_a_file_of_kafka_s_tools_leads_to_convert() -> None:
+    with pytest.raises(InvalidInputError) as raised:
+        parse_document(b'{"version": 1, "partitions": [{"topic": "a", "partition": 0, "replicas": [1]}]}', "a b.json")
+    assert raised.value.next_command == "kadmin convert 'a b.json' --to plan --out plan.yaml"
+    assert "kadmin convert" not in (raised.value.cause or "")
+
+
 def test_warnings_do_not_stop_a_plan() -> None:
     source, data = BAD["b11-collision"]
     assert isinstance(parse_document(data, source), DeletionPlan)

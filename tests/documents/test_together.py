@@ -45,15 +45,15 @@ def told(*texts: str) -> list[tuple[str, str, str]]:
 def test_a_partition_in_two_plans_is_told_in_the_later_one() -> None:
     (found,) = together(moves("t-0", "t-1"), moves("t-2", "t-1"))
     assert (found.location.file, found.location.line, found.severity) == ("b.yaml", 2, "error")
-    assert (found.code, found.message) == (codes.PARTITION_IN_TWO_PLANS, "t-1 is reassigned by a.yaml too")
+    assert (found.code, found.message) == (codes.PARTITION_IN_TWO_PLANS, "t-1: reassigned by a.yaml, too")
     assert found.hint == "keep one of the two"
 
 
 def test_the_first_of_several_plans_is_named() -> None:
     found = told(moves("t-0"), moves("t-0"), moves("t-0"))
     assert [(file, message) for file, _, message in found] == [
-        ("b.yaml", "t-0 is reassigned by a.yaml too"),
-        ("c.yaml", "t-0 is reassigned by a.yaml too"),
+        ("b.yaml", "t-0: reassigned by a.yaml, too"),
+        ("c.yaml", "t-0: reassigned by a.yaml, too"),
     ]
 
 
@@ -112,4 +112,4 @@ def test_a_document_that_is_none_meets_nobody_and_hides_nobody() -> None:
 def test_the_other_s_name_is_shown_as_a_terminal_may_see_it() -> None:
     first, second = (examine(moves("t-0").encode(), name) for name in ("a\x1b.yaml", "b.yaml"))
     (found,) = check_together([first, second])
-    assert found.message == "t-0 is reassigned by a\ufffd.yaml too"
+    assert found.message == "t-0: reassigned by a\ufffd.yaml, too"

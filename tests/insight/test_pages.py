@@ -10,7 +10,7 @@ import pytest
 from kadmin.cli.inspect import TABLES as COMMANDS
 from kadmin.insight.diagnosis.zookeeper import admin_nodes
 from kadmin.insight.predict import consumers, disturbance
-from kadmin.insight.tables import partitions
+from kadmin.insight.tables import configs, kafka, partitions
 from kadmin.insight.tables.zookeeper import old_consumers
 from kadmin.insight.tables.zookeeper import znodes as facts
 
@@ -21,15 +21,18 @@ TABLES = {
         partitions.PARTITIONS,
         facts.CONTROLLER,
         admin_nodes.ENTRIES,
-        facts.CONFIGS,
+        configs.CONFIGS,
         old_consumers.CONSUMERS,
         facts.NOTIFICATIONS,
         facts.ACLS,
         facts.TREE,
+        kafka.QUORUM,
+        kafka.REASSIGNMENTS,
+        kafka.GROUPS,
     ],
     "consumers.md": [consumers.PREVIEW, consumers.COORDINATORS, disturbance.DISTURBANCES],
 }
-UPRIGHT = [facts.CLUSTER, facts.PRODUCER_IDS]
+UPRIGHT = [partitions.CLUSTER, facts.PRODUCER_IDS]
 _EXAMPLE = re.compile(r"(?:^    .*\n)+", re.MULTILINE)
 
 

@@ -14,10 +14,13 @@ from kadmin.plan.throttle import (
     LEADER_RATE,
     LEADER_REPLICAS,
     LISTS,
+    MOST_LIST_BYTES,
     RATES,
+    WILDCARD,
     ConfigChange,
     ForeignValue,
     holds_ours,
+    known,
     merge,
     revised,
     revision,
@@ -192,3 +195,29 @@ def test_a_rate_that_changes_while_it_is_set_is_undone_from_every_state_between(
         undone = to_undo(every, state)
         assert undone.kept == ()
         assert {e: v for e, v in written(state, undone).items() if v} == {e: v for e, v in found.items() if v}
+
+
+def test_a_list_that_is_too_long_for_brokers_becomes_the_wildcard_and_goes_back() -> None:
+    theirs, ours = "7:7", ",".join(f"{number}:1" for number in range(MOST_LIST_BYTES // 6))
+    wanted, found = {"topics/a": {LEADER_REPLICAS: ours}}, {"topics/a": {LEADER_REPLICAS: theirs}}
+    changes = merge(wanted, found)
+    assert changes == {"topics/a": {LEADER_REPLICAS: ConfigChange(theirs, WILDCARD)}}
+    assert to_undo(changes, {"topics/a": {LEADER_REPLICAS: WILDCARD}}).values == found
+
+
+@pytest.mark.parametrize(("previous", "back"), [(None, None), ("", "")])
+def test_a_list_that_lost_its_entries_goes_where_there_was_none_and_stays_where_it_was_empty(
+    previous: str | None, back: str | None
+) -> None:
+    changes = {"topics/a": {LEADER_REPLICAS: ConfigChange(previous, "0:1")}}
+    found = {"topics/a": {LEADER_REPLICAS: "0:1"}}
+    assert to_undo(changes, found).values == {"topics/a": {LEADER_REPLICAS: back}}
+    emptied = to_undo(changes, {"topics/a": {LEADER_REPLICAS: ""}})
+    assert emptied.kept == ()
+    assert emptied.values == ({"topics/a": {LEADER_REPLICAS: None}} if previous is None else {})
+
+
+def test_what_cannot_be_read_is_left_out_unless_it_is_on_record() -> None:
+    wanted = {"brokers/1": {LEADER_RATE: "5"}, "brokers/2": {LEADER_RATE: "5"}, "brokers/3": {LEADER_RATE: "5"}}
+    on_record = {"brokers/2": {LEADER_RATE: ConfigChange(None, "4")}}
+    assert list(known(wanted, {"brokers/1": {}}, on_record)) == ["brokers/1", "brokers/2"]

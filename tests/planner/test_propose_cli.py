@@ -15,12 +15,15 @@ import pyspark
 import pytest
 from family import SIZES, cluster, inventory
 from support.cli.in_process import command
+from support.cluster import states
 from support.live.waiting import wait_until
 
 from kadmin.documents import parse_document
-from kadmin.inventory import BrokerRow, ClusterInventory, Inventory, PartitionRow, write_inventory
+from kadmin.inventory import BrokerRow, ClusterInventory, Inventory, PartitionRow, inventory_of, write_inventory
 from kadmin.java import find_java
-from kadmin.plan.model import Elect, ReassignmentPlan, ThrottleBy, ThrottleSpec
+from kadmin.plan.model import Elect, PlanHeader, ReassignmentPlan, RebalanceRequest, ThrottleBy, ThrottleSpec
+from kadmin.planner import local
+from kadmin.planner.proposal import Options
 from kadmin.planner.spark_session import class_archive
 from kadmin.schema import validate_value
 
@@ -285,6 +288,23 @@ def test_a_terminal_is_reported_the_stages_and_left_as_it_was(folder: Path) -> N
         "",
     ]
     assert b"\x1b" not in told
+
+
+def test_stages_agree_with_their_nouns(folder: Path) -> None:
+    one = inventory_of(states.cluster({"a-0": (1,)}, brokers={1: None}), {}, "2026-01-01T00:00:00Z")
+    write_inventory(one, folder / "one", "csv")
+    stages: list[str] = []
+    local.propose(RebalanceRequest(PlanHeader()), folder / "one", Options(), stages.append)
+    assert stages[-1] == "planning 1 partition on 1 broker"
+
+
+def test_entries_that_only_reorder_are_counted_where_there_are_some(folder: Path) -> None:
+    one = inventory_of(states.cluster({"a-0": (1,)}, brokers={1: None}), {}, "2026-01-01T00:00:00Z")
+    write_inventory(one, folder / "one", "csv")
+    done = propose(folder, "-", "--inventory", "one", "--out", "plan.json", data=NOTHING)
+    assert done.returncode == 0
+    assert "proved optimal: no plan as even moves less\n" in done.stdout
+    assert "only reorder" not in done.stdout
 
 
 def test_partitions_in_flight_do_not_change_and_a_note_says_so(folder: Path) -> None:

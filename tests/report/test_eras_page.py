@@ -1,12 +1,35 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import pytest
+from support.eras.api_claims import KRAFT_CLAIMS, READING_CLAIMS
+from support.eras.claims import CLAIMS
 from support.eras.page import eras_page
 
-PAGE = Path(__file__).parents[2] / "docs" / "eras.md"
+if TYPE_CHECKING:
+    from support.eras.claims import Claim
+
+TESTS = Path(__file__).parents[1]
+PAGE = TESTS.parent / "docs" / "eras.md"
 
 
-def test_the_page_is_what_the_table_says() -> None:
+def test_the_page_is_what_the_tables_say() -> None:
     """Write it anew with: PYTHONPATH=tests python -m support.eras.page"""
     assert PAGE.read_text(encoding="utf-8") == eras_page()
+
+
+@pytest.mark.parametrize(
+    ("file", "claims"),
+    [
+        ("live/test_eras.py", CLAIMS),
+        ("kraft/test_eras_api.py", KRAFT_CLAIMS),
+        ("live/test_eras_reading.py", READING_CLAIMS),
+    ],
+    ids=["znodes", "kraft", "reading"],
+)
+def test_every_claim_has_its_test(file: str, claims: tuple[Claim, ...]) -> None:
+    tests = re.findall(r"\btest_(\w+)", (TESTS / file).read_text(encoding="utf-8"))
+    assert {each.name for each in claims} <= set(tests)

@@ -261,7 +261,7 @@ def test_the_page_of_a_hundred_brokers_is_small() -> None:
 @pytest.mark.parametrize(
     ("arguments", "status", "words"),
     [
-        (["report"], 64, "add -z CONNECT (or set KADMIN_ZOOKEEPER), or --inventory DIR"),
+        (["report"], 64, "add -z CONNECT (or set KADMIN_ZOOKEEPER), -b BROKERS"),
         (["report", "--inventory", "inv"], 64, "A snapshot needs a plan"),
         (["report", "op-1", "--figures", "f.json", "-z", "127.0.0.1:1"], 64, "--figures goes with a plan"),
         (["report", "plan.json", "-z", "127.0.0.1:1"], 64, "kadmin diff plan.json --html"),

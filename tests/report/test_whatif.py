@@ -10,7 +10,9 @@ from support.cli.in_process import command
 from support.cluster.states import CLUSTER_ID, cluster, tp
 from support.documents.plans import deletion, document, election, reassignment
 
+from kadmin.insight.predict.whatif import SingleLoss
 from kadmin.inventory import inventory_of, write_inventory
+from kadmin.report.whatif import standing_out
 from kadmin.schema import validate_value
 
 if TYPE_CHECKING:
@@ -84,6 +86,12 @@ def test_each_kind_of_plan_with_the_single_losses_before_and_after(inventory: Pa
     assert asked(inventory, "plan", document(tmp_path / "elect.json", election(all=True)))["leader_changes"] == []
     gone = asked(inventory, "plan", document(tmp_path / "gone.json", deletion("single")))
     assert [each["after"]["replicas"] for each in gone["brokers"]] == [2, 2, 0, 0]
+
+
+def test_equal_losses_stand_out_together_and_not_where_all_are_equal() -> None:
+    small, large = SingleLoss(0, 0, 0, 0, 1), SingleLoss(0, 0, 0, 0, 2)
+    assert standing_out({1: small, 2: large, 3: large}) == {2, 3}
+    assert standing_out({1: large, 2: large}) == standing_out({}) == frozenset()
 
 
 def test_a_plan_names_the_partitions_that_it_lets_refuse_acks_all(inventory: Path, tmp_path: Path) -> None:

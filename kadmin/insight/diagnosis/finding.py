@@ -33,6 +33,16 @@ class Trouble(StrEnum):
     MANY_NOTIFICATIONS = "many-notifications"
     WRONG_ACL = "wrong-acl"
     UNREADABLE_ZNODE = "unreadable-znode"
+    NO_QUORUM = "no-quorum"
+    LAGGING_CONTROLLER = "lagging-controller"
+    FENCED_BROKER = "fenced-broker"
+    UNREGISTERED_BROKER = "unregistered-broker"
+    STALLED_MOVE = "stalled-move"
+    FOREIGN_MOVE = "foreign-move"
+    LATE_MOVE = "late-move"
+    UNANSWERED_REQUEST = "unanswered-request"
+    UNSAFE_RECORD_TOPIC = "unsafe-record-topic"
+    HIDDEN_TOPICS = "hidden-topics"
 
 
 class Flaw(StrEnum):
@@ -71,11 +81,11 @@ class Flaw(StrEnum):
 class Finding(Diagnostic):
     """A trouble of a cluster; `apply` refuses to start on an error, not on a warning.
 
-    `znode` is the path concerned, `version` its version where a repair would replace it. `partitions` are those of
-    `topic` that are broken in a topic znode. `hint` is a command or an instruction.
+    `znode` is the path concerned, empty through brokers, and `version` its version where a repair would replace it.
+    `partitions` are those of `topic` that are broken in a topic znode. `hint` is a command or an instruction.
     """
 
-    znode: str
+    znode: str = ""
     evidence: tuple[str, ...] = ()
     partitions: tuple[int, ...] = ()
     version: int | None = None

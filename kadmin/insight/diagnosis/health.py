@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import NO_LEADER
 from kadmin.errors import name_some
+from kadmin.insight.diagnosis.quorum import has_majority, lagging
 from kadmin.plan.min_isr import min_insync_replicas
 
 if TYPE_CHECKING:
@@ -14,14 +15,23 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState, TopicPartition
 
+LAG_S = 60.0
+"""A controller that was last caught up so long ago keeps waves from starting."""
+
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Live brokers, partitions without a leader, and partitions whose ISR is below `min.insync.replicas`."""
+    """Live brokers, partitions without a leader, and partitions whose ISR is below `min.insync.replicas`.
+
+    In KRaft mode also the controllers that are more than LAG_S behind the active one, and whether fewer than a majority
+    follow it.
+    """
 
     brokers: frozenset[int]
     offline: frozenset[TopicPartition]
     under_min_isr: frozenset[TopicPartition]
+    lagging_controllers: frozenset[int] = frozenset()
+    without_majority: bool = False
 
 
 def health_of(state: ClusterState) -> Health:
@@ -33,7 +43,14 @@ def health_of(state: ClusterState) -> Health:
             offline.add(partition)
         elif len(found.isr) < limits[partition.topic]:
             short.add(partition)
-    return Health(frozenset(state.brokers), frozenset(offline), frozenset(short))
+    controller = state.controller
+    return Health(
+        frozenset(state.brokers),
+        frozenset(offline),
+        frozenset(short),
+        frozenset() if controller is None else frozenset(each.server_id for each in lagging(controller, LAG_S)),
+        controller is not None and not has_majority(controller),
+    )
 
 
 def new_trouble(before: Health, now: Health, repaired: Collection[TopicPartition]) -> tuple[str, ...]:
@@ -41,7 +58,12 @@ def new_trouble(before: Health, now: Health, repaired: Collection[TopicPartition
     missing = sorted(before.brokers - now.brokers)
     offline = sorted(now.offline - before.offline - set(repaired))
     short = sorted(now.under_min_isr - before.under_min_isr - before.offline - set(repaired))
+    late = sorted(now.lagging_controllers - before.lagging_controllers)
     found = []
+    if now.without_majority:
+        found.append("no majority of the controllers follows the active one")
+    elif late:
+        found.append(f"controllers more than {LAG_S:g} s behind the active one: {name_some(late)}")
     if missing:
         found.append(f"brokers missing: {name_some(missing)}")
     if offline:

@@ -96,7 +96,9 @@ def _reassigned(
     if placement.leader == NO_LEADER:
         return placement
     # Nothing is copied where the replicas stay the same: out-of-sync replicas stay out of sync.
-    in_sync = placement.isr if set(placement.replicas) == set(target.replicas) else target.replicas
-    copied = replace(placement, replicas=target.replicas, isr=tuple(broker for broker in in_sync if broker in alive))
+    same = set(placement.replicas) == set(target.replicas)
+    in_sync, elr = (placement.isr, placement.elr) if same else (target.replicas, ())
+    isr = tuple(broker for broker in in_sync if broker in alive)
+    copied = replace(placement, replicas=target.replicas, isr=isr, elr=elr)
     stays = placement.leader in target.replicas and not (elects and target.replicas[0] in copied.isr)
     return copied if stays else replace(copied, leader=next((b for b in target.replicas if b in copied.isr), NO_LEADER))

@@ -1,11 +1,13 @@
-"""Predicts what a loss of brokers would do, by the controller's own rule.
+"""Predicts what a loss of brokers would do, by the controller's own rule, in ZooKeeper mode and in KRaft mode.
 
 Goals: name each partition whose leader changes, that has no leader left, or that would refuse acks=all; and the load of
 the remaining brokers. Constraints: pure, and one pass over the partitions for the losses of every single broker.
 Algorithm: the next leader is the first live in-sync broker in the order of the assignment, not of the ISR. Without a
-live in-sync broker it is the first live one where unclean elections are allowed; otherwise the partition goes offline
-and keeps its ISR (Kafka: OfflinePartitionLeaderElectionStrategy; docs/eras.md).
+live in-sync broker it is the first live eligible one (ELR, KRaft mode of 4.0 and later), again in the order of the
+assignment; then the first live one where unclean elections are allowed. Otherwise the partition goes offline (Kafka:
+OfflinePartitionLeaderElectionStrategy and PartitionChangeBuilder.electAnyLeader; docs/eras.md).
 Example: replicas [4, 2, 3], ISR [4, 3, 2]: after the loss of 4, broker 2 leads.
+Example: replicas [1, 2, 3], ISR [1], ELR [2], 2 and 3 alive: after the loss of 1, broker 2 leads, and nothing is lost.
 """
 
 from __future__ import annotations
@@ -30,7 +32,10 @@ UNCLEAN_ELECTION = "unclean.leader.election.enable"
 
 @dataclass(frozen=True, slots=True)
 class PlacedPartition:
-    """One partition; `unclean`: an election may choose a replica that is not in sync."""
+    """One partition; `unclean`: an election may choose a replica that is not in sync.
+
+    `elr` are the replicas that may lead without a loss once the ISR is empty.
+    """
 
     partition: TopicPartition
     replicas: Replicas
@@ -39,6 +44,7 @@ class PlacedPartition:
     min_isr: int = 1
     unclean: bool = False
     size_bytes: int | None = None
+    elr: Replicas = ()
 
     @property
     def refuses(self) -> bool:
@@ -48,7 +54,7 @@ class PlacedPartition:
 
 @dataclass(frozen=True, slots=True)
 class LeaderChange:
-    """A partition and its leaders, NO_LEADER where it is offline; `lossy`: the new one was not in sync."""
+    """A partition and its leaders, NO_LEADER where it is offline; `lossy`: the new one may lack records."""
 
     partition: TopicPartition
     leader: int
@@ -114,7 +120,9 @@ def placements_of(
             known, size = state.states.get(partition), (sizes or {}).get(partition)
             if known is not None:
                 replicas = topic.replicas[partition.partition]
-                found.append(PlacedPartition(partition, replicas, known.leader, known.isr, limit, allowed, size))
+                found.append(
+                    PlacedPartition(partition, replicas, known.leader, known.isr, limit, allowed, size, known.elr)
+                )
     return tuple(found)
 
 
@@ -185,7 +193,7 @@ def single_losses(placements: Iterable[PlacedPartition], alive: Collection[int])
                 changes[broker] += 1
                 gained[broker][leader] += 1
                 offline[broker] += leader == NO_LEADER
-                lossy[broker] += leader != NO_LEADER and leader not in placement.isr
+                lossy[broker] += leader != NO_LEADER and leader not in (*placement.isr, *placement.elr)
             refusing[broker] += not refused and leader != NO_LEADER and len(isr) < placement.min_isr
     return {
         broker: SingleLoss(
@@ -209,7 +217,9 @@ def _outcome(placement: PlacedPartition, left: Collection[int]) -> tuple[int, Re
     for broker in placement.replicas:
         if broker in in_sync:
             return broker, in_sync
-    first = next((broker for broker in placement.replicas if broker in left), None) if placement.unclean else None
+    alive = [broker for broker in placement.replicas if broker in left]
+    eligible = [broker for broker in alive if broker in placement.elr]
+    first = next(iter(eligible or (alive if placement.unclean else ())), None)
     return (NO_LEADER, placement.isr) if first is None else (first, (first,))
 
 
@@ -221,7 +231,7 @@ def _alive(state: ClusterState) -> str:
 
 
 def _lossy(was: PlacedPartition, now: PlacedPartition) -> bool:
-    return now.leader != NO_LEADER and now.replicas == was.replicas and now.leader not in was.isr
+    return now.leader != NO_LEADER and now.replicas == was.replicas and now.leader not in (*was.isr, *was.elr)
 
 
 def _loads(placements: Sequence[PlacedPartition], alive: Collection[int]) -> dict[int, Load]:

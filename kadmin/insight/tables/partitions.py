@@ -61,6 +61,20 @@ TOPICS = (
     "topic_id",
     "format_version",
 )
+CLUSTER = (
+    "cluster_id",
+    "kafka_versions",
+    "controller",
+    "controller_epoch",
+    "brokers",
+    "topics",
+    "partitions",
+    *CONDITIONS,
+)
+FENCED = "fenced"
+"""The last column of brokers through their API: whether a broker is registered and not alive (None: unknown)."""
+ELIGIBLE = ("elr", "last_known_elr", "offline_replicas")
+"""The last columns of partitions through the brokers' API."""
 PARTITIONS = ("topic", "partition", "leader", "replicas", "isr", "min_isr", "condition", "leader_epoch")
 
 
@@ -81,8 +95,9 @@ def conditions_of(state: ClusterState) -> dict[TopicPartition, tuple[PartitionCo
     return found
 
 
-def broker_table(state: ClusterState, size_bytes: Mapping[int, int]) -> Table:
+def broker_table(state: ClusterState, size_bytes: Mapping[int, int], *, with_fenced: bool = False) -> Table:
     """Return every broker that is registered or holds a replica; `size_bytes` are the known sizes on disk by broker."""
+    fenced = state.fenced_brokers
     held = Counter(chain.from_iterable(state.assignment.values()))
     leaders = Counter(found.leader for found in state.states.values() if found.leader != NO_LEADER)
     out = Counter(
@@ -92,23 +107,26 @@ def broker_table(state: ClusterState, size_bytes: Mapping[int, int]) -> Table:
     )
     controller = None if state.controller is None else state.controller.broker_id
 
-    def row(broker_id: int, broker: Broker | None) -> tuple[Cell, ...]:
+    def row(broker_id: int) -> tuple[Cell, ...]:
+        alive = broker_id in state.brokers
+        broker = state.brokers.get(broker_id) or (fenced or {}).get(broker_id)
         return (
             broker_id,
-            broker is not None,
+            alive,
             broker_id == controller,
             None if broker is None else broker.rack,
-            () if broker is None else tuple(_endpoints(broker)),
+            tuple(_endpoints(broker)) if alive and broker is not None else (),
             held[broker_id],
             leaders[broker_id],
             out[broker_id],
             size_bytes.get(broker_id),
             broker.registration_version if isinstance(broker, BrokerNode) else None,
             None if broker is None else moment(broker.since_ms),
+            *((None if fenced is None and not alive else broker_id in (fenced or ()),) if with_fenced else ()),
         )
 
-    ids = sorted({*state.brokers, *held})
-    return Table.of("brokers", BROKERS, (row(broker_id, state.brokers.get(broker_id)) for broker_id in ids))
+    ids = sorted({*state.brokers, *(fenced or ()), *held})
+    return Table.of("brokers", (*BROKERS, FENCED) if with_fenced else BROKERS, (row(broker_id) for broker_id in ids))
 
 
 def topic_table(state: ClusterState) -> Table:
@@ -133,7 +151,7 @@ def topic_table(state: ClusterState) -> Table:
     return Table.of("topics", TOPICS, (row(state.topics[name]) for name in sorted(state.topics)))
 
 
-def partition_table(state: ClusterState) -> Table:
+def partition_table(state: ClusterState, *, with_eligible: bool = False) -> Table:
     """Return every partition, by topic and number."""
     limits = {name: min_insync_replicas(name, state) for name in state.topics}
     conditions: Mapping[TopicPartition, tuple[PartitionCondition, ...]] = conditions_of(state)
@@ -149,9 +167,27 @@ def partition_table(state: ClusterState) -> Table:
             limits[partition.topic],
             tuple(each.value for each in conditions[partition]),
             None if found is None else found.leader_epoch,
+            *((None if found is None else getattr(found, name) for name in ELIGIBLE) if with_eligible else ()),
         )
 
-    return Table.of("partitions", PARTITIONS, (row(partition) for partition in sorted(conditions)))
+    columns = (*PARTITIONS, *ELIGIBLE) if with_eligible else PARTITIONS
+    return Table.of("partitions", columns, (row(partition) for partition in sorted(conditions)))
+
+
+def cluster_table(state: ClusterState, kafka_versions: str) -> Table:
+    """Return the cluster in one row; `kafka_versions` are those that it may run, `2.4 to 2.6`."""
+    found = Counter(condition for each in conditions_of(state).values() for condition in each)
+    row = (
+        state.cluster_id,
+        kafka_versions,
+        None if state.controller is None else state.controller.broker_id,
+        state.controller_epoch if state.controller_epoch >= 0 else None,
+        len(state.brokers),
+        len(state.topics),
+        sum(len(topic.replicas) for topic in state.topics.values()),
+        *(found[condition] for condition in PartitionCondition),
+    )
+    return Table.of("cluster", CLUSTER, [row], upright=True)
 
 
 def _in_sync(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from kadmin.errors import name_some
 from kadmin.plan.model import DeletionPlan, ElectionPlan, Policy, ReassignmentPlan, RebalanceRequest, RecreationPlan
 from kadmin.plan.rules.deletion import check_deletion
 from kadmin.plan.rules.election import check_election, touched_by_election
@@ -14,7 +17,7 @@ from kadmin.plan.rules.request import check_request
 from kadmin.plan.rules.together import Named, Touched, check_beside
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from kadmin.diagnostics import Diagnostic
     from kadmin.plan.model import Document
@@ -39,9 +42,9 @@ def check(document: Document, world: World | None = None, policy: Policy | None 
     """Return what is wrong with a document, in the order in which an operator wants to read it.
 
     Wrong cluster, unknown names, busy, not allowed, stale, dead. Without a world the document alone is checked; without
-    a policy no policy's guards are.
+    a policy no policy's guards are. What is wrong with several partitions of a topic alike is one diagnostic.
     """
-    return tuple(_RULES[type(document)](document, world, policy))
+    return _grouped(_RULES[type(document)](document, world, policy))
 
 
 def check_side_by_side(documents: Sequence[tuple[str, Document]]) -> Iterator[tuple[Diagnostic, ...]]:
@@ -51,4 +54,30 @@ def check_side_by_side(documents: Sequence[tuple[str, Document]]) -> Iterator[tu
         for file, each in documents
     ]
     for index, each in enumerate(named):
-        yield tuple(check_beside(each, named[:index]))
+        yield _grouped(check_beside(each, named[:index]))
+
+
+def _grouped(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Join what is said of several partitions of a topic alike: `a-0, a-1: ...`, with the place of the first."""
+    groups: defaultdict[object, list[Diagnostic]] = defaultdict(list)
+    for each in found:
+        groups[_key(each)].append(each)
+    return tuple(map(_joined, groups.values()))
+
+
+def _key(diagnostic: Diagnostic) -> object:
+    said = _without_partition(diagnostic)
+    if diagnostic.partition is None or said == diagnostic.message:
+        return diagnostic
+    return diagnostic.code, diagnostic.partition.topic, said, diagnostic.hint
+
+
+def _joined(alike: Sequence[Diagnostic]) -> Diagnostic:
+    first, partitions = alike[0], dict.fromkeys(each.partition for each in alike)
+    if len(partitions) == 1:
+        return first
+    return replace(first, message=f"{name_some(partitions)}: {_without_partition(first)}")
+
+
+def _without_partition(diagnostic: Diagnostic) -> str:
+    return diagnostic.message.removeprefix(f"{diagnostic.partition}: ")

@@ -99,8 +99,12 @@ def _moving(plan: DeletionPlan, world: World) -> Iterator[Diagnostic]:
 
 def _in_use(plan: DeletionPlan, present: Iterable[str], facts: ClusterFacts) -> Iterator[Diagnostic]:
     for topic in () if plan.allow_active_consumers else present:
-        if groups := facts.consumers.get(topic):
-            message = f"consumer groups use {topic}: {name_some(map(escaped, groups))}"
+        used, groups = facts.consumers.get(topic, ()), facts.obscure_groups
+        if obscure := [group for group in groups if group not in used]:
+            message = f"groups whose topics are not known may use {topic}: {name_some(map(escaped, obscure))}"
+            yield Diagnostic(codes.ACTIVE_CONSUMERS, message, _waiver("active_consumers"), topic=topic)
+        if used:
+            message = f"consumer groups use {topic}: {name_some(map(escaped, used))}"
             yield Diagnostic(codes.ACTIVE_CONSUMERS, message, _waiver("active_consumers"), topic=topic)
 
 

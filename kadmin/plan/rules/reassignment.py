@@ -73,7 +73,7 @@ def _replicas_field(index: int) -> Field:
 def _no_ops(plan: ReassignmentPlan) -> Iterator[Diagnostic]:
     for index, target in enumerate(plan.reassignments):
         if target.current == target.replicas:
-            message = f"{target.partition}: target and current are both {list(target.replicas)}; it is skipped"
+            message = f"{target.partition}: target and current are both {list(target.replicas)}; skipped"
             field = _replicas_field(index)
             yield Diagnostic(codes.NO_OP, message, severity="warning", partition=target.partition, field=field)
 
@@ -183,7 +183,8 @@ def _stale(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]:
             continue
         if target.partition not in world.in_flight:
             lists = f"the plan was made on {list(target.current)}, the cluster has {list(now or ())}"
-            message, hint = f"{target.partition}: {lists}", "make the plan again from a new snapshot"
+            message = f"{target.partition}: {lists}"
+            hint = "kadmin snapshot -z ZK --out DIR, to make the plan again from it"
             yield Diagnostic(codes.STALE_CURRENT, message, hint, partition=target.partition)
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from kadmin.diagnostics import NOWHERE
 from kadmin.errors import InvalidInputError
 from kadmin.plan import codes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from kadmin.diagnostics import Diagnostic
     from kadmin.errors import KadminError
@@ -17,13 +19,15 @@ if TYPE_CHECKING:
 _MOST_NAMED = 5
 
 
-def refusals_of(found: Iterable[Diagnostic]) -> tuple[KadminError, ...]:
-    """Return one error per code that refuses, in the order of the diagnostics."""
+def refusals_of(
+    found: Iterable[Diagnostic], place: Callable[[Sequence[Diagnostic]], Sequence[Diagnostic]] = tuple
+) -> tuple[KadminError, ...]:
+    """Return one error per code that refuses, in the order of the diagnostics; `place` gives them their locations."""
     by_code: defaultdict[str, list[Diagnostic]] = defaultdict(list)
     for each in found:
         if refuses(each):
             by_code[each.code].append(each)
-    return tuple(refusal(listed) for listed in by_code.values())
+    return tuple(refusal(place(listed)) for listed in by_code.values())
 
 
 def refuses(diagnostic: Diagnostic) -> bool:
@@ -35,14 +39,29 @@ def refusal(found: Sequence[Diagnostic], *, of_request: bool = False) -> KadminE
     """Return the error for diagnostics of one code; `of_request` where the table has another one for requests."""
     code = codes.TABLE[found[0].code]
     kind = (code.of_request if of_request else None) or code.refusal or InvalidInputError
-    text = "; ".join(each.message for each in found[:_MOST_NAMED])
-    rest = len(found) - _MOST_NAMED
-    hint = next((each.hint for each in found if each.hint), None)
+    first, rest = found[0], len(found) - _MOST_NAMED
+    alike = len({each.hint for each in found}) == 1
+    shown = [_text(each) if alike else f"{_text(each)}{_advice(each)}" for each in found[:_MOST_NAMED]]
+    text = "; ".join([*shown, f"and {rest} more"] if rest > 0 else shown) + (_advice(first) if alike else "")
+    command = f"kadmin diff {shlex.quote(first.location.file)}" if _is_placed(first) else None
     return kind(
-        f"{text}; and {rest} more." if rest > 0 else f"{text}.",
-        cause=f"{found[0].code}: {code.meaning}",
-        next_command=hint,
+        f"{text}.",
+        cause=f"{first.code}: {code.meaning}",
+        next_command=first.command or command,
     )
+
+
+def _text(diagnostic: Diagnostic) -> str:
+    place = f"{diagnostic.location}: " if _is_placed(diagnostic) else ""
+    return f"{place}{diagnostic.message}"
+
+
+def _advice(diagnostic: Diagnostic) -> str:
+    return "" if diagnostic.hint is None or diagnostic.command else f" ({diagnostic.hint})"
+
+
+def _is_placed(diagnostic: Diagnostic) -> bool:
+    return diagnostic.location != NOWHERE
 
 
 def require(found: Iterable[Diagnostic]) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from kadmin.plan.model import PartitionTarget
 
-_HINT = "choose brokers with room, or free some first; what each holds: kadmin inspect brokers"
+_HINT = "kadmin inspect brokers, to choose brokers with room"
 
 
 def check_room(waves: Sequence[Sequence[PartitionTarget]], usable: Mapping[int, int | None]) -> Iterator[Diagnostic]:

@@ -48,7 +48,7 @@ def check_beside(document: Named, earlier: Sequence[Named]) -> Iterator[Diagnost
         used.update(dict.fromkeys(other.touched.used, other.file))
     for partition in dict.fromkeys(document.touched.reassigned):
         if partition in partitions:
-            message = f"{partition} is reassigned by {partitions[partition]} too"
+            message = f"{partition}: reassigned by {partitions[partition]}, too"
             yield Diagnostic(codes.PARTITION_IN_TWO_PLANS, message, "keep one of the two", partition=partition)
     yield from _elections(document, others)
     for topic in dict.fromkeys(document.touched.used):

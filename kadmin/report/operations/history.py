@@ -66,13 +66,7 @@ def moment_text(moment: Moment, found: Timeline) -> str:
         return _step_text(moment.span, found.waves)
     if moment.status is None or moment.turn is Turn.RESUMED:
         return one_line(f"{moment.turn.name.lower()} by {moment.by}")
-    message = one_line(moment.status.message)
-    if moment.turn is Turn.ASKED:
-        return message
-    state = moment.status.state.value
-    if message.startswith(state):
-        return message
-    return f"{state}: {message}" if message else state
+    return one_line(moment.status.message if moment.turn is Turn.ASKED else str(moment.status))
 
 
 def _step_text(span: Span, waves: int) -> str:
@@ -82,7 +76,8 @@ def _step_text(span: Span, waves: int) -> str:
     wave = UNKNOWN if step.wave is None else f"{step.wave + 1:,}"
     rate = UNKNOWN if step.throttle is None else readable_rate(step.throttle.rate)
     text = STEP_WORDS[step.kind].done.format(wave=wave, waves=f"{waves:,}", rate=rate)
-    return f"{text}; refused: {len(step.refused)}" if step.refused else text
+    refused = len(step.refused) + len(step.refused_topics)
+    return f"{text}; refused: {refused}" if refused else text
 
 
 def _replaced_text(replaced: Replaced) -> str:
@@ -131,7 +126,10 @@ def _step_answer(span: Span) -> dict[str, Any]:
         "partitions": [asdict(each) for each in step.partitions],
         "topics": list(step.topics),
         "throttle": None if step.throttle is None else step.throttle.rate,
-        "refused": [{**asdict(each), "reason": reason} for each, reason in sorted(step.refused.items())],
+        "refused": [
+            *({**asdict(each), "reason": reason} for each, reason in sorted(step.refused.items())),
+            *({"topic": each, "partition": None, "reason": why} for each, why in sorted(step.refused_topics.items())),
+        ],
         "replaced": None if step.replaced is None else {**asdict(step.replaced), "data": _decoded(step.replaced.data)},
     }
 

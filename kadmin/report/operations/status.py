@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.names import one_line
 from kadmin.operations.record.holder import is_run_by
+from kadmin.operations.record.record import OperationState
 from kadmin.plan.units import readable_rate
 from kadmin.report.kinds import words_of
 from kadmin.report.operations.progress_line import bytes_text, wave_text
@@ -24,7 +25,11 @@ if TYPE_CHECKING:
 def status_text(status: Status) -> str:
     """Show each unfinished operation, who runs it, and the commands that finish it."""
     lines = [line for each in status.operations for line in _unfinished(each, status.runner_of(each.listing))]
-    return "\n".join(lines) or "no operation is unfinished"
+    late = [
+        f"applied late, of a finished operation: {each}; to take it back: kadmin cancel --foreign"
+        for each in status.late
+    ]
+    return "\n".join([*(lines or ["no operation is unfinished"]), *late])
 
 
 def status_answer(status: Status) -> dict[str, Any]:
@@ -32,12 +37,16 @@ def status_answer(status: Status) -> dict[str, Any]:
     return {
         "operations": [_unfinished_answer(each) for each in status.operations],
         "lock": lock_answer(status.holder)["lock"],
+        "late_requests": [
+            {**asdict(each.partition), "target": each.target, "operation_id": each.operation_id, "step": each.step}
+            for each in status.late
+        ],
     }
 
 
 def ended_text(listing: Listing) -> str:
     """Say how an operation that was shown before ended."""
-    return f"operation {listing.operation_id} {listing.status.state}: {one_line(listing.status.message)}"
+    return f"operation {listing.operation_id} {one_line(str(listing.status))}"
 
 
 def history_text(listings: tuple[Listing, ...], holder: Holder | None) -> str:
@@ -112,7 +121,9 @@ def _unfinished(found: Unfinished, runner: Holder | None) -> Iterator[str]:
     if listing.status.message:
         yield f"  {one_line(listing.status.message)}"
     if found.throttle is not None:
-        yield f"  throttle: {readable_rate(found.throttle.rate)}"
+        # It is removed while an operation is paused.
+        when = " when it is resumed" if listing.status.state is OperationState.PAUSED else ""
+        yield f"  throttle: {readable_rate(found.throttle.rate)}{when}"
     if found.waits_for:
         yield f"  waits for: {one_line(found.waits_for)}"
     if runner is not None:

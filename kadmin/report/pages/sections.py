@@ -13,7 +13,7 @@ from kadmin.plan.waves import added, moved_bytes
 from kadmin.report.pages.even_share import amounts
 from kadmin.report.pages.page import Chart, Packed, PageCell, PageColumn, PageTable, Section, Tone, number, size
 from kadmin.report.text import about, replicas
-from kadmin.report.whatif import LOSS_FIGURES, loss_figures, worst
+from kadmin.report.whatif import LOSS_FIGURES, loss_figures, standing_out, worst
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -111,11 +111,11 @@ def losses(found: Forecast, times: tuple[str, str]) -> Section:
     columns = [PageColumn("Lose broker")]
     for name in LOSS_FIGURES:
         columns += [PageColumn(time, name) for time in (times if both else times[1:])]
-    heaviest = (worst(found.losses_before), worst(found.losses_after))
+    heaviest = (standing_out(found.losses_before), standing_out(found.losses_after))
     rows = []
     for broker, after in sorted(found.losses_after.items()):
         before = found.losses_before.get(broker) if both else None
-        badges = tuple(f"worst {time}" for time, which in zip(times, heaviest, strict=True) if which == broker)
+        badges = tuple(f"worst {time}" for time, which in zip(times, heaviest, strict=True) if broker in which)
         cells = [PageCell(str(broker), broker, badges=badges)]
         for was, now in zip(
             loss_figures(before) if before else [None] * len(LOSS_FIGURES), loss_figures(after), strict=True

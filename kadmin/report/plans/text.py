@@ -37,9 +37,10 @@ def diff_text(plan: Plan, examination: Examination) -> str:
         blocks.append(shortened(table([words_of(plan).targets(len(targets))], rows), len(targets)))
     if examination.lost_bytes is not None:
         blocks.append(f"{size_text(examination.lost_bytes)} would be destroyed, all replicas counted")
-    if examination.warnings:
-        shown = "\n\n".join(f"warning: {warning}" for warning in examination.warnings[:SHOWN_ROWS])
-        blocks.append(shortened(shown, len(examination.warnings)))
+    refused = [each.message for each in examination.refusals]
+    if warnings := [each for each in examination.warnings if not any(each in message for message in refused)]:
+        shown = "\n\n".join(f"warning: {warning}" for warning in warnings[:SHOWN_ROWS])
+        blocks.append(shortened(shown, len(warnings)))
     if examination.work is None and not examination.refusals:
         blocks.append("nothing to do")
     if refusals := examination.refusals:

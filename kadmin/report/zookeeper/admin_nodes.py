@@ -12,8 +12,8 @@ from kadmin.errors import count
 from kadmin.insight.diagnosis.zookeeper.admin_nodes import deletion_findings, read_node
 from kadmin.insight.diagnosis.zookeeper.admin_troubles import worst_effect
 from kadmin.insight.diagnosis.zookeeper.flaw_effects import Effect
+from kadmin.report.doctor import versions_answer
 from kadmin.report.text import SHOWN_ROWS, replicas, shortened, wrapped
-from kadmin.report.zookeeper.doctor import versions_answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -13,8 +13,9 @@ from kadmin.cluster.payloads import encode_election, encode_reassignment
 from kadmin.cluster.zookeeper.model import Acl
 from kadmin.cluster.zookeeper.znodes.admin import ADMIN, REASSIGN_PARTITIONS
 from kadmin.insight.diagnosis.finding import Trouble
+from kadmin.insight.diagnosis.operations import LockHeld, OpenOperation
 from kadmin.insight.diagnosis.zookeeper.diagnose import diagnose
-from kadmin.insight.diagnosis.zookeeper.evidence import AdminLook, LockHeld, OpenOperation
+from kadmin.insight.diagnosis.zookeeper.evidence import AdminLook
 from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
 
 WORLD = (Acl(31, "world", "anyone"),)
@@ -138,9 +139,9 @@ def test_lock_and_unfinished_operations() -> None:
     assert (held.code, held.znode, held.stops_apply) == (Trouble.LOCK_HELD, "/kadmin/lock", True)
     assert held.evidence == ("by me@here (pid 7)",)
     assert (unfinished.code, unfinished.znode) == (Trouble.UNFINISHED_OPERATION, "/kadmin/operations/op-1")
-    assert unfinished.hint == "kadmin status -z zk:2181"
+    assert unfinished.hint == "kadmin status"
     orphan = only(evidence(operations=(replace(ours, whole=False),)))
-    assert orphan.hint == "kadmin resume op-1 -z zk:2181"
+    assert orphan.hint == "kadmin resume op-1"
     assert "incomplete" in orphan.evidence[1]
 
 

@@ -52,6 +52,25 @@ def test_who_leads_next(
     assert (found.leader, found.isr) == expected
 
 
+@pytest.mark.parametrize(
+    ("isr", "elr", "lost", "expected", "lossy"),
+    [
+        ((1,), (3, 2), {1}, 2, 0),  # by the assignment's order, not that of the ELR
+        ((1,), (3,), {1}, 3, 0),  # one that is not eligible is passed over
+        ((1, 3), (2,), {1}, 3, 0),  # while one is in sync, eligible ones wait
+        ((1,), (3,), {1, 3}, 2, 1),  # unclean at last
+    ],
+)
+def test_who_leads_next_where_some_are_eligible(
+    isr: Replicas, elr: Replicas, lost: set[int], expected: int, lossy: int
+) -> None:
+    placement = PlacedPartition(tp("a-0"), (1, 2, 3), 1, isr, unclean=True, elr=elr)
+    (change,) = predict_loss([placement], ALIVE, lost).changes
+    assert (change.new_leader, change.lossy) == (expected, bool(lossy))
+    if len(lost) == 1:
+        assert single_losses([placement], ALIVE)[1].lossy == lossy
+
+
 def test_a_loss_with_everything_in_it() -> None:
     state = cluster(
         {"a-0": (1, 2), "a-1": (2, 1), "b-0": (1,), "c-0": (1, 3), "gone-0": (1, 2)},

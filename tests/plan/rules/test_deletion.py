@@ -146,7 +146,7 @@ def test_refusals_are_errors_of_their_exit_codes_in_the_order_to_be_heard() -> N
     kinds = [StalePlanError, InvalidInputError, InvalidInputError, InvalidInputError, BusyError, StalePlanError]
     assert [type(each) for each in refusals] == [*kinds, NotCompletedError]
     assert "billing, audit" in refusals[4].message
-    assert "spec.allow.active_consumers: true" in (refusals[4].next_command or "")
+    assert "spec.allow.active_consumers: true" in refusals[4].message
     assert len([each for each in found_in_order if each.severity == "warning"]) == 1
 
 
@@ -155,6 +155,18 @@ def test_a_refusal_names_a_few_of_many() -> None:
     (refusal,) = refusals_of(check(many, World(STATE, QUIET), Policy()))
     assert "the cluster has no topic gone-4" in refusal.message
     assert refusal.message.endswith("; and 3 more.")
+
+
+def test_the_hint_of_a_refusal_is_in_its_message_and_a_command_is_what_to_type_next() -> None:
+    (advised,) = refusals_of(check(plan("aa", "bb", allow_more_than=1)))
+    assert advised.message == "2 topics are to be deleted, more than 1 (set spec.allow.more_than: 2 if this is meant)."
+    assert advised.next_command is None
+    (shared,) = refusals_of([Diagnostic(codes.UNKNOWN_TOPIC, name, "look") for name in "ab"])
+    assert shared.message == "a; b (look)."
+    (apart,) = refusals_of([Diagnostic(codes.UNKNOWN_TOPIC, name, f"{name}?") for name in "ab"])
+    assert apart.message == "a (a?); b (b?)."
+    (typed,) = refusals_of([Diagnostic(codes.NO_ROOM, "no room", "kadmin inspect brokers, to choose")])
+    assert (typed.message, typed.next_command) == ("no room.", "kadmin inspect brokers, to choose")
 
 
 def test_what_could_not_be_asked_is_a_warning_on_one_line() -> None:
@@ -166,3 +178,11 @@ def test_what_could_not_be_asked_is_a_warning_on_one_line() -> None:
         (codes.GUARD_UNCHECKED, "warning"),
     ]
     assert all(each.message.isprintable() for each in found)
+
+
+def test_groups_whose_topics_are_not_known_count_as_users() -> None:
+    facts = replace(QUIET, obscure_groups=("billing",))
+    assert found(plan("a"), facts) == {codes.ACTIVE_CONSUMERS}
+    assert found(plan("a", allow_active_consumers=True), facts) == set()
+    (refused,) = check(plan("a"), World(STATE, facts), Policy())
+    assert refused.message == "groups whose topics are not known may use a: billing"

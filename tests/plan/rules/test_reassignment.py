@@ -93,6 +93,20 @@ def test_every_unknown_name_is_listed() -> None:
     assert found[2].hint == "its brokers are 1, 2, 3"
 
 
+def test_what_several_partitions_of_a_topic_have_alike_is_one_diagnostic() -> None:
+    missing = [PartitionTarget(TopicPartition("aab", number), (1, 2)) for number in range(7)]
+    found = unknown_names(_plan(*missing, PartitionTarget(A0, (1, 9)), PartitionTarget(B0, (1, 9))), [1, 2, 3])
+    assert [(each.code, each.partition, each.message) for each in found] == [
+        (
+            codes.UNKNOWN_TOPIC,
+            TopicPartition("aab", 0),
+            "aab-0, aab-1, aab-2, aab-3, aab-4 and 2 more: the cluster has no topic aab",
+        ),
+        (codes.UNKNOWN_BROKER, A0, f"{A0}: the cluster has no broker 9"),
+        (codes.UNKNOWN_BROKER, B0, f"{B0}: the cluster has no broker 9"),
+    ], "partitions of two topics stay apart"
+
+
 def test_ten_brokers_are_named_of_many() -> None:
     (found,) = unknown_names(_plan(PartitionTarget(A0, (99,))), range(12))
     assert found.hint == "its brokers are 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kadmin.cluster.zookeeper.model import Acl, Znode
+    from kadmin.insight.diagnosis.operations import OpenOperation
     from kadmin.insight.diagnosis.zookeeper.admin_nodes import Entry, NodeReading
-    from kadmin.insight.diagnosis.zookeeper.evidence import Evidence, OpenOperation
+    from kadmin.insight.diagnosis.zookeeper.evidence import Evidence
     from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
 
 _SUBJECTS = {REASSIGN_PARTITIONS: "reassignment", PREFERRED_REPLICA_ELECTION: "election"}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.zookeeper.znodes.admin import PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 from kadmin.cluster.zookeeper.znodes.controller import CONTROLLER, CONTROLLER_EPOCH
 from kadmin.insight.diagnosis.finding import Finding, Trouble
+from kadmin.insight.diagnosis.operations import operation_troubles
 from kadmin.insight.diagnosis.zookeeper.admin_troubles import admin_troubles
 from kadmin.insight.diagnosis.zookeeper.cluster_troubles import cluster_troubles
 from kadmin.insight.diagnosis.zookeeper.topic_troubles import topic_troubles
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
     from kadmin.insight.diagnosis.zookeeper.evidence import Evidence
 
-OPERATIONS = "operations"
 LAST_TO_FAIL_AGAIN = (0, 10)
 """Up to this version a broker that failed to become controller fails again until it is restarted."""
 _FAILS_AGAIN = "the cause is gone, but brokers of this version that failed on it fail again until they are restarted"
@@ -35,7 +35,7 @@ def diagnose(evidence: Evidence) -> tuple[Finding, ...]:
         *_controller(evidence, (*nodes, *topics), looping=looping),
         *nodes,
         *topics,
-        *_operations(evidence),
+        *operation_troubles(evidence.lock, evidence.operations, evidence.root),
         *cluster_troubles(evidence),
     )
 
@@ -88,30 +88,5 @@ def _controller(evidence: Evidence, others: tuple[Finding, ...], *, looping: boo
             evidence=(
                 f"{CONTROLLER} was absent in {len(evidence.samples)} looks a second apart; an election takes less",
                 f"live brokers: {', '.join(str(broker) for broker in sorted(evidence.state.brokers))}",
-            ),
-        )
-
-
-def _operations(evidence: Evidence) -> Iterator[Finding]:
-    if evidence.lock is not None:
-        yield Finding(
-            Trouble.LOCK_HELD,
-            f"The lock is held for operation {evidence.lock.operation_id}.",
-            f"kadmin status -z {evidence.zookeeper}",
-            znode=f"{evidence.root}/lock",
-            evidence=(f"by {evidence.lock.holder}",),
-        )
-    for operation in evidence.operations:
-        at_work = evidence.lock is not None and evidence.lock.operation_id == operation.operation_id
-        yield Finding(
-            Trouble.UNFINISHED_OPERATION,
-            f"Operation {operation.operation_id} ({operation.kind}) is not finished.",
-            f"kadmin status -z {evidence.zookeeper}"
-            if at_work
-            else f"kadmin resume {operation.operation_id} -z {evidence.zookeeper}",
-            znode=f"{evidence.root}/{OPERATIONS}/{operation.operation_id}",
-            evidence=(
-                operation.words,
-                *(() if operation.whole else ("its record is incomplete: nothing was published",)),
             ),
         )

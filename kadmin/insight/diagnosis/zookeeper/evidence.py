@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
+    from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.cluster.zookeeper.model import Acl, ControllerNode, Znode
+    from kadmin.insight.diagnosis.operations import LockHeld, OpenOperation
     from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
 
 STAYS_S = 5.0
@@ -41,30 +42,6 @@ class AdminLook:
     def node(self, path: str) -> Znode | None:
         """Return the reassignment or the election node by its path."""
         return next((node for node in (self.reassignment, self.election) if node and node.path == path), None)
-
-
-@dataclass(frozen=True, slots=True)
-class LockHeld:
-    """The lock: its operation, and its holder as text."""
-
-    operation_id: str
-    holder: str
-
-
-@dataclass(frozen=True, slots=True)
-class OpenOperation:
-    """An operation on record that is not finished; `words` says which user started it and when.
-
-    `lists` holds the replicas that it may publish per partition: the target, and the original for a cancel. `elects`:
-    it publishes elections. `whole` is False for an incomplete record.
-    """
-
-    operation_id: str
-    kind: str
-    words: str
-    lists: Mapping[TopicPartition, tuple[Replicas, ...]] = field(default_factory=dict)
-    elects: bool = False
-    whole: bool = True
 
 
 @dataclass(frozen=True, slots=True)

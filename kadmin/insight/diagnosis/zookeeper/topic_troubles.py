@@ -13,7 +13,8 @@ from kadmin.cluster.zookeeper.znodes.topics import TOPICS, topic_path
 from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError, decode_object
 from kadmin.errors import name_some
 from kadmin.insight.diagnosis.finding import Finding, Trouble
-from kadmin.insight.tables.zookeeper.znodes import HIDDEN, holds_secrets
+from kadmin.insight.tables.configs import HIDDEN
+from kadmin.insight.tables.zookeeper.znodes import holds_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,13 +12,11 @@ from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import escaped
 from kadmin.cluster.zookeeper.model import StateNode, details_of
 from kadmin.cluster.zookeeper.znodes.catalogue import decoder_of
-from kadmin.cluster.zookeeper.znodes.configs import CONFIG, desanitize
+from kadmin.cluster.zookeeper.znodes.configs import CONFIG
 from kadmin.cluster.zookeeper.znodes.security import DELEGATION_TOKENS
 from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError
-from kadmin.insight.tables.partitions import CONDITIONS, PartitionCondition, conditions_of
+from kadmin.insight.tables.configs import HIDDEN, SECRET
 from kadmin.insight.tables.table import Table, moment
-from kadmin.plan.progress import in_flight
-from kadmin.plan.throttle import THROTTLE_KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,18 +27,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.zookeeper.znodes.security import KafkaAcl
     from kadmin.insight.tables.table import Cell
 
-HIDDEN = "(hidden)"
 LAST_PRODUCER_ID = 2**63 - 1
-CLUSTER = (
-    "cluster_id",
-    "kafka_versions",
-    "controller",
-    "controller_epoch",
-    "brokers",
-    "topics",
-    "partitions",
-    *CONDITIONS,
-)
 CONTROLLER = (
     "epoch",
     "current",
@@ -53,7 +39,6 @@ CONTROLLER = (
     "first_write",
     "last_write",
 )
-CONFIGS = ("entity", "key", "value", "condition")
 NOTIFICATIONS = ("path", "kind", "subject", "since")
 PRODUCER_IDS = ("broker_id", "first_id", "last_id", "ids_left", "blocks_handed_out")
 ACLS = ("resource_type", "name", "pattern", "principal", "permission", "operation", "host")
@@ -74,7 +59,6 @@ ZNODE = (
     "decoded",
     "problem",
 )
-_SECRET = re.compile(r"(?i)scram-|password|secret|jaas|credential")
 _PERMISSIONS = ((1, "read"), (2, "write"), (4, "create"), (8, "delete"), (16, "admin"))
 
 
@@ -85,22 +69,6 @@ class Look:
     node: Znode
     acl: tuple[Acl, ...]
     children: int
-
-
-def cluster_table(state: ClusterState, kafka_versions: str) -> Table:
-    """Return the cluster in one row; `kafka_versions` are those that it may run, `2.4 to 2.6`."""
-    found = Counter(condition for each in conditions_of(state).values() for condition in each)
-    row = (
-        state.cluster_id,
-        kafka_versions,
-        None if state.controller is None else state.controller.broker_id,
-        state.controller_epoch,
-        len(state.brokers),
-        len(state.topics),
-        sum(len(topic.replicas) for topic in state.topics.values()),
-        *(found[condition] for condition in PartitionCondition),
-    )
-    return Table.of("cluster", CLUSTER, [row], upright=True)
 
 
 def controller_table(state: ClusterState) -> Table:
@@ -121,29 +89,6 @@ def controller_table(state: ClusterState) -> Table:
         return (epoch, *who, len(times), *(moment(each) for each in (min(times, default=0), max(times, default=0))))
 
     return Table.of("controller", CONTROLLER, (row(epoch) for epoch in sorted(epochs, reverse=True)))
-
-
-def config_table(configs: Mapping[str, Mapping[str, str]], state: ClusterState) -> Table:
-    """Return the dynamic configs of every entity, by `topics/orders`; credentials are hidden, leftovers are marked."""
-    quiet = not in_flight(state)
-
-    def conditions(entity: str, key: str) -> Iterable[str]:
-        kind, _, name = entity.partition("/")
-        if kind == "topics" and name not in state.topics:
-            yield "no-such-topic"
-        if kind == "brokers" and name.isdigit() and int(name) not in state.brokers:
-            yield "broker-not-alive"
-        if key in THROTTLE_KEYS:
-            yield "throttle"
-            if quiet:
-                yield "nothing-moving"
-
-    rows = (
-        (desanitize(entity), key, HIDDEN if _SECRET.search(key) else value, tuple(conditions(entity, key)))
-        for entity, values in sorted(configs.items())
-        for key, value in sorted(values.items())
-    )
-    return Table.of("configs", CONFIGS, rows)
 
 
 def notification_table(messages: Iterable[tuple[str, Znode]]) -> Table:
@@ -220,7 +165,7 @@ def decoded_of(node: Znode) -> tuple[str | None, str | None]:
     except MalformedZnodeError as error:
         return None, error.reason
     if isinstance(value, Mapping):
-        value = {key: HIDDEN if _SECRET.search(str(key)) else each for key, each in value.items()}
+        value = {key: HIDDEN if SECRET.search(str(key)) else each for key, each in value.items()}
     return json.dumps(_plain(value), ensure_ascii=False), None
 
 

@@ -6,34 +6,36 @@ from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.names import escaped
 from kadmin.errors import count
-from kadmin.insight.diagnosis.zookeeper.diagnose import unchecked
 from kadmin.report.text import wrapped
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kadmin.insight.diagnosis.finding import Finding
-    from kadmin.insight.diagnosis.zookeeper.evidence import Evidence
     from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
 
 _MOST = 2_000
 
 
-def doctor_text(evidence: Evidence, findings: tuple[Finding, ...]) -> str:
+def doctor_text(findings: tuple[Finding, ...], unchecked: Iterable[str]) -> str:
     """Show every finding with its evidence and remedy, then what could not be checked."""
     stopping = sum(found.stops_apply for found in findings)
     summary = f"{count(len(findings), 'finding')}: " if findings else "nothing found: "
     summary += f"{stopping} would stop an apply" if stopping else "nothing would stop an apply"
     blocks = [summary, *(_finding(number, found) for number, found in enumerate(findings, start=1))]
-    blocks += ["\n".join(wrapped(f"not checked: {each}")) for each in unchecked(evidence)]
+    blocks += ["\n".join(wrapped(f"not checked: {each}")) for each in unchecked]
     return "\n\n".join(blocks)
 
 
-def doctor_answer(evidence: Evidence, findings: tuple[Finding, ...]) -> dict[str, Any]:
-    """Answer `doctor`."""
+def doctor_answer(
+    findings: tuple[Finding, ...], unchecked: Iterable[str], versions: KafkaVersions | None
+) -> dict[str, Any]:
+    """Answer `doctor`; `versions` are those that znodes show."""
     return {
         "stops_apply": any(found.stops_apply for found in findings),
-        "kafka_versions": versions_answer(evidence.versions),
+        "kafka_versions": None if versions is None else versions_answer(versions),
         "findings": [_answer(found) for found in findings],
-        "not_checked": list(unchecked(evidence)),
+        "not_checked": list(unchecked),
     }
 
 
@@ -46,7 +48,7 @@ def _answer(found: Finding) -> dict[str, Any]:
     return {
         "trouble": found.code,
         "stops_apply": found.stops_apply,
-        "path": escaped(found.znode),
+        "path": escaped(found.znode) if found.znode else None,
         "message": escaped(found.message, _MOST),
         "evidence": [escaped(seen, _MOST) for seen in found.evidence],
         "remedy": found.hint,

@@ -1,0 +1,84 @@
+"""What `doctor` read through the brokers of a cluster in KRaft mode."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kadmin.cluster.model import ClusterState, Grant, Replicas, TopicPartition
+    from kadmin.insight.diagnosis.operations import LockHeld, OpenOperation
+
+STAYS_S = 5.0
+"""Seconds between two looks: what a server that starts, or a controller that is elected, shows meanwhile is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterLook:
+    """The cluster at one moment.
+
+    `controllers_silent` says how the controllers failed to answer, empty where they did: then the moves in flight, and
+    the quorum, are not known.
+    """
+
+    state: ClusterState
+    controllers_silent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordTopic:
+    """The topic of records: `problem` says which setting could lose records, and `mend` is the command against it.
+
+    `grants` are its ACLs, None where brokers check none or do not tell; `open_by_default`: brokers have a setting that
+    opens every topic without ACLs, with a value that they keep to themselves.
+    """
+
+    name: str
+    problem: str = ""
+    mend: str = ""
+    grants: tuple[Grant, ...] | None = None
+    open_by_default: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class UnansweredRequest:
+    """A request of an operation that got no answer, and what it asked for; a topic made again has another id."""
+
+    operation_id: str
+    finished: bool
+    sent_at: str
+    targets: Mapping[TopicPartition, Replicas | None]
+    topic_ids: Mapping[str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class KafkaEvidence:
+    """Everything that `diagnose` knows; findings on the state of servers and partitions must show in every look.
+
+    `bootstrap` are the addresses for Kafka's own tools.
+    `records_elsewhere` says what is not known where operations on record could not be looked at, else it is empty: then
+    no move in flight is foreign, and no throttle left over. `operations` are those unfinished, `past` those finished
+    that may have asked for a move which is in flight. `unanswered` are requests of the last hour. `throttles` holds
+    throttle settings by entity. `hidden_topics` are on disks and may not be described. `unused_copies` are bytes by
+    broker and partition. `unavailable` says what could not be read, and why.
+    """
+
+    looks: tuple[ClusterLook, ...]
+    bootstrap: str = "BROKERS"
+    lock: LockHeld | None = None
+    records_elsewhere: str = ""
+    operations: tuple[OpenOperation, ...] = ()
+    past: tuple[OpenOperation, ...] = ()
+    unanswered: tuple[UnansweredRequest, ...] = ()
+    throttles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    record_topic: RecordTopic | None = None
+    hidden_topics: tuple[str, ...] = ()
+    unused_copies: Mapping[int, Mapping[TopicPartition, int]] = field(default_factory=dict)
+    unavailable: tuple[str, ...] = ()
+
+    @property
+    def state(self) -> ClusterState:
+        """The last state that was read."""
+        return self.looks[-1].state

@@ -1,0 +1,65 @@
+"""Finds a held lock and unfinished operations, wherever they are on record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kadmin.insight.diagnosis.finding import Finding, Trouble
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kadmin.cluster.model import Replicas, TopicPartition
+
+OPERATIONS = "operations"
+
+
+@dataclass(frozen=True, slots=True)
+class LockHeld:
+    """The lock: its operation, and its holder as text."""
+
+    operation_id: str
+    holder: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpenOperation:
+    """An operation on record that is not finished; `words` says which user started it and when.
+
+    `lists` holds the replicas that it may publish per partition: the target, and the original for a cancel. `elects`:
+    it publishes elections. `whole` is False for an incomplete record.
+    """
+
+    operation_id: str
+    kind: str
+    words: str
+    lists: Mapping[TopicPartition, tuple[Replicas, ...]] = field(default_factory=dict)
+    elects: bool = False
+    whole: bool = True
+
+
+def operation_troubles(
+    lock: LockHeld | None, operations: tuple[OpenOperation, ...], root: str | None = None
+) -> Iterator[Finding]:
+    """Find a held lock and every unfinished operation; `root` is the parent of kadmin's znodes where it has some."""
+    if lock is not None:
+        yield Finding(
+            Trouble.LOCK_HELD,
+            f"The lock is held for operation {lock.operation_id}.",
+            "kadmin status",
+            znode="" if root is None else f"{root}/lock",
+            evidence=(f"by {lock.holder}",),
+        )
+    for operation in operations:
+        at_work = lock is not None and lock.operation_id == operation.operation_id
+        yield Finding(
+            Trouble.UNFINISHED_OPERATION,
+            f"Operation {operation.operation_id} ({operation.kind}) is not finished.",
+            "kadmin status" if at_work else f"kadmin resume {operation.operation_id}",
+            znode="" if root is None else f"{root}/{OPERATIONS}/{operation.operation_id}",
+            evidence=(
+                operation.words,
+                *(() if operation.whole else ("its record is incomplete: nothing was published",)),
+            ),
+        )

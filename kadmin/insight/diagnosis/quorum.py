@@ -1,0 +1,32 @@
+"""Judges the quorum of controllers (KRaft mode); clusters in ZooKeeper mode have no voters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kadmin.cluster.model import Controller, QuorumMember
+
+SILENT_S = 10.0
+"""A server that fetched no metadata for so long does not follow the active controller; servers fetch twice a second."""
+
+
+def follows(member: QuorumMember) -> bool:
+    """Whether a server fetches the metadata."""
+    return member.fetched_s_ago is not None and member.fetched_s_ago <= SILENT_S
+
+
+def has_majority(controller: Controller) -> bool:
+    """Whether a majority of the controllers follows the active one; without it nothing can be changed."""
+    following = sum(map(follows, controller.voters))
+    return not controller.voters or 2 * following > len(controller.voters)
+
+
+def lagging(controller: Controller, limit_s: float) -> tuple[QuorumMember, ...]:
+    """Return the controllers that were last caught up with the active one more than `limit_s` ago.
+
+    One that did not fetch since that one was elected has no such time, and is left out.
+    """
+    return tuple(
+        each for each in controller.voters if each.caught_up_s_ago is not None and each.caught_up_s_ago > limit_s
+    )

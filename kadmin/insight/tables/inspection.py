@@ -1,0 +1,25 @@
+"""What `inspect` found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kadmin.cluster.zookeeper.model import Unreadable
+    from kadmin.insight.tables.table import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """A table, the znodes that could not be read for it, and what brokers did not answer (None: not asked).
+
+    `more` are further values of the JSON answer.
+    """
+
+    table: Table
+    unreadable: tuple[Unreadable, ...] = ()
+    unavailable: tuple[str, ...] | None = None
+    more: Mapping[str, object] = field(default_factory=dict)

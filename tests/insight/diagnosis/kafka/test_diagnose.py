@@ -1,0 +1,248 @@
+"""Findings on clusters in KRaft mode, and what is no finding."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from support.cluster.states import cluster, moving, tp
+
+from kadmin.cluster.model import Broker, Controller, Grant, QuorumMember
+from kadmin.insight.diagnosis.finding import Trouble
+from kadmin.insight.diagnosis.kafka.diagnose import diagnose, unchecked
+from kadmin.insight.diagnosis.kafka.evidence import ClusterLook, KafkaEvidence, RecordTopic, UnansweredRequest
+from kadmin.insight.diagnosis.operations import LockHeld, OpenOperation
+
+if TYPE_CHECKING:
+    from kadmin.cluster.model import ClusterState, Replicas
+    from kadmin.insight.diagnosis.finding import Finding
+
+RECORD = RecordTopic("__kadmin")
+
+
+def following(*ids: int, fetched_s_ago: float | None = 0.2, caught_up_s_ago: float | None = 0.2) -> list[QuorumMember]:
+    return [QuorumMember(each, fetched_s_ago, caught_up_s_ago) for each in ids]
+
+
+def controller(*voters: QuorumMember, observers: tuple[int, ...] = (1, 2, 3, 4)) -> Controller:
+    found = voters or tuple(following(101, 102, 103))
+    return Controller(101, voters=found, observers=tuple(following(*observers)))
+
+
+def healthy(assignment: dict[str, Replicas] | None = None, **changes: Any) -> ClusterState:  # noqa: ANN401 - fields of the value
+    found = cluster({"foo-0": (1, 2), "foo-1": (2, 3)} if assignment is None else assignment)
+    return replace(found, **{"controller": controller(), "fenced_brokers": {}, **changes})
+
+
+def diagnosed(state: ClusterState, **changes: Any) -> tuple[Finding, ...]:  # noqa: ANN401 - fields of the value
+    return diagnose(KafkaEvidence((ClusterLook(state),), **changes))
+
+
+def only(state: ClusterState, **changes: Any) -> Finding:  # noqa: ANN401 - fields of the value
+    (finding,) = diagnosed(state, **changes)
+    return finding
+
+
+def without(state: ClusterState, *brokers: int, fenced: bool) -> ClusterState:
+    """Return the state with brokers that are not alive."""
+    alive = {number: each for number, each in state.brokers.items() if number not in brokers}
+    away = {number: Broker(number, None) for number in brokers} if fenced else {}
+    return replace(state, brokers=alive, fenced_brokers=away)
+
+
+def with_state(
+    state: ClusterState, name: str, isr: Replicas, *, elr: Replicas = (), last: Replicas = ()
+) -> ClusterState:
+    known = replace(state.states[tp(name)], leader=isr[0] if isr else -1, isr=isr, elr=elr, last_known_elr=last)
+    return replace(state, states={**state.states, tp(name): known})
+
+
+def test_a_healthy_cluster_has_no_finding_and_says_what_no_broker_tells() -> None:
+    assert diagnosed(healthy()) == ()
+    (stray,) = unchecked(KafkaEvidence((ClusterLook(healthy()),)))
+    assert "-stray" in stray
+    assert (
+        len(unchecked(KafkaEvidence((ClusterLook(healthy(fenced_brokers=None)),), unavailable=("throttles: no",)))) == 3
+    )
+
+
+def test_what_only_one_of_two_looks_shows_is_no_finding() -> None:
+    starting = without(healthy(), 4, fenced=True)
+    for looks in ((starting, healthy()), (healthy(), starting)):
+        assert diagnose(KafkaEvidence(tuple(map(ClusterLook, looks)))) == ()
+    (found,) = diagnose(KafkaEvidence((ClusterLook(starting), ClusterLook(starting))))
+    assert found.code is Trouble.FENCED_BROKER
+    stopping = without(healthy({"foo-0": (1, 4)}), 4, fenced=False)
+    stopped = replace(stopping, controller=controller(observers=(1, 2, 3)))
+    (gone,) = diagnose(KafkaEvidence((ClusterLook(stopping), ClusterLook(stopped))))
+    assert gone.code is Trouble.MISSING_BROKERS
+
+
+@pytest.mark.parametrize(
+    ("voters", "trouble"),
+    [
+        ((*following(101, 102), *following(103, fetched_s_ago=30.0, caught_up_s_ago=31.0)), Trouble.LAGGING_CONTROLLER),
+        ((*following(101, 102), *following(103, caught_up_s_ago=11.0)), Trouble.LAGGING_CONTROLLER),
+        (
+            (*following(101, 102), *following(103, fetched_s_ago=None, caught_up_s_ago=None)),
+            Trouble.LAGGING_CONTROLLER,
+        ),
+        ((*following(101), *following(102, 103, fetched_s_ago=30.0, caught_up_s_ago=31.0)), Trouble.NO_QUORUM),
+    ],
+)
+def test_controllers_that_do_not_follow(voters: tuple[QuorumMember, ...], trouble: Trouble) -> None:
+    found = only(healthy(controller=controller(*voters)))
+    assert (found.code, found.stops_apply) == (trouble, trouble is Trouble.NO_QUORUM)
+    assert found.evidence[0] == "the active controller is 101"
+    assert found.evidence[-1].startswith("controller 103 ")
+
+
+def test_controllers_that_do_not_answer() -> None:
+    silent = KafkaEvidence((ClusterLook(healthy(controller=None), "no answer"),))
+    (found,) = diagnose(silent)
+    assert (found.code, found.stops_apply, found.evidence[-1]) == (Trouble.NO_QUORUM, True, "no answer")
+    assert "moves in flight: no controller answers" in unchecked(silent)
+    lost_meanwhile = KafkaEvidence((ClusterLook(healthy()), *silent.looks))
+    assert [each.code for each in diagnose(lost_meanwhile)] == [Trouble.NO_QUORUM]
+
+
+def test_brokers_that_are_fenced_missing_or_not_registered() -> None:
+    fenced = only(without(healthy({"foo-0": (1, 4)}), 4, fenced=True))
+    assert (fenced.code, fenced.stops_apply) == (Trouble.FENCED_BROKER, False)
+    assert fenced.evidence == ("broker 4: its process runs, assigned replicas: 1",)
+    unregistered = only(without(healthy({"foo-0": (1, 4)}), 4, fenced=False))
+    assert unregistered.code is Trouble.UNREGISTERED_BROKER
+    gone = replace(without(healthy({"foo-0": (1, 4)}), 4, fenced=False), controller=controller(observers=(1, 2, 3)))
+    missing = only(gone)
+    assert missing.code is Trouble.MISSING_BROKERS
+    assert missing.evidence == ("broker 4: its process does not fetch the metadata, assigned replicas: 1",)
+    unheld = replace(gone, topics={}, states={})
+    assert diagnosed(unheld) == ()
+
+
+def test_before_4_0_a_live_server_that_does_not_serve_is_named_as_both() -> None:
+    found = only(replace(without(healthy(), 4, fenced=False), fenced_brokers=None))
+    assert found.code is Trouble.UNREGISTERED_BROKER
+    assert "fenced" in found.message
+
+
+def test_moves_of_nobody_of_the_past_and_of_an_unfinished_operation() -> None:
+    state = moving(healthy({"foo-0": (3, 4, 1, 2)}), "foo-0", adding=(3, 4), removing=(1, 2))
+    foreign = only(state)
+    assert (foreign.code, foreign.stops_apply) == (Trouble.FOREIGN_MOVE, True)
+    assert foreign.evidence == ("foo-0: to [3, 4], adding [3, 4], removing [1, 2]",)
+    ours = OpenOperation("op-1", "reassignment", "completed then", {tp("foo-0"): ((3, 4), (1, 2))})
+    late = only(state, past=(ours,))
+    assert (late.code, late.stops_apply, late.evidence[0]) == (Trouble.LATE_MOVE, True, "completed then")
+    assert "op-1" in late.message
+    other = replace(ours, lists={tp("foo-0"): ((3, 5), (1, 2))})
+    assert only(state, past=(other,)).code is Trouble.FOREIGN_MOVE
+    running = only(state, operations=(ours,), lock=None)
+    assert (running.code, running.hint) == (Trouble.UNFINISHED_OPERATION, "kadmin resume op-1")
+    held, status = diagnosed(state, operations=(ours,), lock=LockHeld("op-1", "me"))
+    assert (held.code, status.hint) == (Trouble.LOCK_HELD, "kadmin status")
+
+
+def test_moves_that_wait_for_a_broker() -> None:
+    state = moving(healthy({"foo-0": (3, 4, 1, 2)}), "foo-0", adding=(3, 4), removing=(1, 2))
+    ours = OpenOperation("op-1", "reassignment", "running", {tp("foo-0"): ((3, 4), (1, 2))})
+    _, stalled, _ = diagnosed(without(state, 4, fenced=True), operations=(ours,))
+    assert (stalled.code, stalled.evidence[0]) == (Trouble.STALLED_MOVE, "fenced: 4")
+    assert "kadmin cancel op-1 --now" in (stalled.hint or "")
+    gone = replace(without(state, 4, fenced=False), controller=controller(observers=(1, 2, 3)))
+    _, stalled, foreign = diagnosed(gone)
+    assert (stalled.evidence[0], foreign.code) == ("not registered: 4", Trouble.FOREIGN_MOVE)
+    assert "kadmin cancel --foreign" in (stalled.hint or "")
+
+
+def test_moves_are_not_foreign_nor_throttles_left_over_where_operations_on_record_were_not_looked_at() -> None:
+    state = moving(healthy({"foo-0": (3, 4, 1, 2)}), "foo-0", adding=(3, 4), removing=(1, 2))
+    assert diagnosed(state, records_elsewhere="whose moves") == ()
+    throttles = {"brokers/1": ("leader.replication.throttled.rate",)}
+    assert diagnosed(healthy(), records_elsewhere="whose moves", throttles=throttles) == ()
+    assert "whose moves" in unchecked(KafkaEvidence((ClusterLook(state),), records_elsewhere="whose moves"))
+    _, stalled = diagnosed(without(state, 4, fenced=True), records_elsewhere="whose moves")
+    assert (stalled.code, stalled.hint) == (Trouble.STALLED_MOVE, "start the brokers")
+
+
+def test_requests_that_got_no_answer() -> None:
+    state = healthy({"foo-0": (1, 2), "foo-1": (3, 4)})
+    targets = {tp("foo-0"): (3, 1), tp("foo-1"): (3, 4), tp("gone-0"): (1, 2)}
+    sent = UnansweredRequest("op-1", finished=True, sent_at="then", targets=targets, topic_ids={"foo": None})
+    found = only(state, unanswered=(sent,))
+    assert (found.code, found.stops_apply) == (Trouble.UNANSWERED_REQUEST, False)
+    assert found.evidence == ("sent at then", "foo-0: asked for [3, 1]")
+    assert (found.hint or "").startswith("kadmin doctor, again")
+    assert only(state, unanswered=(replace(sent, finished=False),)).hint == "kadmin resume op-1"
+    for harmless in ({tp("foo-0"): None}, {tp("foo-0"): (1, 2)}):
+        assert diagnosed(state, unanswered=(replace(sent, targets=harmless),)) == ()
+    assert diagnosed(state, unanswered=(replace(sent, topic_ids={"foo": "of the topic before"}),)) == ()
+
+
+def test_offline_partitions_name_who_has_to_come_back() -> None:
+    dead = without(healthy({"foo-0": (3, 4)}), 3, 4, fenced=True)
+    by_isr = diagnosed(with_state(dead, "foo-0", (), elr=(3,)))[1]
+    assert (by_isr.code, by_isr.stops_apply) == (Trouble.OFFLINE_PARTITIONS, False)
+    assert by_isr.hint == "start broker 3"
+    assert by_isr.evidence == ("foo-0: leader -1, ISR [], ELR [3], replicas [3, 4]",)
+    lost = diagnosed(with_state(dead, "foo-0", (), last=(4,)))[1]
+    assert (lost.hint or "").startswith("start broker 4; or give up what was not copied: kafka-leader-election.sh ")
+    assert lost.evidence[-1] == "no replica may lead without a loss: foo-0"
+
+
+def test_partitions_under_min_isr() -> None:
+    state = replace(with_state(healthy(), "foo-0", (1,)), topic_configs={"foo": {"min.insync.replicas": "2"}})
+    found = only(state)
+    assert (found.code, found.evidence) == (Trouble.UNDER_MIN_ISR, ("foo-0: leader 1, ISR [1], replicas [1, 2]",))
+    fenced, short = diagnosed(without(state, 2, fenced=True))
+    assert (fenced.code, short.hint) == (Trouble.FENCED_BROKER, "start broker 2")
+
+
+RECORDED = healthy(
+    {"__kadmin-0": (1, 2, 3), "__kadmin-1": (1, 2, 3)}, topic_configs={"__kadmin": {"min.insync.replicas": "2"}}
+)
+
+
+def test_the_topic_of_records() -> None:
+    assert diagnosed(RECORDED, record_topic=RECORD) == ()
+    assert diagnosed(healthy(), record_topic=RECORD) == (), "it is made by the first apply"
+    wrong = only(
+        RECORDED, record_topic=replace(RECORD, problem="its cleanup.policy is delete", mend="kafka-configs.sh")
+    )
+    assert (wrong.code, wrong.stops_apply) == (Trouble.UNSAFE_RECORD_TOPIC, True)
+    assert (wrong.evidence, wrong.hint) == (("its cleanup.policy is delete",), "kafka-configs.sh")
+    stopped, _ = diagnosed(with_state(RECORDED, "__kadmin-1", (1,)), record_topic=RECORD)
+    assert (stopped.code, stopped.stops_apply) == (Trouble.UNSAFE_RECORD_TOPIC, True)
+    assert stopped.evidence == ("__kadmin-1: leader 1, ISR [1], replicas [1, 2, 3]",)
+
+
+@pytest.mark.parametrize(
+    ("grants", "open_by_default", "found"),
+    [
+        (None, False, False),
+        ((), False, False),
+        ((), True, True),
+        ((Grant("User:kadmin", "WRITE", allows=True),), True, False),
+        ((Grant("User:*", "READ", allows=True),), False, False),
+        ((Grant("User:*", "WRITE", allows=True),), False, True),
+        ((Grant("User:*", "ALL", allows=True),), False, True),
+        ((Grant("User:*", "ALL", allows=True), Grant("User:*", "WRITE", allows=False)), False, False),
+    ],
+)
+def test_rights_on_the_topic_of_records(grants: tuple[Grant, ...] | None, open_by_default: bool, found: bool) -> None:  # noqa: FBT001
+    topic = replace(RECORD, grants=grants, open_by_default=open_by_default)
+    findings = diagnosed(RECORDED, record_topic=topic)
+    assert [each.stops_apply for each in findings] == ([False] if found else [])
+
+
+def test_hidden_topics_unused_copies_and_leftover_throttles() -> None:
+    hidden = only(healthy(), hidden_topics=("secret",))
+    assert (hidden.code, "--topic secret" in (hidden.hint or "")) == (Trouble.HIDDEN_TOPICS, True)
+    copies = only(healthy(), unused_copies={4: {tp("foo-0"): 2_000_000}})
+    assert copies.evidence == ("broker 4: foo-0 (2.00 MB)",)
+    throttles = {"brokers/<default>": ("leader.replication.throttled.rate",)}
+    left = only(healthy(), throttles=throttles)
+    assert left.evidence == ("brokers/<default>: leader.replication.throttled.rate",)
+    moves = moving(healthy({"foo-0": (3, 1)}), "foo-0", adding=(3,))
+    assert only(moves, throttles=throttles).code is Trouble.FOREIGN_MOVE

@@ -1,0 +1,49 @@
+"""What counts as trouble that is new since an operation began."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from support.cluster.states import cluster, tp
+
+from kadmin.cluster.model import Controller, QuorumMember
+from kadmin.insight.diagnosis.health import LAG_S, health_of, new_trouble
+
+HEALTHY = cluster({"foo-0": (1, 2), "foo-1": (2, 3)})
+NEVER = QuorumMember(103, None, None)
+
+
+def quorum(*seconds: float) -> tuple[QuorumMember, ...]:
+    """Return voters from 101 on that fetched and were caught up so many seconds ago."""
+    return tuple(QuorumMember(101 + place, each, each) for place, each in enumerate(seconds))
+
+
+@pytest.mark.parametrize(
+    ("voters", "trouble"),
+    [
+        ((), ()),
+        (quorum(0.0, 0.5, 0.5), ()),
+        (quorum(0.0, 0.5, LAG_S), ()),
+        (quorum(0.0, 0.5, LAG_S + 1), ("controllers more than 60 s behind the active one: 103",)),
+        (quorum(0.0, 30.0, 30.0), ("no majority of the controllers follows the active one",)),
+        ((*quorum(0.0, 0.5), NEVER), ()),
+        ((*quorum(0.0, 30.0), NEVER), ("no majority of the controllers follows the active one",)),
+    ],
+)
+def test_controllers_close_the_gate(voters: tuple[QuorumMember, ...], trouble: tuple[str, ...]) -> None:
+    before, now = health_of(HEALTHY), health_of(replace(HEALTHY, controller=Controller(101, voters=voters)))
+    assert new_trouble(before, now, ()) == trouble
+
+
+def test_a_controller_that_was_behind_before_is_no_news() -> None:
+    late = replace(HEALTHY, controller=Controller(101, voters=quorum(0.0, 0.5, LAG_S + 1)))
+    assert new_trouble(health_of(late), health_of(late), ()) == ()
+
+
+def test_brokers_and_partitions() -> None:
+    offline = replace(HEALTHY.states[tp("foo-0")], leader=-1, isr=())
+    alive = {number: each for number, each in HEALTHY.brokers.items() if number != 1}
+    now = health_of(replace(HEALTHY, brokers=alive, states={**HEALTHY.states, tp("foo-0"): offline}))
+    assert new_trouble(health_of(HEALTHY), now, ()) == ("brokers missing: 1", "partitions offline: foo-0")
+    assert new_trouble(health_of(HEALTHY), now, (tp("foo-0"),)) == ("brokers missing: 1",)
