@@ -63,6 +63,11 @@ class Diagnostic:
     location: Location = NOWHERE
 
     @property
+    def command(self) -> str | None:
+        """The hint, where that is a command of kadmin."""
+        return self.hint if self.hint is not None and self.hint.startswith("kadmin ") else None
+
+    @property
     def path(self) -> str:
         """The field as a JSON path: `$.spec.replication_factor["orders-*"]`."""
         return json_path(self.field)

@@ -119,5 +119,5 @@ def name_some(names: Iterable[object], *, most: int = 5) -> str:
 
 
 def count(number: int, noun: str, nouns: str | None = None) -> str:
-    """Write a number with its noun: `1 topic`, `2 topics`."""
-    return f"{number} {noun if number == 1 else nouns or noun + 's'}"
+    """Write a number with its noun: `1 topic`, `2,000 topics`."""
+    return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"

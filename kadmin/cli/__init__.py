@@ -78,7 +78,9 @@ def _fail(error: KadminError) -> int:
 
     screen = screen_of(sys.stderr)
     # Names of files may hold control characters.
-    lines = [screen.painted(escaped(line, len(line))) for each in error.lines() for line in each.split("\n")]
+    lines = [
+        screen.painted(screen.wrapped(escaped(line, len(line)))) for each in error.lines() for line in each.split("\n")
+    ]
     with suppress(OSError):  # where stderr is closed, there is still the exit code
         typer.echo("\n".join(lines), err=True)
     return error.exit_status if isinstance(error, StoppedError) else error.exit_code

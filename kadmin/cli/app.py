@@ -99,7 +99,7 @@ def _kadmin(
         bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Operations toolkit for Apache Kafka clusters whose metadata lives in ZooKeeper."""
+    """Operations toolkit for Apache Kafka clusters, in KRaft mode (-b) and in ZooKeeper mode (-z)."""
     del version
 
 

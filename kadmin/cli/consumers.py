@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.context import open_context
+from kadmin.cli.cluster import ClusterAddress, on_cluster
+from kadmin.cli.context import open_reading, open_zookeeper
 from kadmin.cli.inputs import read_plan
 from kadmin.cli.output import TableView
 from kadmin.errors import UsageError
@@ -17,8 +18,9 @@ consumers_app = typer.Typer(help="Preview consumer assignments; show groups a pl
 
 
 @consumers_app.command("preview")
+@on_cluster
 def preview(
-    zookeeper: options.ZooKeeper,
+    cluster: ClusterAddress,
     *,
     group: Annotated[
         str, typer.Option("--group", metavar="GROUP", help="A group whose members register in ZooKeeper.")
@@ -46,13 +48,13 @@ def preview(
     The change is more partitions, another number of members, or a member that leaves.
     """
     from kadmin.cluster.names import one_line
-    from kadmin.operations.zookeeper.inspect import Inspection
+    from kadmin.insight.tables.inspection import Inspection
     from kadmin.operations.zookeeper.old_consumers import Change
     from kadmin.operations.zookeeper.old_consumers import preview as look
 
     if not (add_partitions or members or lose):
         raise UsageError("No change is named.", next_command="add --add-partitions N, --members N or --lose MEMBER")
-    with open_context(zookeeper, timeout_s=timeout) as context:
+    with open_zookeeper(cluster, "kadmin consumers disturbed PLAN", timeout_s=timeout) as context:
         found = look(context, group, Change(add_partitions, members, lose), strategy)
     idle_threads = [one_line(thread) for thread in found.idle]
     more = {"changed": found.changed, "idle": idle_threads}
@@ -62,10 +64,11 @@ def preview(
 
 
 @consumers_app.command("coordinator")
+@on_cluster
 def coordinator(
     groups: Annotated[list[str], typer.Argument(metavar="GROUP", help="Groups, whether they exist or not.")],
     *,
-    zookeeper: options.ZooKeeper,
+    cluster: ClusterAddress,
     sort: options.Sort = None,
     filters: options.Filter = None,
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
@@ -75,19 +78,20 @@ def coordinator(
 
     It is the leader of the group's partition of __consumer_offsets.
     """
+    from kadmin.insight.tables.inspection import Inspection
     from kadmin.operations.reading.consumers import coordinators
-    from kadmin.operations.zookeeper.inspect import Inspection
 
-    with open_context(zookeeper, timeout_s=timeout) as context:
+    with open_reading(cluster, timeout_s=timeout) as context:
         found = coordinators(context, groups)
     TableView(sort or (), filters or (), output).show(Inspection(found, ()))
 
 
 @consumers_app.command("disturbed")
+@on_cluster
 def disturbed(
     file: options.PlanFile,
     *,
-    zookeeper: options.ZooKeeper,
+    cluster: ClusterAddress,
     sort: options.Sort = None,
     filters: options.Filter = None,
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
@@ -98,11 +102,11 @@ def disturbed(
     They read what it moves, or it changes a leader that they read from, or their coordinator.
     """
     from kadmin.errors import count
+    from kadmin.insight.tables.inspection import Inspection
     from kadmin.operations.reading.consumers import disturbances
-    from kadmin.operations.zookeeper.inspect import Inspection
 
     plan = read_plan(file)
-    with open_context(zookeeper, timeout_s=timeout) as context:
+    with open_reading(cluster, timeout_s=timeout) as context:
         table, unavailable = disturbances(context, plan)
     TableView(sort or (), filters or (), output).show(Inspection(table, (), unavailable))
     concerned = {row[:2] for row in table.rows}

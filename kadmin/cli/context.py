@@ -1,11 +1,9 @@
-"""Opens what a cluster command works with: the store, the clock with its signals, and the progress on stderr."""
+"""Opens what a cluster command works with: the cluster, the clock with its signals, and the progress on stderr."""
 
 from __future__ import annotations
 
 import math
 import os
-import re
-import shlex
 import signal
 import sys
 import time
@@ -21,33 +19,88 @@ from kadmin.errors import KadminError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
     from types import FrameType
 
-    from kadmin.operations.context import Clock
+    from kadmin.cli.cluster import ClusterAddress
+    from kadmin.operations.context import Clock, Context
+    from kadmin.operations.events import Tell
+    from kadmin.operations.kafka.context import KafkaContext
     from kadmin.operations.zookeeper.backend import ZooKeeperContext
 
 ROOT_VARIABLE = "KADMIN_ROOT"
+LEASE_VARIABLE = "KADMIN_LEASE"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _GRACE_S = 1.5
-_COMMAND = re.compile(r"\bkadmin (?=[a-z])(?:(?!, |; |: | \(|\)|$).)*")
-"""A command that a message names: it ends before a comma, a semicolon, a colon or a bracket."""
-_WITHOUT_CLUSTER = tuple(f"kadmin {name}" for name in ("validate", "convert", "schema", "sandbox", "propose rebalance"))
+_SHORTEST_LEASE_S, _LONGEST_LEASE_S = 2, 600
 
 
 @contextmanager
 def open_context(
-    zookeeper: str, *, timeout_s: float | None = None, story: options.OutputFormat = options.OutputFormat.HUMAN
-) -> Iterator[ZooKeeperContext]:
+    cluster: ClusterAddress,
+    *,
+    timeout_s: float | None = None,
+    story: options.OutputFormat = options.OutputFormat.HUMAN,
+) -> Iterator[Context]:
     """Connect to the cluster, and stop at a safe point when a signal comes.
 
     `timeout_s` bounds the whole command: calls and waits end by then, each with its own error; the clean-up has
-    _GRACE_S more, after which an alarm ends it. The environment variable KADMIN_ROOT is the znode below which kadmin
-    keeps its own, for clusters whose ACLs forbid the default. `story` is the format of the progress on stderr.
+    _GRACE_S more, after which an alarm ends it. `story` is the format of the progress on stderr.
     """
-    from kadmin.cluster.zookeeper.store import Store
+    with _running(cluster, timeout_s, story) as (clock, tell), _opened(cluster, clock, tell, reads=False) as context:
+        yield context
+
+
+@contextmanager
+def open_reading(
+    cluster: ClusterAddress,
+    *,
+    timeout_s: float | None = None,
+    story: options.OutputFormat = options.OutputFormat.HUMAN,
+) -> Iterator[KafkaContext | ZooKeeperContext]:
+    """Connect as `open_context` does for a command that takes no lock and needs no record.
+
+    Through their brokers, clusters in ZooKeeper mode are opened, too.
+    """
+    with _running(cluster, timeout_s, story) as (clock, tell), _opened(cluster, clock, tell, reads=True) as context:
+        yield context
+
+
+@contextmanager
+def open_zookeeper(
+    cluster: ClusterAddress,
+    instead: str,
+    *,
+    timeout_s: float | None = None,
+    story: options.OutputFormat = options.OutputFormat.HUMAN,
+) -> Iterator[ZooKeeperContext]:
+    """Open the context of a command that only ZooKeeper serves; `instead` is the command that serves through brokers.
+
+    Raises UsageError for a cluster that is reached through its brokers.
+    """
+    if cluster.zookeeper is None:
+        raise UsageError(
+            "This command reads or repairs znodes, and the brokers show none.", next_command=cluster.named_in(instead)
+        )
+    with _running(cluster, timeout_s, story) as (clock, tell), _zookeeper(cluster, clock, tell) as context:
+        yield context
+
+
+@contextmanager
+def open_kafka(cluster: ClusterAddress, *, timeout_s: float | None = None) -> Iterator[KafkaContext]:
+    """Connect to the brokers of a cluster as `open_reading` does, for questions that brokers alone answer."""
+    with (
+        _running(cluster, timeout_s, options.OutputFormat.HUMAN) as (clock, tell),
+        _kafka(cluster, clock, tell, reads=True) as context,
+    ):
+        yield context
+
+
+@contextmanager
+def _running(
+    cluster: ClusterAddress, timeout_s: float | None, story: options.OutputFormat
+) -> Iterator[tuple[Clock, Tell]]:
     from kadmin.operations.context import Clock
-    from kadmin.operations.zookeeper.backend import zookeeper_context
-    from kadmin.operations.zookeeper.paths import DEFAULT_ROOT, Paths
     from kadmin.report.operations.follow import Follower
     from kadmin.report.operations.follow_json import JsonFollower
 
@@ -59,41 +112,67 @@ def open_context(
     follower = (
         JsonFollower(write, clock.timestamp) if in_json else Follower(write, screen_of(sys.stderr), time.monotonic)
     )
-    with (
-        alarm(timeout_s, grace_s=_GRACE_S),
-        _signals(clock),
-        Store.connect(zookeeper, until=clock.until) as store,
-    ):
+    with alarm(timeout_s, grace_s=_GRACE_S), _signals(clock):
         try:
-            yield zookeeper_context(store, Paths(os.environ.get(ROOT_VARIABLE, DEFAULT_ROOT)), clock, follower)
+            yield clock, follower
         except KadminError as error:
             if error.next_command is not None:
-                error.next_command = with_address(error.next_command, zookeeper)
+                error.next_command = cluster.named_in(error.next_command)
             raise
         finally:
             follower.close()
 
 
-def with_address(text: str, zookeeper: str) -> str:
-    """Add `-z` to the commands that a text names, where they take it and lack it, unless the environment has it."""
-    if os.environ.get(options.ZOOKEEPER_VARIABLE) == zookeeper:
-        return text
-
-    def add(found: re.Match[str]) -> str:
-        line = found[0]
-        return line if " -z " in line or line.startswith(_WITHOUT_CLUSTER) else f"{line} -z {shlex.quote(zookeeper)}"
-
-    return _COMMAND.sub(add, text)
+def _opened(
+    cluster: ClusterAddress, clock: Clock, tell: Tell, *, reads: bool
+) -> AbstractContextManager[KafkaContext | ZooKeeperContext]:
+    if cluster.zookeeper is None:
+        return _kafka(cluster, clock, tell, reads=reads)
+    return _zookeeper(cluster, clock, tell)
 
 
-def require_cluster(zookeeper: str | None) -> str:
-    """Return the address of the cluster; raises UsageError where neither it nor a snapshot was given."""
-    if zookeeper is None:
+@contextmanager
+def _zookeeper(cluster: ClusterAddress, clock: Clock, tell: Tell) -> Iterator[ZooKeeperContext]:
+    """Connect to ZooKeeper.
+
+    The environment variable KADMIN_ROOT is the znode below which kadmin keeps its own, for clusters whose ACLs forbid
+    the default.
+    """
+    from kadmin.cluster.zookeeper.store import Store
+    from kadmin.operations.zookeeper.backend import zookeeper_context
+    from kadmin.operations.zookeeper.paths import DEFAULT_ROOT, Paths
+
+    with Store.connect(cluster.zookeeper or "", until=clock.until) as store:
+        yield zookeeper_context(store, Paths(os.environ.get(ROOT_VARIABLE, DEFAULT_ROOT)), clock, tell)
+
+
+@contextmanager
+def _kafka(cluster: ClusterAddress, clock: Clock, tell: Tell, *, reads: bool) -> Iterator[KafkaContext]:
+    from kadmin.cluster.kafka.addresses import parse_bootstrap
+    from kadmin.cluster.kafka.connection import KafkaConnection
+    from kadmin.operations.kafka.context import kafka_context, reading_context
+
+    lease_s = _lease_s()
+    with KafkaConnection(parse_bootstrap(cluster.bootstrap or ""), until=clock.until) as connection:
+        if reads:
+            yield reading_context(connection, cluster.records, clock, tell)
+        else:
+            yield kafka_context(connection, cluster.records, clock, tell, lease_s)
+
+
+def _lease_s() -> float:
+    """Return how long the lock of a dead holder lasts in the record topic: the variable KADMIN_LEASE, in seconds."""
+    from kadmin.operations.kafka.topic import LEASE_S
+
+    text = os.environ.get(LEASE_VARIABLE)
+    if text is None:
+        return LEASE_S
+    if not text.isdecimal() or not _SHORTEST_LEASE_S <= int(text) <= _LONGEST_LEASE_S:
         raise UsageError(
-            "A cluster or a snapshot is needed.",
-            next_command="add -z CONNECT (or set KADMIN_ZOOKEEPER), or --inventory DIR",
+            f"{LEASE_VARIABLE} is {text!r}.",
+            next_command=f"set it to a number of seconds from {_SHORTEST_LEASE_S} to {_LONGEST_LEASE_S}, or unset it",
         )
-    return zookeeper
+    return float(text)
 
 
 @contextmanager

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.context import open_context, require_cluster
+from kadmin.cli.cluster import ClusterAddress, on_cluster, require_cluster
+from kadmin.cli.context import open_reading
 from kadmin.cli.inputs import read_facts, read_plan, read_policy, read_sizes, write_text
 from kadmin.cli.output import answer
+from kadmin.cli.terminal import screen_of
 
 
 class DiffFormat(StrEnum):
@@ -21,10 +24,11 @@ class DiffFormat(StrEnum):
     MARKDOWN = "markdown"
 
 
+@on_cluster
 def diff(
     file: options.PlanFile,
     *,
-    zookeeper: options.OptionalZooKeeper = None,
+    cluster: ClusterAddress | None = None,
     inventory: options.Inventory = None,
     sizes: options.Sizes = None,
     policy: options.Policy = None,
@@ -56,7 +60,7 @@ def diff(
         from kadmin.operations.execute.live import preview_live
 
         given = read_facts(sizes)
-        with open_context(require_cluster(zookeeper), timeout_s=timeout) as context:
+        with open_reading(require_cluster(cluster), timeout_s=timeout) as context:
             preview = preview_live(context, plan, given, rules)
     if html is not None:
         from kadmin.report.pages.reports import plan_report
@@ -66,5 +70,7 @@ def diff(
     if output is DiffFormat.MARKDOWN:
         typer.echo(diff_markdown(str(file), plan, found), nl=False)
     else:
-        answer(options.OutputFormat(output.value), lambda: diff_text(plan, found), lambda: diff_answer(found))
+        screen = screen_of(sys.stdout)
+        shown = options.OutputFormat(output.value)
+        answer(shown, lambda: screen.wrapped(diff_text(plan, found)), lambda: diff_answer(found))
     return 2 if detailed_exitcode and found.work is not None else 0

@@ -16,6 +16,7 @@ from kadmin.errors import NotCompletedError, StoppedError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from kadmin.cli.cluster import ClusterAddress
     from kadmin.operations.context import Context
     from kadmin.operations.execute.apply import Outcome, Preview
     from kadmin.plan.facts import ClusterFacts
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 def execute(
     context: Context,
-    address: str,
+    address: ClusterAddress,
     plan: Plan,
     given: ClusterFacts,
     lock_timeout: float,
@@ -40,10 +41,11 @@ def execute(
     from kadmin.report.plans.text import diff_text
 
     preview = prepare(context, plan, given, policy, throttle)
-    if output is options.OutputFormat.HUMAN and not preview.examination.refusals:
+    found = preview.examination
+    if output is options.OutputFormat.HUMAN and found.work is not None and not found.refusals:
         screen = screen_of(sys.stderr)
-        shown = diff_text(plan, preview.examination)
-        typer.echo("\n".join(screen.painted(line) for line in shown.split("\n")), err=True)
+        shown = diff_text(plan, found)
+        typer.echo("\n".join(screen.painted(screen.wrapped(line)) for line in shown.split("\n")), err=True)
     outcome = preview.settled(dry_run=dry_run)
     if outcome is None:
         _confirm(plan, preview, address, yes=yes)
@@ -57,7 +59,11 @@ def answer_outcome(output: options.OutputFormat, outcome: Outcome) -> None:
     from kadmin.report.screen import Meaning
 
     screen = screen_of(sys.stdout)
-    answer(output, lambda: screen.painted(outcome_text(outcome), Meaning.DONE), lambda: outcome_answer(outcome))
+    answer(
+        output,
+        lambda: screen.painted(screen.wrapped(outcome_text(outcome)), Meaning.DONE),
+        lambda: outcome_answer(outcome),
+    )
 
 
 def ask(question: Callable[[], str], *, yes: bool) -> None:
@@ -66,7 +72,7 @@ def ask(question: Callable[[], str], *, yes: bool) -> None:
         return
     _require_terminal()
     with _own_line():
-        confirmed = typer.confirm(question(), err=True)
+        confirmed = typer.confirm(screen_of(sys.stderr).wrapped(question()), err=True)
     if not confirmed:
         raise UsageError("Not confirmed; nothing was changed.")
 
@@ -81,18 +87,18 @@ def _own_line() -> Iterator[None]:
         raise
 
 
-def read_cluster_at(context: Context, address: str) -> str:
+def read_cluster_at(context: Context, address: ClusterAddress) -> str:
     """Name the cluster for a question."""
     from kadmin.report.operations.questions import cluster_at
 
     cluster_id = None
     with suppress(NotCompletedError):  # for a znode that cannot be decoded, which a heal may be about to repair
         cluster_id = context.backend.read(()).cluster_id
-    return cluster_at(cluster_id, address)
+    return cluster_at(cluster_id, str(address))
 
 
 def ask_about_unfinished(
-    context: Context, operation_id: str, address: str, verb: str, how: str = "", *, yes: bool
+    context: Context, operation_id: str, address: ClusterAddress, verb: str, how: str = "", *, yes: bool
 ) -> None:
     """Ask before an unfinished operation is resumed or cancelled, with what is left of it."""
     from kadmin.operations.reading.status import StatusReader
@@ -111,17 +117,18 @@ def _require_terminal() -> None:
         raise UsageError("A confirmation is needed, and there is no terminal to ask.", next_command="add --yes")
 
 
-def _confirm(plan: Plan, preview: Preview, address: str, *, yes: bool) -> None:
+def _confirm(plan: Plan, preview: Preview, address: ClusterAddress, *, yes: bool) -> None:
     from kadmin.plan.model import DeletionPlan
     from kadmin.report.operations.questions import apply_question, cluster_at, deletion_question
 
-    where = cluster_at(preview.state.cluster_id, address)
+    where = cluster_at(preview.state.cluster_id, str(address))
     if not isinstance(plan, DeletionPlan) or yes:
         ask(lambda: apply_question(plan, preview.examination, where), yes=yes)
         return
     _require_terminal()
     wanted = ",".join(plan.topics)
     with _own_line():
-        typed = typer.prompt(deletion_question(plan, preview.examination, where, wanted), err=True)
+        question = deletion_question(plan, preview.examination, where, wanted)
+        typed = typer.prompt(screen_of(sys.stderr).wrapped(question), err=True)
     if typed != wanted:
         raise UsageError("Not confirmed; nothing was deleted.")

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import sys
 from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kadmin.cli.files import STANDARD_INPUT
@@ -12,11 +16,10 @@ from kadmin.errors import InvalidInputError, NotCompletedError, StalePlanError, 
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
     from kadmin.cluster.model import Replicas, TopicPartition
     from kadmin.plan.facts import ClusterFacts
-    from kadmin.plan.model import Plan, Policy, RebalanceRequest, RecreationPlan, ThrottleSpec
+    from kadmin.plan.model import Document, Plan, Policy, RebalanceRequest, RecreationPlan, ThrottleSpec
 
 _Document = TypeVar("_Document")
 
@@ -38,15 +41,19 @@ def _read(path: Path, most: int = -1) -> bytes:
             raise InvalidInputError("Cannot read standard input.", cause="it is closed")
         return sys.stdin.buffer.read(most)
     except OSError as error:
-        raise InvalidInputError(f"Cannot read {name}.", cause=error.strerror or str(error)) from error
+        nearest = next((each for each in (path, *path.parents) if os.path.lexists(each)), Path())
+        raise InvalidInputError(
+            f"Cannot read {name}.",
+            cause=error.strerror or str(error),
+            next_command=f"ls -l {shlex.quote(str(nearest))}",
+        ) from error
 
 
 def read_plan(path: Path) -> Plan:
     """Read a plan that can be applied; raises InvalidInputError for a request, a recipe or a policy."""
-    from kadmin.documents import parse_document
     from kadmin.plan.model import DeletionPlan, ElectionPlan, ReassignmentPlan, RebalanceRequest, RecreationPlan
 
-    document = parse_document(read_document(path), str(path))
+    document = _read_document_in(path)
     if isinstance(document, ReassignmentPlan | ElectionPlan | DeletionPlan):
         return document
     others = {
@@ -116,12 +123,20 @@ def read_throttle(
 
 
 def _read_kind(path: Path, model: type[_Document], kind: str, schema: str) -> _Document:
-    from kadmin.documents import parse_document
-
-    document = parse_document(read_document(path), str(path))
+    document = _read_document_in(path)
     if isinstance(document, model):
         return document
     raise InvalidInputError(f"{path} is not a {kind}.", next_command=f"kadmin schema show {schema}")
+
+
+def _read_document_in(path: Path) -> Document:
+    """Read a document that knows its file."""
+    from kadmin.documents import parse_document
+    from kadmin.plan.model import DocumentFile
+
+    data = read_document(path)
+    document = parse_document(data, str(path))
+    return replace(document, header=replace(document.header, file=DocumentFile(str(path), data)))
 
 
 def read_sizes(path: Path | None) -> Mapping[TopicPartition, int]:

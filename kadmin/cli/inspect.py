@@ -1,27 +1,34 @@
-"""`kadmin inspect`: tables of decoded znodes."""
+"""`kadmin inspect`: tables of what a cluster holds."""
 
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.context import open_context
+from kadmin.cli.cluster import ClusterAddress, on_cluster
+from kadmin.cli.context import open_reading, open_zookeeper
 from kadmin.cli.output import TableView, answer
 from kadmin.cli.terminal import screen_of
 from kadmin.errors import NotCompletedError, UnreachableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
+    from kadmin.insight.tables.inspection import Inspection
+    from kadmin.operations.context import Context
+    from kadmin.operations.kafka.context import KafkaContext
     from kadmin.operations.zookeeper.backend import ZooKeeperContext
 
 _CLEAR = "\x1b[2J\x1b[H"
 _Found = TypeVar("_Found")
+_Context = TypeVar("_Context", bound="Context")
 
-inspect_app = typer.Typer(help="Show what ZooKeeper holds, decoded, with what is wrong with it.")
+inspect_app = typer.Typer(help="Show what a cluster holds, with what is wrong with it.")
 
 
 WatchOption: TypeAlias = Annotated[bool, typer.Option("--watch", help="Read again every 2 s, until ^C or --timeout.")]
@@ -30,48 +37,63 @@ TABLES = {
     "brokers": "Show every broker that is registered or holds replicas.",
     "topics": "Show every topic, with counts of partitions in trouble.",
     "partitions": "Show every partition: replicas, leader, ISR, conditions.",
-    "controller": "Show the controller, its epoch, and earlier controllers.",
+    "controller": "Show the controller; in KRaft mode the whole quorum.",
     "admin-entries": "Show the entries of the three admin znodes as one table.",
     "cluster": "Show the cluster's id, versions and counts.",
     "configs": "Show dynamic configs; leftovers marked, credentials hidden.",
-    "consumers": "Show members, owners and offsets of old consumers.",
+    "consumers": "Show old consumers; with -b the groups that Kafka keeps.",
     "notifications": "Show unread messages: config, ISR, log dir and ACL changes.",
     "producer-ids": "Show the last block of producer ids, and how many are left.",
     "acls": "Show Kafka's ACLs.",
 }
 
 
+_INSTEAD = {
+    "admin-entries": "kadmin inspect admin",
+    "notifications": "kadmin inspect controller: brokers learn of changes from its log",
+    "producer-ids": "kafka-metadata-shell on a controller: no request of brokers shows them",
+    "acls": "kafka-acls --list",
+    "tree": "kadmin inspect cluster",
+    "znode": "kadmin inspect cluster",
+}
+"""What serves instead of a table that only ZooKeeper has, on clusters that are reached through their brokers."""
+
+
 @inspect_app.command("admin")
+@on_cluster
 def inspect_admin(
-    zookeeper: options.ZooKeeper,
+    cluster: ClusterAddress,
     *,
     watch: WatchOption = False,
     timeout: options.WatchTimeout = None,
     output: options.TableOutput = options.TableFormat.HUMAN,
 ) -> None:
-    """Show the three admin znodes, entry by entry.
+    """Show the three admin znodes, or reassignments in flight.
 
-    Each entry is shown with what is wrong with it. CSV has the rows of `inspect admin-entries`.
+    With -z each entry is shown with what is wrong with it; CSV has the rows of `inspect admin-entries`. With -b each
+    reassignment in flight is shown with the operation on record that asked for it.
     """
     from kadmin.operations.zookeeper.doctor import AdminSurvey, survey_admin
-    from kadmin.operations.zookeeper.inspect import inspect
     from kadmin.report.zookeeper.admin_nodes import admin_answer, admin_text
 
+    if cluster.zookeeper is None:
+        _show_table("admin", cluster, TableView((), (), output), watch=watch, timeout_s=timeout)
+        return
     if output is options.TableFormat.CSV:
-        view = TableView((), (), output)
-        _show(zookeeper, lambda context: inspect(context, "admin-entries"), view.show, watch=watch, timeout_s=timeout)
+        _show_table("admin-entries", cluster, TableView((), (), output), watch=watch, timeout_s=timeout)
         return
 
     def render(survey: AdminSurvey) -> None:
         answer(options.OutputFormat(output.value), lambda: admin_text(survey), lambda: admin_answer(survey))
 
-    _show(zookeeper, survey_admin, render, watch=watch, timeout_s=timeout)
+    _show(_zookeeper_for("admin-entries"), cluster, survey_admin, render, watch=watch, timeout_s=timeout)
 
 
 def _table_command(name: str, words: str) -> None:
     @inspect_app.command(name, help=words)
+    @on_cluster
     def show(
-        zookeeper: options.ZooKeeper,
+        cluster: ClusterAddress,
         *,
         sort: options.Sort = None,
         filters: options.Filter = None,
@@ -79,10 +101,25 @@ def _table_command(name: str, words: str) -> None:
         timeout: options.WatchTimeout = None,
         output: options.TableOutput = options.TableFormat.HUMAN,
     ) -> None:
-        from kadmin.operations.zookeeper.inspect import inspect
-
         view = TableView(sort or (), filters or (), output)
-        _show(zookeeper, lambda context: inspect(context, name), view.show, watch=watch, timeout_s=timeout)
+        _show_table(name, cluster, view, watch=watch, timeout_s=timeout)
+
+
+def _show_table(name: str, cluster: ClusterAddress, view: TableView, *, watch: bool, timeout_s: float | None) -> None:
+    opened = _zookeeper_for(name) if name in _INSTEAD else open_reading
+    _show(opened, cluster, lambda context: _table(context, name), view.show, watch=watch, timeout_s=timeout_s)
+
+
+def _table(context: KafkaContext | ZooKeeperContext, name: str) -> Inspection:
+    from kadmin.operations.kafka.context import KafkaContext
+    from kadmin.operations.kafka.inspect import inspect as through_brokers
+    from kadmin.operations.zookeeper.inspect import inspect as through_zookeeper
+
+    return through_brokers(context, name) if isinstance(context, KafkaContext) else through_zookeeper(context, name)
+
+
+def _zookeeper_for(name: str) -> Callable[..., AbstractContextManager[ZooKeeperContext]]:
+    return partial(open_zookeeper, instead=_INSTEAD[name])
 
 
 for _name, _words in TABLES.items():
@@ -90,10 +127,11 @@ for _name, _words in TABLES.items():
 
 
 @inspect_app.command("tree")
+@on_cluster
 def inspect_tree(
     path: Annotated[str, typer.Argument(metavar="PATH", help="The znode to start from, below the chroot.")] = "/",
     *,
-    zookeeper: options.ZooKeeper,
+    cluster: ClusterAddress,
     depth: Annotated[int, typer.Option("--depth", metavar="LEVELS", help="Levels below PATH to show.", min=0)] = 2,
     sort: options.Sort = None,
     filters: options.Filter = None,
@@ -108,14 +146,22 @@ def inspect_tree(
     from kadmin.operations.zookeeper.inspect import inspect_tree as read
 
     view = TableView(sort or (), filters or (), output)
-    _show(zookeeper, lambda context: read(context, path, depth), view.show, watch=watch, timeout_s=timeout)
+    _show(
+        _zookeeper_for("tree"),
+        cluster,
+        lambda context: read(context, path, depth),
+        view.show,
+        watch=watch,
+        timeout_s=timeout,
+    )
 
 
 @inspect_app.command("znode")
+@on_cluster
 def inspect_znode(
     path: Annotated[str, typer.Argument(metavar="PATH", help="The znode's path, below the chroot.")],
     *,
-    zookeeper: options.ZooKeeper,
+    cluster: ClusterAddress,
     watch: WatchOption = False,
     timeout: options.WatchTimeout = None,
     output: options.TableOutput = options.TableFormat.HUMAN,
@@ -124,12 +170,15 @@ def inspect_znode(
     from kadmin.operations.zookeeper.inspect import inspect_znode as read
 
     view = TableView((), (), output)
-    _show(zookeeper, lambda context: read(context, path), view.show, watch=watch, timeout_s=timeout)
+    _show(
+        _zookeeper_for("znode"), cluster, lambda context: read(context, path), view.show, watch=watch, timeout_s=timeout
+    )
 
 
 def _show(
-    zookeeper: str,
-    read: Callable[[ZooKeeperContext], _Found],
+    opened: Callable[..., AbstractContextManager[_Context]],
+    cluster: ClusterAddress,
+    read: Callable[[_Context], _Found],
     render: Callable[[_Found], None],
     *,
     watch: bool,
@@ -137,7 +186,7 @@ def _show(
 ) -> None:
     """Read and render once, or again and again with `watch`; only the first read must end before the deadline."""
     bound_s = options.watch_bound(timeout_s, watch=watch)
-    with open_context(zookeeper, timeout_s=bound_s) as context:
+    with opened(cluster, timeout_s=bound_s) as context:
         rendered = False
         while True:
             try:

@@ -8,7 +8,8 @@ from typing import Annotated, TypeAlias
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.context import open_context
+from kadmin.cli.cluster import ClusterAddress, on_cluster
+from kadmin.cli.context import open_context, open_reading
 from kadmin.cli.execution import answer_outcome, ask, ask_about_unfinished, execute, read_cluster_at
 from kadmin.cli.inputs import read_facts, read_origin, read_plan, read_policy, read_throttle
 from kadmin.errors import UsageError, count, name_some
@@ -26,9 +27,10 @@ OriginOption: TypeAlias = Annotated[
 ]
 
 
+@on_cluster
 def apply(
     file: options.PlanFile,
-    zookeeper: options.ZooKeeper,
+    cluster: ClusterAddress,
     *,
     dry_run: options.DryRun = False,
     yes: options.Yes = False,
@@ -54,15 +56,17 @@ def apply(
     pace = None if throttle is None else read_throttle(rate=throttle)
     if pace is not None and not isinstance(plan, ReassignmentPlan):
         raise UsageError("--throttle goes with a PartitionReassignment.", next_command="leave --throttle out")
-    with open_context(zookeeper, timeout_s=timeout, story=output) as context:
+    opened = open_reading if dry_run else open_context
+    with opened(cluster, timeout_s=timeout, story=output) as context:
         outcome = execute(
-            context, zookeeper, plan, given, lock_timeout, output, policy=rules, throttle=pace, dry_run=dry_run, yes=yes
+            context, cluster, plan, given, lock_timeout, output, policy=rules, throttle=pace, dry_run=dry_run, yes=yes
         )
     answer_outcome(output, outcome)
 
 
+@on_cluster
 def resume(
-    zookeeper: options.ZooKeeper,
+    cluster: ClusterAddress,
     operation_id: options.OperationId = None,
     *,
     yes: options.Yes = False,
@@ -72,20 +76,21 @@ def resume(
 ) -> None:
     """Continue an unfinished operation, from any machine.
 
-    Waits for the lock of a runner that was killed: it expires with its ZooKeeper session.
+    Waits for the lock of a runner that was killed: it expires some seconds later.
     """
     from kadmin.operations.execute import takeover
 
-    with open_context(zookeeper, timeout_s=timeout, story=output) as context:
+    with open_context(cluster, timeout_s=timeout, story=output) as context:
         found = takeover.find_unfinished(context, operation_id)
         if found is not None:
-            ask_about_unfinished(context, found, zookeeper, "Resume", yes=yes)
+            ask_about_unfinished(context, found, cluster, "Resume", yes=yes)
         outcome = takeover.resume(context, operation_id, lock_timeout)
     answer_outcome(output, outcome)
 
 
+@on_cluster
 def pause(
-    zookeeper: options.ZooKeeper,
+    cluster: ClusterAddress,
     operation_id: options.OperationId = None,
     *,
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
@@ -99,21 +104,27 @@ def pause(
     from kadmin.operations.execute.takeover import stop
     from kadmin.operations.record.stop_request import Stop
 
-    with open_context(zookeeper, timeout_s=timeout, story=output) as context:
+    with open_context(cluster, timeout_s=timeout, story=output) as context:
         outcome = stop(context, operation_id, Stop.PAUSE, lock_timeout)
     answer_outcome(output, outcome)
 
 
+@on_cluster
 def cancel(
-    zookeeper: options.ZooKeeper,
+    cluster: ClusterAddress,
     operation_id: options.OperationId = None,
     *,
     now: Annotated[
-        bool, typer.Option("--now", help="Also revert the current wave, by moving the controller to another broker.")
+        bool,
+        typer.Option(
+            "--now", help="Also revert the current wave; with -z, by moving the controller to another broker."
+        ),
     ] = False,
     allow_foreign: Annotated[
         bool,
-        typer.Option("--allow-foreign", help="With --now: proceed even if other tools' entries may start by it."),
+        typer.Option(
+            "--allow-foreign", help="With --now and -z: proceed even if other tools' entries may start by it."
+        ),
     ] = False,
     foreign: ForeignOption = False,
     origin: OriginOption = None,
@@ -133,24 +144,24 @@ def cancel(
     if foreign:
         if operation_id is not None or now or allow_foreign:
             raise UsageError("--foreign ends what no operation asked for.", next_command="kadmin cancel --foreign")
-        _cancel_foreign(zookeeper, origin, timeout, lock_timeout, output, yes=yes)
+        _cancel_foreign(cluster, origin, timeout, lock_timeout, output, yes=yes)
         return
     if origin is not None:
         raise UsageError("--origin goes with --foreign.", next_command="add --foreign, or leave --origin out")
     if allow_foreign and not now:
         raise UsageError("--allow-foreign goes with --now.", next_command="add --now, or leave --allow-foreign out")
     kind = Stop.CANCEL_NOW if now else Stop.CANCEL
-    with open_context(zookeeper, timeout_s=timeout, story=output) as context:
+    with open_context(cluster, timeout_s=timeout, story=output) as context:
         found = find_unfinished(context, operation_id)
         if found is not None:
             how = ", and revert its current wave" if now else ", when its current wave is done"
-            ask_about_unfinished(context, found, zookeeper, "Cancel", how, yes=yes)
+            ask_about_unfinished(context, found, cluster, "Cancel", how, yes=yes)
         outcome = stop(context, operation_id, kind, lock_timeout, allow_foreign=allow_foreign)
     answer_outcome(output, outcome)
 
 
 def _cancel_foreign(
-    zookeeper: str,
+    cluster: ClusterAddress,
     origin: Path | None,
     timeout: float | None,
     lock_timeout: float,
@@ -161,21 +172,22 @@ def _cancel_foreign(
     from kadmin.operations.execute.cancel_foreign import NOTHING_FOREIGN, cancel_foreign, plan_cancellation
 
     given = {} if origin is None else read_origin(origin)
-    with open_context(zookeeper, timeout_s=timeout, story=output) as context:
+    with open_context(cluster, timeout_s=timeout, story=output) as context:
         outcome = NOTHING_FOREIGN
         if targets := plan_cancellation(context, given):
             for target in targets:
                 shown = f"{target.partition}: {list(target.current or ())} back to {list(target.replicas)}"
                 typer.echo(shown, err=True)
             names = name_some((target.partition for target in targets), most=20)
-            what = f"End the {count(len(targets), 'reassignment')} of {names}"
-            ask(lambda: f"{what} on {read_cluster_at(context, zookeeper)}?", yes=yes)
+            what = f"End {count(len(targets), 'reassignment')} of other tools"
+            ask(lambda: f"{what} on {read_cluster_at(context, cluster)}: {names}?", yes=yes)
             outcome = cancel_foreign(context, given, targets, lock_timeout)
     answer_outcome(output, outcome)
 
 
+@on_cluster
 def rollback(
-    zookeeper: options.ZooKeeper,
+    cluster: ClusterAddress,
     operation_id: Annotated[
         str | None, typer.Argument(metavar="ID", help="The operation's id; the last one if left out.")
     ] = None,
@@ -192,9 +204,9 @@ def rollback(
     from kadmin.operations.repair.rollback import ROLLS_BACK, plan_rollback
 
     given = read_facts(sizes, inventory)
-    with open_context(zookeeper, timeout_s=timeout, story=output) as context:
+    with open_context(cluster, timeout_s=timeout, story=output) as context:
         plan = plan_rollback(context, operation_id)
         if output is options.OutputFormat.HUMAN:
             typer.echo(f"rollback of operation {plan.header.labels[ROLLS_BACK]}", err=True)
-        outcome = execute(context, zookeeper, plan, given, lock_timeout, output, dry_run=dry_run, yes=yes)
+        outcome = execute(context, cluster, plan, given, lock_timeout, output, dry_run=dry_run, yes=yes)
     answer_outcome(output, outcome)

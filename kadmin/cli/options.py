@@ -8,7 +8,6 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-ZOOKEEPER_VARIABLE = "KADMIN_ZOOKEEPER"
 READ_TIMEOUT_S = 60.0
 """Time limit of a command that only reads, unless --timeout says otherwise."""
 
@@ -35,16 +34,6 @@ OperationId: TypeAlias = Annotated[
     str | None,
     typer.Argument(metavar="ID", help="The operation's id; not needed when exactly one is unfinished."),
 ]
-
-_ZOOKEEPER = typer.Option(
-    "-z",
-    "--zookeeper",
-    envvar=ZOOKEEPER_VARIABLE,
-    metavar="CONNECT",
-    help="ZooKeeper servers and chroot: zk1:2181,zk2:2181/kafka.",
-)
-ZooKeeper: TypeAlias = Annotated[str, _ZOOKEEPER]
-OptionalZooKeeper: TypeAlias = Annotated[str | None, _ZOOKEEPER]
 
 Inventory: TypeAlias = Annotated[
     Path | None,

@@ -13,7 +13,7 @@ from kadmin.cli import options
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kadmin.operations.zookeeper.inspect import Inspection
+    from kadmin.insight.tables.inspection import Inspection
 
 
 def answer(output: options.OutputFormat, text: Callable[[], str], value: Callable[[], dict[str, Any]]) -> None:

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.context import open_context, require_cluster
+from kadmin.cli.cluster import ClusterAddress, on_cluster, require_cluster
+from kadmin.cli.context import open_reading
 from kadmin.cli.deadline import bounded
 from kadmin.cli.inputs import make_folder, read_request, write_plan, write_text
 from kadmin.cli.output import answer
 from kadmin.cli.terminal import screen_of
-from kadmin.errors import UsageError
+from kadmin.errors import UsageError, count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -102,7 +103,7 @@ def rebalance(
         paths = _paths(out, proposals, ".json")
         for number, (name, path) in enumerate(paths.items(), start=1):
             plan = proposals[name].plan
-            show(f"writing {path} ({number} of {len(proposals)}): {len(plan.reassignments):,} reassignments")
+            show(f"writing {path} ({number} of {len(proposals)}): {count(len(plan.reassignments), 'reassignment')}")
             write_text(path, _dump(path, plan))
     listed = [dict(proposal.figures) for proposal in proposals.values()]
     if figures is not None:
@@ -122,10 +123,11 @@ def rebalance(
 
 
 @propose_app.command()
+@on_cluster
 def election(
     out: Annotated[Path, typer.Option("--out", metavar="PLAN", help="The plan to write, .yaml or .json.")],
     *,
-    zookeeper: options.OptionalZooKeeper = None,
+    cluster: ClusterAddress | None = None,
     inventory: options.Inventory = None,
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
     output: options.Output = options.OutputFormat.HUMAN,
@@ -144,7 +146,7 @@ def election(
     else:
         from kadmin.operations.reading.snapshot import read_state
 
-        with open_context(require_cluster(zookeeper), timeout_s=timeout) as context:
+        with open_reading(require_cluster(cluster), timeout_s=timeout) as context:
             state = read_state(context)
     proposal = propose_election(state)
     write_plan(out, proposal.plan)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.context import open_context
+from kadmin.cli.cluster import ClusterAddress, on_cluster
+from kadmin.cli.context import open_context, open_zookeeper
 from kadmin.cli.execution import answer_outcome, ask, execute, read_cluster_at
 from kadmin.cli.files import STANDARD_INPUT
 from kadmin.cli.inputs import read_recipe, write_plan
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
     from kadmin.plan.model import RecreationPlan
 
 
+@on_cluster
 def heal(
-    zookeeper: options.ZooKeeper,
+    cluster: ClusterAddress,
     *,
     yes: options.Yes = False,
     timeout: options.Timeout = None,
@@ -34,18 +36,19 @@ def heal(
 
     def confirm(finding: str, step: str) -> None:
         typer.echo(f"{finding}\n  repair: {step}", err=True)
-        ask(lambda: f"Repair this on {read_cluster_at(context, zookeeper)}?", yes=yes)
+        ask(lambda: f"Repair this on {read_cluster_at(context, cluster)}?", yes=yes)
 
-    with open_context(zookeeper, timeout_s=timeout, story=output) as context:
+    with open_zookeeper(cluster, "kadmin doctor", timeout_s=timeout, story=output) as context:
         outcome = run(context, lock_timeout, confirm)
     answer_outcome(output, outcome)
 
 
+@on_cluster
 def recreate(
     recipe: Annotated[
         str, typer.Argument(metavar="ID|FILE", help="The id of the deletion, or a TopicRecipe; - reads standard input.")
     ],
-    zookeeper: options.ZooKeeper,
+    cluster: ClusterAddress,
     *,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Only write the TopicRecipe to this file.")
@@ -63,13 +66,13 @@ def recreate(
     from kadmin.errors import count
     from kadmin.plan.facts import ClusterFacts
 
-    with open_context(zookeeper, timeout_s=timeout, story=output) as context:
+    with open_context(cluster, timeout_s=timeout, story=output) as context:
         plan = _recipe(context, recipe)
         if out is not None:
             write_plan(out, plan)
             typer.echo(f"{out}: {count(len(plan.recipes), 'topic')}")
             return
-        outcome = execute(context, zookeeper, plan, ClusterFacts(), lock_timeout, output, dry_run=dry_run, yes=yes)
+        outcome = execute(context, cluster, plan, ClusterFacts(), lock_timeout, output, dry_run=dry_run, yes=yes)
     answer_outcome(output, outcome)
 
 

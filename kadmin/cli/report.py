@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.context import open_context, require_cluster
+from kadmin.cli.cluster import ClusterAddress, on_cluster, require_cluster
+from kadmin.cli.context import open_context
 from kadmin.cli.deadline import alarm
 from kadmin.cli.inputs import read_facts, read_figures, read_plan, read_policy, read_sizes, write_text
 from kadmin.errors import UsageError
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from kadmin.plan.facts import ClusterFacts
 
 
+@on_cluster
 def report(
     what: Annotated[
         str | None,
@@ -26,7 +28,7 @@ def report(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="The HTML file to write. Default: stdout.")
     ] = None,
-    zookeeper: options.OptionalZooKeeper = None,
+    cluster: ClusterAddress | None = None,
     inventory: options.Inventory = None,
     figures: Annotated[
         Path | None,
@@ -58,9 +60,9 @@ def report(
         with alarm(timeout):
             text = _plan_report(Path(what), inventory, sizes, policy, figures)
     else:
-        _require_operation(what, zookeeper, figures)
+        _require_operation(what, cluster, figures)
         text = _operation_report(
-            what, zookeeper, read_facts(sizes), options.READ_TIMEOUT_S if timeout is None else timeout
+            what, cluster, read_facts(sizes), options.READ_TIMEOUT_S if timeout is None else timeout
         )
     if out is None:
         typer.echo(text, nl=False)
@@ -69,14 +71,15 @@ def report(
     typer.echo(f"{out}: {len(text.encode()) / 1000:,.0f} kB")
 
 
-def _require_operation(what: str | None, zookeeper: str | None, figures: Path | None) -> None:
+def _require_operation(what: str | None, cluster: ClusterAddress | None, figures: Path | None) -> None:
     """Raise UsageError for a plan on a live cluster, which is what `diff --html` is for."""
-    if zookeeper is not None and what is not None and Path(what).is_file():
+    if cluster is not None and what is not None and Path(what).is_file():
         raise UsageError(
             "A plan needs a snapshot here.",
-            next_command=f"kadmin diff {what} --html FILE -z {zookeeper}, or kadmin report {what} --inventory DIR",
+            next_command=cluster.named_in(f"kadmin diff {what} --html FILE")
+            + f", or kadmin report {what} --inventory DIR",
         )
-    if zookeeper is not None and figures is not None:
+    if cluster is not None and figures is not None:
         raise UsageError(
             "--figures goes with a plan and --inventory.", next_command="kadmin report PLAN --inventory DIR"
         )
@@ -92,9 +95,11 @@ def _plan_report(path: Path, folder: Path, sizes: Path | None, policy: Path | No
     return plan_report(str(path), preview, found)
 
 
-def _operation_report(operation_id: str | None, zookeeper: str | None, given: ClusterFacts, timeout_s: float) -> str:
+def _operation_report(
+    operation_id: str | None, cluster: ClusterAddress | None, given: ClusterFacts, timeout_s: float
+) -> str:
     from kadmin.operations.execute.live import review_operation
     from kadmin.report.pages.reports import operation_report
 
-    with open_context(require_cluster(zookeeper), timeout_s=timeout_s) as context:
+    with open_context(require_cluster(cluster), timeout_s=timeout_s) as context:
         return operation_report(review_operation(context, operation_id, given))

@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.context import open_context
+from kadmin.cli.cluster import ClusterAddress, on_cluster
+from kadmin.cli.context import open_reading
 from kadmin.cli.inputs import read_facts
 from kadmin.cli.output import answer
 
@@ -22,8 +23,9 @@ class FileFormat(StrEnum):
     JSONL = "jsonl"
 
 
+@on_cluster
 def snapshot(
-    zookeeper: options.ZooKeeper,
+    cluster: ClusterAddress,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The inventory folder to write.")],
     *,
     sizes: options.Sizes = None,
@@ -41,7 +43,7 @@ def snapshot(
     from kadmin.report.cluster.snapshot import snapshot_answer, snapshot_text
 
     given = read_facts(sizes)
-    with open_context(zookeeper, timeout_s=timeout) as context:
+    with open_reading(cluster, timeout_s=timeout) as context:
         taken = take_snapshot(context, given)
     write_inventory(taken.inventory, out, table.value)
     answer(output, lambda: snapshot_text(taken, out), lambda: snapshot_answer(taken, out))

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.context import open_context, with_address
+from kadmin.cli.cluster import ClusterAddress, on_cluster
+from kadmin.cli.context import open_context, open_reading
 from kadmin.cli.execution import ask, read_cluster_at
 from kadmin.cli.inputs import read_plan
 from kadmin.cli.output import answer
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 lock_app = typer.Typer(help="Show or release the lock that admits one runner at a time.")
 
 
+@on_cluster
 def status(
-    zookeeper: options.ZooKeeper,
+    cluster: ClusterAddress,
     *,
     watch: Annotated[
         bool, typer.Option("--watch", help="Read again every 2 s, until nothing is unfinished, ^C or --timeout.")
@@ -40,16 +42,16 @@ def status(
     from kadmin.report.operations.status import status_answer, status_text
 
     bound_s = options.watch_bound(timeout, watch=watch)
-    with open_context(zookeeper, timeout_s=bound_s) as context:
+    with open_context(cluster, timeout_s=bound_s) as context:
         reader = StatusReader(context)
         if watch:
-            _watch(context, reader, output, zookeeper)
+            _watch(context, reader, output, cluster)
             return
         found = reader.read()
-    answer(output, lambda: with_address(status_text(found), zookeeper), lambda: status_answer(found))
+    answer(output, lambda: cluster.named_in(status_text(found)), lambda: status_answer(found))
 
 
-def _watch(context: Context, reader: StatusReader, output: options.OutputFormat, zookeeper: str) -> None:
+def _watch(context: Context, reader: StatusReader, output: options.OutputFormat, cluster: ClusterAddress) -> None:
     from kadmin.cli.terminal import screen_of
     from kadmin.operations.reading.verify import history as read_history
     from kadmin.report.operations.status import ended_text, status_answer, status_text
@@ -65,7 +67,7 @@ def _watch(context: Context, reader: StatusReader, output: options.OutputFormat,
             else:
                 known = [each for each in read_history(context) if each.operation_id in watched]
                 ended = [ended_text(each) for each in known if each.status.state.finished]
-                shown.block([*ended, *with_address(status_text(found), zookeeper).split("\n")])
+                shown.block([*ended, *cluster.named_in(status_text(found)).split("\n")])
             watched |= {each.listing.operation_id for each in found.operations}
             if not found.operations or context.clock.now() + options.BETWEEN_READS_S >= context.clock.until:
                 return
@@ -75,8 +77,9 @@ def _watch(context: Context, reader: StatusReader, output: options.OutputFormat,
         shown.close()
 
 
+@on_cluster
 def history(
-    zookeeper: options.ZooKeeper,
+    cluster: ClusterAddress,
     operation_id: Annotated[
         str | None, typer.Argument(metavar="ID", help="Show this operation whole. Default: a list of all.")
     ] = None,
@@ -94,7 +97,7 @@ def history(
     from kadmin.report.operations.history import operation_answer, operation_text
     from kadmin.report.operations.status import history_answer, history_text
 
-    with open_context(zookeeper, timeout_s=timeout) as context:
+    with open_context(cluster, timeout_s=timeout) as context:
         listings = read(context)
         one = None if operation_id is None else read_timeline(context, operation_id)
         holder = context.operations.holder()
@@ -104,9 +107,10 @@ def history(
         answer(output, lambda: operation_text(one, holder), lambda: operation_answer(one))
 
 
+@on_cluster
 def verify(
     file: options.PlanFile,
-    zookeeper: options.ZooKeeper,
+    cluster: ClusterAddress,
     *,
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
     output: options.Output = options.OutputFormat.HUMAN,
@@ -120,15 +124,16 @@ def verify(
     from kadmin.report.operations.outcome import verification_answer, verification_text
 
     plan = read_plan(file)
-    with open_context(zookeeper, timeout_s=timeout) as context:
+    with open_reading(cluster, timeout_s=timeout) as context:
         found = judge(context, plan)
     answer(output, lambda: verification_text(found), lambda: verification_answer(found))
     return 0 if found.done else NotCompletedError.exit_code
 
 
 @lock_app.command("show")
+@on_cluster
 def lock_show(
-    zookeeper: options.ZooKeeper,
+    cluster: ClusterAddress,
     *,
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
     output: options.Output = options.OutputFormat.HUMAN,
@@ -136,25 +141,26 @@ def lock_show(
     """Show who holds the lock."""
     from kadmin.report.operations.status import lock_answer, lock_text
 
-    with open_context(zookeeper, timeout_s=timeout) as context:
+    with open_context(cluster, timeout_s=timeout) as context:
         found = context.operations.holder()
     answer(output, lambda: lock_text(found), lambda: lock_answer(found))
 
 
 @lock_app.command("release")
+@on_cluster
 def lock_release(
     operation_id: Annotated[str, typer.Argument(metavar="ID", help="The operation that holds the lock.")],
-    zookeeper: options.ZooKeeper,
+    cluster: ClusterAddress,
     *,
     yes: options.Yes = False,
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
 ) -> None:
     """Take the lock from a runner that hangs; its next write fails.
 
-    The lock of a runner that has ended expires without this, with its ZooKeeper session.
+    The lock of a runner that has ended expires without this, some seconds later.
     """
     what = f"Take the lock from the runner of operation {operation_id}, whose next write then fails,"
-    with open_context(zookeeper, timeout_s=timeout) as context:
-        ask(lambda: f"{what} on {read_cluster_at(context, zookeeper)}?", yes=yes)
+    with open_context(cluster, timeout_s=timeout) as context:
+        ask(lambda: f"{what} on {read_cluster_at(context, cluster)}?", yes=yes)
         holder = context.operations.release_by_hand(operation_id)
     typer.echo(f"released; it was held by {holder}")

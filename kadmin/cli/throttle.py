@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.context import open_context, with_address
+from kadmin.cli.cluster import ClusterAddress, on_cluster
+from kadmin.cli.context import open_context, open_reading
 from kadmin.cli.execution import ask, read_cluster_at
 from kadmin.cli.inputs import read_throttle
 from kadmin.cli.output import answer
 from kadmin.errors import InvalidInputError
-from kadmin.plan.units import format_rate
+from kadmin.plan.units import readable_rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,8 +47,9 @@ LinkBudgetOption: TypeAlias = Annotated[
 
 
 @throttle_app.command("show")
+@on_cluster
 def show(
-    zookeeper: options.ZooKeeper,
+    cluster: ClusterAddress,
     *,
     timeout: options.Timeout = None,
     output: options.Output = options.OutputFormat.HUMAN,
@@ -59,14 +61,15 @@ def show(
     from kadmin.operations.throttles.audit import show as read
     from kadmin.report.throttles import throttles_answer, throttles_text
 
-    with open_context(zookeeper, timeout_s=timeout) as context:
+    with open_reading(cluster, timeout_s=timeout) as context:
         found = read(context)
-    answer(output, lambda: with_address(throttles_text(found), zookeeper), lambda: throttles_answer(found))
+    answer(output, lambda: cluster.named_in(throttles_text(found)), lambda: throttles_answer(found))
 
 
 @throttle_app.command("audit")
+@on_cluster
 def audit(
-    zookeeper: options.ZooKeeper,
+    cluster: ClusterAddress,
     *,
     timeout: options.Timeout = None,
     output: options.Output = options.OutputFormat.HUMAN,
@@ -78,14 +81,15 @@ def audit(
     from kadmin.operations.throttles.audit import audit as judge
     from kadmin.report.throttles import audit_answer, audit_text
 
-    with open_context(zookeeper, timeout_s=timeout) as context:
+    with open_context(cluster, timeout_s=timeout) as context:
         found = judge(context)
-    answer(output, lambda: with_address(audit_text(found), zookeeper), lambda: audit_answer(found))
+    answer(output, lambda: cluster.named_in(audit_text(found)), lambda: audit_answer(found))
 
 
 @throttle_app.command("set")
+@on_cluster
 def set_(
-    zookeeper: options.ZooKeeper,
+    cluster: ClusterAddress,
     *,
     rate: RateOption = None,
     finish_in: FinishInOption = None,
@@ -109,19 +113,19 @@ def set_(
 
     wanted = read_throttle(rate=rate, finish_in=finish_in, link_budget=link_budget)
     scope = Scope(tuple(broker or ()), tuple(topic or ()))
-    with open_context(zookeeper, timeout_s=timeout) as context:
+    with open_context(cluster, timeout_s=timeout) as context:
         operation = None if scope.brokers or scope.topics else unfinished(context)
         if operation is None:
             if scope == Scope():
                 typer.echo("no reassignment is unfinished: this throttles the partitions in flight", err=True)
             plan = partial(plan_set, context, scope, _amount(wanted))
-            _carry_out(context, zookeeper, plan, partial(write_planned, context, plan, lock_timeout), output, yes=yes)
+            _carry_out(context, cluster, plan, partial(write_planned, context, plan, lock_timeout), output, yes=yes)
             return
         amount = rate_for(context, operation, wanted)
-        typer.echo(f"operation {operation}: throttle at {format_rate(amount)}, removed when it ends", err=True)
+        typer.echo(f"operation {operation}: throttle at {readable_rate(amount)}, removed when it ends", err=True)
         _carry_out(
             context,
-            zookeeper,
+            cluster,
             partial(plan_change, context, operation, amount),
             partial(change_throttle, context, operation, amount, lock_timeout),
             output,
@@ -130,8 +134,9 @@ def set_(
 
 
 @throttle_app.command("clear")
+@on_cluster
 def clear(
-    zookeeper: options.ZooKeeper,
+    cluster: ClusterAddress,
     *,
     broker: BrokersOption = None,
     topic: TopicsOption = None,
@@ -148,14 +153,14 @@ def clear(
     from kadmin.operations.throttles.by_hand import Scope, plan_clear, write_planned
 
     scope = Scope(tuple(broker or ()), tuple(topic or ()))
-    with open_context(zookeeper, timeout_s=timeout) as context:
+    with open_context(cluster, timeout_s=timeout) as context:
         plan = partial(plan_clear, context, scope, now=now)
-        _carry_out(context, zookeeper, plan, partial(write_planned, context, plan, lock_timeout), output, yes=yes)
+        _carry_out(context, cluster, plan, partial(write_planned, context, plan, lock_timeout), output, yes=yes)
 
 
 def _carry_out(
     context: Context,
-    zookeeper: str,
+    cluster: ClusterAddress,
     plan: Callable[[], ConfigChanges],
     write: Callable[[], Written],
     output: options.OutputFormat,
@@ -170,9 +175,9 @@ def _carry_out(
     if changes := plan():
         if not yes:  # the answer shows them anyway
             typer.echo(changes_text(changes), err=True)
-        ask(lambda: throttle_question(changes, read_cluster_at(context, zookeeper)), yes=yes)
+        ask(lambda: throttle_question(changes, read_cluster_at(context, cluster)), yes=yes)
         written = write()
-    answer(output, lambda: with_address(written_text(written), zookeeper), lambda: written_answer(written))
+    answer(output, lambda: cluster.named_in(written_text(written)), lambda: written_answer(written))
 
 
 def _amount(wanted: ThrottleSpec) -> int:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.context import open_context, require_cluster
+from kadmin.cli.cluster import ClusterAddress, on_cluster, require_cluster
+from kadmin.cli.context import open_reading
 from kadmin.cli.inputs import read_facts, read_plan, read_sizes
 from kadmin.cli.output import answer
 from kadmin.errors import UsageError
@@ -33,6 +34,7 @@ MinInsyncOption: TypeAlias = Annotated[
 
 
 @whatif_app.command("lose")
+@on_cluster
 def lose(
     *,
     broker: Annotated[
@@ -41,7 +43,7 @@ def lose(
     rack: Annotated[
         list[str] | None, typer.Option("--rack", metavar="RACK", help="A rack whose brokers are lost. Repeatable.")
     ] = None,
-    zookeeper: options.OptionalZooKeeper = None,
+    cluster: ClusterAddress | None = None,
     inventory: options.Inventory = None,
     sizes: options.Sizes = None,
     unclean: UncleanOption = False,
@@ -59,7 +61,7 @@ def lose(
     if not broker and not rack:
         raise UsageError("No broker or rack is named.", next_command="add --broker ID or --rack RACK")
     named = [_broker_id(each) for given in broker or () for each in given.split(",")]
-    found = _read(zookeeper, inventory, sizes, timeout)
+    found = _read(cluster, inventory, sizes, timeout)
     lost = brokers_lost(found.state, named, rack or ())
     placements = placements_of(found.state, found.facts.sizes, unclean=unclean, min_insync=min_insync_replicas)
     loss = predict_loss(placements, found.state.brokers, lost)
@@ -67,10 +69,11 @@ def lose(
 
 
 @whatif_app.command("plan")
+@on_cluster
 def plan_(
     file: options.PlanFile,
     *,
-    zookeeper: options.OptionalZooKeeper = None,
+    cluster: ClusterAddress | None = None,
     inventory: options.Inventory = None,
     sizes: options.Sizes = None,
     unclean: UncleanOption = False,
@@ -87,7 +90,7 @@ def plan_(
     from kadmin.report.whatif import plan_answer, plan_text
 
     plan = read_plan(file)
-    found = _read(zookeeper, inventory, sizes, timeout)
+    found = _read(cluster, inventory, sizes, timeout)
     state = found.state
     require_fitting(plan, state)
     before = placements_of(state, found.facts.sizes, unclean=unclean, min_insync=min_insync_replicas)
@@ -97,7 +100,7 @@ def plan_(
     answer(output, lambda: plan_text(change, *losses), lambda: plan_answer(change, *losses))
 
 
-def _read(zookeeper: str | None, inventory: Path | None, sizes: Path | None, timeout_s: float) -> World:
+def _read(cluster: ClusterAddress | None, inventory: Path | None, sizes: Path | None, timeout_s: float) -> World:
     if inventory is not None:
         from kadmin.operations.reading.preview import read_snapshot
 
@@ -106,9 +109,9 @@ def _read(zookeeper: str | None, inventory: Path | None, sizes: Path | None, tim
     from kadmin.operations.execute.live import read_live
 
     given = read_facts(sizes)
-    with open_context(require_cluster(zookeeper), timeout_s=timeout_s) as context:
+    with open_reading(require_cluster(cluster), timeout_s=timeout_s) as context:
         found = read_live(context, given)
-    for reason in found.why_unsized:
+    for reason in (*found.why_unsized, *found.facts.hidden_topics):
         typer.echo(escaped(reason), err=True)
     return found
 

@@ -37,6 +37,8 @@ class PublishOutcome(StrEnum):
     """The lock is no longer ours; nothing was written."""
     OCCUPIED = "occupied"
     """Another request is pending where ours would go; nothing was written."""
+    UNANSWERED = "unanswered"
+    """The step is on record, and the request may have left; the cluster shows what becomes of it."""
 
 
 class Backend(Protocol):
@@ -87,17 +89,28 @@ class Backend(Protocol):
         ...
 
     def read_configs(self, entities: Iterable[str]) -> ConfigValues:
-        """Return the dynamic configs of entities such as `topics/orders` or `brokers/1`."""
+        """Return the dynamic configs of entities such as `topics/orders` or `brokers/1`.
+
+        A broker whose configs cannot be read now is left out.
+        """
         ...
 
     def configured_entities(self) -> Mapping[str, bool]:
-        """Return every topic and broker with dynamic configs, and whether it exists; a broker exists while alive."""
+        """Return every topic and broker that may have configs, and whether it exists; a broker exists while alive."""
         ...
 
     def change_configs(self, entities: Iterable[str], edit: EditConfigs, lease: Lease) -> bool:
         """Apply the edits that `edit` derives from the values found; an edit to None deletes the key.
 
-        Returns False where a signal or the command's end came first. Raises LostLockError.
+        Entities whose configs cannot be read now are left out. Returns False where a signal or the command's end came
+        first. Raises LostLockError.
+        """
+        ...
+
+    def overwrite_configs(self, values: Mapping[str, Mapping[str, str | None]], lease: Lease) -> Mapping[str, str]:
+        """Write configs of entities that cannot be read now, None deletes the key; returns why, for those not written.
+
+        Raises LostLockError.
         """
         ...
 

@@ -109,11 +109,11 @@ class Context:
         return self.operations.take(holder, wait_s)
 
     def give_back(self, lease: Lease) -> None:
-        """Release the lock; a failure is only noted, because the lock expires with the session."""
+        """Release the lock; a failure is only noted, because the lock expires by itself."""
         try:
             self.operations.release(lease)
         except (UnreachableError, UnknownOutcomeError):
-            self.tell(events.Noted("the lock could not be released; it expires with the session"))
+            self.tell(events.Noted("the lock could not be released; it expires soon after this command ends"))
 
     @contextmanager
     def leased(self, purpose: str, lock_timeout_s: float) -> Iterator[Lease]:

@@ -158,9 +158,9 @@ def test_without_a_command_the_help_is_on_stderr(name: str) -> None:
         (["aply"], "No such command 'aply'. Did you mean 'apply'?", "kadmin --help"),
         (["apply"], "Missing argument 'PLAN'.", "kadmin apply --help"),
         (
-            ["throttle", "set"],
-            "Missing option '-z' / '--zookeeper' (env var: 'KADMIN_ZOOKEEPER').",
-            "kadmin throttle set --help",
+            ["throttle", "set", "--rate", "1MB/s"],
+            "No cluster is named.",
+            "add -z CONNECT (or set KADMIN_ZOOKEEPER), or -b BROKERS (or set KADMIN_BOOTSTRAP_SERVER)",
         ),
         (["convert", "a.json"], "Missing option '--to'. Choose from: plan, kafka", "kadmin convert --help"),
         (["validate", "--nope", "plans"], "No such option: --nope", "kadmin validate --help"),

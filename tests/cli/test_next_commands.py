@@ -12,7 +12,7 @@ import pytest
 from support.cli.in_process import command, every_command
 from typer.core import TyperCommand
 
-from kadmin.cli.context import with_address
+from kadmin.cli.cluster import ClusterAddress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,16 @@ VALUE = "VALUE"
 NAMED = re.compile(r"\bkadmin (?=[a-z])((?:(?!, |; |: | \(|\)|$).)*)")
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 PLACEHOLDER = re.compile(r"[A-Z]+|/|.*VALUE.*|.*[.].*")
-OF_OTHER_TOOLS = {"--alter", "--describe", "--bootstrap-server", "--no-four-letter-words", "--help"}
+OF_OTHER_TOOLS = {
+    "--add",
+    "--allow-principal",
+    "--operation",
+    "--alter",
+    "--describe",
+    "--bootstrap-server",
+    "--no-four-letter-words",
+    "--help",
+}
 NAMES_OF_PROGRAMS = {"validate", "propose rebalance"}
 """What kadmin calls itself where Spark, GitHub or JUnit show it."""
 
@@ -91,7 +100,7 @@ def test_every_command_that_an_error_names_gets_the_address_that_was_typed(
 ) -> None:
     monkeypatch.delenv("KADMIN_ZOOKEEPER", raising=False)
     monkeypatch.setattr(TyperCommand, "invoke", lambda *_: None)
-    for found in NAMED.finditer(with_address(text, "zk1:2181/kafka")):
+    for found in NAMED.finditer(ClusterAddress(zookeeper="zk1:2181/kafka").named_in(text)):
         answer = command(*shlex.split(found[1].replace(VALUE, "1")))
         assert (answer.status, answer.err) == (0, "")
 

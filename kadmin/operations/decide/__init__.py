@@ -1,6 +1,7 @@
 """The executor's rules, with no clock and no I/O: decide(work, observed, memory, now) -> action.
 
-One module for each kind of operation holds its work and its table of rules; `remember` adds one reading to the memory.
+One module for each kind of operation holds its work and its table of rules; `recall` begins the memory of a run and
+`remember` adds one reading to it.
 """
 
 from __future__ import annotations
@@ -8,17 +9,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kadmin.operations.decide.actions import Memory
 from kadmin.operations.decide.stop_request import apply_stop_request
 from kadmin.operations.record.record import Channel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from kadmin.cluster.model import TopicPartition
-    from kadmin.operations.decide.actions import Action, Memory, Observed, Work
+    from kadmin.operations.decide.actions import Action, Observed, Work
     from kadmin.operations.record.record import Step
 
-__all__ = ["decide", "remember"]
+__all__ = ["decide", "recall", "remember"]
 
 
 def decide(work: Work, observed: Observed, memory: Memory, now: float) -> Action:
@@ -27,6 +29,15 @@ def decide(work: Work, observed: Observed, memory: Memory, now: float) -> Action
     if observed.request is None:
         return action
     return apply_stop_request(observed.request, action, work, observed, memory)
+
+
+def recall(steps: Iterable[Step]) -> Memory:
+    """Return the memory with which a run goes on after these steps.
+
+    A wave is published only when those before it were seen done. What became of them since is checked after the last
+    wave: an earlier wave may be out of sync now, while the request of the running one is pending.
+    """
+    return Memory(wave=max((step.wave for step in steps if step.wave is not None), default=0))
 
 
 def remember(memory: Memory, observed: Observed, now: float) -> Memory:

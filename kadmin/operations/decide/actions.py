@@ -64,8 +64,9 @@ class Memory:
     `wave` is the first wave not yet seen done. `step_seen_at` is when this run first saw the latest step;
     `epoch_changed_at` when it saw the controller change. `listening` holds the channels that the controller of `epoch`
     is proved to watch; `probe` is this run's unanswered probe; `attempts` counts publishes since the last one that
-    went through. `fingerprint` is a digest of the topics read, `changed_at` when it last changed; `health` the last
-    answer of the health gate.
+    went through. `ends_since` is when this run first saw nothing left to do, while a request is unanswered.
+    `fingerprint` is a digest of the topics read, `changed_at` when it last changed; `health` the last answer of the
+    health gate.
     """
 
     wave: int = 0
@@ -76,6 +77,7 @@ class Memory:
     listening: frozenset[Channel] = field(default_factory=frozenset)
     probe: Step | None = None
     attempts: int = 0
+    ends_since: float | None = None
     fingerprint: int = 0
     changed_at: float = 0.0
     health: HealthSeen | None = None
@@ -149,7 +151,7 @@ class PublishTopic:
 
 @dataclass(frozen=True, slots=True)
 class TakeBack:
-    """Return partitions in flight to their original ordered replicas.
+    """Return partitions in flight to their original ordered replicas, () where those were never seen.
 
     `through_brokers`: by the API through which they were started, which needs no pending request.
     """

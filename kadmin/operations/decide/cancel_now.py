@@ -8,6 +8,7 @@ seen                                                      action
 a pending request that cannot be read                     Finish: heal first
 in flight to our target, and not taken back yet           the checks below, then TakeBack
 taken back, then overwritten by the old controller        the same again
+taken back through the API, and in flight or reordered    the same again
 taken back, and neither back nor on its way               Finish: with its name
 taken back, on its way, but waits for dead brokers        Finish: with their names
 taken back, on its way                                    Wait
@@ -25,6 +26,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kadmin.errors import BusyError, NotCompletedError, count, name_some
 from kadmin.operations.decide.actions import Finish, TakeBack, Wait, unfinished
+from kadmin.operations.decide.common import made_again
 from kadmin.operations.decide.reassignment import published_targets
 from kadmin.operations.record.record import OperationState, StepKind
 from kadmin.plan.progress import Progress, judge
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from kadmin.errors import KadminError
     from kadmin.operations.decide.actions import Observed
     from kadmin.operations.decide.reassignment import ReassignmentWork
+    from kadmin.operations.record.record import Step
     from kadmin.plan.model import PartitionTarget
 
 
@@ -51,12 +54,36 @@ def decide_cancel(work: ReassignmentWork, observed: Observed, *, allow_foreign: 
     targets = published_targets(work, observed.steps)
     moving = [target for target in targets if judge(target, state, published=True) is Progress.RUNNING]
     todo = [target for target in moving if listed.get(target.partition) != target.current]
-    if todo:
-        origin = {target.partition: target.current for target in todo if target.current is not None}
-        error = _refusal(work, origin, state, allow_foreign=allow_foreign)
-        return TakeBack(origin) if error is None else unfinished(error)
     asked = {p for step in observed.steps if step.kind is StepKind.CANCEL for p in step.partitions}
-    return _follow([target for target in targets if target.partition in asked], state)
+    back = {target.partition: target.current for target in targets if target.current and target.partition in asked}
+    origin = {target.partition: target.current for target in todo if target.current is not None}
+    origin |= unfinished_returns(back, observed)
+    if origin:
+        error = _refusal(work, origin, state, allow_foreign=allow_foreign)
+        again = dict.fromkeys(made_again(origin, observed), ())
+        return TakeBack({**origin, **again}) if error is None else unfinished(error)
+    return _follow([target for target in targets if target.partition in asked], observed)
+
+
+def unfinished_returns(origin: Assignment, observed: Observed) -> Assignment:
+    """Return what of `origin` was asked for through the API, and is in flight still, or in another order.
+
+    From Kafka 4.3 on, the original list leaves the reassignment in flight until it is asked to end.
+    """
+    last = {
+        p: step for step in observed.steps if step.kind is StepKind.CANCEL and step.sending for p in step.partitions
+    }
+    return {p: replicas for p, replicas in origin.items() if p in last and _unfinished(p, replicas, last[p], observed)}
+
+
+def _unfinished(partition: TopicPartition, original: Replicas, asked: Step, observed: Observed) -> bool:
+    topic, number = observed.state.topics.get(partition.topic), partition.partition
+    if topic is None or number not in topic.replicas:
+        return False
+    if number in topic.adding_replicas or number in topic.removing_replicas:
+        return topic.target(number) == original
+    now = topic.replicas[number]
+    return now != original and sorted(now) == sorted(original) and partition not in asked.refused
 
 
 def _listed(state: ClusterState) -> Assignment:
@@ -106,7 +133,8 @@ def survives(partition: TopicPartition, original: Replicas, state: ClusterState)
     return found is not None and bool(set(found.isr) & set(original) & set(state.brokers))
 
 
-def _follow(targets: list[PartitionTarget], state: ClusterState) -> Wait | Finish:
+def _follow(targets: list[PartitionTarget], observed: Observed) -> Wait | Finish:
+    state = observed.state
     back = [replace(target, current=target.replicas, replicas=target.current or ()) for target in targets]
     pending = {target: judge(target, state, published=True) for target in back}
     pending = {target: verdict for target, verdict in pending.items() if verdict is not Progress.DONE}
@@ -115,12 +143,16 @@ def _follow(targets: list[PartitionTarget], state: ClusterState) -> Wait | Finis
         return _not_back(lost)
     dead = {target.partition: sorted(set(target.replicas) - set(state.brokers)) for target in pending}
     if pending and all(dead.values()):
-        return _waits_for_brokers(dead)
-    if pending:
+        settled = all(verdict is Progress.SETTLED for verdict in pending.values())
+        if not settled or observed.unchanged_means_rejected:
+            return _waits_for_brokers(dead)
+    elif pending:
         return Wait("going back to the original replicas", len(pending))
     if not back:
         return Finish(OperationState.CANCELLED, "cancelled; nothing was in flight")
-    return Finish(OperationState.CANCELLED, f"cancelled; {count(len(back), 'partition')} back at the original replicas")
+    short = f"; not in sync, since brokers are not alive: {name_some(dead)}" if dead else ""
+    done = f"cancelled; {count(len(back), 'partition')} back at the original replicas"
+    return Finish(OperationState.CANCELLED, done + short)
 
 
 def unreadable(place: str, next_command: str) -> Finish:

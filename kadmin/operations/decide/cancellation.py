@@ -9,6 +9,7 @@ a request with entries of others that have not begun      Finish: with their nam
 a partition without a live in-sync original replica       Finish: with its name
 requested with another list than ours, or not by us       TakeBack: the request is superseded
 in flight without a request, not asked to end lately      TakeBack through the brokers
+asked to end through the API, and not as it was           TakeBack, again
 asked to end, and on its way                              Wait
 every partition back, or its topic deleted                Finish: completed
 anything else                                             Finish: failed, with the names
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from kadmin.errors import BusyError, NotCompletedError, count, name_some
 from kadmin.operations.decide.actions import Finish, ListedWork, PlanKind, TakeBack, Wait, failed
-from kadmin.operations.decide.cancel_now import survives, unreadable
+from kadmin.operations.decide.cancel_now import survives, unfinished_returns, unreadable
 from kadmin.operations.decide.common import overdue
 from kadmin.operations.decide.failures import dead_targets
 from kadmin.operations.decide.foreign import requested, through_brokers
@@ -76,8 +77,12 @@ class CancellationWork(ListedWork):
         running = [target for target in away if through_brokers(target, state)]
         if superseded:
             return _starts_others(self.targets, state) or _checked(superseded, state) or _take_back(superseded)
+        origin = {target.partition: target.replicas for target in self.targets}
+        again = [target for target in away if target.partition in unfinished_returns(origin, observed)]
         if any(target.partition not in known for target in running) or (running and overdue(memory, now)):
-            return _checked(running, state) or _take_back(running, through_brokers=True)
+            again = running
+        if again:
+            return _checked(again, state) or _take_back(again, through_brokers=True)
         if asked or running:
             return _going_back(away, dead_targets(asked, state), observed)
         return _lost(away) if away else _ended(self.targets, state)

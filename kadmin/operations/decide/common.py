@@ -15,13 +15,24 @@ from kadmin.operations.decide.actions import (
     failed,
     unfinished,
 )
+from kadmin.operations.record.record import Sending, StepKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kadmin.cluster.model import TopicPartition
     from kadmin.operations.decide.actions import Finish, Memory, Observed
-    from kadmin.operations.record.record import Channel
+    from kadmin.operations.record.record import Channel, Step
+
+
+class AskedTopics:
+    """The topics that steps of a kind asked for, those refused with the reasons, and those without an answer."""
+
+    def __init__(self, kind: StepKind, steps: Iterable[Step]) -> None:
+        asked = [step for step in steps if step.kind is kind]
+        self.topics = {topic for step in asked for topic in step.topics}
+        self.refused = {topic: reason for step in asked for topic, reason in step.refused_topics.items()}
+        self.unanswered = {topic for step in asked if step.sending is Sending.UNANSWERED for topic in step.topics}
 
 
 def overdue(memory: Memory, now: float) -> bool:
@@ -52,6 +63,19 @@ def changing() -> Finish:
             next_command="kadmin diff FILE, then kadmin apply FILE, when the cluster is quiet",
         )
     )
+
+
+def made_again(partitions: Iterable[TopicPartition], observed: Observed) -> set[TopicPartition]:
+    """Return those whose topic was deleted and made again since a wave was published for it, by the topic's id."""
+    ids = {
+        topic: topic_id
+        for step in observed.steps
+        if step.kind is StepKind.WAVE and step.intent is not None
+        for topic, topic_id in step.intent.topic_ids.items()
+    }
+    now = observed.state.topics
+    other = {topic for topic, topic_id in ids.items() if topic in now and now[topic].topic_id not in {topic_id, None}}
+    return {partition for partition in partitions if partition.topic in other}
 
 
 def foreign_request(place: str, partitions: Iterable[TopicPartition] = ()) -> Finish:

@@ -1,24 +1,29 @@
-"""Rules of a topic deletion: one pending request for each topic.
+"""Rules of a topic deletion: one request for each topic.
 
-Done is topic, config and request all gone. A request is never removed: once it is stuck, the live copies are
-deleted, and without the request the topic comes back empty.
+Done is topic, config and request all gone. A request that is pending is never removed: once it is stuck, the live
+copies are deleted, and without the request the topic comes back empty. Where topics have ids, a topic with another id
+than the one on record is another topic: it was made again, and is left unchanged.
 
 ========================================================  =============================================
 seen, per topic                                           meaning
 ========================================================  =============================================
 topic and request gone                                    done
+the name taken by another topic, ours deleted by us       done, with a note
+the name taken by another topic, ours deleted by others   stale
 request pending                                           running
-request gone, topic exists, step on record                refused (deletion is disabled)
 no request, no step on record                             to be published
+no request, topic exists, refused with a reason           refused
+no request, topic exists, step without an answer          past the deadline to be published again
+no request, topic exists, step on record                  past the deadline refused (deletion is disabled)
 ========================================================  =============================================
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kadmin.errors import NotCompletedError, count, name_some
+from kadmin.errors import NotCompletedError, StalePlanError, count, name_some
 from kadmin.operations.decide.actions import (
     PUBLISH_ATTEMPTS,
     Finish,
@@ -30,13 +35,13 @@ from kadmin.operations.decide.actions import (
     failed,
     unfinished,
 )
-from kadmin.operations.decide.common import changing, overdue
+from kadmin.operations.decide.common import AskedTopics, changing, overdue
 from kadmin.operations.record.record import OperationKind, OperationState, StepKind
 from kadmin.plan.model import DeletionLayout, DeletionPlan, TopicRecipe
 from kadmin.plan.progress import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.decide.actions import Action, Memory, Observed, Published
@@ -44,9 +49,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DeletionWork(ListedWork):
-    """A deletion as recorded. A request that is not picked up shows a deaf controller, so there is no channel."""
+    """A deletion as recorded: recipes of the topics, and their ids where the cluster has ids.
+
+    A request that is not picked up shows a deaf controller, so there is no channel.
+    """
 
     plan: DeletionPlan
+    recipes: tuple[TopicRecipe, ...] = ()
+    topic_ids: Mapping[str, str] = field(default_factory=dict)
 
     def listed(self) -> tuple[str, ...]:
         """Return the plan's topics."""
@@ -54,24 +64,58 @@ class DeletionWork(ListedWork):
 
     def decide(self, observed: Observed, memory: Memory, now: float) -> Action:
         """Decide the next action."""
-        state = observed.state
-        asked = {topic for step in observed.steps if step.kind is StepKind.DELETION for topic in step.topics}
-        present = [topic for topic in self.plan.topics if topic in state.topics]
+        state, asked = observed.state, AskedTopics(StepKind.DELETION, observed.steps)
+        others = [topic for topic in self.plan.topics if topic in state.topics and not self._is_here(topic, state)]
+        if spared := [topic for topic in others if topic not in asked.topics]:
+            return _made_again(spared)
+        present = [topic for topic in self.plan.topics if self._is_here(topic, state)]
         queued = [topic for topic in self.plan.topics if topic in state.requests.deletions]
-        unpublished = tuple(topic for topic in present if topic not in asked and topic not in queued)
+        again = asked.unanswered if overdue(memory, now) else set[str]()
+        unpublished = tuple(
+            topic for topic in present if topic not in queued and (topic not in asked.topics or topic in again)
+        )
         if unpublished:
             if state.controller is None:
                 return Wait("the cluster has no controller", len(unpublished))
             return changing() if memory.attempts >= PUBLISH_ATTEMPTS else PublishDeletion(unpublished, self.plan.layout)
-        if not present and not queued:
-            return Finish(OperationState.COMPLETED, f"{count(len(self.plan.topics), 'topic')} deleted")
+        if not set(present) - asked.refused.keys() and not queued:
+            return self._result(present, others, asked, state)
         if not overdue(memory, now):
             return Wait("deleting", len(set(present) | set(queued)))
         return _overdue(self, present, queued, state)
 
     def open(self, state: ClusterState) -> tuple[str, ...]:
         """Name the topics that exist or are queued for deletion."""
-        return tuple(each for each in self.plan.topics if each in state.topics or each in state.requests.deletions)
+        return tuple(
+            each for each in self.plan.topics if self._is_here(each, state) or each in state.requests.deletions
+        )
+
+    def _is_here(self, topic: str, state: ClusterState) -> bool:
+        """Whether the topic exists, and not another one of the same name."""
+        found, known = state.topics.get(topic), self.topic_ids.get(topic)
+        return found is not None and (known is None or found.topic_id is None or found.topic_id == known)
+
+    def _result(self, present: Sequence[str], others: Sequence[str], asked: AskedTopics, state: ClusterState) -> Finish:
+        if present:
+            return _refused_with_reasons({topic: asked.refused[topic] for topic in present})
+        if spared := [topic for topic in others if topic in asked.refused and topic not in asked.unanswered]:
+            return _made_again(spared)
+        notes = "".join(f"; {note}" for note in self._notes(others, state))
+        return Finish(OperationState.COMPLETED, f"{count(len(self.plan.topics), 'topic')} deleted{notes}")
+
+    def _notes(self, others: Sequence[str], state: ClusterState) -> Iterator[str]:
+        if others:
+            yield f"other topics have these names since: {name_some(others)}"
+        held = {broker for recipe in self.recipes for replicas in recipe.replicas.values() for broker in replicas}
+        if dead := sorted(held - set(state.brokers)):
+            yield f"brokers that are not alive may keep folders of them on disk: {name_some(dead)}"
+
+
+def plan_deletion(plan: DeletionPlan, state: ClusterState) -> DeletionWork:
+    """Return the work of a deletion, with what identifies its topics and brings them back."""
+    found = [state.topics[topic] for topic in plan.topics]
+    recipes = (TopicRecipe(each.name, each.replicas, state.topic_configs.get(each.name, {})) for each in found)
+    return DeletionWork(plan, tuple(recipes), {each.name: each.topic_id for each in found if each.topic_id is not None})
 
 
 def _overdue(work: DeletionWork, present: Sequence[str], queued: Sequence[str], state: ClusterState) -> Action:
@@ -98,6 +142,26 @@ def _begun(topic: str, state: ClusterState) -> bool:
 def _dead_replicas(topic: str, state: ClusterState) -> tuple[int, ...]:
     found = state.topics.get(topic)
     return () if found is None else tuple(sorted(found.brokers - set(state.brokers)))
+
+
+def _refused_with_reasons(reasons: Mapping[str, str]) -> Finish:
+    return failed(
+        NotCompletedError(
+            f"The controller refused to delete {count(len(reasons), 'topic')}: {name_some(reasons)}.",
+            cause="; ".join(dict.fromkeys(reasons.values())),
+            next_command="kadmin apply FILE, when the cause is removed",
+        )
+    )
+
+
+def _made_again(topics: Sequence[str]) -> Finish:
+    return failed(
+        StalePlanError(
+            f"Other topics have these names by now: {name_some(topics)}; they were left unchanged.",
+            cause="another client deleted the topics on record and made them again",
+            next_command="kadmin apply FILE, to delete the new ones",
+        )
+    )
 
 
 def _refused(topics: Sequence[str]) -> Finish:
@@ -151,15 +215,11 @@ def _verdicts(plan: DeletionPlan, state: ClusterState, _: Published) -> Iterator
             yield Verdict(topic, None, Progress.DONE)
 
 
-def _recipe(topic: str, state: ClusterState) -> TopicRecipe:
-    return TopicRecipe(topic, state.topics[topic].replicas, state.topic_configs.get(topic, {}))
-
-
 DELETION = PlanKind(
     OperationKind.DELETION,
     DeletionPlan,
     scope=lambda plan: set(plan.topics),
-    work_of=lambda plan, _: DeletionWork(plan),
-    fields=lambda work, state: {"recipes": tuple(_recipe(topic, state) for topic in work.plan.topics)},
+    work_of=lambda plan, record: DeletionWork(plan, record.recipes, record.topic_ids),
+    fields=lambda work, _: {"recipes": work.recipes, "topic_ids": work.topic_ids},
     verdicts=_verdicts,
 )

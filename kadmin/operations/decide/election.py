@@ -110,7 +110,10 @@ def election_result(scope: Sequence[TopicPartition], observed: Observed, success
     off = off_preferred(scope, observed.state)
     if not off:
         return Finish(OperationState.COMPLETED, success)
-    reasons = "; ".join(f"{partition}: {obstacle(partition, observed.state)}" for partition in off[:5])
+    refused = {partition: reason for step in observed.steps for partition, reason in step.refused.items()}
+    reasons = "; ".join(
+        f"{partition}: {obstacle(partition, observed.state) or refused.get(partition)}" for partition in off[:5]
+    )
     return failed(
         NotCompletedError(
             f"Not led by their preferred replica: {name_some(off)} ({len(off)} of {count(len(scope), 'partition')}).",

@@ -7,10 +7,12 @@ Rules and their order are those of kadmin.plan.rules. Refusals are returned, not
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from kadmin.documents import read
 from kadmin.errors import name_some
-from kadmin.operations.decide.deletion import DeletionWork
+from kadmin.operations.decide.deletion import plan_deletion
 from kadmin.operations.decide.election import ElectionWork
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.decide.recreation import RecreationWork
@@ -26,9 +28,10 @@ from kadmin.plan.rules import World, check, check_room, refusals_of, refuses
 from kadmin.plan.waves import ZOOKEEPER_LIMITS, added
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from kadmin.cluster.model import ClusterState
+    from kadmin.diagnostics import Diagnostic
     from kadmin.errors import KadminError
     from kadmin.operations.decide.actions import Work
     from kadmin.plan.copying import Throttle
@@ -71,8 +74,9 @@ def examine(
     world = World(state, facts or ClusterFacts(), live=True, publish=publish)
     found = check(plan, world, policy or Policy())
     refusing = [each for each in found if refuses(each)]
-    warnings = [each.message for each in found if not refuses(each)]
-    examination = Examination(refusals_of(refusing), None, warnings=(*warnings, *world.facts.disks_unavailable))
+    warnings = [*(each.message for each in found if not refuses(each)), *world.facts.hidden_topics]
+    refusals = refusals_of(refusing, partial(_placed, plan))
+    examination = Examination(refusals, None, warnings=(*warnings, *world.facts.disks_unavailable))
     if any(each.code in _NO_CHANGE for each in refusing):
         return examination
     return _WORK[type(plan)](examination, plan, world)
@@ -83,7 +87,7 @@ def _reassignment(found: Examination, plan: ReassignmentPlan, world: World) -> E
     change = diff(plan, state, world.facts, world.publish)
     waves = tuple(wave.reassignments for wave in change.waves)
     throttle = None if plan.throttle is None else throttle_of(plan.throttle, waves, state, world.facts.inbound)
-    found = _with_room(replace(found, change=change, throttle=throttle), change, world.facts)
+    found = _with_room(replace(found, change=change, throttle=throttle), plan, change, world.facts)
     at_target = not change.pending and all(
         judge(target, state, published=False) is Progress.DONE for target in plan.reassignments
     )
@@ -95,16 +99,22 @@ def _reassignment(found: Examination, plan: ReassignmentPlan, world: World) -> E
     return replace(found, work=ReassignmentWork(waves, targets, plan.elect))
 
 
-def _with_room(found: Examination, change: PlanDiff, facts: ClusterFacts) -> Examination:
-    """Refuse waves for which a broker lacks room; warn of brokers that were asked and do not tell their room."""
+def _placed(plan: Plan, found: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
+    """Return diagnostics with their places in the plan's file, if it was read from one."""
+    file = plan.header.file
+    return found if file is None else read(file.data, file.name).place(found)
+
+
+def _with_room(found: Examination, plan: Plan, change: PlanDiff, facts: ClusterFacts) -> Examination:
+    """Refuse waves for which a broker lacks room; warn of brokers that were asked and do not report their room."""
     lacking = check_room([wave.reassignments for wave in change.waves], facts.usable)
     receivers = {broker for target in change.pending for broker in added(target)}
-    untold = sorted(broker for broker in receivers if facts.usable.get(broker, 0) is None)
-    if untold:
-        which = f"{'broker' if len(untold) == 1 else 'brokers'} {name_some(untold)}"
-        unknown = f"room on disk is not known (Kafka 3.3 and later tell it): {which}"
+    unavailable = sorted(broker for broker in receivers if facts.usable.get(broker, 0) is None)
+    if unavailable:
+        which = f"{'broker' if len(unavailable) == 1 else 'brokers'} {name_some(unavailable)}"
+        unknown = f"room on disk is not known (Kafka 3.3 and later report it): {which}"
         found = replace(found, warnings=(*found.warnings, unknown))
-    return replace(found, refusals=(*found.refusals, *refusals_of(lacking)))
+    return replace(found, refusals=(*found.refusals, *refusals_of(lacking, partial(_placed, plan))))
 
 
 def _election(found: Examination, plan: ElectionPlan, world: World) -> Examination:
@@ -115,7 +125,7 @@ def _election(found: Examination, plan: ElectionPlan, world: World) -> Examinati
 
 def _deletion(found: Examination, plan: DeletionPlan, world: World) -> Examination:
     lost = bytes_lost(plan.topics, world.state, world.facts)
-    return replace(found, work=DeletionWork(plan), targets=plan.topics, lost_bytes=lost)
+    return replace(found, work=plan_deletion(plan, world.state), targets=plan.topics, lost_bytes=lost)
 
 
 def _recreation(found: Examination, plan: RecreationPlan, _world: World) -> Examination:

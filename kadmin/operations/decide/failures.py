@@ -9,9 +9,9 @@ from kadmin.operations.decide.actions import failed
 from kadmin.plan.progress import in_flight
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
-    from kadmin.cluster.model import ClusterState
+    from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.decide.actions import Finish
     from kadmin.plan.model import PartitionTarget
 
@@ -20,14 +20,17 @@ def changed_by_others(
     targets: Sequence[PartitionTarget],
     state: ClusterState,
     next_command: str = "kadmin diff FILE, to see what changed",
+    *,
+    made_again: Collection[TopicPartition] = (),
 ) -> Finish:
-    """Finish: partitions are neither as planned nor at their target."""
+    """Finish: partitions are neither as planned nor at their target, or are of another topic of the same name."""
     gone = [target.partition for target in targets if state.replicas(target.partition) is None]
     found = ", ".join(f"{w.partition} has {list(state.replicas(w.partition) or ())}" for w in targets[:3])
+    again = f"; their topic was deleted and made again: {name_some(sorted(made_again))}" if made_again else ""
     return failed(
         StalePlanError(
             f"Changed by others since the plan was made: {name_some(w.partition for w in targets)}.",
-            cause=f"deleted: {name_some(gone)}" if gone else found + _elsewhere(targets, state),
+            cause=f"deleted: {name_some(gone)}" if gone else found + again + _elsewhere(targets, state),
             next_command=next_command,
         )
     )

@@ -32,19 +32,24 @@ def foreign_moves(state: ClusterState, ours: Iterable[PartitionTarget]) -> tuple
 
 
 def back_to_original(
-    partitions: Iterable[TopicPartition], state: ClusterState, given: Mapping[TopicPartition, Replicas]
+    partitions: Iterable[TopicPartition],
+    state: ClusterState,
+    given: Mapping[TopicPartition, Replicas],
+    orders: Mapping[TopicPartition, Replicas] | None = None,
 ) -> tuple[PartitionTarget, ...]:
     """Return the targets that end these reassignments: `current` are the replicas now, `replicas` the original ones.
 
     `given` lists count before what the cluster knows, except for moves that the brokers' API takes back: it returns to
-    the list that the cluster knows. Raises InvalidInputError for partitions whose original replicas are not known, and
-    for given ones that are not among the replicas now.
+    the list that the cluster knows, in the order that `orders` has on record. Raises InvalidInputError for partitions
+    whose original replicas are not known, and for given ones that are not among the replicas now.
     """
     targets, unknown, strange = [], [], []
     for partition in partitions:
         now = state.replicas(partition) or ()
         known = _original(partition, state)
         original = given.get(partition, known) if partition in requested(state) or known is None else known
+        if original is not None and sorted(ordered := (orders or {}).get(partition, ())) == sorted(original):
+            original = ordered
         if original is None:
             unknown.append(partition)
         elif not set(original) <= set(now):

@@ -3,6 +3,7 @@
 ========================================================  =============================================
 seen                                                      action
 ========================================================  =============================================
+in flight, for a topic that was made again since          TakeBack: that topic was not meant
 every partition done                                      elect where planned, then Advance
 our own probe still pending                               Wait, past the deadline Finish: deaf, resumable
 a request with entries that are not ours                  Finish: busy, names them, can be resumed
@@ -39,6 +40,7 @@ from kadmin.operations.decide.actions import (
     Finish,
     PlanKind,
     PublishWave,
+    TakeBack,
     Tally,
     Verdict,
     Wait,
@@ -48,6 +50,7 @@ from kadmin.operations.decide.common import (
     awaiting_pickup,
     before_publish,
     foreign_request,
+    made_again,
     not_picked_up,
     overdue,
     probe_unanswered,
@@ -63,7 +66,7 @@ from kadmin.plan.waves import added
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from kadmin.cluster.model import Assignment, ClusterState, PendingRequest
+    from kadmin.cluster.model import Assignment, ClusterState, PendingRequest, TopicPartition
     from kadmin.operations.decide.actions import Action, Memory, Observed, Published
     from kadmin.operations.record.record import OperationRecord, Step
     from kadmin.plan.copied import Copied
@@ -95,7 +98,9 @@ class ReassignmentWork(Work):
         if memory.wave >= len(self.waves):
             return _decide_end(self, observed, memory, now)
         wave = self.waves[memory.wave]
-        found = _sort(wave, observed.state, published=published(observed, memory))
+        if astray := _astray(wave, observed):
+            return TakeBack(dict.fromkeys(astray, ()))
+        found = _sort(wave, observed, published=published(observed, memory))
         if len(found[Progress.DONE]) == len(wave):
             if self.elect is Elect.AFTER_EACH_WAVE:
                 action = elect_scope([target.partition for target in wave], observed, memory, now)
@@ -153,11 +158,19 @@ def published(observed: Observed, memory: Memory) -> bool:
     return any(step.kind is StepKind.WAVE and step.wave == memory.wave for step in observed.steps)
 
 
-def _sort(targets: Iterable[PartitionTarget], state: ClusterState, *, published: bool) -> Found:
+def _sort(targets: Iterable[PartitionTarget], observed: Observed, *, published: bool) -> Found:
     found: Found = {progress: [] for progress in Progress}
+    other = made_again((target.partition for target in targets), observed)
     for target in targets:
-        found[judge(target, state, published=published)].append(target)
+        progress = judge(target, observed.state, published=published)
+        found[Progress.STALE if target.partition in other else progress].append(target)
     return found
+
+
+def _astray(wave: Iterable[PartitionTarget], observed: Observed) -> list[TopicPartition]:
+    """Return the partitions of topics made again that our request reassigns: the new topic was not meant."""
+    running = [each.partition for each in wave if judge(each, observed.state, published=False) is Progress.RUNNING]
+    return sorted(made_again(running, observed))
 
 
 def _with_request(
@@ -209,7 +222,7 @@ def _without_request(work: ReassignmentWork, observed: Observed, memory: Memory,
         copying = len(unions) < len(running)
         return _copying(found, observed, memory, now) if copying else _publish(unions, observed, memory)
     if stale:
-        return changed_by_others(stale, observed.state)
+        return _changed(stale, observed)
     if not waiting:
         return _out_of_sync(found)
     if refused := _refused(waiting, observed, memory):
@@ -283,10 +296,10 @@ def _open(found: Found) -> tuple[str, ...]:
 
 
 def _decide_end(work: ReassignmentWork, observed: Observed, memory: Memory, now: float) -> Action:
-    found = _sort(work.targets, observed.state, published=True)
+    found = _sort(work.targets, observed, published=True)
     lost = [*found[Progress.STALE], *found[Progress.WAITING]]
     if lost:
-        return changed_by_others(lost, observed.state)
+        return _changed(lost, observed)
     if len(found[Progress.DONE]) < len(work.targets):
         return _out_of_sync(found)
     partitions = [target.partition for target in work.targets]
@@ -298,6 +311,11 @@ def _decide_end(work: ReassignmentWork, observed: Observed, memory: Memory, now:
     if work.elect is not Elect.NONE:
         return election_result(partitions, observed, success)
     return Finish(OperationState.COMPLETED, success)
+
+
+def _changed(targets: Sequence[PartitionTarget], observed: Observed) -> Finish:
+    again = made_again((target.partition for target in targets), observed)
+    return changed_by_others(targets, observed.state, made_again=again)
 
 
 def _left_behind(target: PartitionTarget, observed: Observed) -> bool:

@@ -4,8 +4,10 @@
 seen, per topic                                           meaning
 ========================================================  =============================================
 exists, every partition with a leader, step on record     done
-exists, no step on record                                 created by others: Finish, busy
+exists, no step on record, or refused                     created by others: Finish, busy
 exists, step on record                                    Wait for leaders; past the deadline Finish
+absent, refused with a reason                             Finish: failed
+absent, step without an answer                            past the deadline to be published again
 absent, step on record                                    deleted again: Finish
 absent, being deleted                                     Wait
 absent                                                    to be published, in the plan's order
@@ -29,14 +31,14 @@ from kadmin.operations.decide.actions import (
     failed,
     unfinished,
 )
-from kadmin.operations.decide.common import changing, overdue
+from kadmin.operations.decide.common import AskedTopics, changing, overdue
 from kadmin.operations.record.record import OperationKind, OperationState, StepKind
 from kadmin.plan.model import RecreationPlan
 from kadmin.plan.progress import Progress
 from kadmin.plan.recreation import is_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.decide.actions import Action, Memory, Observed, Published
@@ -56,16 +58,11 @@ class RecreationWork(ListedWork):
     def decide(self, observed: Observed, memory: Memory, now: float) -> Action:
         """Decide the next action."""
         state, recipes = observed.state, self.plan.recipes
-        made = {topic for step in observed.steps if step.kind is StepKind.CREATION for topic in step.topics}
-        foreign = [recipe.topic for recipe in recipes if recipe.topic in state.topics and recipe.topic not in made]
-        if foreign:
-            return _created_by_others(foreign)
-        gone = [recipe.topic for recipe in recipes if recipe.topic in made and recipe.topic not in state.topics]
-        if gone:
-            return _deleted_again(gone)
-        wanted = [recipe for recipe in recipes if recipe.topic not in made]
-        if wanted:
-            return _make(wanted, observed, memory)
+        absent = [recipe for recipe in recipes if recipe.topic not in state.topics]
+        if failure := _failure(recipes, observed):
+            return failure
+        if absent:
+            return _make(absent, observed, memory, now)
         without = [recipe.topic for recipe in recipes if not is_whole(recipe, state)]
         if not without:
             return Finish(OperationState.COMPLETED, f"{count(len(recipes), 'topic')} created again, empty")
@@ -76,11 +73,31 @@ class RecreationWork(ListedWork):
         return tuple(recipe.topic for recipe in self.plan.recipes if not is_whole(recipe, state))
 
 
-def _make(wanted: Sequence[TopicRecipe], observed: Observed, memory: Memory) -> Action:
-    if wanted[0].topic in observed.state.requests.deletions:
-        return Wait(f"{wanted[0].topic} is still being deleted", len(wanted))
+def _failure(recipes: Sequence[TopicRecipe], observed: Observed) -> Finish | None:
+    """Finish where a topic was made by others, refused, or deleted again; None where all is well."""
+    asked, there = AskedTopics(StepKind.CREATION, observed.steps), observed.state.topics
+    # Where the first request was not answered, the second one is refused because the first was carried out.
+    refused = {
+        topic: reason for topic, reason in asked.refused.items() if topic not in asked.unanswered or topic not in there
+    }
+    names = [recipe.topic for recipe in recipes]
+    made = asked.topics - refused.keys()
+    if foreign := [topic for topic in names if topic in there and topic not in made]:
+        return _created_by_others(foreign)
+    if refused:
+        return _refused(refused)
+    gone = [topic for topic in names if topic in made - asked.unanswered and topic not in there]
+    return _deleted_again(gone) if gone else None
+
+
+def _make(wanted: Sequence[TopicRecipe], observed: Observed, memory: Memory, now: float) -> Action:
+    topic, asked = wanted[0].topic, AskedTopics(StepKind.CREATION, observed.steps)
+    if topic in observed.state.requests.deletions:
+        return Wait(f"{topic} is still being deleted", len(wanted))
     if observed.state.controller is None:
         return Wait("the cluster has no controller", len(wanted))
+    if topic in asked.unanswered and not overdue(memory, now):
+        return Wait(f"whether {topic} was created is not known yet", len(wanted))
     return changing() if memory.attempts >= PUBLISH_ATTEMPTS else PublishTopic(wanted[0])
 
 
@@ -90,6 +107,16 @@ def _created_by_others(topics: Sequence[str]) -> Finish:
             f"{name_some(topics)} was created by another client; it was left unchanged.",
             cause="brokers create topics automatically for producers and consumers, or another tool did",
             next_command="kadmin recreate ID, after the topic was deleted; or kafka-topics --alter",
+        )
+    )
+
+
+def _refused(reasons: Mapping[str, str]) -> Finish:
+    return failed(
+        NotCompletedError(
+            f"The controller refused to create {name_some(reasons)}.",
+            cause="; ".join(dict.fromkeys(reasons.values())),
+            next_command="kadmin recreate ID, when the cause is removed",
         )
     )
 

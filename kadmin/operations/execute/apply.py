@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import Listening
 from kadmin.documents import dump_json, plan_digest
-from kadmin.errors import BusyError, StalePlanError
+from kadmin.errors import BusyError, StalePlanError, name_some
 from kadmin.operations.context import new_operation_id
 from kadmin.operations.decide.common import deaf
 from kadmin.operations.decide.examine import Examination, examine
 from kadmin.operations.decide.kinds import kind_of
 from kadmin.operations.execute.runner import Runner
 from kadmin.operations.reading.brokers import with_disks, with_usage
+from kadmin.operations.reading.late_requests import late_requests
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState
 from kadmin.operations.throttles.operation import record_throttle
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.context import Context
     from kadmin.operations.decide.actions import Work
+    from kadmin.operations.reading.late_requests import LateRequest
     from kadmin.operations.record.holder import Holder
     from kadmin.operations.record.record import Listing
     from kadmin.plan.facts import ClusterFacts
@@ -149,7 +151,17 @@ def _study(
         facts = with_usage(given, context.backend, state, plan.topics)
     elif isinstance(plan, ReassignmentPlan) and _copies(plan, state):
         facts = with_disks(given, state)
-    return state, facts, examine(plan, state, facts, policy, context.backend.limits)
+    examination = examine(plan, state, facts, policy, context.backend.limits)
+    if late := late_requests(context, state):
+        examination = replace(examination, refusals=(_late(late), *examination.refusals))
+    return state, facts, examination
+
+
+def _late(late: tuple[LateRequest, ...]) -> BusyError:
+    return BusyError(
+        f"Requests of finished operations, never answered, were applied late and reassign: {name_some(late)}.",
+        next_command="kadmin cancel --foreign, which takes them back; then kadmin apply FILE",
+    )
 
 
 def _copies(plan: ReassignmentPlan, state: ClusterState) -> bool:

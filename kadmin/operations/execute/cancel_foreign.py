@@ -14,6 +14,8 @@ from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.execute.apply import Outcome
 from kadmin.operations.execute.runner import Runner
 from kadmin.operations.reading.brokers import plain_listeners
+from kadmin.operations.reading.late_requests import late_requests
+from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState
 from kadmin.plan.model import PlanHeader, ReassignmentPlan
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
     from kadmin.operations.context import Context
-    from kadmin.operations.record.holder import Holder
+    from kadmin.operations.record.holder import Holder, Lease
     from kadmin.plan.model import PartitionTarget
 
 NOTHING_FOREIGN = Outcome(None, "no reassignment of another tool is in flight")
@@ -49,7 +51,7 @@ def cancel_foreign(
     """
     now = context.clock.timestamp()
     holder = context.new_holder(new_operation_id(now), now)
-    lease = context.take_lock(holder, lock_timeout_s)
+    lease = _take_lock(context, holder, lock_timeout_s)
     runner: Runner | None = None
     try:
         context.clock.stop_if_asked("nothing was recorded or published", "kadmin cancel --foreign")
@@ -72,13 +74,29 @@ def cancel_foreign(
         context.give_back(runner.lease if runner is not None else lease)
 
 
+def _take_lock(context: Context, holder: Holder, lock_timeout_s: float) -> Lease:
+    try:
+        return context.take_lock(holder, lock_timeout_s)
+    except BusyError as held:
+        other = context.operations.holder()
+        for listing in context.operations.unfinished():
+            if is_run_by(listing.operation_id, other):
+                raise BusyError(
+                    held.message,
+                    cause="cancel --foreign is an operation of its own, under the lock; a paused operation holds none",
+                    next_command=f"kadmin pause {listing.operation_id}; then kadmin cancel --foreign",
+                ) from held
+        raise
+
+
 def _plan(
     context: Context, state: ClusterState, given: Mapping[TopicPartition, Replicas]
 ) -> tuple[PartitionTarget, ...]:
     pending = state.requests.reassignment
     if pending is not None and pending.entries is None:
         raise NotCompletedError(f"{pending.place} cannot be decoded.", next_command="kadmin heal")
-    targets = back_to_original(foreign_moves(state, _ours(context)), state, given)
+    orders = {each.partition: each.before for each in late_requests(context, state) if each.before is not None}
+    targets = back_to_original(foreign_moves(state, _ours(context)), state, given, orders)
     if any(through_brokers(target, state) for target in targets):
         plain_listeners(state)
     return targets

@@ -19,7 +19,7 @@ from kadmin.plan.copying import sized, throttle_of
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import ThrottleBy
 from kadmin.plan.progress import Progress, judge
-from kadmin.plan.throttle import merge, throttled, to_set
+from kadmin.plan.throttle import known, merge, throttled, to_set
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,7 +60,8 @@ def plan_change(context: Context, operation_id: str, rate: int) -> ConfigChanges
     """Return what another rate changes in the configs as they are now; nothing is written."""
     targets = (target for wave in _work(context, operation_id).waves for target in wave)
     wanted = throttled(targets, rate)
-    return merge(wanted, context.backend.read_configs(wanted))
+    found = context.backend.read_configs(wanted)
+    return merge(known(wanted, found, {}), found)
 
 
 def change_throttle(context: Context, operation_id: str, rate: int, lock_timeout_s: float) -> Written:
@@ -130,7 +131,8 @@ def _compare(context: Context, operation_id: str) -> tuple[tuple[str, ...], tupl
         return (), ()
     state = context.backend.read(_work(context, operation_id).topics())
     changes = {entity: keys for entity, keys in throttle.changes.items() if is_there(entity, state)}
-    edits = to_set(changes, context.backend.read_configs(changes))
+    found = context.backend.read_configs(changes)
+    edits = to_set({entity: keys for entity, keys in changes.items() if entity in found}, found)
     return tuple(sorted(edits.values)), edits.kept
 
 

@@ -84,6 +84,6 @@ def _outlast(lost: UnreachableError, give_up: float | None, again: str, context:
         raise UnreachableError(
             lost.message, cause=lost.cause, next_command=f"{again}, when the cluster is reachable"
         ) from lost
-    context.tell(events.Noted("the cluster does not answer; waiting, the operation is on record"))
+    context.tell(events.Noted(f"the cluster does not answer; waiting, the operation is on record: {lost.message}"))
     clock.wait(POLL_S)
     return give_up

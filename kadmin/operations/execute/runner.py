@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 from kadmin.cluster.model import Listening
 from kadmin.errors import KadminError, NotCompletedError, count, name_some
 from kadmin.insight.diagnosis.health import health_of, new_trouble
 from kadmin.operations import events
 from kadmin.operations.backend import PublishOutcome
-from kadmin.operations.decide import decide, remember
+from kadmin.operations.decide import decide, recall, remember
 from kadmin.operations.decide.actions import (
     Advance,
     AskHealth,
@@ -30,6 +30,7 @@ from kadmin.operations.decide.cancellation import CancellationWork
 from kadmin.operations.decide.common import deaf, occupied
 from kadmin.operations.decide.foreign import foreign_moves
 from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.decide.settling import settle, settles
 from kadmin.operations.decide.stop_request import stopped
 from kadmin.operations.execute.follow import Loop, follow
 from kadmin.operations.execute.leftovers import copies_left
@@ -38,7 +39,7 @@ from kadmin.operations.execute.room import too_little_room
 from kadmin.operations.reading.replica_bytes import ReplicaBytes
 from kadmin.operations.record.holder import LostLockError
 from kadmin.operations.record.record import Channel, OperationState, OperationStatus, Step, StepKind, published_by
-from kadmin.operations.record.stop_request import Stop
+from kadmin.operations.record.stop_request import Stop, StoppedByRequestError
 from kadmin.operations.throttles.operation import Throttling
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
     from kadmin.operations.record.holder import Holder, Lease
     from kadmin.operations.record.record import OperationRecord
     from kadmin.operations.record.stop_request import StopRequest
+
+Written = TypeVar("Written")
 
 LOOK_AROUND_S = 5.0
 """Seconds between two readings of the whole cluster, for what other tools reassign."""
@@ -83,8 +86,8 @@ class Runner:
     def run(self) -> str:
         """Run the operation to its end and return the success message; raises the error that ended it.
 
-        At the command's end, or on a signal, the operation can be resumed. The throttle is set before the first wave
-        and removed at the end unless something is in flight.
+        At the command's end, or on a signal, the operation can be resumed. The throttle is set before the first wave,
+        not for a run that only stops the operation, and removed at the end unless something is in flight.
         """
         operation_id = self._record.operation_id
         loop: Loop[Observed, Action] = Loop(
@@ -98,8 +101,11 @@ class Runner:
         )
         self._context.tell(events.Opened(operation_id, self._record.cluster_id))
         try:
-            self._under_lock(self._throttling.set_up)
+            if self._context.operations.request(operation_id) is None:
+                self._under_lock(self._throttling.set_up)
             self._context.backend.check()
+            self._steps = self._context.operations.steps(operation_id)
+            self._memory = recall(self._steps)
             finish, observed = follow(loop, self._context)
             return self._finish(finish, observed)
         except KadminError as error:
@@ -112,6 +118,7 @@ class Runner:
         context, operation_id = self._context, self._record.operation_id
         if isinstance(self._work, ReassignmentWork):
             self._under_lock(self._throttling.take_up)
+            self._under_lock(self._throttling.reconcile)
         request = context.operations.request(operation_id)
         cancelling = self._cancelling(request)
         topics = self._work.topics(None if cancelling else self._memory.wave)
@@ -151,6 +158,16 @@ class Runner:
         self._set_status(OperationStatus(OperationState.RUNNING, self._context.clock.timestamp(), str(request)))
 
     def _decide(self, observed: Observed) -> Action:
+        action, memory, now = self._next(observed), self._memory, self._context.clock.now()
+        if not settles(action, observed):
+            if memory.ends_since is not None:
+                self._note("a request that got no answer was applied late")
+            self._memory = replace(memory, ends_since=None)
+        elif memory.ends_since is None:
+            self._memory = replace(memory, ends_since=now)
+        return settle(action, observed, self._memory, now)
+
+    def _next(self, observed: Observed) -> Action:
         request = observed.request
         if not self._cancelling(request):
             return decide(self._work, observed, self._memory, self._context.clock.now())
@@ -213,6 +230,8 @@ class Runner:
                 self._memory = replace(self._memory, probe=step)
             case PublishOutcome.PUBLISHED:
                 self._context.tell(events.StepPublished(step.kind, affected, step.number))
+            case PublishOutcome.UNANSWERED:
+                self._note(f"step {step.number} was not answered; the cluster shows what becomes of it")
             case PublishOutcome.CHANGED:
                 self._note("the cluster changed since it was read; reading it again")
                 self._memory = replace(self._memory, attempts=self._memory.attempts + 1)
@@ -250,6 +269,8 @@ class Runner:
             case PublishOutcome.LOST_LOCK:
                 self._regain_lock()
                 return None
+            case PublishOutcome.UNANSWERED:
+                return f"step {step.number} was not answered; the cluster shows what becomes of it"
             case PublishOutcome.CHANGED | PublishOutcome.OCCUPIED:
                 return "the cluster changed since it was read; reading it again"
         return outcome
@@ -271,7 +292,12 @@ class Runner:
             finish = replace(finish, message=finish.message + left)
         if finish.state is not OperationState.RUNNING:
             # First: while the operation is unfinished, any machine can still remove the throttle.
-            self._under_lock(lambda lease: self._throttling.take_down(lease, "kadmin throttle clear"))
+            remains = self._under_lock(lambda lease: self._throttling.take_down(lease, "kadmin throttle clear"))
+            if remains is not None:
+                self._note(f"{remains.message} {remains.cause}")
+                stopped_well = finish.error is None or isinstance(finish.error, StoppedByRequestError)
+                error = remains if stopped_well else finish.error
+                finish = replace(finish, message=f"{finish.message}; {remains.message}", error=error)
             self._set_status(OperationStatus(finish.state, self._context.clock.timestamp(), finish.message))
         if finish.error is not None:
             raise finish.error
@@ -281,12 +307,12 @@ class Runner:
         operations, operation_id = self._context.operations, self._record.operation_id
         self._under_lock(lambda lease: operations.set_status(operation_id, status, lease))
 
-    def _under_lock(self, write: Callable[[Lease], None]) -> None:
+    def _under_lock(self, write: Callable[[Lease], Written]) -> Written:
         try:
-            write(self._lease)
+            return write(self._lease)
         except LostLockError:
             self._regain_lock()
-            write(self._lease)
+            return write(self._lease)
 
     def _on_wait(self, wait: Wait, observed: Observed) -> None:
         if not self._cancelling(observed.request):
@@ -329,6 +355,12 @@ class Runner:
                 next_command=f"kadmin cancel {operation_id} --now",
             )
         left = self._work.left_to_do(observed, self._memory)
+        if not left:
+            return NotCompletedError(
+                "The deadline passed with every target reached, before the operation could end.",
+                cause=reason,
+                next_command=f"kadmin resume {operation_id}",
+            )
         return NotCompletedError(
             f"The deadline passed with {count(len(left), 'target')} open: {name_some(left)}. "
             "Copies in progress continue.",

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from kadmin.errors import InvalidInputError, NotCompletedError
+from kadmin.operations import events
 from kadmin.operations.context import POLL_S
 from kadmin.operations.decide.kinds import work_of
 from kadmin.operations.execute.apply import Outcome
@@ -74,7 +75,7 @@ def stop(
         try:
             return Outcome(unfinished, runner.run())
         except StoppedByRequestError:
-            return Outcome(unfinished, context.operations.status(unfinished).state.value)
+            return Outcome(unfinished, str(context.operations.status(unfinished)))
 
 
 @contextmanager
@@ -104,7 +105,7 @@ def _ask(context: Context, operation_id: str, request: StopRequest) -> str | Non
             return None
         status = context.operations.status(operation_id)
         if status.state is not OperationState.RUNNING:
-            return f"{status.state}: {status.message}"
+            return str(status)
         if status.message == str(request):
             effect = (
                 "takes the running wave back"
@@ -114,7 +115,9 @@ def _ask(context: Context, operation_id: str, request: StopRequest) -> str | Non
             return f"runner {holder} {effect}; see kadmin status"
         context.clock.stop_if_asked("the request stays on record", f"kadmin status, for the state of {operation_id}")
         now = context.clock.now()
-        give_up = now + patience(holder) if give_up is None else give_up
+        if give_up is None:
+            context.tell(events.Noted(f"waiting at most {patience(holder):g} s for an answer of runner {holder}"))
+            give_up = now + patience(holder)
         if now >= give_up:
             raise NotCompletedError(
                 f"Runner {holder} holds the lock and has not answered; the request stays on record.",
@@ -143,8 +146,7 @@ def _resumed(context: Context) -> OperationStatus:
 def _already_finished(context: Context, operation_id: str | None) -> Outcome:
     if operation_id is None:
         return Outcome(None, "no operation is unfinished")
-    status = context.operations.status(operation_id)
-    return Outcome(operation_id, f"already {status.state}: {status.message}")
+    return Outcome(operation_id, f"already {context.operations.status(operation_id)}")
 
 
 def _only_unfinished(unfinished: tuple[Listing, ...]) -> str | None:

@@ -4,11 +4,7 @@ Layout below `<folder>/<cluster id>`::
 
     lock                       held with flock while an operation runs; names its holder
     fence                      the fencing token: it grows with every taker
-    operations/<id>/status     the only file that changes
-    operations/<id>/record     the compressed record
-    operations/<id>/request    pause or cancel
-    operations/<id>/throttle   a change of the throttle
-    operations/<id>/steps/<n>  one for each publish and each change of the throttle
+    operations/                the operations, a file for each key (keyed.py)
 
 Each file is written whole: to a temporary file beside it, then renamed.
 """
@@ -16,48 +12,27 @@ Each file is written whole: to a temporary file beside it, then renamed.
 from __future__ import annotations
 
 import fcntl
-import json
 import os
-import shutil
 from contextlib import suppress
-from dataclasses import asdict
 from typing import IO, TYPE_CHECKING
 
-from kadmin.errors import BusyError, InvalidInputError, NotCompletedError
+from kadmin.errors import BusyError, InvalidInputError
 from kadmin.operations.context import POLL_S
-from kadmin.operations.record.codec import (
-    decode_listing,
-    decode_record,
-    decode_request,
-    decode_status,
-    decode_step,
-    decode_throttle_request,
-    encode_record,
-    encode_request,
-    encode_status,
-    encode_step,
-    encode_throttle_request,
-    restate,
-)
-from kadmin.operations.record.holder import Holder, Lease, lost_lock
-from kadmin.operations.record.record import (
-    Author,
-    OperationState,
-    OperationStatus,
-    beyond_kept,
-    require_transition,
-)
+from kadmin.operations.kafka.keyed import OPERATIONS, KeyedOperations
+from kadmin.operations.record.codec import decode_holder, encode_holder
+from kadmin.operations.record.holder import Lease, lost_lock
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from kadmin.operations.context import Clock
-    from kadmin.operations.record.record import Listing, OperationRecord, Step
-    from kadmin.operations.record.stop_request import StopRequest
-    from kadmin.operations.record.throttle_request import ThrottleRequest
+    from kadmin.operations.record.holder import Holder
+
+_TEMPORARY = ".tmp"
 
 
-class FolderOperations:
+class FolderOperations(KeyedOperations):
     """The lock and the operations of one cluster, in `folder`."""
 
     session_timeout_s = 0.0
@@ -75,14 +50,14 @@ class FolderOperations:
                 try:
                     fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
                 except BlockingIOError:
-                    return _holder(lock.read())
+                    return decode_holder(lock.read())
             else:
-                return _holder(lock.read())
+                return decode_holder(lock.read())
         return None
 
     def take(self, holder: Holder, wait_s: float) -> Lease:
         """Take the lock, waiting at most `wait_s` for another's; raises BusyError naming the holder."""
-        (self._folder / "operations").mkdir(parents=True, exist_ok=True)
+        (self._folder / OPERATIONS).mkdir(parents=True, exist_ok=True)
         give_up = min(self._clock.now() + wait_s, self._clock.until)
         lock = (self._folder / "lock").open("a+", encoding="utf-8")
         while True:
@@ -92,7 +67,7 @@ class FolderOperations:
             except BlockingIOError:
                 if self._clock.now() >= give_up:
                     lock.seek(0)
-                    other = _holder(lock.read())
+                    other = decode_holder(lock.read())
                     lock.close()
                     raise BusyError(
                         f"The lock is held by {other} for operation {other.operation_id}.",
@@ -102,7 +77,7 @@ class FolderOperations:
         self._clock.careful = True
         self._lock = lock
         lock.truncate(0)
-        lock.write(json.dumps(asdict(holder)))
+        lock.write(encode_holder(holder))
         lock.flush()
         token = self._token() + 1
         self._write("fence", str(token).encode())
@@ -131,88 +106,6 @@ class FolderOperations:
         self._write("fence", str(self._token() + 1).encode())
         return holder
 
-    def listings(self) -> tuple[Listing, ...]:
-        """Return every operation, oldest first."""
-        parent = self._folder / "operations"
-        names = sorted(each.name for each in parent.iterdir()) if parent.is_dir() else []
-        return tuple(decode_listing(name, data) for name in names if (data := self._read(name, "status")) is not None)
-
-    def unfinished(self) -> tuple[Listing, ...]:
-        """Return the operations that are not finished."""
-        return tuple(each for each in self.listings() if not each.status.state.finished)
-
-    def record(self, operation_id: str) -> OperationRecord:
-        """Return the immutable part; raises NotCompletedError where it is not there."""
-        data = self._read(operation_id, "record")
-        if data is None:
-            raise NotCompletedError(f"Operation {operation_id} has no record.", next_command="kadmin history")
-        return decode_record(data, operation_id)
-
-    def status(self, operation_id: str) -> OperationStatus:
-        """Return the changing part."""
-        return decode_status(self._status(operation_id))
-
-    def steps(self, operation_id: str, known: tuple[Step, ...] = ()) -> tuple[Step, ...]:
-        """Return the steps in order; they are few and local, so all are read: an outcome may have been added."""
-        del known
-        parent = self._folder / "operations" / operation_id / "steps"
-        names = sorted(each.name for each in parent.iterdir()) if parent.is_dir() else []
-        return tuple(decode_step((parent / name).read_bytes()) for name in names if name.isdigit())
-
-    def request(self, operation_id: str) -> StopRequest | None:
-        """Return what was asked of an operation."""
-        data = self._read(operation_id, "request")
-        return None if data is None else decode_request(data, self._place(operation_id, "request"))
-
-    def ask(self, operation_id: str, request: StopRequest) -> StopRequest:
-        """Leave a request for the runner and return the one that holds now: this one, or a stronger one."""
-        before = self.request(operation_id)
-        if before is not None and before.covers(request):
-            return before
-        self._write(f"operations/{operation_id}/request", encode_request(request))
-        return request
-
-    def throttle_request(self, operation_id: str) -> ThrottleRequest | None:
-        """Return the last request to change the throttle of an operation."""
-        data = self._read(operation_id, "throttle")
-        return None if data is None else decode_throttle_request(data, self._place(operation_id, "throttle"))
-
-    def ask_throttle(self, operation_id: str, request: ThrottleRequest) -> None:
-        """Leave a request to change the throttle; it replaces an earlier one."""
-        self._write(f"operations/{operation_id}/throttle", encode_throttle_request(request))
-
-    def create(self, record: OperationRecord, lease: Lease, now: str) -> None:
-        """Write the whole record; the operation is running once the last file is there."""
-        self._require(lease)
-        (self._folder / "operations" / record.operation_id / "steps").mkdir(parents=True)
-        preparing = OperationStatus(OperationState.PREPARING, now)
-        self._write(f"operations/{record.operation_id}/status", encode_status(preparing, record))
-        self._write(f"operations/{record.operation_id}/record", encode_record(record))
-        self.set_status(record.operation_id, OperationStatus(OperationState.RUNNING, now), lease)
-
-    def set_status(self, operation_id: str, status: OperationStatus, lease: Lease) -> None:
-        """Change the status."""
-        self._require(lease)
-        data = self._status(operation_id)
-        require_transition(operation_id, decode_status(data).state, status.state)
-        self._write(f"operations/{operation_id}/status", restate(data, status))
-
-    def reopen(self, operation_id: str, status: OperationStatus, lease: Lease) -> None:
-        """Change the status and remove the request."""
-        self.set_status(operation_id, status, lease)
-        (self._folder / "operations" / operation_id / "request").unlink(missing_ok=True)
-
-    def prune(self, lease: Lease) -> None:
-        """Remove the oldest finished operations beyond those that are kept for `history`."""
-        self._require(lease)
-        for each in beyond_kept(self.listings()):
-            shutil.rmtree(self._folder / "operations" / each.operation_id)
-
-    def write_step(self, step: Step, lease: Lease) -> None:
-        """Write a step, or its outcome over it."""
-        self._require(lease)
-        self._write(f"operations/{lease.operation_id}/steps/{step.number:06d}", encode_step(step))
-
     def _require(self, lease: Lease) -> None:
         if self._lock is None or self._token() != lease.token:
             raise lost_lock()
@@ -221,32 +114,43 @@ class FolderOperations:
         path = self._folder / "fence"
         return int(path.read_text(encoding="utf-8")) if path.exists() else 0
 
-    def _status(self, operation_id: str) -> bytes:
-        data = self._read(operation_id, "status")
-        if data is None:
-            raise InvalidInputError(f"There is no operation {operation_id}.", next_command="kadmin history")
-        return data
-
-    def _place(self, operation_id: str, name: str) -> str:
-        return str(self._folder / "operations" / operation_id / name)
-
-    def _read(self, operation_id: str, name: str) -> bytes | None:
-        path = self._folder / "operations" / operation_id / name
+    def _get(self, key: str) -> bytes | None:
+        path = self._folder / key
         return path.read_bytes() if path.exists() else None
+
+    def _names(self, parent: str) -> Sequence[str]:
+        folder = self._folder / parent
+        return sorted(each.name for each in folder.iterdir() if each.suffix != _TEMPORARY) if folder.is_dir() else ()
+
+    def _values(self, parent: str, leaf: str = "") -> Mapping[str, bytes]:
+        values = {name: self._get(f"{parent}/{name}{leaf}") for name in self._names(parent)}
+        return {name: value for name, value in values.items() if value is not None}
+
+    def _put(self, values: Mapping[str, bytes | None], lease: Lease) -> None:
+        self._require(lease)
+        for key, value in values.items():
+            if value is not None:
+                self._write(key, value)
+            else:
+                self._remove(self._folder / key)
+
+    def _leave(self, key: str, value: bytes) -> None:
+        self._write(key, value)
+
+    def _place(self, key: str) -> str:
+        return str(self._folder / key)
+
+    def _remove(self, path: Path) -> None:
+        path.unlink(missing_ok=True)
+        if not any(path.parent.iterdir()):
+            path.parent.rmdir()
 
     def _write(self, name: str, data: bytes) -> None:
         path = self._folder / name
-        temporary = path.with_name(f"{path.name}.tmp")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(path.name + _TEMPORARY)
         with temporary.open("wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
-
-
-def _holder(text: str) -> Holder:
-    try:
-        value = json.loads(text)
-        return Holder(**{**value, "author": Author(**value["author"])})
-    except (ValueError, KeyError, TypeError):
-        return Holder(Author("unknown", "unknown", 0), "unknown", "unknown", 0.0)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from kadmin.cluster.kafka.acls import hidden_topics
 from kadmin.cluster.kafka.configs import describe_settings
+from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.groups import describe_groups
 from kadmin.cluster.kafka.log_dirs import LogDirs, describe_log_dirs
 from kadmin.cluster.kafka.log_dirs_file import largest
-from kadmin.errors import KadminError, NotCompletedError, UnreachableError, name_some
+from kadmin.errors import KadminError, NotCompletedError, UnreachableError, count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -69,6 +71,7 @@ def with_usage(given: ClusterFacts, backend: Backend, state: ClusterState, topic
     )
     facts = replace(
         given,
+        obscure_groups=() if groups is None else groups.unseen,
         consumers=old if groups is None else {topic: _users(topic, old[topic], groups) for topic in topics},
         deletion_enabled=switch(settings or {}, DELETES_TOPICS, decisive=False),
         topics_create_themselves=switch(settings or {}, CREATES_TOPICS, decisive=True),
@@ -85,7 +88,8 @@ def _with_disks(given: ClusterFacts, state: ClusterState, questions: _Questions)
         given,
         sizes={**sizes, **given.sizes},
         usable={broker: found.usable.get(broker) for broker in (*found.sizes, *found.failed)},
-        disks_unavailable=unavailable,
+        disks_unavailable=(*unavailable, *_not_listed(state, found)),
+        hidden_topics=_hidden_topics(state, found),
     )
 
 
@@ -96,10 +100,43 @@ def groups_of(state: ClusterState) -> tuple[Mapping[str, frozenset[str]], tuple[
     return {} if groups is None else groups.topics, tuple(questions.unavailable)
 
 
+def _hidden_topics(state: ClusterState, found: LogDirs) -> tuple[str, ...]:
+    """Name the topics that brokers hold and may not show, in a sentence; nothing where there are none.
+
+    Brokers leave topics that may not be described out of their metadata, without an error.
+    """
+    if not state.may_hide_topics:
+        return ()
+    left_out = {partition.topic for sizes in found.sizes.values() for partition in sizes} - state.topics.keys()
+    if not left_out:
+        return ()
+    with KafkaConnection(plain_listeners(state)) as connection:
+        hidden = hidden_topics(connection, left_out)
+    if not hidden:
+        return ()
+    return (f"the right Describe is missing on {count(len(hidden), 'topic')}: {name_some(hidden)}; not shown",)
+
+
+def _not_listed(state: ClusterState, found: LogDirs) -> tuple[str, ...]:
+    """Say how many partitions have no folder yet at brokers that answered, for a reading through them."""
+    if not state.may_hide_topics:
+        return ()
+    missing = sum(
+        any(broker in found.sizes and partition not in found.sizes[broker] for broker in known.isr)
+        for partition, known in state.states.items()
+    )
+    if not missing:
+        return ()
+    return (f"{count(missing, 'partition')} not on disk yet at an in-sync broker: sizes are incomplete",)
+
+
 def held_by(state: ClusterState) -> tuple[Mapping[int, int], tuple[str, ...]]:
     """Return the bytes on the disks of each live broker, and why where they are not known."""
     found, unavailable = _Questions().ask_disks(state)
-    return {broker: sum(sizes.values()) for broker, sizes in found.sizes.items()}, unavailable
+    return (
+        {broker: sum(sizes.values()) for broker, sizes in found.sizes.items()},
+        (*unavailable, *_hidden_topics(state, found)),
+    )
 
 
 def not_described(found: LogDirs) -> tuple[str, ...]:

@@ -44,7 +44,7 @@ def take_snapshot(context: Context, given: ClusterFacts) -> Snapshot:
         sum(len(topic.replicas) for topic in state.topics.values()),
         tuple(sorted(state.unsettled)),
         "; ".join(World(state, facts).why_unsized) or None,
-        facts.unavailable,
+        (*facts.unavailable, *facts.hidden_topics),
     )
 
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kadmin.operations.decide import decide, remember
-from kadmin.operations.decide.actions import Advance, Finish, Memory, Observed, Wait
+from kadmin.operations.decide import decide, recall, remember
+from kadmin.operations.decide.actions import Advance, Finish, Observed, Wait
 from kadmin.operations.decide.kinds import work_of
+from kadmin.operations.decide.settling import settle
+from kadmin.operations.reading.late_requests import late_requests
 from kadmin.operations.reading.replica_bytes import ReplicaBytes
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationKind, OperationState, current_throttle, published_by
 
 if TYPE_CHECKING:
     from kadmin.operations.context import Context
-    from kadmin.operations.decide.actions import Action, Tally, Work
+    from kadmin.operations.decide.actions import Action, Memory, Tally, Work
+    from kadmin.operations.reading.late_requests import LateRequest
     from kadmin.operations.record.holder import Holder
     from kadmin.operations.record.record import Listing, OperationRecord, ThrottleRecord
 
@@ -36,10 +39,11 @@ class Unfinished:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The unfinished operations, and the holder of the lock."""
+    """The unfinished operations, the holder of the lock, and requests of finished operations that arrived late."""
 
     operations: tuple[Unfinished, ...]
     holder: Holder | None
+    late: tuple[LateRequest, ...] = ()
 
     def runner_of(self, listing: Listing) -> Holder | None:
         """Return who runs an operation now."""
@@ -58,7 +62,7 @@ class StatusReader:
         """Read every unfinished operation and the cluster."""
         self._context.backend.check()
         found = tuple(self._read(listing) for listing in self._context.operations.unfinished())
-        return Status(found, self._context.operations.holder())
+        return Status(found, self._context.operations.holder(), late_requests(self._context))
 
     def read_one(self, operation_id: str) -> Unfinished:
         """Read one operation that is unfinished."""
@@ -80,13 +84,14 @@ class StatusReader:
         state = backend.read(work.topics())
         steps = self._context.operations.steps(operation_id)
         observed = Observed(state, published_by(steps), unchanged_means_rejected=backend.unchanged_means_rejected)
-        memory, now = self._memories.get(operation_id, Memory()), self._context.clock.now()
+        memory, now = self._memories.get(operation_id, recall(steps)), self._context.clock.now()
         while isinstance(action := decide(work, observed, memory, now), Advance):
             memory = replace(memory, wave=action.wave)
         with replica_bytes:
             observed = replica_bytes.measure(observed, memory)
         self._memories[operation_id] = memory = remember(memory, observed, now)
         action, throttle = decide(work, observed, memory, now), current_throttle(record, steps)
+        action = settle(action, observed, memory, now)
         return Unfinished(listing, record, work.tally(observed, memory), throttle, _waits_for(action))
 
 

@@ -1,7 +1,8 @@
 """What an operation did, and when, from its record, steps and states. Pure, except for `read_timeline`.
 
 A step records when it was published. When it was done is known only from the next step, or from the pause or the end
-of the operation, so a span ends at the latest possible time.
+of the operation, so a span ends at the latest possible time. A runner that was interrupted leaves nothing: where the
+operation was resumed before that time, the end of the span is unknown.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum
 from heapq import merge
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from kadmin.errors import InvalidInputError
+from kadmin.errors import InvalidInputError, NotCompletedError
 from kadmin.operations.decide.kinds import work_of
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.record import OperationKind, OperationState, StepKind
@@ -103,6 +105,11 @@ def read_timeline(context: Context, operation_id: str | None) -> Timeline:
         wanted = "No operation is on record." if operation_id is None else f"There is no operation {operation_id}."
         raise InvalidInputError(wanted, next_command="kadmin history")
     found = listings[-1]
+    if found.status.state in {OperationState.PREPARING, OperationState.DISCARDED}:
+        raise NotCompletedError(
+            f"Operation {found.operation_id} ({found.status.state}) has an incomplete record; nothing was published.",
+            next_command="kadmin history" if found.status.state.finished else "kadmin status",
+        )
     return timeline(context.operations.record(found.operation_id), found, context.operations.steps(found.operation_id))
 
 
@@ -117,12 +124,17 @@ def timeline(record: OperationRecord, listing: Listing, steps: Sequence[Step]) -
         for each in changes
         if each.state.finished or each.state is OperationState.PAUSED
     ]
+    resumptions = [
+        seconds_between(record.created_at, after.updated_at)
+        for before, after in pairwise(changes)
+        if after.by and before.state is OperationState.RUNNING
+    ]
     spans: list[Span] = []
     for at, step in enumerate(steps):
         later = [
             start for start, each in zip(starts[at + 1 :], steps[at + 1 :], strict=True) if each.kind not in _INSTANT
         ]
-        until = starts[at] if step.kind in _INSTANT else _end(starts[at], [*later, *stops])
+        until = starts[at] if step.kind in _INSTANT else _end(starts[at], [*later, *stops], resumptions)
         spans.append(Span(step, starts[at], until, _count(step, work), _bytes(step, work)))
     targets = work.targets if isinstance(work, ReassignmentWork) else ()
     took = seconds_between(record.created_at, status.updated_at)
@@ -150,11 +162,13 @@ def _moment(change: OperationStatus) -> Moment | None:
     return Moment(change.updated_at, Turn.ASKED, status=change) if change.message else None
 
 
-def _end(start: float | None, later: Sequence[float | None]) -> float | None:
-    """Return the first of the later times; None where one of them, or the start, is not known."""
-    if start is None or None in later:
+def _end(start: float | None, later: Sequence[float | None], resumptions: Sequence[float | None]) -> float | None:
+    """Return the first of the later times; None where a time is not known, or nobody ran the operation before it."""
+    if start is None or None in later or None in resumptions:
         return None
-    return min((each for each in later if each is not None and each >= start), default=None)
+    end = min((each for each in later if each is not None and each >= start), default=None)
+    interrupted = end is not None and any(each is not None and start < each <= end for each in resumptions)
+    return None if interrupted else end
 
 
 def progress_of(found: Timeline, state: ClusterState) -> dict[TopicPartition, Progress]:

@@ -12,16 +12,19 @@ from typing import TYPE_CHECKING, Any
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import NotCompletedError
 from kadmin.insight.diagnosis.health import Health
+from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import (
     KEPT_CHANGES,
     Author,
     Channel,
+    Intent,
     Listing,
     OperationKind,
     OperationRecord,
     OperationState,
     OperationStatus,
     Replaced,
+    Sending,
     Step,
     StepKind,
     ThrottleChange,
@@ -35,17 +38,19 @@ from kadmin.plan.throttle import ConfigChange
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kadmin.cluster.model import Assignment
+    from kadmin.cluster.model import Assignment, Replicas
     from kadmin.plan.throttle import ConfigChanges
 
-RECORD_VERSION = 2
-"""The layout that is written and read; `min_reader` in a record is the oldest layout that can read it."""
+RECORD_VERSION = 3
+"""The newest layout that is read; `min_reader` in a record or a step is the oldest layout that can read it."""
+_BEFORE_INTENTS = 2
+"""The layout of all but the steps with an intent."""
 
 
 def encode_record(record: OperationRecord) -> bytes:
     """Return the whole record, compressed."""
     value = {
-        "min_reader": RECORD_VERSION,
+        "min_reader": _BEFORE_INTENTS,
         "operation_id": record.operation_id,
         "kind": record.kind,
         "plan_text": record.plan_text,
@@ -56,10 +61,7 @@ def encode_record(record: OperationRecord) -> bytes:
         "origin": _dump_assignment(record.origin),
         "waves": record.waves,
         "targets": _dump_partitions(record.targets),
-        "recipes": [
-            {"topic": recipe.topic, "replicas": sorted(recipe.replicas.items()), "configs": dict(recipe.configs)}
-            for recipe in record.recipes
-        ],
+        "recipes": [_dump_recipe(recipe, record.topic_ids.get(recipe.topic)) for recipe in record.recipes],
         "health": None if record.health is None else _dump_health(record.health),
         "throttle": record.throttle
         and {"rate": record.throttle.rate, "changes": _dump_changes(record.throttle.changes)},
@@ -70,16 +72,13 @@ def encode_record(record: OperationRecord) -> bytes:
 def decode_record(packed: bytes, operation_id: str) -> OperationRecord:
     """Decode a record; raises NotCompletedError for a layout of a newer kadmin."""
     value = json.loads(zlib.decompress(packed))
-    if value.pop("min_reader", RECORD_VERSION + 1) > RECORD_VERSION:
-        raise NotCompletedError(
-            f"Operation {operation_id} was written by another version of kadmin.",
-            next_command="use the version that started it",
-        )
+    _require_readable(value.pop("min_reader", RECORD_VERSION + 1), f"Operation {operation_id}")
     value["kind"] = OperationKind(value["kind"])
     value["author"] = Author(**value["author"])
     value["origin"] = _load_assignment(value["origin"])
     value["targets"] = _load_partitions(value["targets"])
     value["waves"] = tuple(tuple(wave) for wave in value["waves"])
+    value["topic_ids"] = {each["topic"]: each["topic_id"] for each in value["recipes"] if each.get("topic_id")}
     value["recipes"] = tuple(_load_recipe(recipe) for recipe in value["recipes"])
     value["health"] = _load_health(value.get("health"))
     value["throttle"] = _load_throttle(value.get("throttle"))  # records before throttles have none
@@ -91,7 +90,7 @@ def encode_status(status: OperationStatus, record: OperationRecord) -> bytes:
     return _dump(
         {
             **asdict(status),
-            "min_reader": RECORD_VERSION,
+            "min_reader": _BEFORE_INTENTS,
             "kind": record.kind,
             "plan_digest": record.plan_digest,
             "created_at": record.created_at,
@@ -129,18 +128,30 @@ def decode_listing(operation_id: str, data: bytes) -> Listing:
 def encode_step(step: Step) -> bytes:
     """Encode a step record."""
     value = {
-        **asdict(replace(step, refused={}, throttle=None)),
+        **asdict(replace(step, refused={}, refused_topics={}, throttle=None, intent=None)),
         "partitions": _dump_partitions(step.partitions),
         "replaced": None if step.replaced is None else _dump_replaced(step.replaced),
         "refused": [[tp.topic, tp.partition, reason] for tp, reason in sorted(step.refused.items())],
         "throttle": None if step.throttle is None else _dump_throttle_change(step.throttle),
     }
+    del value["sending"], value["intent"], value["refused_topics"]
+    if step.sending is not None:
+        intent = None if step.intent is None else _dump_intent(step.intent)
+        refused = dict(sorted(step.refused_topics.items()))
+        value |= {
+            "min_reader": RECORD_VERSION,
+            "sending": step.sending,
+            "intent": intent,
+            "refused_topics": refused,
+        }
     return _dump(value)
 
 
 def decode_step(data: bytes) -> Step:
-    """Decode a step record."""
+    """Decode a step record; raises NotCompletedError for a layout of a newer kadmin."""
     value = json.loads(data)
+    _require_readable(value.pop("min_reader", _BEFORE_INTENTS), "A step on record")
+    sending, intent = value.get("sending"), value.get("intent")
     channel, replaced, throttle = value["channel"], value["replaced"], value.get("throttle")
     value |= {
         "kind": StepKind(value["kind"]),
@@ -150,8 +161,17 @@ def decode_step(data: bytes) -> Step:
         "replaced": None if replaced is None else _load_replaced(replaced),
         "refused": {TopicPartition(topic, number): reason for topic, number, reason in value["refused"]},
         "throttle": None if throttle is None else _load_throttle_change(throttle),
+        "sending": None if sending is None else Sending(sending),
+        "intent": None if intent is None else _load_intent(intent),
     }
     return Step(**value)
+
+
+def _require_readable(min_reader: int, what: str) -> None:
+    if min_reader > RECORD_VERSION:
+        raise NotCompletedError(
+            f"{what} was written by another version of kadmin.", next_command="use the version that started it"
+        )
 
 
 def _dump(value: object) -> bytes:
@@ -179,14 +199,21 @@ def _dump_health(health: Health) -> dict[str, Any]:
         "brokers": sorted(health.brokers),
         "offline": _dump_partitions(sorted(health.offline)),
         "under_min_isr": _dump_partitions(sorted(health.under_min_isr)),
+        "lagging_controllers": sorted(health.lagging_controllers),
     }
 
 
 def _load_health(value: dict[str, Any] | None) -> Health | None:
     if value is None:
         return None
-    short = frozenset(_load_partitions(value["under_min_isr"]))
-    return Health(frozenset(value["brokers"]), frozenset(_load_partitions(value["offline"])), short)
+    offline, short = (frozenset(_load_partitions(value[key])) for key in ("offline", "under_min_isr"))
+    late = frozenset(value.get("lagging_controllers", ()))  # records before KRaft mode have none
+    return Health(frozenset(value["brokers"]), offline, short, late)
+
+
+def _dump_recipe(recipe: TopicRecipe, topic_id: str | None) -> dict[str, Any]:
+    replicas = sorted(recipe.replicas.items())
+    return {"topic": recipe.topic, "replicas": replicas, "configs": dict(recipe.configs), "topic_id": topic_id}
 
 
 def _load_recipe(value: dict[str, Any]) -> TopicRecipe:
@@ -235,12 +262,46 @@ def _load_throttle_change(value: dict[str, Any]) -> ThrottleChange:
     return ThrottleChange(value["rate"], _load_changes(json.loads(_unpack(value["changes"]))), request)
 
 
+def _dump_intent(intent: Intent) -> str:
+    targets = [
+        [tp.topic, tp.partition, None if replicas is None else list(replicas), intent.leader_epochs.get(tp)]
+        for tp, replicas in sorted(intent.targets.items())
+    ]
+    return _pack(_dump({"targets": targets, "topic_ids": dict(intent.topic_ids)}))
+
+
+def _load_intent(packed: str) -> Intent:
+    value = json.loads(_unpack(packed))
+    targets: dict[TopicPartition, Replicas | None] = {}
+    epochs = {}
+    for topic, number, replicas, epoch in value["targets"]:
+        partition = TopicPartition(topic, number)
+        targets[partition] = None if replicas is None else tuple(replicas)
+        if epoch is not None:
+            epochs[partition] = epoch
+    return Intent(targets, value["topic_ids"], epochs)
+
+
 def _pack(data: bytes) -> str:
     return base64.b64encode(zlib.compress(data, level=9)).decode()
 
 
 def _unpack(packed: str) -> bytes:
     return zlib.decompress(base64.b64decode(packed))
+
+
+def encode_holder(holder: Holder) -> str:
+    """Encode the holder of a lock."""
+    return json.dumps(asdict(holder), sort_keys=True)
+
+
+def decode_holder(text: str) -> Holder:
+    """Decode the holder of a lock; what cannot be read is an unknown holder."""
+    try:
+        value = json.loads(text)
+        return Holder(**{**value, "author": Author(**value["author"])})
+    except (ValueError, KeyError, TypeError):
+        return Holder(Author("unknown", "unknown", 0), "unknown", "unknown", 0.0)
 
 
 def encode_request(request: StopRequest) -> bytes:

@@ -16,7 +16,7 @@ from kadmin.plan.throttle import revised
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from kadmin.cluster.model import Assignment, TopicPartition
+    from kadmin.cluster.model import Assignment, Replicas, TopicPartition
     from kadmin.insight.diagnosis.health import Health
     from kadmin.operations.record.throttle_request import ThrottleRequest
     from kadmin.plan.model import TopicRecipe
@@ -122,7 +122,8 @@ class OperationRecord:
     """The immutable part. `plan_text` is the plan as canonical JSON; `origin` the ordered replicas before any write.
 
     `waves` hold positions in the plan's list; `targets` the partitions of an election; `recipes` the topics that a
-    deletion deletes or a recreation creates; `health` is that of the cluster when the record was made.
+    deletion deletes or a recreation creates, `topic_ids` the ids of those to be deleted, where the cluster has ids;
+    `health` is that of the cluster when the record was made.
     """
 
     operation_id: str
@@ -136,6 +137,7 @@ class OperationRecord:
     waves: tuple[tuple[int, ...], ...] = ()
     targets: tuple[TopicPartition, ...] = ()
     recipes: tuple[TopicRecipe, ...] = ()
+    topic_ids: Mapping[str, str] = field(default_factory=dict)
     health: Health | None = None
     throttle: ThrottleRecord | None = None
 
@@ -154,6 +156,11 @@ class OperationStatus:
     updated_at: str
     message: str = ""
     by: str = ""
+
+    def __str__(self) -> str:
+        if self.message.startswith(self.state):
+            return self.message
+        return f"{self.state}: {self.message}" if self.message else self.state.value
 
 
 class Channel(StrEnum):
@@ -189,13 +196,39 @@ class Replaced:
     deleted: bool | None = None
 
 
+class Sending(StrEnum):
+    """What became of a request that left after its step was on record, as requests to brokers do."""
+
+    UNANSWERED = "unanswered"
+    """It may have left, and no answer came: it may be applied at any later time."""
+    ANSWERED = "answered"
+    """It was applied, but for the partitions that were refused."""
+    NOT_APPLIED = "not applied"
+    """It did not leave, or was refused as a whole: nothing of it will be applied."""
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """A request to reassign partitions, on record before it leaves.
+
+    `targets` are ordered replicas by partition, None to end its reassignment; `topic_ids` and `leader_epochs` are those
+    that were read before.
+    """
+
+    targets: Mapping[TopicPartition, Replicas | None]
+    topic_ids: Mapping[str, str | None] = field(default_factory=dict)
+    leader_epochs: Mapping[TopicPartition, int] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One publish, its record written together with the request or before it; or one change of the throttle.
 
     `wave` is the index of the published wave; `partitions` those elected or taken back, `topics` those deleted or
     created; `channel` that of a probe; `replaced` what a repair replaced; `refused` the partitions that the cluster
-    refused, with its reason; `throttle` how the throttle was changed.
+    refused, with its reason, `refused_topics` the topics; `throttle` how the throttle was changed. `sending` tells of a
+    request whose step was on record before it left, `intent` what it asked for; both are None where step and request
+    are one write.
     """
 
     number: int
@@ -207,7 +240,10 @@ class Step:
     channel: Channel | None = None
     replaced: Replaced | None = None
     refused: Mapping[TopicPartition, str] = field(default_factory=dict)
+    refused_topics: Mapping[str, str] = field(default_factory=dict)
     throttle: ThrottleChange | None = None
+    sending: Sending | None = None
+    intent: Intent | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,8 +265,10 @@ class Listing:
 
 
 def published_by(steps: Iterable[Step]) -> tuple[Step, ...]:
-    """Return the steps that asked the controller for something: all but the changes of the throttle."""
-    return tuple(step for step in steps if step.kind is not StepKind.THROTTLE)
+    """Return the steps that asked the controller for something, or may have: no changes of the throttle."""
+    return tuple(
+        step for step in steps if step.kind is not StepKind.THROTTLE and step.sending is not Sending.NOT_APPLIED
+    )
 
 
 def current_throttle(record: OperationRecord, steps: Iterable[Step]) -> ThrottleRecord | None:

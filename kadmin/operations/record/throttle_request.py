@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kadmin.plan.units import format_rate
+from kadmin.plan.units import readable_rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,4 +20,4 @@ class ThrottleRequest:
     at: str
 
     def __str__(self) -> str:
-        return f"asked to throttle at {format_rate(self.rate)} by {self.by} at {self.at}"
+        return f"asked to throttle at {readable_rate(self.rate)} by {self.by} at {self.at}"

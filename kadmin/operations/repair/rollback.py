@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.documents import parse_document
-from kadmin.errors import InvalidInputError, KadminError
+from kadmin.errors import InvalidInputError, KadminError, name_some
+from kadmin.operations import events
 from kadmin.operations.record.record import OperationKind, OperationState, current_throttle
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, ThrottleBy, ThrottleSpec
 
@@ -47,7 +48,8 @@ _INSTEAD = {
 def plan_rollback(context: Context, operation_id: str | None) -> ReassignmentPlan:
     """Return the plan that brings the partitions of an operation (None: the last) back to their original order.
 
-    A partition that is back already is left out. Limits, order, rate of the throttle and elections are the operation's.
+    A partition that is back already is left out; so is one that was deleted, with a note. Limits, order, rate of the
+    throttle and elections are those of the operation.
     """
     context.backend.check()
     record = context.operations.record(operation_id) if operation_id is not None else _last(context)
@@ -61,6 +63,8 @@ def plan_rollback(context: Context, operation_id: str | None) -> ReassignmentPla
     if not isinstance(plan, ReassignmentPlan):
         raise KadminError(f"The plan of operation {record.operation_id} is no reassignment.")
     state = context.backend.read({partition.topic for partition in record.origin})
+    if gone := [each for each in record.origin if state.replicas(each) is None]:
+        context.tell(events.Noted(f"left out, they do not exist any more: {name_some(sorted(gone))}"))
     throttle = current_throttle(record, context.operations.steps(record.operation_id))
     return _reversed(plan, record, throttle, state)
 
@@ -73,7 +77,7 @@ def _reversed(
             target.partition, record.origin[target.partition], current=target.replicas, size_bytes=target.size_bytes
         )
         for target in plan.reassignments
-        if state.replicas(target.partition) != record.origin[target.partition]
+        if state.replicas(target.partition) not in {None, record.origin[target.partition]}
     )
     header = PlanHeader(
         name=f"rollback-{record.operation_id}", cluster_id=record.cluster_id, labels={ROLLS_BACK: record.operation_id}

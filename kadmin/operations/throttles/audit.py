@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from kadmin.errors import name_some
+from kadmin.operations.events import Noted
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationState, current_throttle
 from kadmin.plan.throttle import THROTTLE_KEYS, holds_ours
@@ -13,7 +15,6 @@ from kadmin.plan.throttle import THROTTLE_KEYS, holds_ours
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from kadmin.operations.backend import Backend
     from kadmin.operations.context import Context
     from kadmin.operations.record.record import Listing, ThrottleRecord
     from kadmin.plan.throttle import ConfigChange
@@ -75,7 +76,7 @@ class AuditedThrottle:
 def show(context: Context) -> tuple[ThrottledEntity, ...]:
     """Read every throttle of the cluster."""
     context.backend.check()
-    return read_throttles(context.backend)
+    return read_throttles(context)
 
 
 def audit(context: Context) -> tuple[AuditedThrottle, ...]:
@@ -85,12 +86,15 @@ def audit(context: Context) -> tuple[AuditedThrottle, ...]:
     return tuple(replace(each, runner=is_run_by(each.operation_id, holder)) for each in judge(found, recorded))
 
 
-def read_throttles(backend: Backend) -> tuple[ThrottledEntity, ...]:
-    """Return every topic and broker with a throttle, those of dead brokers and deleted topics included."""
-    present = backend.configured_entities()
+def read_throttles(context: Context) -> tuple[ThrottledEntity, ...]:
+    """Return every topic and broker with a throttle; a note names the brokers whose throttle cannot be read now."""
+    present = context.backend.configured_entities()
+    values = context.backend.read_configs(present)
+    if unread := sorted(present.keys() - values.keys()):
+        context.tell(Noted(f"throttles that cannot be read, of brokers that do not answer: {name_some(unread)}"))
     found = []
-    for entity, values in backend.read_configs(present).items():
-        if throttle := {key: value for key, value in values.items() if key in THROTTLE_KEYS}:
+    for entity, configs in values.items():
+        if throttle := {key: value for key, value in configs.items() if key in THROTTLE_KEYS}:
             found.append(ThrottledEntity(entity, throttle, present[entity]))
     return tuple(found)
 

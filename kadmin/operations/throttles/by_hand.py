@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kadmin.errors import BusyError, NotCompletedError, StalePlanError, name_some
+from kadmin.errors import BusyError, NotCompletedError, StalePlanError, UnreachableError, name_some
 from kadmin.operations.decide.kinds import work_of
 from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.throttles.audit import read_throttles, recorded_throttles, source_of
@@ -65,7 +65,14 @@ def plan_set(context: Context, scope: Scope, rate: int) -> ConfigChanges:
         wanted = rates(scope.brokers, rate)
     else:
         wanted = throttled((_copy(partition, state) for partition in in_flight(state)), rate)
-    return merge(wanted, context.backend.read_configs(wanted))
+    found = context.backend.read_configs(wanted)
+    if silent := sorted(wanted.keys() - found.keys()):
+        raise UnreachableError(
+            f"The configs of {name_some(silent)} cannot be read; nothing was changed.",
+            cause="a broker's own configs take that broker, and it does not answer",
+            next_command="kadmin throttle show; then name each of the others with --broker",
+        )
+    return merge(wanted, found)
 
 
 def plan_clear(context: Context, scope: Scope, *, now: bool) -> ConfigChanges:
@@ -83,7 +90,7 @@ def plan_clear(context: Context, scope: Scope, *, now: bool) -> ConfigChanges:
             next_command="kadmin throttle clear, when they are done; or with --now",
         )
     changes: dict[str, dict[str, ConfigChange]] = {}
-    for each in read_throttles(context.backend):
+    for each in read_throttles(context):
         for key, value in each.values.items() if scope.covers(each.entity) else ():
             source = source_of(each.entity, key, value, recorded)
             changes.setdefault(each.entity, {})[key] = ConfigChange(

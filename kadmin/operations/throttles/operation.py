@@ -22,7 +22,7 @@ from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.holder import LostLockError
 from kadmin.operations.record.record import Step, StepKind, ThrottleChange, ThrottleRecord, current_throttle
 from kadmin.plan.progress import Progress, in_flight, judge, still_copied
-from kadmin.plan.throttle import extent, merge, revision, throttled, to_set, to_undo
+from kadmin.plan.throttle import extent, known, merge, revision, throttled, to_set, to_undo
 from kadmin.plan.units import readable_rate
 
 if TYPE_CHECKING:
@@ -38,15 +38,18 @@ if TYPE_CHECKING:
     from kadmin.plan.copying import Throttle
     from kadmin.plan.throttle import ConfigChange, ConfigChanges, ConfigValues, ForeignValue
 
+RECONCILE_S = 5.0
+"""Seconds between two comparisons of what is set with what is on record."""
 _STEP_CHARS = 400_000
 """Characters of config values in one step: compressed they stay far below the packet limit of any ensemble."""
 
 
 def record_throttle(backend: Backend, throttle: Throttle | None) -> ThrottleRecord | None:
-    """Return the throttle to record: the current values and ours."""
+    """Return the throttle to record: the current values and ours; brokers that do not answer are left out."""
     if throttle is None:
         return None
-    return ThrottleRecord(throttle.rate, merge(throttle.values, backend.read_configs(throttle.values)))
+    found = backend.read_configs(throttle.values)
+    return ThrottleRecord(throttle.rate, merge(known(throttle.values, found, {}), found))
 
 
 def in_flight_of(work: Work, state: ClusterState) -> tuple[TopicPartition, ...]:
@@ -73,6 +76,7 @@ class Throttling:
         self._taken_up: ThrottleRequest | None = None
         self._reported = False
         self._noted = ""
+        self._reconcile_at = context.clock.now() + RECONCILE_S
 
     @property
     def rate(self) -> int | None:
@@ -96,8 +100,10 @@ class Throttling:
         state = self._read()
         if not self._has_copies_to_make(state):
             return
-        changes = {entity: keys for entity, keys in throttle.changes.items() if is_there(entity, state)}
-        foreign = to_set(changes, self._context.backend.read_configs(changes)).kept
+        wanted = {entity: keys for entity, keys in throttle.changes.items() if is_there(entity, state)}
+        found = self._context.backend.read_configs(wanted)
+        changes = {entity: keys for entity, keys in wanted.items() if entity in found}
+        foreign = to_set(changes, found).kept
         if foreign and not any(step.kind is StepKind.WAVE for step in steps):
             raise self._changed_before(foreign)
         self._note_kept(foreign)
@@ -140,7 +146,8 @@ class Throttling:
         steps = self._steps()
         before: ConfigChanges = {} if self._throttle is None else self._throttle.changes
         wanted = throttled((target for wave in self._work.waves for target in wave), request.rate)
-        changes = revision(wanted, before, self._context.backend.read_configs(wanted))
+        found = self._context.backend.read_configs(wanted)
+        changes = revision(known(wanted, found, before), before, found)
         parts = _parts(changes)
         for number, part in enumerate(parts, start=1):
             change = ThrottleChange(request.rate, part, request if number == len(parts) else None)
@@ -148,32 +155,75 @@ class Throttling:
             step = Step(len(steps) + number, StepKind.THROTTLE, now, throttle=change)
             self._context.operations.write_step(step, lease)
 
-    def take_down(self, lease: Lease, next_command: str) -> None:
-        """Remove the throttle, unless something of the operation is in flight; `next_command` removes it later."""
+    def reconcile(self, lease: Lease) -> None:
+        """Set again what is not set any more, while something is left to copy.
+
+        Where a write is a request that may come late, an earlier one can take a later one's place. What another client
+        set is kept, with a note.
+        """
+        backend, now = self._context.backend, self._context.clock.now()
+        if backend.unchanged_means_rejected or self._throttle is None or now < self._reconcile_at:
+            return
+        self._reconcile_at = now + RECONCILE_S
+        changes = self._throttle.changes
+        found = backend.read_configs(changes)
+        edits = to_set({entity: changes[entity] for entity in found}, found)
+        if edits.values:
+            self._note_once(f"the throttle is not set on {extent(edits.values)}; setting it")
+            self._set(self._throttle, self._steps(), lease)
+
+    def take_down(self, lease: Lease, next_command: str) -> NotCompletedError | None:
+        """Remove the throttle, unless something of the operation is in flight; `next_command` removes it later.
+
+        Returns an error that names the brokers where it remains, because neither they nor the controller took the
+        change; None where it is removed.
+        """
         self._steps()
         throttle = self._throttle
         if throttle is None or self._reported:
-            return
+            return None
         moving = in_flight_of(self._work, self._read())
         if moving:
             self._remains(f"{name_some(moving)} in flight", next_command)
-            return
+            return None
         changes = throttle.changes
         foreign: dict[str, ForeignValue] = {}
         undone: set[str] = set()
+        seen: set[str] = set()
 
         def edit(found: ConfigValues) -> Mapping[str, Mapping[str, str | None]]:
             edits = to_undo({entity: changes[entity] for entity in found}, found)
             foreign.update({f"{each.entity} {each.key}": each for each in edits.kept})
             undone.update(edits.values)
+            seen.update(found)
             return edits.values
 
         if not self._context.backend.change_configs(changes, edit, lease):
             raise self._out_of_time()
+        left = self._overwrite({entity: keys for entity, keys in changes.items() if entity not in seen}, lease)
         self._reported = True
         self._note_kept(tuple(foreign.values()))
         if undone:
             self._context.tell(events.Noted(f"the throttle is removed from {extent(undone)}"))
+        return left
+
+    def _overwrite(self, changes: ConfigChanges, lease: Lease) -> NotCompletedError | None:
+        """Give brokers that do not answer their values from before; returns the error where that is not possible."""
+        if not changes:
+            return None
+        values = {entity: {key: change.previous for key, change in keys.items()} for entity, keys in changes.items()}
+        failed = self._context.backend.overwrite_configs(values, lease)
+        if written := sorted(values.keys() - failed.keys()):
+            text = f"{name_some(written)} does not answer: the controller has the values from before for its return"
+            self._context.tell(events.Noted(text))
+        if not failed:
+            return None
+        brokers = "".join(f" --broker {entity.partition('/')[2]}" for entity in sorted(failed))
+        return NotCompletedError(
+            f"The throttle remains on {name_some(sorted(failed))}.",
+            cause="; ".join(dict.fromkeys(failed.values())),
+            next_command="kadmin throttle clear" + brokers + ", when they answer",
+        )
 
     def leave(self, error: KadminError, lease: Lease) -> None:
         """Remove the throttle after an error; a failure here does not replace that error."""
@@ -182,7 +232,8 @@ class Throttling:
             self._remains("the cluster is unreachable, or the lock was lost", next_command)
             return
         try:
-            self.take_down(lease, next_command)
+            if (left := self.take_down(lease, next_command)) is not None:
+                self._context.tell(events.Noted(f"{left.message} {left.cause}; {left.next_command}"))
         except KadminError as another:
             self._remains(another.message, next_command)
 

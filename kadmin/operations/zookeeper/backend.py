@@ -143,6 +143,11 @@ class ZooKeeperBackend:
         """Write configs and their change notifications, in small atomic groups."""
         return self._configs.change(entities, edit, lease)
 
+    def overwrite_configs(self, values: Mapping[str, Mapping[str, str | None]], lease: Lease) -> Mapping[str, str]:
+        """Write nothing: ZooKeeper has the configs of every broker, alive or not."""
+        del lease
+        return dict.fromkeys(values, "not read")
+
     def metadata_groups(self, topics: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
         """Return the old consumer groups that keep their offsets in ZooKeeper."""
         return consumer_groups(self._store, topics)

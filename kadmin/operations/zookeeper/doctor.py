@@ -19,31 +19,19 @@ from kadmin.cluster.zookeeper.znodes.controller import (
     decode_controller_epoch,
 )
 from kadmin.cluster.zookeeper.znodes.notifications import ISR_CHANGES, LOG_DIR_EVENTS
-from kadmin.errors import InvalidInputError, KadminError, NotAuthorizedError, NotCompletedError
-from kadmin.insight.diagnosis.zookeeper.evidence import (
-    STAYS_S,
-    AdminLook,
-    ControllerSample,
-    Evidence,
-    LockHeld,
-    OpenOperation,
-)
-from kadmin.operations.decide.cancellation import CancellationWork
-from kadmin.operations.decide.election import ElectionWork
-from kadmin.operations.decide.kinds import work_of
-from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.errors import KadminError, NotAuthorizedError, NotCompletedError
+from kadmin.insight.diagnosis.zookeeper.evidence import STAYS_S, AdminLook, ControllerSample, Evidence
 from kadmin.operations.reading.brokers import log_dirs_of, unused_copies
-from kadmin.operations.record.record import OperationState
+from kadmin.operations.reading.open_operations import lock_held, open_operation
 from kadmin.operations.zookeeper.inspect import versions_of
-from kadmin.plan.model import Elect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kadmin.cluster.model import ClusterState
     from kadmin.cluster.zookeeper.model import ControllerNode
+    from kadmin.insight.diagnosis.operations import LockHeld, OpenOperation
     from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
-    from kadmin.operations.record.record import Listing
     from kadmin.operations.zookeeper.backend import ZooKeeperContext
 
 BETWEEN_SAMPLES_S = 1.0
@@ -173,40 +161,15 @@ def _stop_if_asked(context: ZooKeeperContext) -> None:
 
 def _lock(context: ZooKeeperContext, source: ZnodeReader) -> LockHeld | None:
     try:
-        holder = context.operations.holder()
+        return lock_held(context)
     except NotAuthorizedError as error:
         source.leave_out(context.paths.lock, error)
         return None
-    return None if holder is None else LockHeld(holder.operation_id, str(holder))
 
 
 def _operations(context: ZooKeeperContext, source: ZnodeReader, lock: LockHeld | None) -> tuple[OpenOperation, ...]:
     try:
-        return tuple(_operation(context, listing, lock) for listing in context.operations.unfinished())
+        return tuple(open_operation(context, listing, lock) for listing in context.operations.unfinished())
     except (NotAuthorizedError, NotCompletedError) as error:
         source.leave_out(context.paths.operations, error)
     return ()
-
-
-def _operation(context: ZooKeeperContext, listing: Listing, lock: LockHeld | None) -> OpenOperation:
-    author, has_runner = listing.author, lock is not None and lock.operation_id == listing.operation_id
-    state = listing.described_state(has_runner=has_runner)
-    found = OpenOperation(
-        listing.operation_id,
-        listing.kind,
-        f"{state} since {listing.status.updated_at}, started {listing.created_at} by {author}",
-    )
-    if listing.status.state is OperationState.PREPARING:
-        return replace(found, whole=False)
-    record = context.operations.record(listing.operation_id)
-    try:
-        work = work_of(record)
-    except InvalidInputError:  # a heal has no plan
-        return found
-    if isinstance(work, ReassignmentWork):
-        lists = {target.partition: (target.replicas, record.origin[target.partition]) for target in work.targets}
-        return replace(found, lists=lists, elects=work.elect is not Elect.NONE)
-    if isinstance(work, CancellationWork):
-        lists = {target.partition: (target.replicas, target.current or ()) for target in work.targets}
-        return replace(found, lists=lists)
-    return replace(found, elects=isinstance(work, ElectionWork))

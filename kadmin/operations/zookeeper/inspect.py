@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.zookeeper.reader import read_tolerantly, require_kafka_cluster
 from kadmin.cluster.zookeeper.znode_reader import ZnodeReader
 from kadmin.cluster.zookeeper.znodes.admin import DELETE_TOPICS, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
-from kadmin.cluster.zookeeper.znodes.configs import CONFIG, CONFIG_CHANGES, decode_config
+from kadmin.cluster.zookeeper.znodes.configs import CONFIG, CONFIG_CHANGES, decode_config, desanitize
 from kadmin.cluster.zookeeper.znodes.consumers import (
     CONSUMERS,
     decode_offset,
@@ -33,7 +32,9 @@ from kadmin.cluster.zookeeper.znodes.security import (
 from kadmin.errors import StalePlanError
 from kadmin.insight.diagnosis.zookeeper.admin_nodes import entry_table, read_node
 from kadmin.insight.diagnosis.zookeeper.versions import TELLING_PATHS, infer_versions
-from kadmin.insight.tables.partitions import broker_table, partition_table, topic_table
+from kadmin.insight.tables.configs import config_table
+from kadmin.insight.tables.inspection import Inspection
+from kadmin.insight.tables.partitions import broker_table, cluster_table, partition_table, topic_table
 from kadmin.insight.tables.zookeeper import znodes as facts
 from kadmin.insight.tables.zookeeper.old_consumers import GroupZnode, OldGroup, consumer_table
 from kadmin.operations.reading.brokers import held_by
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from kadmin.cluster.model import ClusterState
-    from kadmin.cluster.zookeeper.model import Unreadable, Znode
+    from kadmin.cluster.zookeeper.model import Znode
     from kadmin.cluster.zookeeper.znodes.security import KafkaAcl
     from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
     from kadmin.insight.tables.table import Table
@@ -55,19 +56,6 @@ _MESSAGES = {
     LITERAL_ACL_CHANGES: "acl",
     EXTENDED_ACL_CHANGES: "acl",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Inspection:
-    """A table, what could not be read for it, and what brokers did not answer (None: not asked).
-
-    `more` are further values of the JSON answer.
-    """
-
-    table: Table
-    unreadable: tuple[Unreadable, ...]
-    unavailable: tuple[str, ...] | None = None
-    more: Mapping[str, object] = field(default_factory=dict)
 
 
 def inspect(context: ZooKeeperContext, name: str) -> Inspection:
@@ -110,7 +98,7 @@ def _brokers(source: ZnodeReader) -> Inspection:
 
 def _cluster(source: ZnodeReader) -> Table:
     state = read_tolerantly(source)
-    return facts.cluster_table(state, str(versions_of(source, state)))
+    return cluster_table(state, str(versions_of(source, state)))
 
 
 def _admin_entries(source: ZnodeReader) -> Table:
@@ -128,7 +116,7 @@ def _configs(source: ZnodeReader) -> Table:
     clients = source.children_many([f"{CONFIG}/{user}/clients" for user in users])
     entities += [f"{user}/clients/{each}" for user, names in zip(users, clients, strict=True) for each in names or ()]
     values = source.decode_many({each: f"{CONFIG}/{each}" for each in entities}, lambda _, node: decode_config(node))
-    return facts.config_table(values, read_tolerantly(source))
+    return config_table({desanitize(entity): each for entity, each in values.items()}, read_tolerantly(source))
 
 
 def _below(source: ZnodeReader, kind: str) -> tuple[str, ...]:

@@ -1,0 +1,69 @@
+"""The context of a cluster that is reached through its brokers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.kafka.metadata import read_metadata
+from kadmin.cluster.kafka.reader import read_quorum
+from kadmin.errors import UnreachableError
+from kadmin.operations import events
+from kadmin.operations.context import Context
+from kadmin.operations.kafka.backend import KafkaBackend
+from kadmin.operations.kafka.folder import FolderOperations
+from kadmin.operations.kafka.no_store import NoOperations, in_zookeeper
+from kadmin.operations.kafka.topic import LEASE_S, TopicOperations
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kadmin.cluster.kafka.connection import KafkaConnection
+    from kadmin.operations.context import Clock
+    from kadmin.operations.events import Tell
+
+
+@dataclass(frozen=True, slots=True)
+class KafkaContext(Context):
+    """A context with its connection to the brokers."""
+
+    connection: KafkaConnection
+
+
+def kafka_context(
+    connection: KafkaConnection, records: Path | None, clock: Clock, tell: Tell, lease_s: float = LEASE_S
+) -> KafkaContext:
+    """Return the context of a cluster that keeps lock and record in a topic of its own, or in the folder `records`.
+
+    `lease_s` is how long the lock of a dead holder lasts there. Raises UsageError for a cluster in ZooKeeper mode.
+    """
+    if _in_zookeeper_mode(connection):
+        raise in_zookeeper()
+    operations = _operations(connection, records, clock, tell, lease_s)
+    return KafkaContext(KafkaBackend(connection, operations, clock), operations, clock, tell, connection)
+
+
+def reading_context(connection: KafkaConnection, records: Path | None, clock: Clock, tell: Tell) -> KafkaContext:
+    """Return the context of a command that only reads; of a cluster in ZooKeeper mode it sees no operations."""
+    if not _in_zookeeper_mode(connection):
+        return kafka_context(connection, records, clock, tell)
+    tell(events.Noted("operations on record were not looked at: they are in ZooKeeper (-z CONNECT)"))
+    operations = NoOperations()
+    return KafkaContext(KafkaBackend(connection, operations, clock), operations, clock, tell, connection)
+
+
+def _operations(
+    connection: KafkaConnection, records: Path | None, clock: Clock, tell: Tell, lease_s: float
+) -> TopicOperations | FolderOperations:
+    if records is None:
+        return TopicOperations(connection, clock, tell, lease_s)
+    folder = records / str(read_metadata(connection, ()).cluster_id)
+    tell(events.Noted(f"lock and record are in the folder {folder}, which other machines do not see"))
+    return FolderOperations(folder, clock)
+
+
+def _in_zookeeper_mode(connection: KafkaConnection) -> bool:
+    try:
+        return read_quorum(connection) is None
+    except UnreachableError:
+        return False  # a quorum without majority, or a missing right: what is done next says so

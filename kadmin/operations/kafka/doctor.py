@@ -1,0 +1,158 @@
+"""Reads the evidence for `doctor` through the brokers; nothing is written.
+
+Each question has its own deadline. One that is not answered is told, and hides nothing that others answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from kadmin.cluster.kafka.acls import OPENS_TOPICS, hidden_topics, opens_without_acls, topic_acls
+from kadmin.cluster.kafka.log_dirs import describe_log_dirs
+from kadmin.cluster.kafka.metadata import read_metadata
+from kadmin.cluster.kafka.reader import read_without_controllers
+from kadmin.errors import KadminError, NotAuthorizedError, NotCompletedError, UnreachableError
+from kadmin.insight.diagnosis.kafka.diagnose import passing_troubles
+from kadmin.insight.diagnosis.kafka.evidence import STAYS_S, ClusterLook, KafkaEvidence, RecordTopic, UnansweredRequest
+from kadmin.insight.diagnosis.kafka.move_troubles import moves_in_flight
+from kadmin.operations.kafka.no_store import ELSEWHERE, NoOperations
+from kadmin.operations.kafka.topic_settings import TOPIC, check_topic
+from kadmin.operations.reading.brokers import not_described, unused_copies
+from kadmin.operations.reading.open_operations import lock_held, open_operation
+from kadmin.operations.record.record import Sending
+from kadmin.operations.throttles.audit import read_throttles
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.insight.diagnosis.operations import LockHeld, OpenOperation
+    from kadmin.operations.kafka.context import KafkaContext
+    from kadmin.operations.record.record import Listing
+
+Answer = TypeVar("Answer")
+
+RECENT_S = 3_600.0
+"""A request that got no answer for longer is not expected to be applied any more."""
+
+
+def gather(context: KafkaContext) -> KafkaEvidence:
+    """Read the evidence, whatever state the cluster is in; nothing is written.
+
+    Looks at servers, partitions and moves twice, STAYS_S apart, where the first look is not that of a healthy cluster.
+    Raises UnreachableError where no broker answers.
+    """
+    return _Examination(context).evidence()
+
+
+class _Examination:
+    """Asks one question after the other, and keeps what was not answered."""
+
+    def __init__(self, context: KafkaContext) -> None:
+        self._context = context
+        self._connection = context.connection
+        self._unavailable: list[str] = []
+
+    def evidence(self) -> KafkaEvidence:
+        """Ask everything."""
+        first = self._look()
+        evidence = self._with_operations(
+            KafkaEvidence((first,), ",".join(self._connection.bootstrap), record_topic=self._record_topic(first.state))
+        )
+        if passing_troubles(evidence, first) and not first.controllers_silent:
+            self._pause()
+            evidence = replace(evidence, looks=(first, self._look()))
+        evidence = self._with_disks(evidence)
+        throttles = self._ask("throttles", lambda: read_throttles(self._context)) or ()
+        return replace(
+            evidence,
+            throttles={each.entity: tuple(sorted(each.values)) for each in throttles},
+            unavailable=tuple(self._unavailable),
+        )
+
+    def _look(self) -> ClusterLook:
+        try:
+            return ClusterLook(self._context.backend.read(with_configs=True))
+        except UnreachableError as error:
+            refused = isinstance(error, NotAuthorizedError)
+            if refused:
+                self._unavailable.append(f"moves in flight: {error.message}")
+            return ClusterLook(read_without_controllers(self._connection), "" if refused else error.message)
+
+    def _pause(self) -> None:
+        self._context.clock.wait(STAYS_S)
+        # Looks that were cut short are not seconds apart, and prove nothing.
+        self._context.clock.stop_if_asked("nothing was changed", "kadmin doctor")
+
+    def _with_operations(self, evidence: KafkaEvidence) -> KafkaEvidence:
+        """Read what is on record; of finished operations only where a move in flight is of no other."""
+        operations = self._context.operations
+        if isinstance(operations, NoOperations):
+            return replace(evidence, records_elsewhere=ELSEWHERE)
+        lock = self._ask("the lock", lambda: lock_held(self._context))
+        listings = self._ask("operations on record", operations.listings) or ()
+        unanswered = tuple(found for each in listings for found in self._unanswered(each))
+        unfinished = self._recorded([each for each in listings if not each.status.state.finished], lock)
+        evidence = replace(evidence, lock=lock, operations=unfinished, unanswered=unanswered)
+        if not moves_in_flight(evidence.state).keys() - {each for found in unfinished for each in found.lists}:
+            return evidence
+        finished = [each for each in reversed(listings) if each.status.state.finished]
+        return replace(evidence, past=self._recorded(finished, None))
+
+    def _unanswered(self, listing: Listing) -> Iterator[UnansweredRequest]:
+        operation_id, now = listing.operation_id, datetime.fromisoformat(self._context.clock.timestamp())
+        for step in self._ask(f"steps of {operation_id}", lambda: self._context.operations.steps(operation_id)) or ():
+            recent = (now - datetime.fromisoformat(step.at)).total_seconds() <= RECENT_S
+            if step.sending is Sending.UNANSWERED and step.intent is not None and recent:
+                finished = listing.status.state.finished
+                yield UnansweredRequest(operation_id, finished, step.at, step.intent.targets, step.intent.topic_ids)
+
+    def _recorded(self, listings: Iterable[Listing], lock: LockHeld | None) -> tuple[OpenOperation, ...]:
+        found = (
+            self._ask(f"operation {each.operation_id}", partial(open_operation, self._context, each, lock))
+            for each in listings
+        )
+        return tuple(each for each in found if each is not None)
+
+    def _with_disks(self, evidence: KafkaEvidence) -> KafkaEvidence:
+        """Look for copies that no partition uses, and for topics that are on disk and not described."""
+        state, connection = evidence.state, self._connection
+        disks = self._ask("disks", lambda: describe_log_dirs(connection.bootstrap, state.brokers))
+        if disks is None:
+            return evidence
+        self._unavailable += not_described(disks)
+        unused: Mapping[int, Mapping[TopicPartition, int]] = unused_copies(state, disks.sizes)
+        # A move may have begun in the meantime: what is assigned now is used.
+        if topics := {partition.topic for sizes in unused.values() for partition in sizes}:
+            read = self._ask("unused copies", lambda: self._context.backend.read(topics))
+            unused = {} if read is None else unused_copies(read, disks.sizes)
+        strange = {partition.topic for sizes in disks.sizes.values() for partition in sizes} - state.topics.keys()
+        hidden = self._ask("hidden topics", lambda: hidden_topics(connection, strange)) or ()
+        return replace(evidence, unused_copies=unused, hidden_topics=hidden)
+
+    def _record_topic(self, state: ClusterState) -> RecordTopic | None:
+        connection = self._connection
+        if TOPIC not in state.topics or not state.brokers:
+            return None
+        grants = self._ask(f"ACLs of topic {TOPIC}", lambda: topic_acls(connection, TOPIC))
+        opened = grants is not None and self._ask(
+            OPENS_TOPICS, lambda: opens_without_acls(connection, min(state.brokers))
+        )
+        found = RecordTopic(TOPIC, grants=grants, open_by_default=bool(opened))
+        try:
+            check_topic(connection, TOPIC, read_metadata(connection, (TOPIC,)).topics[TOPIC])
+        except UnreachableError as error:
+            self._unavailable.append(f"settings of topic {TOPIC}: {error.message}")
+        except NotCompletedError as error:
+            return replace(found, problem=error.message, mend=error.next_command or "")
+        return found
+
+    def _ask(self, what: str, question: Callable[[], Answer]) -> Answer | None:
+        try:
+            return question()
+        except KadminError as error:
+            self._unavailable.append(f"{what}: {error.message}")
+            return None

@@ -1,0 +1,121 @@
+"""Reads the tables of `inspect` through the brokers; what they do not answer is left out and named."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.kafka.configs import DEFAULT_ENTITY, read_own_configs
+from kadmin.cluster.kafka.groups import describe_groups
+from kadmin.cluster.kafka.reader import read_quorum
+from kadmin.errors import NotAuthorizedError, UnreachableError, name_some
+from kadmin.insight.tables.configs import config_table
+from kadmin.insight.tables.inspection import Inspection
+from kadmin.insight.tables.kafka import controller_of, group_table, quorum_table, reassignment_table
+from kadmin.insight.tables.partitions import broker_table, cluster_table, partition_table, topic_table
+from kadmin.operations.decide.kinds import work_of
+from kadmin.operations.decide.reassignment import ReassignmentWork, published_targets
+from kadmin.operations.reading.brokers import held_by
+from kadmin.operations.record.record import OperationKind, OperationState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.operations.kafka.context import KafkaContext
+
+
+def inspect(context: KafkaContext, name: str) -> Inspection:
+    """Read one of TABLES."""
+    return TABLES[name](context)
+
+
+def _read(context: KafkaContext) -> ClusterState:
+    return context.backend.read(with_configs=True, settle=True)
+
+
+def _brokers(context: KafkaContext) -> Inspection:
+    state = _read(context)
+    held, unavailable = held_by(state)
+    return Inspection(broker_table(state, held, with_fenced=True), unavailable=unavailable)
+
+
+def _topics(context: KafkaContext) -> Inspection:
+    state = _read(context)
+    return Inspection(topic_table(state), unavailable=held_by(state)[1])
+
+
+def _partitions(context: KafkaContext) -> Inspection:
+    state = _read(context)
+    return Inspection(partition_table(state, with_eligible=True), unavailable=held_by(state)[1])
+
+
+def _cluster(context: KafkaContext) -> Inspection:
+    state = _read(context)
+    return Inspection(cluster_table(state, context.connection.broker_version), unavailable=held_by(state)[1])
+
+
+def _controller(context: KafkaContext) -> Inspection:
+    quorum = read_quorum(context.connection)
+    return Inspection(controller_of(context.backend.read(())) if quorum is None else quorum_table(quorum))
+
+
+def _admin(context: KafkaContext) -> Inspection:
+    state = context.backend.read()
+    return Inspection(reassignment_table(state, _operations(context, state)))
+
+
+def _operations(context: KafkaContext, state: ClusterState) -> dict[TopicPartition, str]:
+    """Return the operation on record that asked for each reassignment in flight: the last with the same target."""
+    moving = {
+        partition: topic.target(partition.partition)
+        for topic in state.topics.values()
+        for partition in topic.partitions()
+        if partition.partition in topic.adding_replicas or partition.partition in topic.removing_replicas
+    }
+    found: dict[TopicPartition, str] = {}
+    for listing in reversed(context.operations.listings() if moving else ()):
+        if moving.keys() == found.keys():
+            break
+        if listing.kind is not OperationKind.REASSIGNMENT or listing.status.state is OperationState.PREPARING:
+            continue
+        work = work_of(context.operations.record(listing.operation_id))
+        if isinstance(work, ReassignmentWork):
+            for target in published_targets(work, context.operations.steps(listing.operation_id)):
+                if moving.get(target.partition) == target.replicas:
+                    found.setdefault(target.partition, listing.operation_id)
+    return found
+
+
+def _configs(context: KafkaContext) -> Inspection:
+    """Read the dynamic configs of topics, of live brokers, each at that broker, and of all brokers together."""
+    state, connection = _read(context), context.connection
+    configs: dict[str, Mapping[str, str]] = {f"topics/{name}": own for name, own in state.topic_configs.items()}
+    configs |= read_own_configs(connection, [DEFAULT_ENTITY])
+    unavailable = []
+    for broker_id in state.brokers:
+        try:
+            configs |= read_own_configs(connection, [f"brokers/{broker_id}"], broker_id=broker_id)
+        except NotAuthorizedError:
+            raise
+        except UnreachableError as error:
+            unavailable.append(f"configs of broker {broker_id} are not known: {error.message}")
+    if away := sorted(state.fenced_brokers or ()):
+        unavailable.append(f"configs of brokers that are not alive are not known: {name_some(away)}")
+    return Inspection(config_table(configs, state), unavailable=tuple(unavailable))
+
+
+def _consumers(context: KafkaContext) -> Inspection:
+    return Inspection(group_table(describe_groups(context.connection.bootstrap).listed))
+
+
+TABLES: Mapping[str, Callable[[KafkaContext], Inspection]] = {
+    "brokers": _brokers,
+    "topics": _topics,
+    "partitions": _partitions,
+    "controller": _controller,
+    "admin": _admin,
+    "cluster": _cluster,
+    "configs": _configs,
+    "consumers": _consumers,
+}
+"""The tables of a cluster, by their names on the command line."""

@@ -1,0 +1,173 @@
+"""What every `OperationStore` of clusters in KRaft mode does alike: operations on record, as values by key.
+
+Keys::
+
+    operations/<id>/status     the only value of an operation that changes
+    operations/<id>/record     the compressed record
+    operations/<id>/request    pause or cancel, written without the lock
+    operations/<id>/throttle   a change of the throttle, written without the lock
+    operations/<id>/steps/<n>  one for each publish and each change of the throttle
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+from kadmin.errors import InvalidInputError, NotCompletedError
+from kadmin.operations.record.codec import (
+    decode_listing,
+    decode_record,
+    decode_request,
+    decode_status,
+    decode_step,
+    decode_throttle_request,
+    encode_record,
+    encode_request,
+    encode_status,
+    encode_step,
+    encode_throttle_request,
+    restate,
+)
+from kadmin.operations.record.record import OperationState, OperationStatus, beyond_kept, require_transition
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kadmin.operations.record.holder import Lease
+    from kadmin.operations.record.record import Listing, OperationRecord, Step
+    from kadmin.operations.record.stop_request import StopRequest
+    from kadmin.operations.record.throttle_request import ThrottleRequest
+
+OPERATIONS = "operations"
+_CONFIRMED = "confirmed"
+"""A key that never has a value."""
+
+
+class KeyedOperations(ABC):
+    """The operations of one cluster; a subclass keeps the values, and the lock."""
+
+    @abstractmethod
+    def _get(self, key: str) -> bytes | None:
+        """Return a value, None where there is none."""
+
+    @abstractmethod
+    def _names(self, parent: str) -> Sequence[str]:
+        """Return the names directly below a key, sorted."""
+
+    @abstractmethod
+    def _values(self, parent: str, leaf: str = "") -> Mapping[str, bytes]:
+        """Return the values of `<parent>/<name><leaf>` by name, sorted, as they are at one time."""
+
+    @abstractmethod
+    def _put(self, values: Mapping[str, bytes | None], lease: Lease) -> None:
+        """Write values in this order, or remove those that are None; raises LostLockError."""
+
+    @abstractmethod
+    def _leave(self, key: str, value: bytes) -> None:
+        """Write a value without the lock."""
+
+    @abstractmethod
+    def _place(self, key: str) -> str:
+        """Name the place of a key as messages do."""
+
+    def listings(self) -> tuple[Listing, ...]:
+        """Return every operation, oldest first."""
+        values = self._values(OPERATIONS, "/status")
+        return tuple(decode_listing(name, data) for name, data in values.items())
+
+    def unfinished(self) -> tuple[Listing, ...]:
+        """Return the operations that are not finished."""
+        return tuple(each for each in self.listings() if not each.status.state.finished)
+
+    def record(self, operation_id: str) -> OperationRecord:
+        """Return the immutable part; raises NotCompletedError where it is not there."""
+        data = self._get(_key(operation_id, "record"))
+        if data is None:
+            raise NotCompletedError(f"Operation {operation_id} has no record.", next_command="kadmin history")
+        return decode_record(data, operation_id)
+
+    def status(self, operation_id: str) -> OperationStatus:
+        """Return the changing part."""
+        return decode_status(self._status(operation_id))
+
+    def steps(self, operation_id: str, known: tuple[Step, ...] = ()) -> tuple[Step, ...]:
+        """Return the steps in order; they are few and at hand, so all are read: an outcome may have been added."""
+        del known
+        return tuple(decode_step(data) for data in self._values(_key(operation_id, "steps")).values())
+
+    def request(self, operation_id: str) -> StopRequest | None:
+        """Return what was asked of an operation."""
+        key = _key(operation_id, "request")
+        data = self._get(key)
+        return None if data is None else decode_request(data, self._place(key))
+
+    def ask(self, operation_id: str, request: StopRequest) -> StopRequest:
+        """Leave a request for the runner and return the one that holds now: this one, or a stronger one."""
+        before = self.request(operation_id)
+        if before is not None and before.covers(request):
+            return before
+        self._leave(_key(operation_id, "request"), encode_request(request))
+        return request
+
+    def throttle_request(self, operation_id: str) -> ThrottleRequest | None:
+        """Return the last request to change the throttle of an operation."""
+        key = _key(operation_id, "throttle")
+        data = self._get(key)
+        return None if data is None else decode_throttle_request(data, self._place(key))
+
+    def ask_throttle(self, operation_id: str, request: ThrottleRequest) -> None:
+        """Leave a request to change the throttle; it replaces an earlier one."""
+        self._leave(_key(operation_id, "throttle"), encode_throttle_request(request))
+
+    def create(self, record: OperationRecord, lease: Lease, now: str) -> None:
+        """Write the whole record; the operation is there, and running, with the last value."""
+        preparing = encode_status(OperationStatus(OperationState.PREPARING, now), record)
+        values = {
+            "record": encode_record(record),
+            "status": restate(preparing, OperationStatus(OperationState.RUNNING, now)),
+        }
+        self._put({_key(record.operation_id, name): value for name, value in values.items()}, lease)
+
+    def set_status(self, operation_id: str, status: OperationStatus, lease: Lease) -> None:
+        """Change the status."""
+        self._put({_key(operation_id, "status"): self._restated(operation_id, status)}, lease)
+
+    def reopen(self, operation_id: str, status: OperationStatus, lease: Lease) -> None:
+        """Change the status and remove the request."""
+        restated = self._restated(operation_id, status)
+        self._put({_key(operation_id, "status"): restated, _key(operation_id, "request"): None}, lease)
+
+    def prune(self, lease: Lease) -> None:
+        """Remove the oldest finished operations beyond those that are kept for `history`."""
+        for each in beyond_kept(self.listings()):
+            self._put(dict.fromkeys(self._keys(each.operation_id)), lease)
+
+    def confirm(self, lease: Lease) -> None:
+        """Raise LostLockError unless the lock is ours now, which a write that changes nothing shows."""
+        self._put({_CONFIRMED: None}, lease)
+
+    def write_step(self, step: Step, lease: Lease) -> None:
+        """Write a step, or its outcome over it."""
+        self._put({_key(lease.operation_id, f"steps/{step.number:06d}"): encode_step(step)}, lease)
+
+    def _keys(self, operation_id: str) -> list[str]:
+        """Return the keys of an operation, its status last: what was removed in part is removed again."""
+        steps = [f"steps/{name}" for name in self._names(_key(operation_id, "steps"))]
+        names = [name for name in self._names(f"{OPERATIONS}/{operation_id}") if name not in {"steps", "status"}]
+        return [_key(operation_id, name) for name in (*steps, *names, "status")]
+
+    def _restated(self, operation_id: str, status: OperationStatus) -> bytes:
+        data = self._status(operation_id)
+        require_transition(operation_id, decode_status(data).state, status.state)
+        return restate(data, status)
+
+    def _status(self, operation_id: str) -> bytes:
+        data = self._get(_key(operation_id, "status"))
+        if data is None:
+            raise InvalidInputError(f"There is no operation {operation_id}.", next_command="kadmin history")
+        return data
+
+
+def _key(operation_id: str, name: str) -> str:
+    return f"{OPERATIONS}/{operation_id}/{name}"

@@ -1,0 +1,60 @@
+"""Sends a request to the brokers once its step is on record, and puts the outcome on record after it.
+
+A step on record proves that the lock is ours for SEND_BY_S: a process that slept longer may have lost it, and begins
+again. A request that was not answered may be applied at any later time; its step says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from kadmin.cluster.kafka.connection import TooLateError, uptime_s
+from kadmin.errors import NotCompletedError, UnknownOutcomeError, UnreachableError
+from kadmin.operations.backend import PublishOutcome
+from kadmin.operations.record.record import Sending
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from kadmin.operations.kafka.keyed import KeyedOperations
+    from kadmin.operations.record.holder import Lease
+    from kadmin.operations.record.record import Step
+
+SEND_BY_S = 3.0
+"""Seconds after which a step on record is no longer proof that the lock is ours."""
+_ATTEMPTS = 3
+
+
+def send_on_record(
+    operations: KeyedOperations, step: Step, lease: Lease, send: Callable[[float], Mapping[str, Any] | None]
+) -> PublishOutcome:
+    """Write the step, send, and write the step with the outcome.
+
+    `send` gets the time by which the request must leave, in seconds of `uptime_s`. It returns the fields of the step
+    that the answer fills, or None where the cluster is not as it was seen: then nothing left.
+    """
+    step = replace(step, sending=Sending.UNANSWERED)
+    for _ in range(_ATTEMPTS):
+        send_by = uptime_s() + SEND_BY_S
+        operations.write_step(step, lease)
+        try:
+            outcome = send(send_by)
+        except UnknownOutcomeError:
+            return PublishOutcome.UNANSWERED
+        except TooLateError:
+            continue
+        except UnreachableError:
+            operations.write_step(replace(step, sending=Sending.NOT_APPLIED), lease)
+            raise
+        if outcome is None:
+            operations.write_step(replace(step, sending=Sending.NOT_APPLIED), lease)
+            return PublishOutcome.CHANGED
+        operations.write_step(replace(step, sending=Sending.ANSWERED, **outcome), lease)
+        return PublishOutcome.PUBLISHED
+    operations.write_step(replace(step, sending=Sending.NOT_APPLIED), lease)
+    raise NotCompletedError(
+        f"The brokers took more than {SEND_BY_S:g} s to take a request, {_ATTEMPTS} times.",
+        cause="what is decided on older readings is not sent",
+        next_command="kadmin resume, when the brokers answer faster",
+    )

@@ -1,0 +1,226 @@
+"""`OperationStore` in a compacted topic of the cluster itself: lock, fence and record without ZooKeeper.
+
+One transactional id is the fence: who takes the lock begins a producer, and every earlier one can write no more. The
+lock is a lease that its holder renews. What counts among the topic's records is judged in topic_log.py.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.kafka.transactions import FencedError, append_record
+from kadmin.cluster.model import TopicPartition
+from kadmin.errors import BusyError, InvalidInputError
+from kadmin.operations import events
+from kadmin.operations.context import POLL_S
+from kadmin.operations.kafka.keyed import KeyedOperations
+from kadmin.operations.kafka.topic_reader import OpenTransactionError, TopicReader
+from kadmin.operations.kafka.topic_settings import BODIES, CONTROL, TOPIC, create_topic
+from kadmin.operations.kafka.topic_writer import AGAIN_S, TopicWriter, is_body
+from kadmin.operations.record.holder import Lease, LostLockError, lost_lock
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kadmin.cluster.kafka.connection import KafkaConnection
+    from kadmin.operations.context import Clock
+    from kadmin.operations.events import Tell
+    from kadmin.operations.kafka.topic_log import TopicLock, TopicLog
+    from kadmin.operations.record.holder import Holder
+
+LEASE_S = 20.0
+"""Seconds after its last renewal at which the lock of a dead holder is free."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Watched:
+    """A lock record, since when it is watched, and whether its holder was seen to renew it."""
+
+    lock: TopicLock
+    since: float
+    renewed: bool
+
+
+class TopicOperations(KeyedOperations):
+    """The lock and the operations of one cluster, in the topic `name`."""
+
+    def __init__(
+        self, connection: KafkaConnection, clock: Clock, tell: Tell, lease_s: float = LEASE_S, name: str = TOPIC
+    ) -> None:
+        self.session_timeout_s = lease_s
+        self._connection = connection
+        self._clock = clock
+        self._tell = tell
+        self._name = name
+        self._reader = TopicReader(connection, name, tell)
+        self._writer: TopicWriter | None = None
+        self._watched: _Watched | None = None
+
+    def holder(self) -> Holder | None:
+        """Return who holds the lock.
+
+        Whether a holder lives is known for certain after its lease only. Until then the broker's time of its last
+        renewal is compared with this machine's.
+        """
+        self._watch(self._log())
+        watched, now = self._watched, self._clock.now()
+        if watched is None or now - watched.since > self._lease_s(watched):
+            return None
+        return watched.lock.holder if watched.renewed or self._is_recent(watched) else None
+
+    def take(self, holder: Holder, wait_s: float) -> Lease:
+        """Take the lock, waiting at most `wait_s` for another's; raises BusyError naming the holder.
+
+        A holder that seems dead is watched for the length of its lease first.
+        """
+        self._make_topic()
+        clock = self._clock
+        give_up = min(clock.now() + wait_s, clock.until)
+        while True:
+            began = clock.now()
+            log = self._reader.catch_up()
+            self._watch(log)
+            watched = self._watched
+            if watched is None or began - watched.since > self._lease_s(watched):
+                clock.careful = True
+                lease = self._try_take(replace(holder, session_timeout_s=self.session_timeout_s), log.lock)
+                if lease is not None:
+                    return lease
+                clock.careful = False
+                clock.wait(AGAIN_S)
+            elif clock.over or (clock.now() >= give_up and (watched.renewed or self._is_recent(watched))):
+                raise BusyError(
+                    f"The lock is held by {watched.lock.holder} for operation {_operation(watched.lock)}.",
+                    next_command="kadmin status; or wait with --lock-timeout SECONDS",
+                )
+            else:
+                clock.wait(POLL_S)
+
+    def retake(self, lease: Lease, holder: Holder) -> Lease:
+        """Raise LostLockError: a holder that was fenced takes its lock again by itself while nobody else has it."""
+        del lease, holder
+        raise lost_lock()
+
+    def release(self, lease: Lease) -> None:
+        """Give the lock back; a lock that is no longer ours is left alone."""
+        writer, self._writer = self._writer, None
+        if writer is None:
+            return
+        try:
+            writer.free(lease.token)
+        except LostLockError:
+            pass
+        finally:
+            writer.close()
+
+    def release_by_hand(self, operation_id: str) -> Holder:
+        """Take the lock away from its holder, whose next write then fails; returns the holder."""
+        lock = self._reader.catch_up().lock
+        if lock is None or lock.holder is None:
+            raise InvalidInputError("The lock is free.", next_command="kadmin lock show")
+        if lock.holder.operation_id != operation_id:
+            raise BusyError(
+                f"The lock is held for operation {lock.holder.operation_id}, not {operation_id}.",
+                cause=f"holder: {lock.holder}",
+            )
+        writer = TopicWriter(self._connection.bootstrap, self._name, self._reader)
+        try:
+            writer.free(lock.token)
+        except LostLockError:
+            raise BusyError(
+                "Another process changed the lock at the same time.", next_command="kadmin lock show"
+            ) from None
+        finally:
+            writer.close()
+        return lock.holder
+
+    def _try_take(self, holder: Holder, judged: TopicLock | None) -> Lease | None:
+        writer = TopicWriter(self._connection.bootstrap, self._name, self._reader)
+        try:
+            token = writer.take(holder, judged)
+            if token is not None:
+                self._writer = writer
+                return Lease(token, 0, holder.operation_id)
+        except FencedError:
+            pass  # another one claims
+        finally:
+            if self._writer is not writer:
+                writer.close()
+        return None
+
+    def _make_topic(self) -> None:
+        if not self._reader.find():
+            copies = create_topic(self._connection, self._name)
+            self._tell(
+                events.Noted(
+                    f"topic {self._name} with replication factor {copies} was created; it keeps lock and record"
+                )
+            )
+
+    def _watch(self, log: TopicLog) -> None:
+        lock, watched = log.lock, self._watched
+        if lock is None or lock.holder is None:
+            self._watched = None
+        elif watched is None or watched.lock.token != lock.token:
+            self._watched = _Watched(lock, self._clock.now(), renewed=False)
+        elif watched.lock != lock:
+            self._watched = _Watched(lock, self._clock.now(), renewed=True)
+
+    def _lease_s(self, watched: _Watched) -> float:
+        return 0.0 if watched.lock.holder is None else watched.lock.holder.session_timeout_s
+
+    def _is_recent(self, watched: _Watched) -> bool:
+        return abs(time.time() - watched.lock.timestamp_ms / 1000) <= self._lease_s(watched)
+
+    def _log(self) -> TopicLog:
+        """Return what is on record; what an open transaction hides for too long is told, and left out.
+
+        Raises LostLockError in a process whose lock is another one's by now: it must decide on nothing that it reads.
+        """
+        if self._writer is not None:
+            self._writer.touch()
+        try:
+            log = self._reader.catch_up()
+        except OpenTransactionError as error:
+            self._tell(events.Noted(f"{error.message} {error.cause}"))
+            log = self._reader.log
+        if self._writer is not None and not log.is_held(self._writer.token):
+            raise lost_lock()
+        return log
+
+    def _get(self, key: str) -> bytes | None:
+        value = self._log().values.get(key)
+        if value is None or not is_body(key):
+            return value
+        return b"".join(self._reader.body(BODIES, offset) for offset in json.loads(value))
+
+    def _names(self, parent: str) -> Sequence[str]:
+        return sorted({key.removeprefix(f"{parent}/").split("/")[0] for key in self._below(parent)})
+
+    def _values(self, parent: str, leaf: str = "") -> Mapping[str, bytes]:
+        begin = len(parent) + 1
+        below = sorted(self._below(parent).items())
+        return {key[begin : len(key) - len(leaf)]: value for key, value in below if key.endswith(leaf)}
+
+    def _below(self, parent: str) -> Mapping[str, bytes]:
+        return {key: value for key, value in self._log().values.items() if key.startswith(f"{parent}/")}
+
+    def _put(self, values: Mapping[str, bytes | None], lease: Lease) -> None:
+        del lease
+        if self._writer is None:
+            raise lost_lock()
+        self._writer.touch()
+        self._writer.write(values)
+
+    def _leave(self, key: str, value: bytes) -> None:
+        append_record(self._connection, TopicPartition(self._name, CONTROL), key, value)
+
+    def _place(self, key: str) -> str:
+        return f"the record {key} of topic {self._name}"
+
+
+def _operation(lock: TopicLock) -> str:
+    return "" if lock.holder is None else lock.holder.operation_id

@@ -1,0 +1,95 @@
+"""The topic that keeps lock and record: how it is made, and the settings without which it would lose records."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.kafka.compacted import create_compacted, topic_settings
+from kadmin.cluster.kafka.metadata import read_metadata
+from kadmin.errors import NotCompletedError, UnreachableError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kadmin.cluster.kafka.connection import KafkaConnection
+    from kadmin.cluster.kafka.metadata import TopicMetadata
+
+TOPIC = "__kadmin"
+CONTROL = 0
+"""The partition of everything but the bodies; every reader reads it whole."""
+BODIES = 1
+"""The partition of the records of operations, which are read by offset when they are wanted."""
+BODY_BYTES = 900_000
+"""Bytes of a body's part, below every broker's default of `message.max.bytes`."""
+
+_PARTITIONS = 2
+_REPLICAS = 3
+_CREATED_S = 30.0
+_PAUSE_S = 0.1
+_SETTINGS = {
+    "unclean.leader.election.enable": "false",
+    "message.timestamp.type": "LogAppendTime",
+    "segment.ms": "3600000",  # the lease is renewed every few seconds, and only closed segments are compacted
+    "min.cleanable.dirty.ratio": "0.1",
+}
+
+
+def create_topic(connection: KafkaConnection, name: str) -> int:
+    """Create the topic and wait until it has leaders; returns its replication factor."""
+    brokers = sum(broker.alive for broker in read_metadata(connection, ()).brokers.values())
+    copies = min(_REPLICAS, brokers)
+    settings = {**_SETTINGS, "min.insync.replicas": str(_least_in_sync(copies))}
+    create_compacted(connection, name, _PARTITIONS, copies, settings)
+    deadline = time.monotonic() + _CREATED_S
+    while True:
+        found = read_metadata(connection, (name,)).topics.get(name)
+        if found is not None and len(found.partitions) >= _PARTITIONS and _led(found):
+            return copies
+        if time.monotonic() >= deadline:
+            raise UnreachableError(f"Topic {name} was created, and has no leaders.", next_command="repeat the command")
+        time.sleep(_PAUSE_S)
+
+
+def check_topic(connection: KafkaConnection, name: str, found: TopicMetadata) -> None:
+    """Raise NotCompletedError, with the command that mends it, where the topic could lose records."""
+    needed = {"cleanup.policy", "min.insync.replicas", "unclean.leader.election.enable"}
+    problem = _problem(found, topic_settings(connection, name, sorted(needed)))
+    if problem is not None:
+        said, mend = problem
+        raise NotCompletedError(
+            f"Topic {name} keeps kadmin's lock and record, and {said}.",
+            next_command=mend.format(name=name, servers=",".join(connection.bootstrap)),
+        )
+
+
+def _problem(found: TopicMetadata, settings: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return what is wrong and the command that mends it."""
+    copies = min((len(each.replicas) for each in found.partitions.values()), default=0)
+    least = _least_in_sync(copies)
+    if len(found.partitions) < _PARTITIONS:
+        return f"has fewer than {_PARTITIONS} partitions", (
+            f"kafka-topics.sh --bootstrap-server {{servers}} --alter --topic {{name}} --partitions {_PARTITIONS}"
+        )
+    if settings.get("cleanup.policy") != "compact":
+        return f"its cleanup.policy is {settings.get('cleanup.policy')}", _config("cleanup.policy=compact")
+    if int(settings.get("min.insync.replicas", "1")) < least:
+        return f"its min.insync.replicas is below {least}", _config(f"min.insync.replicas={least}")
+    if settings.get("unclean.leader.election.enable") != "false":
+        return "it allows unclean leader elections", _config("unclean.leader.election.enable=false")
+    return None
+
+
+def _config(setting: str) -> str:
+    return (
+        "kafka-configs.sh --bootstrap-server {servers} --alter --entity-type topics --entity-name {name} "
+        f"--add-config {setting}"
+    )
+
+
+def _least_in_sync(copies: int) -> int:
+    return 2 if copies >= _REPLICAS else 1
+
+
+def _led(found: TopicMetadata) -> bool:
+    return all(each.leader >= 0 for each in found.partitions.values())

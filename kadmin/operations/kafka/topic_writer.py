@@ -1,0 +1,157 @@
+"""Holds the lock in the topic: one producer for all that this process writes, and a thread that renews the lease."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from kadmin.cluster.kafka.connection import KafkaConnection
+from kadmin.cluster.kafka.transactions import FencedError, TransactionalProducer
+from kadmin.errors import KadminError
+from kadmin.operations.kafka.topic_log import LOCK, encode_lock
+from kadmin.operations.kafka.topic_protocol import Add, Begin, CatchUp, Commit, Pause, take, write
+from kadmin.operations.kafka.topic_settings import BODIES, BODY_BYTES, CONTROL
+from kadmin.operations.record.holder import LostLockError, lost_lock
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kadmin.operations.kafka.topic_log import TopicLock
+    from kadmin.operations.kafka.topic_protocol import Request, Steps
+    from kadmin.operations.kafka.topic_reader import TopicReader
+    from kadmin.operations.record.holder import Holder
+
+BEATS = 4
+"""How often the lease is renewed while it lasts."""
+HUNG_S = 60.0
+"""After how long without a call the holder counts as hung: its lease then runs out."""
+AGAIN_S = 1.0
+"""How long a fenced process lets the other one finish before it claims again."""
+
+T = TypeVar("T")
+
+
+class TopicWriter:
+    """Writes to the topic as the only one that may: `take` the lock and write, or `free` it; then close."""
+
+    def __init__(self, bootstrap: Sequence[str], name: str, reader: TopicReader) -> None:
+        # Connections of its own: a slow answer to another request would hold up the lease.
+        self._connection = KafkaConnection(bootstrap)
+        self._name = name
+        self._reader = reader
+        self._producer: TransactionalProducer | None = None
+        self.token = -1
+        self._lost = False
+        self._called_at = time.monotonic()
+        self._mutex = threading.Lock()
+        self._closed = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def take(self, holder: Holder, judged: TopicLock | None) -> int | None:
+        """Take the lock that was `judged` to be free, and keep renewing it; returns its token.
+
+        None where that judgement is no longer true. Raises FencedError where another process claims meanwhile.
+        """
+        token = self._carry_out(take(holder, judged))
+        if token is not None:
+            self.token = token
+            self._thread = threading.Thread(target=self._renew, args=(holder,), name="kadmin lease", daemon=True)
+            self._thread.start()
+        return token
+
+    def write(self, values: Mapping[str, bytes | None]) -> None:
+        """Write values, all of them or none; raises LostLockError once another one holds the lock."""
+        with self._mutex:
+            self._write(values)
+
+    def free(self, token: int) -> None:
+        """Write that the lock with this token is free; raises LostLockError where it is another one's."""
+        self._closed.set()
+        with self._mutex:
+            self.token = token
+            self._write({LOCK: encode_lock(None, token)})
+
+    def touch(self) -> None:
+        """Note that the process is at work."""
+        self._called_at = time.monotonic()
+
+    def close(self) -> None:
+        """Stop renewing, and close the connections; the lease runs out unless it was freed."""
+        self._closed.set()
+        if self._thread is not None:
+            self._thread.join()
+        self._connection.close()
+
+    def _renew(self, holder: Holder) -> None:
+        while not self._closed.wait(holder.session_timeout_s / BEATS):
+            if time.monotonic() - self._called_at > HUNG_S:
+                continue
+            with self._mutex:
+                if self._closed.is_set():
+                    return
+                try:
+                    self._write({LOCK: encode_lock(holder, self.token)})
+                except LostLockError:
+                    return
+                except KadminError:
+                    continue  # the next one may come through; what is written meanwhile raises the same
+
+    def _write(self, values: Mapping[str, bytes | None]) -> None:
+        if self._lost or not self._carry_out(write(values, self.token, begun=self._producer is not None)):
+            self._lost = True
+            raise lost_lock()
+
+    def _carry_out(self, steps: Steps[T]) -> T:
+        """Carry out the requests of a protocol; after any error but a fence, the producer is not used again."""
+        try:
+            request = next(steps)
+            while True:
+                try:
+                    answer = self._answer(request)
+                except FencedError as fenced:
+                    request = steps.throw(fenced)
+                else:
+                    request = steps.send(answer)
+        except StopIteration as done:
+            result: T = done.value
+            return result
+        except BaseException:
+            self._producer = None
+            raise
+
+    def _answer(self, request: Request) -> Any:  # noqa: ANN401 - each request has an answer of its own
+        match request:
+            case Begin():
+                self._producer = TransactionalProducer(self._connection, self._name, self._name)
+                return self._producer.identity
+            case Add() if self._producer is not None:
+                return self._add(self._producer, request.values)
+            case Commit() if self._producer is not None:
+                return self._producer.commit()
+            case CatchUp():
+                return self._reader.catch_up()
+            case Pause():
+                return time.sleep(AGAIN_S)
+        raise KadminError(f"{request} comes before a producer began.")
+
+    def _add(self, producer: TransactionalProducer, values: Mapping[str, bytes | None]) -> int:
+        """Write values: those of bodies in parts to their partition, with their offsets as the value."""
+        control: list[tuple[str, bytes | None]] = []
+        for key, value in values.items():
+            if is_body(key) and value is not None:
+                parts = [value[start : start + BODY_BYTES] for start in range(0, len(value), BODY_BYTES)]
+                offsets = [producer.add(BODIES, [(f"{key}/{number}", part)]) for number, part in enumerate(parts)]
+                control.append((key, json.dumps(offsets).encode()))
+                continue
+            if is_body(key):
+                parts = json.loads(self._reader.log.values.get(key, b"[]"))
+                producer.add(BODIES, [(f"{key}/{number}", None) for number in range(len(parts))])
+            control.append((key, value))
+        return producer.add(CONTROL, control)
+
+
+def is_body(key: str) -> bool:
+    """Whether the value of a key is kept in the partition of bodies."""
+    return key.endswith("/record")

@@ -1,0 +1,52 @@
+"""How a command learns which cluster it is for."""
+
+from __future__ import annotations
+
+import pytest
+from support.cli.in_process import command
+
+from kadmin.cli.cluster import ClusterAddress
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment", "message"),
+    [
+        (
+            ["-z", "zk:1", "-b", "kafka:1"],
+            {},
+            "A cluster is reached through ZooKeeper or through its brokers, not both.",
+        ),
+        ([], {"KADMIN_ZOOKEEPER": "zk:1", "KADMIN_BOOTSTRAP_SERVER": "kafka:1"}, "not both"),
+        (["-z", "zk:1", "--records", "folder"], {}, "--records goes with -b."),
+        ([], {}, "No cluster is named."),
+        (["-b", "127.0.0.1:1"], {"KADMIN_ZOOKEEPER": "zk:1"}, "No Kafka broker at 127.0.0.1:1"),
+        (["-z", "127.0.0.1:1"], {"KADMIN_BOOTSTRAP_SERVER": "kafka:1"}, "127.0.0.1:1"),
+    ],
+)
+def test_one_address_is_taken_and_what_was_typed_outweighs_the_environment(
+    arguments: list[str], environment: dict[str, str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("KADMIN_ZOOKEEPER", "KADMIN_BOOTSTRAP_SERVER"):
+        monkeypatch.delenv(name, raising=False)
+    answer = command("status", "--timeout", "8", *arguments, environment=environment)
+    assert answer.status in {6, 64}
+    assert message in answer.err
+
+
+def test_the_commands_that_a_text_names_get_the_address_that_was_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KADMIN_BOOTSTRAP_SERVER", raising=False)
+    brokers = ClusterAddress(bootstrap="kafka:1")
+    assert brokers.named_in("kadmin resume op-1, or kadmin status") == (
+        "kadmin resume op-1 -b kafka:1, or kadmin status -b kafka:1"
+    )
+    assert brokers.named_in("kadmin validate PLAN") == "kadmin validate PLAN"
+    monkeypatch.setenv("KADMIN_BOOTSTRAP_SERVER", "kafka:1")
+    assert brokers.named_in("kadmin status") == "kadmin status"
+
+
+@pytest.mark.parametrize("line", ["heal", "inspect tree /", "consumers preview --group g --members 2"])
+def test_what_is_zookeeper_s_alone_names_what_serves_through_brokers(line: str) -> None:
+    answer = command(*line.split(), "-b", "kafka:1")
+    assert answer.status == 64
+    assert "This command reads or repairs znodes" in answer.err
+    assert "-b kafka:1" in answer.err
