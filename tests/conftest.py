@@ -9,6 +9,7 @@ from hypothesis import settings
 from kazoo.client import KazooClient
 from support.zookeeper.fault_proxy import FaultProxy
 
+from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.zookeeper.addresses import parse_connect_string
 from kadmin.sandbox import Sandbox, SandboxSpec
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
 VERSIONS = os.environ.get("KADMIN_TEST_VERSIONS", "2.8.2").split(",")
+KRAFT_VERSIONS = os.environ.get("KADMIN_TEST_KRAFT", "4.4.0").split(",")
 # Examples are judged by what they show, not by how busy the machine is, and are the same in every run.
 settings.register_profile("kadmin", deadline=None, derandomize=True, max_examples=50)
 settings.register_profile("mutation", parent=settings.get_profile("kadmin"), max_examples=15)
@@ -36,18 +38,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     A test that is slow and the same in every era names its versions with the mark `on`, and is left out elsewhere.
     """
-    left_out = [item for item in items if (mark := item.get_closest_marker("on")) and _version(item) not in mark.args]
+    left_out = [
+        item
+        for item in items
+        if (mark := item.get_closest_marker("on")) and not {_version(item), _version(item, "kraft")} & set(mark.args)
+    ]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]
     for item in items:
-        if (version := _version(item)) is not None:
+        if (version := _version(item, "kraft")) is not None:
+            item.add_marker(pytest.mark.xdist_group(f"kraft-{version}"))
+        elif (version := _version(item)) is not None:
             half = len(VERSIONS) == 1 and item.path.name >= _SECOND_HALF
             item.add_marker(pytest.mark.xdist_group(f"{version}-2" if half else version))
 
 
-def _version(item: pytest.Item) -> str | None:
+def _version(item: pytest.Item, fixture: str = "live") -> str | None:
     callspec = getattr(item, "callspec", None)
-    return None if callspec is None else callspec.params.get("live")
+    return None if callspec is None else callspec.params.get(fixture)
 
 
 @pytest.fixture(scope="session")
@@ -84,3 +92,22 @@ def live(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     sandbox = Sandbox.up(SandboxSpec(folder, version=request.param, brokers=4, chroot="/kafka"))
     yield sandbox
     sandbox.down()
+
+
+@pytest.fixture(scope="session", params=KRAFT_VERSIONS)
+def kraft(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """A running cluster in KRaft mode of each version under test: brokers 1 to 4 on racks r1, r2, r3, r1."""
+    folder = tmp_path_factory.mktemp(f"kraft-{request.param}") / "sandbox"
+    sandbox = Sandbox.up(SandboxSpec(folder, version=request.param, brokers=4, mode="kraft"))
+    processes = [*sandbox.brokers.values(), *sandbox.controllers.values()]
+    yield sandbox
+    sandbox.down()
+    assert not any(process.alive for process in processes)
+    assert not folder.exists()
+
+
+@pytest.fixture
+def connection(kraft: Sandbox) -> Iterator[KafkaConnection]:
+    """A connection to the brokers of the cluster in KRaft mode."""
+    with KafkaConnection(kraft.bootstrap) as found:
+        yield found

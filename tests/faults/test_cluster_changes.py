@@ -10,7 +10,8 @@ import pytest
 from support.cli.in_process import command
 from support.controller.simple_controller import CLUSTER_ID, Manner
 from support.documents.plans import deletion, document, election, reassignment
-from support.zookeeper.fault_proxy import MULTI, PUBLISH, Action, Fault
+from support.network.frame_proxy import Action, Fault
+from support.zookeeper.fault_proxy import MULTI, PUBLISH
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,8 +16,9 @@ from support.cli.in_process import command
 from support.controller.simple_controller import Manner, SimpleController
 from support.documents.plans import document, reassignment
 from support.live.waiting import wait_until
+from support.network.frame_proxy import Action, Fault, reply_of
 from support.zookeeper.ensemble import LAGGARD, Ensemble
-from support.zookeeper.fault_proxy import MULTI, PUBLISH, SYNC, Action, Fault, FaultProxy, reply_of
+from support.zookeeper.fault_proxy import MULTI, PUBLISH, SYNC, FaultProxy
 
 from kadmin.cluster.zookeeper.addresses import parse_connect_string
 from kadmin.cluster.zookeeper.model import Create

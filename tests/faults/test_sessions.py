@@ -12,7 +12,8 @@ from support.cli.in_process import command
 from support.controller.simple_controller import Manner
 from support.documents.plans import document, reassignment
 from support.live.waiting import freeze, thaw, wait_until
-from support.zookeeper.fault_proxy import MULTI, PUBLISH, Action, Fault, Side, reply_to, request_with
+from support.network.frame_proxy import Action, Fault, Side, reply_to, request_with
+from support.zookeeper.fault_proxy import MULTI, PUBLISH
 
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.operations.context import Clock
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from support.controller.simple_controller import SimpleController
-    from support.zookeeper.fault_proxy import FaultProxy, Frame
+    from support.network.frame_proxy import Frame
+    from support.zookeeper.fault_proxy import FaultProxy
 
     from kadmin.sandbox import Sandbox
 

@@ -13,13 +13,15 @@ from support.cli.in_process import command
 from support.controller.simple_controller import Manner
 from support.documents.plans import document, reassignment
 from support.live.waiting import wait_until
-from support.zookeeper.fault_proxy import EXISTS, MULTI, PUBLISH, Action, Fault, request_of, request_with
+from support.network.frame_proxy import Action, Fault, request_of, request_with
+from support.zookeeper.fault_proxy import EXISTS, MULTI, PUBLISH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from support.controller.simple_controller import SimpleController
-    from support.zookeeper.fault_proxy import FaultProxy, Frame
+    from support.network.frame_proxy import Frame
+    from support.zookeeper.fault_proxy import FaultProxy
 
 pytestmark = pytest.mark.zookeeper
 

@@ -13,7 +13,8 @@ from support.eras.claims import claim
 from support.live.cluster import UNREGISTERED
 from support.live.controllers import REASSIGN
 from support.live.waiting import wait_until
-from support.zookeeper.fault_proxy import MULTI, Action, Fault, FaultProxy, Side
+from support.network.frame_proxy import Action, Fault, Side
+from support.zookeeper.fault_proxy import MULTI, FaultProxy
 
 from kadmin.cluster.kafka.records import produce
 from kadmin.cluster.model import TopicPartition
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from support.live.cluster import Cluster
-    from support.zookeeper.fault_proxy import Frame
+    from support.network.frame_proxy import Frame
 
 pytestmark = [pytest.mark.live, pytest.mark.executor]
 

@@ -12,7 +12,8 @@ from support.eras.claims import claim
 from support.live.cluster import Cluster
 from support.live.controllers import REASSIGN
 from support.live.waiting import wait_until
-from support.zookeeper.fault_proxy import MULTI, Action, Fault, FaultProxy, Side
+from support.network.frame_proxy import Action, Fault, Side
+from support.zookeeper.fault_proxy import MULTI, FaultProxy
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.operations.record.record import Channel, OperationKind, OperationState, StepKind
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from support.cli.in_process import Answer
-    from support.zookeeper.fault_proxy import Frame
+    from support.network.frame_proxy import Frame
 
     from kadmin.operations.record.record import Step
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 from support.documents.plans import document, reassignment
 from support.live.waiting import wait_until
-from support.zookeeper.fault_proxy import MULTI, PUBLISH, Action, Fault, FaultProxy, reply_to
+from support.network.frame_proxy import Action, Fault, reply_to
+from support.zookeeper.fault_proxy import MULTI, PUBLISH, FaultProxy
 
 from kadmin.cluster.model import TopicPartition
 

@@ -115,7 +115,7 @@ def test_another_rate_reaches_every_broker_of_a_run_within_ten_seconds(cluster: 
         runner.kill()
         runner.wait()
     assert runner.returncode == 0, story.decode()
-    assert b"asked to throttle at 80MB/s by " in story
+    assert b"asked to throttle at 80.0 MB/s by " in story
     assert b"throttled at 80.0 MB/s on 4 brokers and 1 topic" in story
     assert cluster.throttles(topic) == {}
     assert cluster.kadmin("verify", plan).status == 0, "the plan on record is the plan in the file"

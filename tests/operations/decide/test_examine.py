@@ -89,10 +89,10 @@ def test_unknown_room_is_told_once_and_refuses_nothing() -> None:
     found = examine(MOVES, STATE, ClusterFacts(sizes=SIZES, usable=dict.fromkeys((1, 2, 3, 4))))
     assert (found.refusals, found.warnings) == (
         (),
-        ("room on disk is not known (Kafka 3.3 and later tell it): brokers 2, 4",),
+        ("room on disk is not known (Kafka 3.3 and later report it): brokers 2, 4",),
     )
     one = examine(MOVES, STATE, ClusterFacts(sizes=SIZES, usable={2: 10**9, 4: None}))
-    assert one.warnings == ("room on disk is not known (Kafka 3.3 and later tell it): broker 4",)
+    assert one.warnings == ("room on disk is not known (Kafka 3.3 and later report it): broker 4",)
     silent = ClusterFacts(disks_unavailable=("bytes on disk are not known: silence",))
     assert examine(MOVES, STATE, silent).warnings == silent.disks_unavailable
     assert examine(MOVES, STATE, ClusterFacts(sizes=SIZES)).warnings == (), "a snapshot asks nobody"

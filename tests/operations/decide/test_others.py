@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 from support.cluster.states import cluster, tp, with_node
 
-from kadmin.errors import BusyError, NotCompletedError
+from kadmin.errors import BusyError, NotCompletedError, StalePlanError
 from kadmin.operations.decide import decide
 from kadmin.operations.decide.actions import (
     AskListening,
@@ -19,8 +19,8 @@ from kadmin.operations.decide.actions import (
 )
 from kadmin.operations.decide.deletion import DeletionWork
 from kadmin.operations.decide.election import ElectionWork
-from kadmin.operations.record.record import Channel, OperationState, Step, StepKind
-from kadmin.plan.model import DeletionLayout, DeletionPlan, PlanHeader
+from kadmin.operations.record.record import Channel, OperationState, Sending, Step, StepKind
+from kadmin.plan.model import DeletionLayout, DeletionPlan, PlanHeader, TopicRecipe
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
@@ -133,3 +133,61 @@ def test_the_document_layout_says_that_nobody_reads_it() -> None:
     assert isinstance(action, Finish)
     assert action.error is not None
     assert "no Kafka controller reads" in (action.error.cause or "")
+
+
+IDENTIFIED = DeletionWork(PLAN, topic_ids={"old": "first"})
+SENT = replace(DELETED, sending=Sending.UNANSWERED)
+ANSWERED = replace(DELETED, sending=Sending.ANSWERED)
+
+
+def by_id(state: ClusterState, *steps: Step, now: float = 0.0) -> Action:
+    return decide(
+        IDENTIFIED, Observed(state, steps, unchanged_means_rejected=False), Memory(epoch=1, last_step=len(steps)), now
+    )
+
+
+def identified(topic_id: str) -> ClusterState:
+    there = cluster({"old-0": (1, 2)})
+    return replace(there, topics={"old": replace(there.topics["old"], topic_id=topic_id)})
+
+
+def test_a_request_without_an_answer_is_sent_again_while_the_same_topic_is_there() -> None:
+    assert by_id(identified("first")) == PublishDeletion(("old",), DeletionLayout.CHILDREN)
+    assert isinstance(by_id(identified("first"), SENT, now=9.0), Wait)
+    assert by_id(identified("first"), SENT, now=11.0) == PublishDeletion(("old",), DeletionLayout.CHILDREN)
+    assert by_id(cluster({}), SENT) == Finish(OperationState.COMPLETED, "1 topic deleted")
+
+
+def test_a_topic_that_was_made_again_is_spared() -> None:
+    """It is stale where others deleted the first one, and only told where we did."""
+    refused = replace(ANSWERED, refused_topics={"old": "UNKNOWN_TOPIC_ID: no message"})
+    for spared in (by_id(identified("second")), by_id(identified("second"), refused)):
+        assert isinstance(spared, Finish)
+        assert isinstance(spared.error, StalePlanError)
+    for steps in ([ANSWERED], [SENT], [SENT, replace(refused, number=2)]):
+        done = by_id(identified("second"), *steps)
+        assert done == Finish(OperationState.COMPLETED, "1 topic deleted; other topics have these names since: old")
+
+
+def test_a_refused_deletion_fails_with_the_reason() -> None:
+    refused = replace(ANSWERED, refused_topics={"old": "TOPIC_DELETION_DISABLED: Topic deletion is disabled."})
+    result = by_id(identified("first"), refused)
+    assert isinstance(result, Finish)
+    assert result.error is not None
+    assert result.error.cause == "TOPIC_DELETION_DISABLED: Topic deletion is disabled."
+
+
+def test_brokers_that_are_away_may_keep_folders_of_a_deleted_topic() -> None:
+    work = replace(IDENTIFIED, recipes=(TopicRecipe("old", {0: (1, 9)}, {}),))
+    done = decide(work, Observed(cluster({}), (ANSWERED,)), Memory(epoch=1, last_step=1), 0.0)
+    told = "1 topic deleted; brokers that are not alive may keep folders of them on disk: 9"
+    assert done == Finish(OperationState.COMPLETED, told)
+
+
+def test_an_election_tells_the_reason_of_each_partition_that_was_refused() -> None:
+    refused = replace(ASKED, refused={TARGETS[0]: "PREFERRED_LEADER_NOT_AVAILABLE: no message"})
+    steps = (refused, replace(refused, number=2), replace(refused, number=3))
+    failed = elect(off(a_0=(2, (2, 1))), *steps)
+    assert isinstance(failed, Finish)
+    assert failed.error is not None
+    assert failed.error.cause == "a-0: PREFERRED_LEADER_NOT_AVAILABLE: no message"

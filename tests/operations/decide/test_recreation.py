@@ -10,7 +10,7 @@ from kadmin.errors import BusyError, NotCompletedError
 from kadmin.operations.decide import decide
 from kadmin.operations.decide.actions import Finish, Memory, Observed, PublishTopic, Wait
 from kadmin.operations.decide.recreation import RecreationWork
-from kadmin.operations.record.record import OperationState, Step, StepKind
+from kadmin.operations.record.record import OperationState, Sending, Step, StepKind
 from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.plan.model import PlanHeader, RecreationPlan, TopicRecipe
 
@@ -87,3 +87,23 @@ def test_progress_counts_whole_topics() -> None:
     assert (found.done, found.total) == (1, 2)
     assert WORK.left_to_do(observed, Memory()) == ("second",)
     assert WORK.topics() == {"first", "second"}
+
+
+def test_a_creation_without_an_answer_is_ours_if_it_shows_and_is_sent_again_if_it_does_not() -> None:
+    sent = replace(STEPS[0], sending=Sending.UNANSWERED)
+    refused = replace(
+        STEPS[0], number=2, sending=Sending.ANSWERED, refused_topics={"first": "TOPIC_ALREADY_EXISTS: no message"}
+    )
+    assert action(ONE, sent) == PublishTopic(SECOND)
+    assert action(ONE, sent, refused) == PublishTopic(SECOND)
+    assert action(NONE, sent, now=9.0) == Wait("whether first was created is not known yet", 2)
+    assert action(NONE, sent, now=11.0) == PublishTopic(FIRST)
+
+
+@pytest.mark.parametrize(("state", "word"), [(ONE, "created by another client"), (NONE, "refused to create first")])
+def test_a_creation_that_is_refused_fails(state: ClusterState, word: str) -> None:
+    refused = replace(STEPS[0], sending=Sending.ANSWERED, refused_topics={"first": "POLICY_VIOLATION: no"})
+    result = action(state, refused)
+    assert isinstance(result, Finish)
+    assert result.state is OperationState.FAILED
+    assert word in result.message

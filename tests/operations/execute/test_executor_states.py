@@ -23,7 +23,8 @@ from hypothesis.stateful import (
 from support.controller.eras import ERAS
 from support.controller.znodes import ELECTION, REASSIGN, reassignment_payload
 from support.executor.runs import Practice, apply, clear_throttles, resume, rollback, stop
-from support.zookeeper.fault_proxy import MULTI, Action, Fault, reply_of
+from support.network.frame_proxy import Action, Fault, reply_of
+from support.zookeeper.fault_proxy import MULTI
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.operations.decide.kinds import work_of

@@ -18,7 +18,8 @@ import pytest
 from support.controller.eras import ERAS
 from support.executor.kill_points import Ground
 from support.live.waiting import wait_until
-from support.zookeeper.fault_proxy import Action, Fault, FaultProxy
+from support.network.frame_proxy import Action, Fault
+from support.zookeeper.fault_proxy import FaultProxy
 
 from kadmin.documents import dump_json
 

@@ -11,9 +11,11 @@ from support.cli.in_process import command
 from support.cli.terminal import in_terminal
 from support.controller.eras import ERAS
 from support.controller.simple_controller import CLUSTER_ID
+from support.controller.znodes import REASSIGN, reassignment_payload
 from support.documents.plans import deletion, document, reassignment
 from support.executor.runs import Practice
 
+from kadmin.cluster.model import TopicPartition
 from kadmin.report.operations.questions import cluster_at
 
 if TYPE_CHECKING:
@@ -79,6 +81,21 @@ def test_before_an_operation_is_resumed_cancelled_or_throttled(killed: Practice)
     released = asked(killed, "lock", "release", listing.operation_id)
     runner = "Take the lock from the runner of operation ID, whose next write then fails"
     assert released == f"{runner}, on {WHERE}? [y/N]:"
+
+
+def test_before_reassignments_of_other_tools_are_ended(practice: Practice) -> None:
+    practice.model.copies_held = True
+    moves = {TopicPartition("orders", 0): (3, 2), TopicPartition("orders", 1): (3, 2)}
+    practice.model.znodes.create(REASSIGN, reassignment_payload(moves))
+    practice.model.run()
+    question = asked(practice, "cancel", "--foreign")
+    assert question == f"End 2 reassignments of other tools on {WHERE}: orders-0, orders-1? [y/N]:"
+
+
+def test_before_a_finding_is_repaired(practice: Practice) -> None:
+    practice.model.znodes.create(REASSIGN, b"no JSON")
+    assert asked(practice, "heal") == f"Repair this on {WHERE}? [y/N]:"
+    assert practice.model.znodes.exists(REASSIGN)
 
 
 def test_what_was_confirmed_beforehand_is_shown_once(practice: Practice) -> None:

@@ -9,7 +9,8 @@ from support.controller.eras import ERAS
 from support.controller.znodes import REASSIGN
 from support.executor.races import ORIGIN, TARGETS, plan_of, published, races
 from support.executor.runs import Practice, apply, resume
-from support.zookeeper.fault_proxy import MULTI, Action, Fault, Side
+from support.network.frame_proxy import Action, Fault, Side
+from support.zookeeper.fault_proxy import MULTI
 
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.operations.context import Clock
@@ -20,7 +21,7 @@ from kadmin.operations.zookeeper.paths import Paths
 
 if TYPE_CHECKING:
     from support.executor.runs import Site
-    from support.zookeeper.fault_proxy import Frame
+    from support.network.frame_proxy import Frame
 
     from kadmin.operations.record.holder import Lease
 

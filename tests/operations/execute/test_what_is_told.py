@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -141,7 +142,7 @@ def test_an_operation_without_a_runner_is_not_called_running(cluster: SimpleCont
         for each in json.loads(kadmin(cluster, "doctor", "-o", "json").out)["findings"]
         if each["trouble"] == "unfinished-operation"
     ]
-    assert finding["evidence"][0].startswith("interrupted since ")
+    assert finding["evidence"][0].startswith("interrupted, its state last changed at ")
 
 
 def test_what_was_cancelled_before_it_began_is_verified_as_cancelled(
@@ -237,3 +238,82 @@ def test_a_run_that_others_overtook_names_a_command_that_can_be_typed(
     answer = kadmin(cluster, "resume", "--yes")
     assert answer.status == 4, answer.err
     assert answer.err.splitlines()[-1] == "  next:  kadmin diff FILE, to see what changed"
+
+
+def test_a_refusal_names_file_and_line_once_for_all_partitions_of_a_topic(
+    cluster: SimpleController, tmp_path: Path
+) -> None:
+    plan = document(tmp_path / "p.yaml", reassignment("order", {number: [1, 2] for number in range(7)}))
+    answer = kadmin(cluster, "apply", plan, "--yes")
+    said = "order-0, order-1, order-2, order-3, order-4 and 2 more: the cluster has no topic order"
+    assert answer.status == 4
+    message, _, following = answer.err.splitlines()
+    assert re.fullmatch(rf"error: {plan}:\d+:\d+: {said} \(did you mean orders\?\)\.", message)
+    assert following == f"  next:  kadmin diff {plan}"
+    shown = kadmin(cluster, "diff", plan)
+    assert message.removeprefix("error: ") in shown.out
+
+
+def test_a_paused_operation_has_the_throttle_when_it_is_resumed(cluster: SimpleController, tmp_path: Path) -> None:
+    waves = {"max_partitions": 1}
+    plan = reassignment("orders", {0: [2, 3], 1: [2, 3]}, waves=waves, throttle={"rate": "5MB/s"})
+    cluster.behave(Manner.HOLD)
+    assert kadmin(cluster, "apply", document(tmp_path / "p.yaml", plan), "--yes", "--timeout", "3").status == 8
+    assert "  throttle: 5.00 MB/s\n" in kadmin(cluster, "status").out
+    cluster.behave(Manner.OBEY)
+    assert kadmin(cluster, "pause").status == 0
+    assert "  throttle: 5.00 MB/s when it is resumed\n" in kadmin(cluster, "status").out
+    assert kadmin(cluster, "throttle", "show").out.startswith("no throttles")
+    cancelled = kadmin(cluster, "cancel", "--yes")
+    assert cancelled.status == 0, cancelled.err
+    assert cancelled.out.startswith("cancelled: nothing is in flight; asked to cancel by ")
+    assert "throttled at" not in cancelled.err, "nothing more is published"
+
+
+def test_nothing_to_do_is_said_once(cluster: SimpleController, tmp_path: Path) -> None:
+    plan = document(tmp_path / "p.yaml", reassignment("orders", {0: [1, 2]}))
+    answer = kadmin(cluster, "apply", plan, "--yes")
+    assert (answer.status, answer.out, answer.err) == (0, "nothing to do\n", "")
+
+
+def test_a_cancelled_operation_is_called_so_once(cluster: SimpleController, interrupted: Path) -> None:
+    assert interrupted.exists()
+    operation_id = last(cluster)
+    with Store.connect(cluster.connect) as store:
+        context = zookeeper_context(store, Paths(), Clock(), lambda _: None)
+        lease = context.operations.take(context.new_holder(operation_id, "now"), 0)
+        back = OperationStatus(OperationState.CANCELLED, "now", "cancelled; 2 partitions back")
+        context.operations.set_status(operation_id, back, lease)
+        context.operations.release(lease)
+    again = kadmin(cluster, "cancel", operation_id, "--yes").out
+    assert again == f"already cancelled; 2 partitions back (operation {operation_id})\n"
+
+
+def test_cancel_foreign_beside_a_runner_says_why_it_is_refused_and_what_to_type(
+    cluster: SimpleController, interrupted: Path
+) -> None:
+    assert interrupted.exists()
+    entry = json.dumps({"version": 1, "partitions": [{"topic": "orders", "partition": 1, "replicas": [3, 2]}]})
+    cluster.client.set(REASSIGN_PARTITIONS, entry.encode())
+    with runner(cluster) as holder:
+        answer = kadmin(cluster, "cancel", "--foreign", "--yes")
+    assert answer.status == 5
+    assert answer.err.splitlines()[-3:] == [
+        f"error: The lock is held by {holder} for operation {holder.operation_id}.",
+        "  cause: cancel --foreign is an operation of its own, under the lock; a paused operation holds none",
+        f"  next:  kadmin pause {holder.operation_id}; then kadmin cancel --foreign",
+    ]
+
+
+def test_a_rollback_leaves_out_partitions_that_were_deleted_and_names_them(
+    cluster: SimpleController, tmp_path: Path
+) -> None:
+    cluster.create_topic("retired", {0: [1, 2]})
+    plan = reassignment("orders", {0: [2, 3]})
+    plan["spec"]["partitions"].append({"topic": "retired", "partition": 0, "replicas": [2, 3]})
+    assert kadmin(cluster, "apply", document(tmp_path / "p.yaml", plan), "--yes").status == 0
+    cluster.delete_topic("retired")
+    answer = kadmin(cluster, "rollback", "--yes")
+    assert answer.status == 0, answer.err
+    assert "left out, they do not exist any more: retired-0\n" in answer.err
+    assert cluster.replicas("orders")[0] == [1, 2]

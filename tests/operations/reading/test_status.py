@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 from support.cli.in_process import command
 from support.cli.terminal import Shown, in_terminal
+from support.controller.znodes import TOPICS, encode
+from support.executor.kill_points import TOPIC, WAVES
 from support.executor.runs import resume
 
 from kadmin.report.operations.watched import Watched
@@ -35,7 +37,7 @@ def test_status_names_a_topic_that_is_gone(site: Site, killed: Practice) -> None
     site.client.delete(f"{killed.chroot}/brokers/topics/orders", recursive=True)
     text = command("status", "-z", killed.connect_string).out
     assert "waits for: Changed by others since the plan was made" in text
-    assert "deleted: orders-0" in text
+    assert "deleted: orders-2, orders-3" in text
 
 
 @pytest.mark.zookeeper
@@ -44,6 +46,32 @@ def test_status_names_a_target_that_is_dead(killed: Practice) -> None:
     text = command("status", "-z", killed.connect_string).out
     (waits_for,) = (line for line in text.splitlines() if line.startswith("  waits for: "))
     assert "not alive: 3" in waits_for, text
+
+
+def isr_of_first_wave(practice: Practice, isr: list[int]) -> None:
+    for number in WAVES[0]:
+        state = {"version": 1, "controller_epoch": 1, "leader": 2, "leader_epoch": 7, "isr": isr}
+        practice.model.znodes.client.set(f"{practice.chroot}{TOPICS}/{TOPIC}/partitions/{number}/state", encode(state))
+
+
+@pytest.mark.zookeeper
+def test_replicas_of_an_earlier_wave_that_left_the_isr_leave_the_running_wave_what_it_is(killed: Practice) -> None:
+    killed.model.kill_broker(3)
+    isr_of_first_wave(killed, [2])
+    text = command("status", "-z", killed.connect_string).out
+    assert "  progress: wave 2 of 3, " in text
+    assert "not alive: 3" in text
+    assert "another tool" not in text
+
+    def start_the_broker() -> float:
+        if 3 not in killed.model.live_brokers():
+            killed.model.start_broker(3)
+            isr_of_first_wave(killed, [2, 3])
+        return killed.work()
+
+    resumed = killed.process(resume(), start_the_broker).run()
+    assert resumed.outcome is not None, resumed.error
+    assert resumed.outcome.message == "5 partitions at the target"
 
 
 @pytest.mark.zookeeper

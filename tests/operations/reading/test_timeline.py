@@ -158,6 +158,35 @@ def test_a_step_ends_at_the_pause_that_follows_it_and_older_records_show_their_l
     assert [each.turn for each in older] == [Turn.STARTED, Turn.STEP, Turn.ENDED]
 
 
+def test_how_long_a_step_took_is_unknown_where_no_runner_was_at_work_meanwhile() -> None:
+    running = OperationStatus(OperationState.RUNNING, "2026-01-01T00:00:00Z")
+    resumed = OperationStatus(OperationState.RUNNING, "2026-01-01T01:00:00Z", by="bob@h2")
+    times = ("2026-01-01T00:00:01Z", "2026-01-01T00:00:02Z", "2026-01-01T01:00:00Z", "2026-01-01T01:00:03Z")
+    steps = [Step(number, StepKind.REPAIR, at) for number, at in enumerate(times, start=1)]
+    found = timeline(*heal_of((running, resumed)), steps)
+    assert [(span.at_s, span.until_s) for span in found.spans] == [(1, 2), (2, None), (3600, 3603), (3603, None)]
+
+
+@pytest.mark.zookeeper
+@pytest.mark.parametrize(("state", "then"), [("preparing", "kadmin status"), ("discarded", "kadmin history")])
+def test_of_an_operation_with_an_incomplete_record_nothing_more_is_known(
+    killed: Practice, state: str, then: str
+) -> None:
+    (listing,) = killed.journal.unfinished()
+    path = f"/kadmin/operations/{listing.operation_id}"
+    value = json.loads(killed.model.znodes.get(path) or b"{}")
+    killed.model.znodes.client.set(f"{killed.chroot}{path}", json.dumps({**value, "state": state}).encode())
+    for chunk in killed.model.znodes.children(f"{path}/record"):
+        killed.model.znodes.delete(f"{path}/record/{chunk}")
+    for arguments in (["history", listing.operation_id], ["report", listing.operation_id]):
+        told = command(*arguments, "-z", killed.connect_string)
+        assert told.status == 8
+        assert told.err.splitlines() == [
+            f"error: Operation {listing.operation_id} ({state}) has an incomplete record; nothing was published.",
+            f"  next:  {then} -z {killed.connect_string}",
+        ]
+
+
 @pytest.mark.parametrize(
     ("earlier", "later", "seconds"),
     [

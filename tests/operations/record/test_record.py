@@ -26,10 +26,12 @@ from kadmin.operations.record.record import (
     TRANSITIONS,
     Author,
     Channel,
+    Intent,
     OperationKind,
     OperationRecord,
     OperationState,
     OperationStatus,
+    Sending,
     Step,
     StepKind,
     ThrottleRecord,
@@ -106,6 +108,23 @@ def test_only_listed_transitions_are_legal(before: OperationState, after: Operat
 def test_a_step_survives_the_round_trip(kind: StepKind, named: list[TopicPartition], topics: list[str]) -> None:
     step = Step(3, kind, "now", 2, tuple(named), tuple(topics), Channel.ELECTION, refused=dict.fromkeys(named, "no"))
     assert decode_step(encode_step(step)) == step
+
+
+@given(st.dictionaries(partitions, st.none() | replicas, max_size=5), st.sampled_from(Sending))
+def test_a_step_with_an_intent_survives_the_round_trip(
+    targets: dict[TopicPartition, tuple[int, ...] | None], sending: Sending
+) -> None:
+    ids = {each.topic: "id" for each in targets}
+    step = Step(3, StepKind.WAVE, "now", 0, sending=sending, intent=Intent(targets, ids, dict.fromkeys(targets, 7)))
+    assert decode_step(encode_step(step)) == step
+
+
+def test_steps_without_an_intent_are_as_older_versions_write_them_and_a_newer_layout_is_refused() -> None:
+    plain = json.loads(encode_step(Step(1, StepKind.WAVE, "now", 0)))
+    assert not {"sending", "intent", "min_reader"} & set(plain)
+    newer = json.dumps({**plain, "min_reader": RECORD_VERSION + 1}).encode()
+    with pytest.raises(NotCompletedError, match="another version"):
+        decode_step(newer)
 
 
 def test_a_status_changes_without_touching_what_a_listing_shows() -> None:

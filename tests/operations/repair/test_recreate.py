@@ -10,7 +10,8 @@ import yaml
 from support.cli.in_process import command
 from support.controller.simple_controller import CLUSTER_ID, Manner, SimpleController
 from support.documents.plans import deletion, document
-from support.zookeeper.fault_proxy import MULTI, Action, Fault
+from support.network.frame_proxy import Action, Fault
+from support.zookeeper.fault_proxy import MULTI
 
 from kadmin.cluster.zookeeper.addresses import parse_connect_string
 

@@ -18,7 +18,8 @@ from support.executor.throttling import (
     targets,
     throttling,
 )
-from support.zookeeper.fault_proxy import MULTI, Action, Fault, FaultProxy, Side
+from support.network.frame_proxy import Action, Fault, Side
+from support.zookeeper.fault_proxy import MULTI, FaultProxy
 from support.zookeeper.znode_cluster import config, configure, notified, reassigned
 
 from kadmin.cluster.zookeeper.store import Store
@@ -30,7 +31,7 @@ from kadmin.plan.throttle import FOLLOWER_REPLICAS, LEADER_REPLICAS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from support.zookeeper.fault_proxy import Frame
+    from support.network.frame_proxy import Frame
 
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.throttles.operation import Throttling

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 VERSIONS = ("0.10.2.2", "1.1.1", "2.3.1", "2.4.1", "2.8.2", "3.9.2")
 """One version of each kind of controller in ZooKeeper mode, oldest first."""
@@ -165,8 +165,8 @@ CLAIMS = (
     Claim(
         "room_on_disk",
         "Room on disk by DescribeLogDirs",
-        _from("3.9.2", before="not told", since="told"),
-        "`diff` and `apply` compare it with the bytes that are still to come (KA070), and warn where it is not told.",
+        _from("3.9.2", before="not reported", since="reported"),
+        "`diff` and `apply` compare it with the bytes still to come (KA070), and warn where it is not reported.",
     ),
     Claim(
         "reassignment_api",
@@ -183,6 +183,6 @@ CLAIMS = (
 )
 
 
-def claim(name: str) -> Claim:
+def claim(name: str, among: Iterable[Claim] = CLAIMS) -> Claim:
     """Return one claim; raises KeyError for a name that is none."""
-    return {each.name: each for each in CLAIMS}[name]
+    return {each.name: each for each in among}[name]

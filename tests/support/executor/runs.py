@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 from kazoo.client import KazooClient
 from support.controller.model import ControllerModel
-from support.zookeeper.fault_proxy import Action, Fault, FaultProxy, reply_number, request_number
+from support.network.frame_proxy import Action, Fault, reply_number, request_number
+from support.zookeeper.fault_proxy import FaultProxy
 from support.zookeeper.transaction_log import TransactionLog
 
 from kadmin.cluster.zookeeper.store import Store
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from support.controller.eras import Era
-    from support.zookeeper.fault_proxy import Frame
+    from support.network.frame_proxy import Frame
     from support.zookeeper.transaction_log import Write
 
     from kadmin.cluster.model import Replicas, TopicPartition

@@ -1,33 +1,139 @@
-"""Topics of a cluster in KRaft mode, and waiting for what its brokers show."""
+"""Drives a live cluster in KRaft mode: topics, kadmin's commands, and waiting for what its brokers show."""
 
 from __future__ import annotations
 
 import itertools
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import pytest
+from support.cli.in_process import command
 from support.live.waiting import wait_until
 
+from kadmin.cluster.kafka.configs import ConfigEdit, ConfigOperation, alter_configs
 from kadmin.cluster.kafka.metadata import read_metadata
+from kadmin.cluster.kafka.quorum import describe_quorum
 from kadmin.cluster.kafka.reassignments import list_reassignments
+from kadmin.cluster.kafka.records import produce
 from kadmin.cluster.kafka.topics import create_topic
 from kadmin.cluster.model import TopicPartition
+from kadmin.documents import parse_document
+from kadmin.errors import NotCompletedError, UnreachableError
+from kadmin.operations.context import Clock
+from kadmin.operations.events import StepPublished
+from kadmin.operations.execute.apply import apply
+from kadmin.operations.kafka.context import kafka_context
+from kadmin.plan.facts import ClusterFacts
+from kadmin.plan.model import ReassignmentPlan
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from support.cli.in_process import Answer
 
     from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.cluster.model import Replicas
+    from kadmin.operations.events import Event
+    from kadmin.sandbox import Sandbox
 
 WAIT_S = 120
+THROTTLED_RATES = ("leader.replication.throttled.rate", "follower.replication.throttled.rate")
+THROTTLED_REPLICAS = ("leader.replication.throttled.replicas", "follower.replication.throttled.replicas")
 _numbers = itertools.count()
 
 
-def make_topic(connection: KafkaConnection, replicas: Mapping[int, Replicas]) -> str:
+class KraftCluster:
+    """One live cluster in KRaft mode: brokers 1 to 4 on racks r1, r2, r3, r1, controllers 101 to 103.
+
+    kadmin keeps its records in a folder of the test's own where `records` is given.
+    """
+
+    def __init__(self, sandbox: Sandbox, connection: KafkaConnection, records: Path | None = None) -> None:
+        self.sandbox = sandbox
+        self.connection = connection
+        self._bootstrap = ",".join(sandbox.bootstrap)
+        self.records = records
+        self._kept = () if records is None else ("--records", str(records))
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options that lead kadmin to this cluster and to its records."""
+        return "-b", self._bootstrap, *self._kept
+
+    def kadmin(self, *arguments: str | Path) -> Answer:
+        """Run kadmin against this cluster."""
+        return command(*arguments, *self._kept, environment={"KADMIN_BOOTSTRAP_SERVER": self._bootstrap})
+
+    def leave_in_flight(self, file: Path, step: int) -> None:
+        """Apply a plan, and stop as at --timeout once `step` is published."""
+        plan, clock = parse_document(file.read_bytes(), file.name), Clock()
+        assert isinstance(plan, ReassignmentPlan)
+
+        def tell(event: Event) -> None:
+            if isinstance(event, StepPublished) and event.step == step:
+                clock.until = clock.now()
+
+        context = kafka_context(self.connection, self.records, clock, tell)
+        with pytest.raises(NotCompletedError, match="deadline"):
+            apply(context, plan, ClusterFacts(), 0)
+
+    def active_controller(self) -> int | None:
+        """Return the id of the active controller, None while there is none."""
+        try:
+            return describe_quorum(self.connection).leader_id
+        except UnreachableError:
+            return None
+
+
+def make_topic(
+    connection: KafkaConnection, replicas: Mapping[int, Replicas], configs: Mapping[str, str] | None = None
+) -> str:
     """Create a topic with a name of its own and wait until every live broker shows it with its full ISRs."""
     name = f"topic-{next(_numbers)}"
-    create_topic(connection, name, replicas)
+    create_topic(connection, name, replicas, configs)
     wait_assigned(connection, {TopicPartition(name, number): brokers for number, brokers in replicas.items()})
     return name
+
+
+@contextmanager
+def held_back(connection: KafkaConnection, partitions: Sequence[TopicPartition]) -> Iterator[None]:
+    """Give partitions something to copy, and let brokers copy it at one byte per second."""
+    with slow_brokers(connection):
+        slow_down(connection, partitions)
+        try:
+            yield
+        finally:
+            for topic in sorted({each.topic for each in partitions}):
+                set_configs(connection, f"topics/{topic}", THROTTLED_REPLICAS, None)
+
+
+@contextmanager
+def slow_brokers(connection: KafkaConnection) -> Iterator[None]:
+    """Let live brokers copy replicas that are throttled at one byte per second."""
+    brokers = [each.broker_id for each in read_metadata(connection, ()).brokers.values() if each.alive]
+    try:
+        for each in brokers:
+            set_configs(connection, f"brokers/{each}", THROTTLED_RATES, "1", each)
+        yield
+    finally:
+        for each in brokers:
+            set_configs(connection, f"brokers/{each}", THROTTLED_RATES, None, each)
+
+
+def slow_down(connection: KafkaConnection, partitions: Sequence[TopicPartition]) -> None:
+    """Give partitions something to copy, and throttle all replicas of their topics."""
+    produce(connection.bootstrap, dict.fromkeys(partitions, [b"x" * 900_000] * 3))
+    for topic in sorted({each.topic for each in partitions}):
+        set_configs(connection, f"topics/{topic}", THROTTLED_REPLICAS, "*")
+
+
+def set_configs(
+    connection: KafkaConnection, entity: str, keys: Iterable[str], value: str | None, broker_id: int | None = None
+) -> None:
+    """Set configs of an entity to a value, or delete them."""
+    edit = ConfigEdit(ConfigOperation.DELETE if value is None else ConfigOperation.SET, value)
+    assert alter_configs(connection, {entity: dict.fromkeys(keys, edit)}, broker_id=broker_id) == {entity: None}
 
 
 def wait_assigned(connection: KafkaConnection, targets: Mapping[TopicPartition, Replicas]) -> None:

@@ -13,6 +13,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+STAYS_S = 3.0
+"""How long something must stay to count as staying: controllers react in milliseconds, 0.6 s at most."""
+PATIENCE_S = 30.0
+"""How long a busy machine may take for what is foreseen to end."""
+
+
+def stays(condition: Callable[[], bool], seconds: float = STAYS_S, *, foreseen: bool = True) -> bool:
+    """Whether a condition holds all the time; one that is not foreseen to has longer, so as to end."""
+    give_up, pause = time.monotonic() + (seconds if foreseen else PATIENCE_S), threading.Event()
+    while condition():
+        if time.monotonic() > give_up:
+            return True
+        pause.wait(0.05)
+    return False
+
+
 def wait_until(condition: Callable[[], bool], deadline_s: float) -> None:
     """Wait for a condition; fail loudly when the deadline comes first."""
     give_up, pause = time.monotonic() + deadline_s, threading.Event()

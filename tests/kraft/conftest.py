@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from support.kafka.processes import LEASE_S, KadminProcess
+from support.live.kraft import KraftCluster
+
+from kadmin.operations.context import Clock
+from kadmin.operations.kafka.topic import TopicOperations
+from kadmin.operations.record.holder import Holder
+from kadmin.operations.record.record import Author
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from kadmin.cluster.kafka.connection import KafkaConnection
+    from kadmin.sandbox import Sandbox
+
+
+@pytest.fixture
+def cluster(kraft: Sandbox, connection: KafkaConnection, tmp_path: Path) -> KraftCluster:
+    """The cluster in KRaft mode, with records of kadmin's in a folder of the test's own."""
+    return KraftCluster(kraft, connection, tmp_path / "records")
+
+
+@pytest.fixture
+def record(connection: KafkaConnection) -> Iterator[None]:
+    """The topics of kadmin's record and of transactions are there; no operation is left unfinished."""
+    operations = TopicOperations(connection, Clock(), lambda _: None, LEASE_S)
+    operations.release(operations.take(Holder(Author("ann", "host-a", 7), "op", "now", LEASE_S), 10 * LEASE_S))
+    yield
+    if operations.unfinished():
+        KadminProcess(connection.bootstrap, "cancel", "--now", "--yes").answer()

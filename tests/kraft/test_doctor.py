@@ -1,0 +1,226 @@
+"""K-rows of the doctor on real brokers: each trouble is made as it happens, named, and taken away again."""
+
+from __future__ import annotations
+
+import socket
+import struct
+from typing import TYPE_CHECKING
+
+import pytest
+from support.kafka.broker_proxy import ALTER_REASSIGNMENTS, BrokerProxy
+from support.live.doctor import examine, stopped
+from support.live.kraft import held_back, make_topic, slow_brokers, wait_assigned
+from support.live.waiting import wait_until
+from support.network.frame_proxy import Action, Fault, request_of
+
+from kadmin.cluster.kafka.connection import KafkaConnection
+from kadmin.cluster.kafka.metadata import read_metadata
+from kadmin.cluster.kafka.quorum import describe_quorum
+from kadmin.cluster.kafka.reassignments import alter_reassignments, list_reassignments
+from kadmin.cluster.model import TopicPartition
+from kadmin.errors import NotCompletedError
+from kadmin.operations.context import Clock
+from kadmin.operations.execute.apply import apply
+from kadmin.operations.kafka.context import kafka_context
+from kadmin.plan.facts import ClusterFacts
+from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from support.live.kraft import KraftCluster
+
+    from kadmin.operations.events import Event
+
+pytestmark = pytest.mark.eras
+WAIT_S = 60
+
+
+def tells_fenced(cluster: KraftCluster) -> bool:
+    """Whether the brokers tell which of them are fenced."""
+    return read_metadata(cluster.connection, ()).fenced_known
+
+
+def unregister(cluster: KraftCluster, broker_id: int) -> None:
+    """Send UnregisterBroker, which kafka-python lacks: API 64, version 0."""
+    request = struct.pack(">hhih", 64, 0, 1, 4) + b"test\0" + struct.pack(">ib", broker_id, 0)
+    other = min(each for each in cluster.sandbox.broker_ports if each != broker_id)
+    with socket.create_connection(("127.0.0.1", cluster.sandbox.broker_ports[other]), WAIT_S) as connection:
+        connection.sendall(struct.pack(">i", len(request)) + request)
+        answer = connection.recv(1024)
+    # Length, correlation id, tags, throttle time; then the error code.
+    assert struct.unpack(">h", answer[13:15]) == (0,)
+    wait_until(lambda: broker_id not in read_metadata(cluster.connection, ()).brokers, WAIT_S)
+
+
+def plan_of(folder: Path, topic: str, replicas: list[int]) -> Path:
+    plan = folder / f"{topic}.yaml"
+    plan.write_text(
+        "apiVersion: kadmin/v1\nkind: PartitionReassignment\nmetadata: {name: move}\n"
+        f"spec:\n  partitions:\n    - {{topic: {topic}, partition: 0, replicas: {replicas}}}\n"
+    )
+    return plan
+
+
+@pytest.mark.live
+def test_a_healthy_cluster_has_no_finding(cluster: KraftCluster) -> None:
+    make_topic(cluster.connection, {0: (1, 2)})
+    assert examine(cluster) == {}
+    human = cluster.kadmin("doctor")
+    assert human.status == 0
+    assert human.out.startswith("nothing found: nothing would stop an apply\n\nnot checked: ")
+
+
+@pytest.mark.live
+def test_a_move_of_another_tool_and_the_throttles_that_it_leaves_behind(cluster: KraftCluster) -> None:
+    partition = TopicPartition(make_topic(cluster.connection, {0: (1, 2)}), 0)
+    with held_back(cluster.connection, [partition]):
+        assert alter_reassignments(cluster.connection, {partition: (3, 4)}) == {partition: None}
+        (found,) = examine(cluster).values()
+        assert (found["trouble"], found["stops_apply"]) == ("foreign-move", True)
+        assert found["evidence"] == [f"{partition}: to [3, 4], adding [3, 4], removing [1, 2]"]
+        assert "kadmin cancel --foreign" in found["remedy"]
+        alter_reassignments(cluster.connection, {partition: (1, 2)})
+        alter_reassignments(cluster.connection, {partition: None})
+        wait_assigned(cluster.connection, {partition: (1, 2)})
+        (left,) = examine(cluster).values()
+        assert left["trouble"] == "leftover-throttle"
+        assert "brokers/1: follower.replication.throttled.rate, leader.replication.throttled.rate" in left["evidence"]
+    assert examine(cluster) == {}
+
+
+def test_a_move_that_an_operation_asked_for_which_is_over(cluster: KraftCluster, tmp_path: Path) -> None:
+    partition = TopicPartition(make_topic(cluster.connection, {0: (1, 2)}), 0)
+    assert cluster.kadmin("apply", plan_of(tmp_path, partition.topic, [3, 4]), "--yes").status == 0
+    alter_reassignments(cluster.connection, {partition: (1, 2)})
+    wait_assigned(cluster.connection, {partition: (1, 2)})
+    with held_back(cluster.connection, [partition]):
+        alter_reassignments(cluster.connection, {partition: (3, 4)})
+        found = examine(cluster)
+        assert set(found) == {"late-move"}
+        assert "reassignment" not in found["late-move"]["evidence"][0]
+        assert found["late-move"]["evidence"][0].startswith("completed since ")
+    wait_assigned(cluster.connection, {partition: (3, 4)})
+
+
+def test_a_request_that_got_no_answer(cluster: KraftCluster, tmp_path: Path) -> None:
+    """The run ends before it can send again; whether the request waits in a broker, nobody knows."""
+    partition, clock = TopicPartition(make_topic(cluster.connection, {0: (1, 2)}), 0), Clock()
+    plan = ReassignmentPlan(PlanHeader(), (PartitionTarget(partition, (3, 4), (1, 2)),))
+
+    def end(_event: Event) -> None:
+        if proxy.requests(ALTER_REASSIGNMENTS):
+            clock.until = clock.now()
+
+    with BrokerProxy(cluster.sandbox) as proxy, KafkaConnection(proxy.bootstrap) as through:
+        proxy.faults.append(Fault(Action.CUT_BEFORE, request_of(ALTER_REASSIGNMENTS)))
+        with pytest.raises(NotCompletedError):
+            apply(kafka_context(through, tmp_path / "records", clock, end), plan, ClusterFacts(), 0)
+    found = examine(cluster)
+    assert set(found) == {"unfinished-operation", "unanswered-request"}
+    assert found["unanswered-request"]["evidence"][1] == f"{partition}: asked for [3, 4]"
+    assert found["unanswered-request"]["remedy"].startswith("kadmin resume ")
+    assert cluster.kadmin("cancel", "--yes").status == 0
+
+
+def test_an_interrupted_operation(cluster: KraftCluster, tmp_path: Path) -> None:
+    partition = TopicPartition(make_topic(cluster.connection, {0: (1, 2)}), 0)
+    with held_back(cluster.connection, [partition]):
+        applied = cluster.kadmin("apply", plan_of(tmp_path, partition.topic, [3, 4]), "--yes", "--timeout", "15")
+        assert applied.status == 8, applied.err
+        found = examine(cluster)
+        assert set(found) == {"unfinished-operation"}
+        assert found["unfinished-operation"]["remedy"].startswith("kadmin resume ")
+    assert cluster.kadmin("resume", "--yes").status == 0
+    assert examine(cluster) == {}
+
+
+def test_k14_a_move_to_a_broker_that_is_fenced_and_then_not_registered(cluster: KraftCluster) -> None:
+    partition = TopicPartition(make_topic(cluster.connection, {0: (1, 2)}), 0)
+    with stopped(cluster, 4):
+        assert alter_reassignments(cluster.connection, {partition: (1, 4)}) == {partition: None}
+        found = examine(cluster)
+        fenced = {"fenced-broker"} if tells_fenced(cluster) else {"missing-brokers"}
+        assert set(found) - {"under-min-isr"} == {"stalled-move", "foreign-move", *fenced}
+        assert found["stalled-move"]["evidence"][0] == ("fenced: 4" if tells_fenced(cluster) else "not alive: 4")
+        unregister(cluster, 4)
+        gone = examine(cluster)
+        assert set(gone) - {"under-min-isr"} == {"stalled-move", "foreign-move", "missing-brokers"}
+        assert "kadmin cancel --foreign" in gone["stalled-move"]["remedy"]
+    wait_assigned(cluster.connection, {partition: (1, 4)})
+    assert examine(cluster) == {}, "right after the start of a broker"
+
+
+def test_a_live_broker_that_was_unregistered(cluster: KraftCluster) -> None:
+    topic = make_topic(cluster.connection, {0: (1, 4)})
+    unregister(cluster, 4)
+    found = examine(cluster)
+    with stopped(cluster, 4):
+        pass  # it registers when it starts
+    assert set(found) - {"under-min-isr"} == {"unregistered-broker"}
+    (seen,) = found["unregistered-broker"]["evidence"]
+    assert seen.startswith("server 4: its process runs, assigned replicas: ")
+    wait_assigned(cluster.connection, {TopicPartition(topic, 0): (1, 4)})
+    assert examine(cluster) == {}
+
+
+def test_offline_partitions_name_the_broker_that_has_to_come_back(cluster: KraftCluster) -> None:
+    """With eligible leader replicas the ISR is empty, and the ELR names it; without, the ISR keeps its last member."""
+    partition = TopicPartition(make_topic(cluster.connection, {0: (3, 4)}, {"min.insync.replicas": "2"}), 0)
+    with stopped(cluster, 3, 4):
+        found = examine(cluster)["offline-partitions"]
+        (seen,) = (each for each in found["evidence"] if each.startswith(str(partition)))
+        if tells_fenced(cluster):
+            assert seen == f"{partition}: leader -1, ISR [], ELR [3, 4], replicas [3, 4]"
+            assert found["remedy"] == "start brokers 3, 4"
+        else:
+            assert seen == f"{partition}: leader -1, ISR [4], replicas [3, 4]"
+            assert found["remedy"] in {"start broker 4", "start brokers 3, 4"}, "other topics may have had 3 last"
+    wait_assigned(cluster.connection, {partition: (3, 4)})
+    assert examine(cluster) == {}
+
+
+def test_controllers_that_are_down(cluster: KraftCluster) -> None:
+    sandbox = cluster.sandbox
+    active = describe_quorum(cluster.connection).leader_id
+    first, second = (each for each in sandbox.controller_ports if each != active)
+    try:
+        sandbox.stop_controller(first, kill=True)
+        wait_until(lambda: _silent_s(cluster, first) > 10, WAIT_S)
+        found = examine(cluster)
+        assert set(found) == {"lagging-controller"}
+        assert found["lagging-controller"]["evidence"][0] == f"the active controller is {active}"
+        assert found["lagging-controller"]["evidence"][1].startswith(f"controller {first} last fetched ")
+        sandbox.stop_controller(second, kill=True)
+        lost = examine(cluster)
+        assert set(lost) == {"no-quorum"}
+        assert lost["no-quorum"]["stops_apply"]
+    finally:
+        sandbox.start_controller(second)
+        sandbox.start_controller(first)
+    assert examine(cluster) == {}, "right after an election"
+
+
+def test_a_silent_broker_hides_nothing_that_others_answer(cluster: KraftCluster) -> None:
+    partition = TopicPartition(make_topic(cluster.connection, {0: (1, 2)}), 0)
+    with slow_brokers(cluster.connection):
+        cluster.sandbox.freeze(4)
+        try:
+            answer = cluster.kadmin("doctor")
+            assert "leftover-throttle" in answer.out
+            assert "broker 4" in answer.out
+        finally:
+            cluster.sandbox.thaw(4)
+        wait_until(lambda: 4 in _alive(cluster), WAIT_S)
+    assert list_reassignments(cluster.connection, [partition]) == {}
+
+
+def _silent_s(cluster: KraftCluster, controller_id: int) -> float:
+    controller = describe_quorum(cluster.connection).controller
+    assert controller is not None
+    (found,) = (each for each in controller.voters if each.server_id == controller_id)
+    return found.fetched_s_ago or 0.0
+
+
+def _alive(cluster: KraftCluster) -> set[int]:
+    return {each.broker_id for each in read_metadata(cluster.connection, ()).brokers.values() if each.alive}

@@ -1,0 +1,84 @@
+"""Elections through the command line, on a live cluster in KRaft mode."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from support.documents.plans import document, election
+from support.live.kraft import make_topic, wait_assigned
+
+from kadmin.cluster.kafka.reader import read_cluster
+from kadmin.cluster.kafka.reassignments import alter_reassignments
+from kadmin.cluster.model import TopicPartition
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from support.live.kraft import KraftCluster
+
+    from kadmin.cluster.kafka.connection import KafkaConnection
+
+
+def off_preferred(connection: KafkaConnection, count: int = 2) -> str:
+    """Make a topic whose leaders are not the preferred ones: a reorder moves no leader."""
+    topic = make_topic(connection, dict.fromkeys(range(count), (1, 2)))
+    reordered = {TopicPartition(topic, number): (2, 1) for number in range(count)}
+    alter_reassignments(connection, reordered)
+    wait_assigned(connection, reordered)
+    assert leaders(connection, topic) == [1] * count
+    return topic
+
+
+def leaders(connection: KafkaConnection, topic: str) -> list[int]:
+    state = read_cluster(connection, [topic])
+    return [state.states[partition].leader for partition in state.topics[topic].partitions()]
+
+
+@pytest.mark.live
+def test_leaders_that_are_off_are_elected_and_verified_and_no_others(cluster: KraftCluster, tmp_path: Path) -> None:
+    topic, spared = off_preferred(cluster.connection), off_preferred(cluster.connection)
+    plan = document(tmp_path / "election.yaml", election(topics=[topic]))
+    assert cluster.kadmin("verify", plan).status == 8
+    applied = cluster.kadmin("apply", plan, "--yes")
+    assert applied.status == 0, applied.err
+    assert applied.out.startswith("2 partitions led as preferred")
+    assert cluster.kadmin("verify", plan).status == 0
+    assert leaders(cluster.connection, topic) == [2, 2]
+    assert leaders(cluster.connection, spared) == [1, 1]
+    assert cluster.kadmin("apply", plan, "--yes").out.strip() == "nothing to do"
+    absent = document(tmp_path / "absent.yaml", election(partitions=[{"topic": topic, "partition": 99}]))
+    assert cluster.kadmin("apply", absent, "--yes").status == 4
+
+
+@pytest.mark.eras
+def test_more_partitions_than_one_batch_are_elected_in_several_steps(cluster: KraftCluster, tmp_path: Path) -> None:
+    topic = off_preferred(cluster.connection, 1_001)
+    plan = document(tmp_path / "election.yaml", election(topics=[topic]))
+    applied = cluster.kadmin("apply", plan, "--yes")
+    assert applied.status == 0, applied.err
+    assert leaders(cluster.connection, topic) == [2] * 1_001
+    (operation,) = json.loads(cluster.kadmin("history", "-o", "json").out)["operations"]
+    shown = json.loads(cluster.kadmin("history", operation["operation_id"], "-o", "json").out)["operations"][0]
+    steps = [each["step"] for each in shown["events"] if each["step"] is not None]
+    assert [len(step["partitions"]) for step in steps] == [500, 500, 1]
+
+
+@pytest.mark.eras
+def test_k20_a_preferred_broker_that_is_away_is_named_for_each_partition(cluster: KraftCluster, tmp_path: Path) -> None:
+    """The others are elected; the answer names what is not led as preferred, with the reason."""
+    topic = make_topic(cluster.connection, {0: (4, 1), 1: (1, 2)})
+    reordered = {TopicPartition(topic, 1): (2, 1)}
+    alter_reassignments(cluster.connection, reordered)
+    wait_assigned(cluster.connection, reordered)
+    cluster.sandbox.stop_broker(4)
+    try:
+        plan = document(tmp_path / "election.yaml", election(topics=[topic]))
+        applied = cluster.kadmin("apply", plan, "--yes")
+        assert applied.status == 8, applied.err
+        assert f"{topic}-0: preferred broker 4 is not alive" in applied.err
+        assert leaders(cluster.connection, topic) == [1, 2]
+    finally:
+        cluster.sandbox.start_broker(4)
+    wait_assigned(cluster.connection, {TopicPartition(topic, 0): (4, 1)})

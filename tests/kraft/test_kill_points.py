@@ -1,0 +1,51 @@
+"""K06: a runner killed at any of its writes, before it reaches the brokers or before its answer comes, loses nothing.
+
+Each run is a true command line, killed with SIGKILL while a proxy holds its request or the answer to it.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+from support.kafka.ground import Ground
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from support.kafka.writes import WritePoint
+
+    from kadmin.cluster.kafka.connection import KafkaConnection
+    from kadmin.sandbox import Sandbox
+
+pytestmark = [pytest.mark.executor, pytest.mark.usefixtures("record")]
+
+PAIRS = 20
+SEED = 20_261_123
+
+
+@pytest.fixture
+def ground(kraft: Sandbox, connection: KafkaConnection, tmp_path: Path) -> Callable[[], Ground]:
+    """Makes topics to try kill points on."""
+    return lambda: Ground(kraft, connection, tmp_path)
+
+
+def violations(ground: Callable[[], Ground], points: list[WritePoint]) -> list[str]:
+    return [each for point in points for each in ground().kill(point)]
+
+
+def second_kills(ground: Callable[[], Ground], count: int) -> list[str]:
+    """Kill a run and then its resume, at points drawn with SEED."""
+    chosen, points = random.Random(SEED), ground().points()  # noqa: S311 - a sample, the same in every run
+    pairs = [(chosen.choice(points), chosen.choice(points)) for _ in range(count)]
+    return [each for first, second in pairs for each in ground().kill(first, second)]
+
+
+def test_k06_every_write_of_a_run_is_a_kill_point(ground: Callable[[], Ground]) -> None:
+    assert violations(ground, ground().points()) == []
+
+
+def test_k06_many_second_kills_during_resume(ground: Callable[[], Ground]) -> None:
+    assert second_kills(ground, PAIRS) == []

@@ -1,0 +1,137 @@
+"""K03, K10: a majority of what an operation needs is lost in mid-run: controllers, record, transactions."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+from support.documents.plans import document, reassignment
+from support.kafka.broker_proxy import ALTER_REASSIGNMENTS, BrokerProxy
+from support.kafka.processes import KadminProcess
+from support.kafka.writes import WritePoint
+from support.live.kraft import make_topic, wait_assigned
+from support.live.waiting import wait_until
+from support.network.frame_proxy import Action
+
+from kadmin.cluster.kafka.configs import ConfigEdit, ConfigOperation, alter_configs
+from kadmin.cluster.kafka.metadata import read_metadata
+from kadmin.cluster.kafka.quorum import describe_quorum
+from kadmin.cluster.model import TopicPartition
+from kadmin.operations.kafka.topic_settings import CONTROL, TOPIC
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from kadmin.cluster.kafka.connection import KafkaConnection
+    from kadmin.sandbox import Sandbox
+
+pytestmark = [pytest.mark.executor, pytest.mark.usefixtures("record")]
+
+WAIT_S = 120
+PATIENT_S, HASTY_S = 120, 5
+MIN_ISR = "min.insync.replicas"
+STATE = "__transaction_state"
+
+
+@contextmanager
+def no_majority(kraft: Sandbox, connection: KafkaConnection) -> Iterator[None]:
+    """Freeze the active controller and another one."""
+    active = describe_quorum(connection).leader_id
+    frozen = [active, next(each for each in kraft.controllers if each != active)]
+    with ExitStack() as stack:
+        for each in frozen:
+            kraft.freeze(each)
+            stack.callback(kraft.thaw, each)
+        yield
+
+
+@contextmanager
+def too_few_in_sync(kraft: Sandbox, connection: KafkaConnection, topic: str, broker_id: int) -> Iterator[None]:
+    """Ask for three in-sync replicas in a topic that has three, and freeze the broker of one."""
+    with ExitStack() as stack:
+        set_min_isr(connection, topic, "3")
+        stack.callback(set_min_isr, connection, topic, "2")
+        kraft.freeze(broker_id)
+        stack.callback(kraft.thaw, broker_id)
+        other = next(each for each in kraft.broker_ports if each != broker_id)
+
+        def shrunk() -> bool:
+            found = read_metadata(connection, [topic], broker_id=other).partitions
+            return all(broker_id not in each.isr for each in found.values())
+
+        wait_until(shrunk, WAIT_S)
+        yield
+
+
+def set_min_isr(connection: KafkaConnection, topic: str, value: str) -> None:
+    edit = ConfigEdit(ConfigOperation.SET, value)
+    assert alter_configs(connection, {f"topics/{topic}": {MIN_ISR: edit}}) == {f"topics/{topic}": None}
+
+
+def needed_follower(connection: KafkaConnection, topic: str) -> int:
+    """Return a broker without which too few replicas of the partition that kadmin writes to are in sync."""
+    partitions = read_metadata(connection, [topic]).topics[topic].partitions
+    used = partitions[abs(_java_hash(TOPIC)) % len(partitions) if topic == STATE else CONTROL]
+    return next(each for each in used.replicas if each != used.leader)
+
+
+def _java_hash(text: str) -> int:
+    """String.hashCode, by which a transactional id has its partition of __transaction_state."""
+    found = 0
+    for each in text:
+        found = (31 * found + ord(each)) & 0xFFFF_FFFF
+    return found - (1 << 32) if found >> 31 else found
+
+
+LOST = {
+    "K03 the controllers have no majority": None,
+    "K10 the record is below its minimum ISR": TOPIC,
+    "K10 transactions are not available": STATE,
+}
+
+
+@pytest.mark.parametrize(
+    ("lost", "returns"),
+    [
+        pytest.param("K03 the controllers have no majority", True, id="K03 no majority, returns in time"),
+        pytest.param("K03 the controllers have no majority", False, id="K03 no majority, returns later"),
+        pytest.param("K10 the record is below its minimum ISR", True, id="K10 record, returns in time"),
+        pytest.param("K10 transactions are not available", True, id="K10 transactions, return in time"),
+    ],
+)
+def test_what_an_operation_needs_is_lost_in_mid_run_and_comes_back(
+    kraft: Sandbox, connection: KafkaConnection, tmp_path: Path, lost: str, *, returns: bool
+) -> None:
+    """It is lost as the first request passes. Nothing more is sent; in time: 0; later: 6, and resume completes."""
+    below = LOST[lost]
+    frozen = 0 if below is None else needed_follower(connection, below)
+    first, second, third = [each for each in kraft.broker_ports if each != frozen][:3]
+    topic, target = make_topic(connection, dict.fromkeys(range(2), (first, second))), (second, third)
+    plan = document(
+        tmp_path / "plan.json", reassignment(topic, dict.fromkeys(range(2), target), waves={"max_partitions": 1})
+    )
+    losing = no_majority(kraft, connection) if below is None else too_few_in_sync(kraft, connection, below, frozen)
+    with BrokerProxy(kraft) as proxy:
+        runner = KadminProcess(proxy.bootstrap, "apply", plan, "--yes", outage_s=PATIENT_S if returns else HASTY_S)
+        try:
+            with ExitStack() as stack:
+                lose = partial(stack.enter_context, losing)
+                proxy.faults.append(WritePoint("reassignments, time 1", forwarded=False).fault(Action.CALL, lose))
+                wait_until(lambda: "does not answer; waiting" in runner.told or runner.ended, WAIT_S)
+                if not returns:
+                    late = runner.answer()
+                    assert late.status == 6, late.err
+                    assert "kadmin resume" in late.err
+                assert len(proxy.requests(ALTER_REASSIGNMENTS)) == 1
+            if returns:
+                ended = runner.answer()
+                assert ended.status == 0, ended.err
+        finally:
+            runner.end()
+    if not returns:
+        resumed = KadminProcess(kraft.bootstrap, "resume", "--yes").answer()
+        assert resumed.status == 0, resumed.err
+    wait_assigned(connection, {TopicPartition(topic, number): target for number in range(2)})

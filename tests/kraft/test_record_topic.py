@@ -1,0 +1,399 @@
+"""Lock, fence and record in a topic of the cluster, on a live cluster in KRaft mode."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from support.cluster.states import tp
+from support.live.kraft import KraftCluster, make_topic, wait_assigned
+from support.live.waiting import freeze, thaw, wait_until
+
+from kadmin.cluster.kafka.configs import ConfigEdit, ConfigOperation, alter_configs, read_own_configs
+from kadmin.cluster.kafka.connection import KafkaConnection
+from kadmin.cluster.kafka.metadata import read_metadata
+from kadmin.cluster.kafka.transactions import FencedError, TransactionalProducer, append_record
+from kadmin.cluster.model import TopicPartition
+from kadmin.documents import dump_json
+from kadmin.errors import BusyError, InvalidInputError, KadminError, NotCompletedError, UnreachableError
+from kadmin.operations.context import Clock, new_operation_id
+from kadmin.operations.execute.apply import _record, prepare
+from kadmin.operations.kafka.context import kafka_context
+from kadmin.operations.kafka.topic import TopicOperations
+from kadmin.operations.record.holder import Holder, LostLockError
+from kadmin.operations.record.record import (
+    KEPT_OPERATIONS,
+    Author,
+    OperationKind,
+    OperationRecord,
+    OperationState,
+    OperationStatus,
+    Step,
+    StepKind,
+)
+from kadmin.operations.record.stop_request import Stop, StopRequest
+from kadmin.operations.record.throttle_request import ThrottleRequest
+from kadmin.plan.facts import ClusterFacts
+from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from kadmin.operations.context import Context
+    from kadmin.operations.events import Event
+    from kadmin.operations.record.holder import Lease
+    from kadmin.sandbox import Sandbox
+
+
+LEASE_S = 2.0
+WAIT_S = 60
+ANN = Holder(Author("ann", "host-a", 7), "op-1", "now", LEASE_S)
+BEN = Holder(Author("ben", "host-b", 8), "op-2", "now", LEASE_S)
+STEP = Step(1, StepKind.WAVE, "now", wave=0)
+_topics = itertools.count()
+
+
+@pytest.fixture
+def topic() -> str:
+    return f"__kadmin-{next(_topics)}"
+
+
+@pytest.fixture
+def told() -> list[Event]:
+    return []
+
+
+@pytest.fixture
+def store(connection: KafkaConnection, topic: str, told: list[Event]) -> Callable[[], TopicOperations]:
+    """Makes stores on one topic: each is another process."""
+    return lambda: TopicOperations(connection, Clock(), told.append, LEASE_S, topic)
+
+
+def recorded(operation_id: str, plan: str = "{}") -> OperationRecord:
+    origin = {tp("a-0"): (1, 2)}
+    return OperationRecord(operation_id, OperationKind.ELECTION, plan, "sha256:0", "id", "now", ANN.author, origin)
+
+
+@pytest.mark.live
+def test_a_read_makes_no_topic_and_a_take_does(
+    store: Callable[[], TopicOperations], connection: KafkaConnection, topic: str, told: list[Event]
+) -> None:
+    operations = store()
+    assert operations.holder() is None
+    assert operations.listings() == ()
+    with pytest.raises(InvalidInputError, match="no operation op-9"):
+        operations.status("op-9")
+    assert topic not in read_metadata(connection).topics
+    operations.release(operations.take(ANN, 0))
+    found = read_metadata(connection).topics[topic].partitions
+    assert [len(each.replicas) for each in found.values()] == [3, 3]
+    (note,) = told
+    assert f"topic {topic} with replication factor 3 was created" in str(note)
+
+
+@pytest.mark.live
+def test_the_lock_is_held_once_and_given_back(store: Callable[[], TopicOperations]) -> None:
+    first, second = store(), store()
+    lease = first.take(ANN, 0)
+    assert second.holder() == first.holder() == ANN
+    with pytest.raises(BusyError, match="ann@host-a"):
+        second.take(BEN, 0)
+    first.release(lease)
+    assert second.holder() is None
+    again = second.take(BEN, 0)
+    assert again.token > lease.token
+    with pytest.raises(LostLockError):
+        first.write_step(STEP, lease)
+    second.release(again)
+
+
+@pytest.mark.live
+def test_a_holder_renews_its_lease_and_a_dead_one_loses_it(store: Callable[[], TopicOperations]) -> None:
+    first, second = store(), store()
+    lease = first.take(ANN, 0)
+    with pytest.raises(BusyError):
+        second.take(BEN, 3 * LEASE_S)
+    first.create(recorded("op-1"), lease, "now")
+    assert first._writer is not None
+    first._writer._closed.set()  # as a process that is stopped
+    taken = second.take(BEN, 10 * LEASE_S)
+    with pytest.raises(LostLockError):
+        first.write_step(STEP, lease)
+    second.write_step(STEP, taken)
+    assert second.steps("op-1") == ()
+    assert second.steps("op-2") == (STEP,)
+    first.release(lease)
+    assert second.holder() == BEN, "a lock that is no longer ours is left alone"
+    second.release(taken)
+
+
+@pytest.mark.live
+def test_k09_of_two_takers_in_the_same_instant_one_gets_the_lock(store: Callable[[], TopicOperations]) -> None:
+    stores = {holder: store() for holder in (ANN, BEN)}
+    stores[ANN].release(stores[ANN].take(ANN, 0))
+    ready = threading.Barrier(2)
+
+    def take(holder: Holder) -> Lease | None:
+        ready.wait(WAIT_S)
+        try:
+            return stores[holder].take(holder, 0)
+        except BusyError:
+            return None
+
+    with ThreadPoolExecutor() as threads:
+        leases = dict(zip(stores, threads.map(take, stores), strict=True))
+    ((winner, lease),) = [(holder, lease) for holder, lease in leases.items() if lease is not None]
+    assert store().holder() == winner
+    stores[winner].write_step(STEP, lease)
+    stores[winner].release(lease)
+
+
+@pytest.mark.live
+def test_a_lock_that_was_released_by_hand_writes_no_more(store: Callable[[], TopicOperations]) -> None:
+    operations, elsewhere = store(), store()
+    lease = operations.take(ANN, 0)
+    operations.create(recorded("op-1"), lease, "now")
+    with pytest.raises(BusyError, match="op-1, not op-9"):
+        elsewhere.release_by_hand("op-9")
+    assert elsewhere.release_by_hand("op-1") == ANN
+    with pytest.raises(LostLockError):
+        operations.write_step(STEP, lease)
+    assert elsewhere.steps("op-1") == ()
+    operations.release(lease)
+    with pytest.raises(InvalidInputError, match="The lock is free"):
+        elsewhere.release_by_hand("op-1")
+
+
+@pytest.mark.live
+def test_k09_a_holder_that_was_fenced_by_one_that_stood_back_goes_on(
+    store: Callable[[], TopicOperations], connection: KafkaConnection, topic: str
+) -> None:
+    operations = store()
+    lease = operations.take(ANN, 0)
+    operations.create(recorded("op-1"), lease, "now")
+    TransactionalProducer(connection, topic, topic)
+    operations.write_step(STEP, lease)
+    assert store().steps("op-1") == (STEP,)
+    operations.release(lease)
+
+
+@pytest.mark.live
+def test_only_the_holder_writes_and_everybody_asks(
+    store: Callable[[], TopicOperations], connection: KafkaConnection, topic: str, told: list[Event]
+) -> None:
+    operations = store()
+    lease = operations.take(ANN, 0)
+    operations.create(recorded("op-1", "x" * 2_000_000), lease, "now")
+    status = operations.status("op-1")
+    control = TopicPartition(topic, 0)
+    append_record(connection, control, "operations/op-1/status", b"{}")
+    append_record(connection, control, "lock", b"{}")
+    stranger = TransactionalProducer(connection, f"{topic}-stranger", topic)
+    stranger.add(0, [("operations/op-1/status", b"{}")])
+    stranger.commit()
+    elsewhere = store()
+    assert elsewhere.status("op-1") == status
+    assert elsewhere.holder() == ANN
+    assert sum("does not come from the holder" in str(event) for event in told) == 3
+    pause, cancel = (StopRequest(stop, "ben", "now") for stop in (Stop.PAUSE, Stop.CANCEL))
+    assert elsewhere.ask("op-1", cancel) == cancel
+    assert elsewhere.ask("op-1", pause) == cancel, "a weaker request does not replace a stronger one"
+    rate = ThrottleRequest(5000, "ben", "now")
+    elsewhere.ask_throttle("op-1", rate)
+    assert operations.request("op-1") == cancel
+    assert operations.throttle_request("op-1") == rate
+    resumed = OperationStatus(OperationState.RUNNING, "later", by="ben@h2")
+    operations.reopen("op-1", resumed, lease)
+    assert elsewhere.request("op-1") is None
+    assert elsewhere.record("op-1") == recorded("op-1", "x" * 2_000_000)
+    operations.set_status("op-1", OperationStatus(OperationState.FAILED, "later", "why"), lease)
+    with pytest.raises(KadminError, match="is failed and cannot become running"):
+        operations.set_status("op-1", resumed, lease)
+    operations.release(lease)
+
+
+@pytest.mark.live
+def test_only_the_last_finished_operations_are_kept(store: Callable[[], TopicOperations]) -> None:
+    operations = store()
+    lease = operations.take(ANN, 0)
+    for number in range(2):
+        operations.create(recorded(f"op-{number}"), lease, "now")
+        operations.write_step(STEP, lease)
+        operations.set_status(f"op-{number}", OperationStatus(OperationState.COMPLETED, "now"), lease)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("kadmin.operations.record.record.KEPT_OPERATIONS", 1)
+        operations.prune(lease)
+    assert KEPT_OPERATIONS > 1
+    assert [each.operation_id for each in store().listings()] == ["op-1"]
+    operations.release(lease)
+
+
+@pytest.mark.eras
+def test_k12_a_reader_waits_for_a_transaction_until_the_coordinator_aborts_it(
+    store: Callable[[], TopicOperations], kraft: Sandbox, connection: KafkaConnection, topic: str, told: list[Event]
+) -> None:
+    """transaction.timeout.ms is 10 s, and the coordinator looks every 10 s; a taker does not wait."""
+    operations = store()
+    lease = operations.take(ANN, 0)
+    operations.create(recorded("op-1"), lease, "now")
+    operations.release(lease)
+    with KafkaConnection(kraft.bootstrap) as dying:
+        TransactionalProducer(dying, topic, topic).add(0, [("operations/op-1/status", b"never committed")])
+    told.clear()
+    assert store().status("op-1").state is OperationState.RUNNING
+    assert told == [], "the reader waited until nothing was hidden"
+    dead = TransactionalProducer(connection, topic, topic)
+    dead.add(0, [("operations/op-1/status", b"never committed")])
+    taken = operations.take(BEN, 0)
+    with pytest.raises(FencedError):
+        dead.commit()
+    operations.release(taken)
+
+
+@pytest.mark.eras
+def test_k10_below_min_isr_nothing_is_written_and_reading_goes_on(
+    store: Callable[[], TopicOperations], kraft: Sandbox, topic: str, connection: KafkaConnection
+) -> None:
+    operations = store()
+    lease = operations.take(ANN, 0)
+    operations.create(recorded("op-1"), lease, "now")
+    replicas = read_metadata(connection).topics[topic].partitions[0].replicas
+    for broker in replicas[1:]:
+        kraft.stop_broker(broker)
+    try:
+        with pytest.raises(UnreachableError, match="did not") as refused:
+            operations.write_step(STEP, lease)
+        assert "in-sync replicas" in str(refused.value.cause)
+        assert store().status("op-1").state is OperationState.RUNNING
+    finally:
+        for broker in replicas[1:]:
+            kraft.start_broker(broker)
+    operations.write_step(STEP, lease)
+    assert store().steps("op-1") == (STEP,)
+    operations.release(lease)
+
+
+@pytest.mark.live
+def test_a_topic_that_would_lose_records_is_refused_with_the_command_that_mends_it(
+    store: Callable[[], TopicOperations], connection: KafkaConnection, topic: str
+) -> None:
+    operations = store()
+    operations.release(operations.take(ANN, 0))
+    entity = f"topics/{topic}"
+    for key, bad, mended in (
+        ("cleanup.policy", "delete", "compact"),
+        ("min.insync.replicas", "1", "2"),
+        ("unclean.leader.election.enable", "true", "false"),
+    ):
+        _set(connection, entity, key, bad)
+        with pytest.raises(NotCompletedError, match=key.split(".")[0]) as refused:
+            store().listings()
+        assert f"--add-config {key}={mended}" in str(refused.value.next_command)
+        _set(connection, entity, key, mended)
+    assert store().listings() == ()
+
+
+def _set(connection: KafkaConnection, entity: str, key: str, value: str) -> None:
+    alter_configs(connection, {entity: {key: ConfigEdit(ConfigOperation.SET, value)}})
+    wait_until(lambda: read_own_configs(connection, [entity])[entity].get(key) == value, WAIT_S)
+
+
+HOLDER = """
+import sys
+from kadmin.cluster.kafka.connection import KafkaConnection
+from kadmin.errors import KadminError
+from kadmin.operations.context import Clock
+from kadmin.operations.kafka.topic import TopicOperations
+from kadmin.operations.record.holder import Holder
+from kadmin.operations.record.record import Author, Step, StepKind
+
+with KafkaConnection(sys.argv[1].split(",")) as connection:
+    operations = TopicOperations(connection, Clock(), lambda _: None, float(sys.argv[3]), sys.argv[2])
+    lease = operations.take(Holder(Author("ann", "host-a", 7), "op-1", "now", float(sys.argv[3])), 0)
+    print("taken", flush=True)
+    for line in sys.stdin:
+        try:
+            operations.write_step(Step(int(line), StepKind.WAVE, "now", wave=0), lease)
+            print("written", flush=True)
+        except KadminError as error:
+            print(type(error).__name__, flush=True)
+"""
+
+
+@pytest.mark.live
+def test_k07_a_holder_that_was_stopped_past_its_lease_writes_no_more(
+    store: Callable[[], TopicOperations], kraft: Sandbox, topic: str
+) -> None:
+    """SIGSTOP, take-over, SIGCONT: what the zombie writes is refused, and nothing of it is on record."""
+    arguments = [sys.executable, "-c", HOLDER, ",".join(kraft.bootstrap), topic, str(LEASE_S)]
+    with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+
+        def write(number: int) -> None:
+            print(number, file=process.stdin, flush=True)
+
+        try:
+            assert process.stdout.readline() == "taken\n"
+            write(1)
+            assert process.stdout.readline() == "written\n"
+            freeze(process.pid)
+            write(2)
+            successor = store()
+            lease = successor.take(replace(BEN, operation_id="op-1"), 10 * LEASE_S)
+            successor.write_step(replace(STEP, number=3), lease)
+            thaw(process.pid)
+            assert process.stdout.readline() == "LostLockError\n"
+            write(4)
+            assert process.stdout.readline() == "LostLockError\n"
+        finally:
+            process.kill()
+    assert [each.number for each in store().steps("op-1")] == [1, 3]
+    assert successor.holder() == replace(BEN, operation_id="op-1")
+    successor.release(lease)
+
+
+@pytest.mark.live
+def test_commands_work_through_the_topic(
+    kraft: Sandbox, connection: KafkaConnection, tmp_path: Path, told: list[Event]
+) -> None:
+    cluster = KraftCluster(kraft, connection)
+    assert "free" in cluster.kadmin("lock", "show").out
+    moved = TopicPartition(make_topic(connection, {0: (1, 2)}), 0)
+    plan = ReassignmentPlan(PlanHeader(), (PartitionTarget(moved, (3, 4), (1, 2)),))
+    context = kafka_context(connection, None, Clock(), told.append, LEASE_S)
+    lease, operation_id = start(context, plan)
+    assert "ann@host-a" in cluster.kadmin("lock", "show").out
+    assert "ann@host-a" in cluster.kadmin("status").out
+    (tmp_path / "plan.json").write_text(dump_json(plan))
+    assert cluster.kadmin("apply", tmp_path / "plan.json", "--yes").status == BusyError.exit_code
+    assert cluster.kadmin("lock", "release", operation_id, "--yes").status == 0
+    with pytest.raises(LostLockError):
+        context.operations.write_step(STEP, lease)
+    context.operations.release(lease)
+    resumed = cluster.kadmin("resume", operation_id, "--yes")
+    assert resumed.status == 0, resumed.err
+    wait_assigned(connection, {moved: (3, 4)})
+    operations = json.loads(cluster.kadmin("history", "-o", "json").out)["operations"]
+    assert {each["operation_id"]: each["state"] for each in operations}[operation_id] == "completed"
+    assert "free" in cluster.kadmin("lock", "show").out
+
+
+def start(context: Context, plan: ReassignmentPlan) -> tuple[Lease, str]:
+    """Put an operation on record, as a runner does that is then busy elsewhere."""
+    now = context.clock.timestamp()
+    holder = replace(ANN, operation_id=new_operation_id(now))
+    lease = context.operations.take(holder, 0)
+    examined = prepare(context, plan, ClusterFacts())
+    assert examined.examination.work is not None
+    record = _record(plan, examined.examination.work, examined.state, holder, now)
+    context.operations.create(record, lease, now)
+    return lease, holder.operation_id

@@ -1,0 +1,107 @@
+"""Reassignments that are paused, cancelled and rolled back through the brokers' API."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from support.documents.plans import document, reassignment
+from support.live.kraft import held_back, make_topic, wait_assigned
+from support.live.waiting import wait_until
+
+from kadmin.cluster.kafka.reader import read_cluster
+from kadmin.cluster.kafka.reassignments import alter_reassignments, list_reassignments
+from kadmin.cluster.model import TopicPartition
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from support.live.kraft import KraftCluster
+
+    from kadmin.cluster.model import Replicas
+    from kadmin.sandbox import Sandbox
+
+pytestmark = pytest.mark.live
+
+
+def replicas(cluster: KraftCluster, partition: TopicPartition) -> Replicas | None:
+    return read_cluster(cluster.connection, [partition.topic]).replicas(partition)
+
+
+def states(cluster: KraftCluster) -> list[str]:
+    return [each["state"] for each in json.loads(cluster.kadmin("history", "-o", "json").out)["operations"]]
+
+
+def test_cancel_now_restores_the_exact_order_and_rollback_the_rest(cluster: KraftCluster, tmp_path: Path) -> None:
+    topic = make_topic(cluster.connection, {0: (2, 1), 1: (1, 2), 2: (3, 1)})
+    done, moving, waiting = (TopicPartition(topic, number) for number in range(3))
+    value = reassignment(topic, {0: [1, 2], 1: [2, 3], 2: [4, 2]}, waves={"max_partitions": 1})
+    plan = document(tmp_path / "plan.json", value)
+    with held_back(cluster.connection, [moving]):
+        cluster.leave_in_flight(plan, step=2)
+        assert set(list_reassignments(cluster.connection)) == {moving}
+        cancelled = cluster.kadmin("cancel", "--now", "--yes")
+        assert cancelled.status == 0, cancelled.err
+        assert states(cluster) == ["cancelled"]
+        assert [replicas(cluster, each) for each in (done, moving, waiting)] == [(1, 2), (1, 2), (3, 1)]
+    rolled = cluster.kadmin("rollback", "--yes")
+    assert rolled.status == 0, rolled.err
+    assert replicas(cluster, done) == (2, 1)
+    assert list_reassignments(cluster.connection) == {}
+
+
+@pytest.mark.eras
+def test_a_paused_operation_publishes_nothing_until_it_is_resumed(cluster: KraftCluster, tmp_path: Path) -> None:
+    topic = make_topic(cluster.connection, {0: (1, 2), 1: (1, 2)})
+    first, second = TopicPartition(topic, 0), TopicPartition(topic, 1)
+    plan = document(tmp_path / "plan.json", reassignment(topic, {0: [3, 4], 1: [3, 4]}, waves={"max_partitions": 1}))
+    with held_back(cluster.connection, [first]):
+        cluster.leave_in_flight(plan, step=1)
+    paused = cluster.kadmin("pause")
+    assert paused.status == 0, paused.err
+    assert states(cluster) == ["paused"]
+    assert [replicas(cluster, each) for each in (first, second)] == [(3, 4), (1, 2)]
+    resumed = cluster.kadmin("resume", "--yes")
+    assert resumed.status == 0, resumed.err
+    wait_assigned(cluster.connection, dict.fromkeys((first, second), (3, 4)))
+
+
+def test_k15_cancel_foreign_ends_what_another_tool_reassigns(cluster: KraftCluster, tmp_path: Path) -> None:
+    topic = make_topic(cluster.connection, {0: (1, 2)})
+    partition = TopicPartition(topic, 0)
+    with held_back(cluster.connection, [partition]):
+        alter_reassignments(cluster.connection, {partition: (3, 4)})
+        plan = document(tmp_path / "plan.json", reassignment(topic, {0: [2, 3]}))
+        refused = cluster.kadmin("apply", plan, "--yes")
+        assert (refused.status, str(partition) in refused.err) == (5, True)
+        ended = cluster.kadmin("cancel", "--foreign", "--yes")
+        assert ended.status == 0, ended.err
+        assert "1 reassignment of other tools ended" in ended.out
+        assert replicas(cluster, partition) == (1, 2)
+        assert list_reassignments(cluster.connection) == {}
+
+
+@pytest.mark.eras
+def test_k14_a_reassignment_to_a_broker_that_died_is_named_and_cancelled(
+    kraft: Sandbox, cluster: KraftCluster, tmp_path: Path
+) -> None:
+    """Kafka waits for a dead broker for ever. Before the request kadmin refuses it and names those alive."""
+    topic = make_topic(cluster.connection, {0: (2, 1), 1: (2, 1)})
+    moving, other = TopicPartition(topic, 0), TopicPartition(topic, 1)
+    plan = document(tmp_path / "plan.json", reassignment(topic, {0: [3, 4]}))
+    with held_back(cluster.connection, [moving]):
+        cluster.leave_in_flight(plan, step=1)
+        kraft.stop_broker(4, kill=True)
+        try:
+            wait_until(lambda: 4 not in read_cluster(cluster.connection, []).brokers, 60)
+            assert "brokers that are not alive: 4" in cluster.kadmin("status").out
+            cancelled = cluster.kadmin("cancel", "--now", "--yes")
+            assert cancelled.status == 0, cancelled.err
+            assert replicas(cluster, moving) == (2, 1)
+            late = document(tmp_path / "late.json", reassignment(topic, {1: [1, 4]}, allow={"fewer_racks": True}))
+            refused = cluster.kadmin("apply", late, "--yes")
+            assert (refused.status, "are 1, 2, 3)" in refused.err) == (4, True), refused.err
+        finally:
+            kraft.start_broker(4)
+    wait_assigned(cluster.connection, dict.fromkeys((moving, other), (2, 1)))

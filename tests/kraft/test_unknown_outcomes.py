@@ -1,0 +1,230 @@
+"""Requests to brokers whose answers never come: what becomes of them is read from the cluster."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from support.kafka.broker_proxy import ALTER_REASSIGNMENTS, LIST_REASSIGNMENTS, BrokerProxy
+from support.live.kraft import KraftCluster, held_back, make_topic, slow_brokers, slow_down, wait_assigned
+from support.live.waiting import wait_until
+from support.network.frame_proxy import Action, Fault, reply_of, request_of
+
+from kadmin.cluster.kafka import reassignments
+from kadmin.cluster.kafka.connection import KafkaConnection
+from kadmin.cluster.kafka.deletions import delete_topics
+from kadmin.cluster.kafka.metadata import read_metadata
+from kadmin.cluster.kafka.reader import read_cluster
+from kadmin.cluster.kafka.reassignments import list_reassignments
+from kadmin.cluster.kafka.topics import create_topic
+from kadmin.cluster.model import TopicPartition
+from kadmin.errors import BusyError, NotCompletedError, StalePlanError
+from kadmin.operations.context import Clock
+from kadmin.operations.decide import settling
+from kadmin.operations.events import Noted, Progressed
+from kadmin.operations.execute import takeover
+from kadmin.operations.execute.apply import apply
+from kadmin.operations.kafka.context import kafka_context
+from kadmin.operations.record.record import OperationState, Sending, StepKind
+from kadmin.operations.record.stop_request import Stop
+from kadmin.operations.repair.rollback import plan_rollback
+from kadmin.plan.facts import ClusterFacts
+from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from support.network.frame_proxy import Frame
+
+    from kadmin.operations.context import Context
+    from kadmin.operations.events import Event
+    from kadmin.operations.record.record import Step
+    from kadmin.sandbox import Sandbox
+
+pytestmark = pytest.mark.live
+
+
+@pytest.fixture(autouse=True)
+def short_settling(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settling, "SETTLE_S", 2.0)
+
+
+@pytest.fixture
+def events() -> list[Event]:
+    return []
+
+
+@pytest.fixture
+def proxy(kraft: Sandbox) -> Iterator[BrokerProxy]:
+    with BrokerProxy(kraft) as found:
+        yield found
+
+
+@pytest.fixture
+def context(proxy: BrokerProxy, tmp_path: Path, events: list[Event]) -> Iterator[Context]:
+    """kadmin's way to the brokers leads through the proxy; that of `connection` does not."""
+    with KafkaConnection(proxy.bootstrap) as through:
+        yield kafka_context(through, tmp_path, Clock(), events.append)
+
+
+def plan_of(partition: TopicPartition, target: tuple[int, ...] = (3, 4)) -> ReassignmentPlan:
+    return ReassignmentPlan(PlanHeader(), (PartitionTarget(partition, target, (1, 2)),))
+
+
+def steps_of(context: Context) -> tuple[Step, ...]:
+    return context.operations.steps(context.operations.listings()[-1].operation_id)
+
+
+@pytest.mark.parametrize(
+    ("matches", "again"),
+    [
+        (reply_of(ALTER_REASSIGNMENTS), []),
+        pytest.param(request_of(ALTER_REASSIGNMENTS), [Sending.ANSWERED], marks=pytest.mark.eras),
+    ],
+    ids=["answer cut", "request cut"],
+)
+def test_k01_a_lost_answer_is_resolved_by_looking(
+    connection: KafkaConnection,
+    context: Context,
+    proxy: BrokerProxy,
+    events: list[Event],
+    matches: Callable[[Frame], bool],
+    again: list[Sending],
+) -> None:
+    """Applied: it is seen and not sent again. Not applied: the same targets are sent again, after a while."""
+    partition = TopicPartition(make_topic(connection, {0: (1, 2)}), 0)
+    proxy.faults.append(Fault(Action.CUT_BEFORE, matches))
+    assert apply(context, plan_of(partition), ClusterFacts(), 0).message == "1 partition at the target"
+    wait_assigned(connection, {partition: (3, 4)})
+    lost, *others = steps_of(context)
+    assert lost.sending is Sending.UNANSWERED
+    assert lost.intent is not None
+    assert lost.intent.targets == {partition: (3, 4)}
+    assert [each.sending for each in others] == again
+    assert any("was not answered" in event.text for event in events if isinstance(event, Noted))
+    assert any("settling" in event.reason for event in events if isinstance(event, Progressed))
+
+
+def test_k15_a_topic_that_changes_after_the_decision_is_not_reassigned(
+    connection: KafkaConnection, context: Context, proxy: BrokerProxy
+) -> None:
+    """The step is on record, the second look differs: nothing is sent, and the step says so."""
+    partition = TopicPartition(make_topic(connection, {0: (1, 2)}), 0)
+    plan = plan_of(partition)
+
+    def reorder() -> None:
+        if context.operations.listings() and steps_of(context):
+            reassignments.alter_reassignments(connection, {partition: (2, 1)})
+
+    proxy.faults.append(Fault(Action.CALL, request_of(LIST_REASSIGNMENTS), times=1_000, then=reorder))
+    with pytest.raises(StalePlanError, match="Changed by others"):
+        apply(context, plan, ClusterFacts(), 0)
+    assert proxy.requests(ALTER_REASSIGNMENTS) == []
+    assert [step.sending for step in steps_of(context)] == [Sending.NOT_APPLIED]
+    assert list_reassignments(connection) == {}
+
+
+@pytest.mark.parametrize("in_flight", [True, pytest.param(False, marks=pytest.mark.eras)])
+def test_k13_a_topic_made_again_between_look_and_send(
+    connection: KafkaConnection, context: Context, proxy: BrokerProxy, *, in_flight: bool
+) -> None:
+    """In flight it is ended, finished (as a new order is at once) it is reported: the new topic was not meant."""
+    topic = make_topic(connection, {0: (1, 2)})
+    partition = TopicPartition(topic, 0)
+
+    def make_again() -> None:
+        old = read_metadata(connection, [topic]).topics[topic].topic_id or ""
+        assert delete_topics(connection, {topic: old}) == {topic: None}
+        create_topic(connection, topic, {0: (1, 2)})
+        wait_assigned(connection, {partition: (1, 2)})
+        if in_flight:
+            slow_down(connection, [partition])
+
+    proxy.faults.append(Fault(Action.CALL, request_of(ALTER_REASSIGNMENTS), then=make_again))
+    with slow_brokers(connection), pytest.raises(StalePlanError, match=topic) as refused:
+        apply(context, plan_of(partition, (3, 4) if in_flight else (2, 1)), ClusterFacts(), 0)
+    assert "made again" in (refused.value.cause or "")
+    assert list_reassignments(connection) == {}
+    wait_assigned(connection, {partition: (1, 2) if in_flight else (2, 1)})
+    assert [step.kind for step in steps_of(context)] == [StepKind.WAVE, *[StepKind.CANCEL] * in_flight]
+
+
+@pytest.mark.eras
+def test_k08_a_request_that_arrives_after_its_operation_ended_is_named_and_taken_back(
+    kraft: Sandbox, connection: KafkaConnection, context: Context, proxy: BrokerProxy, tmp_path: Path
+) -> None:
+    """The answer is lost, the operation is done and rolled back; then the same request is applied once more."""
+    partition = TopicPartition(make_topic(connection, {0: (1, 2)}), 0)
+    proxy.faults.append(Fault(Action.CUT_BEFORE, reply_of(ALTER_REASSIGNMENTS)))
+    plan = plan_of(partition, (2, 3))
+    apply(context, plan, ClusterFacts(), 0)
+    apply(context, plan_rollback(context, None), ClusterFacts(), 0)
+    wait_assigned(connection, {partition: (1, 2)})
+    with held_back(connection, [partition]):
+        assert reassignments.alter_reassignments(connection, {partition: (2, 3)}) == {partition: None}
+        with pytest.raises(BusyError, match="applied late") as refused:
+            apply(context, plan, ClusterFacts(), 0)
+        assert str(partition) in str(refused.value)
+        cluster = KraftCluster(kraft, connection, tmp_path)
+        assert json.loads(cluster.kadmin("status", "-o", "json").out)["late_requests"] == [
+            {
+                "topic": partition.topic,
+                "partition": 0,
+                "target": [2, 3],
+                "operation_id": context.operations.listings()[0].operation_id,
+                "step": 1,
+            }
+        ]
+        assert f"applied late, of a finished operation: {partition} to [2, 3]" in cluster.kadmin("status").out
+        ended = cluster.kadmin("cancel", "--foreign", "--yes")
+        assert ended.status == 0, ended.err
+        assert list_reassignments(connection) == {}
+        assert read_cluster(connection, [partition.topic]).replicas(partition) == (1, 2)
+
+
+@pytest.mark.eras
+def test_k08_a_request_that_a_frozen_broker_applies_late_is_taken_back(
+    kraft: Sandbox,
+    connection: KafkaConnection,
+    context: Context,
+    proxy: BrokerProxy,
+    events: list[Event],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The broker that has the request is frozen, the operation is cancelled through another one, the broker thaws."""
+    partition = TopicPartition(make_topic(connection, {0: (1, 2)}), 0)
+    frozen: list[int] = []
+
+    def freeze() -> None:
+        (port,) = (each.port for each in proxy.requests(ALTER_REASSIGNMENTS))
+        frozen.append(next(broker_id for broker_id, each in kraft.broker_ports.items() if each == port))
+        kraft.freeze(frozen[0])
+
+    monkeypatch.setattr(reassignments, "CHANGE_S", 3.0)
+    monkeypatch.setattr(settling, "SETTLE_S", 30.0)
+    proxy.faults.append(Fault(Action.CALL, request_of(ALTER_REASSIGNMENTS), then=freeze))
+    with held_back(connection, [partition]):
+        context.clock.until = time.monotonic() + 8
+        with pytest.raises(NotCompletedError, match="deadline"):
+            apply(context, plan_of(partition), ClusterFacts(), 0)
+        assert list_reassignments(connection) == {}
+        (operation,) = context.operations.unfinished()
+        context.clock.until = time.monotonic() + 120
+        cancelling = threading.Thread(
+            target=takeover.stop, args=(context, operation.operation_id, Stop.CANCEL_NOW, 0), daemon=True
+        )
+        cancelling.start()
+        try:
+            wait_until(lambda: any("settling" in each.text for each in events if isinstance(each, Noted)), 60)
+        finally:
+            kraft.thaw(frozen[0])
+        cancelling.join(120)
+        assert list_reassignments(connection) == {}
+        assert read_cluster(connection, [partition.topic]).replicas(partition) == (1, 2)
+    assert context.operations.status(operation.operation_id).state is OperationState.CANCELLED
+    assert any("applied late" in event.text for event in events if isinstance(event, Noted))
+    assert {step.kind for step in steps_of(context)} == {StepKind.WAVE, StepKind.CANCEL}

@@ -1,0 +1,126 @@
+"""K07, K08: a runner that is stopped past its lease, and taken over, harms nothing when it wakes.
+
+Runners are true command lines with a lease of two seconds, stopped with SIGSTOP while a proxy holds one of their writes
+or the answer to it.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+from support.documents.plans import document, reassignment
+from support.kafka.broker_proxy import ALTER_REASSIGNMENTS, BrokerProxy
+from support.kafka.ground import Ground
+from support.kafka.processes import KadminProcess
+from support.kafka.writes import LastLook, WritePoint
+from support.live.kraft import held_back, make_topic, wait_assigned
+from support.live.waiting import freeze, thaw, wait_until
+from support.network.frame_proxy import Action, Fault, request_of
+
+from kadmin.cluster.model import TopicPartition
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from kadmin.cluster.kafka.connection import KafkaConnection
+    from kadmin.sandbox import Sandbox
+
+pytestmark = [pytest.mark.executor, pytest.mark.usefixtures("record")]
+
+TAKE_OVERS = (("resume", "--yes"), ("cancel", "--now", "--yes"))
+MANY = 100
+SEED = 20_261_123
+WAIT_S = 120
+
+
+@pytest.fixture
+def ground(kraft: Sandbox, connection: KafkaConnection, tmp_path: Path) -> Callable[[], Ground]:
+    """Makes topics to reassign."""
+    return lambda: Ground(kraft, connection, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("point", "successor"),
+    [
+        (WritePoint("configs, time 2", forwarded=False), TAKE_OVERS[0]),
+        (WritePoint("configs, time 1", forwarded=True), TAKE_OVERS[1]),
+        (WritePoint("steps/000001, time 1", forwarded=True), TAKE_OVERS[0]),
+        (WritePoint("commit of steps/000001, time 1", forwarded=False), TAKE_OVERS[1]),
+        (WritePoint("reassignments, time 1", forwarded=True), TAKE_OVERS[0]),
+        (WritePoint("reassignments, time 2", forwarded=False), TAKE_OVERS[1]),
+        (LastLook(), TAKE_OVERS[0]),
+        (LastLook(), TAKE_OVERS[1]),
+    ],
+    ids=lambda each: each[0] if isinstance(each, tuple) else str(each),
+)
+def test_k07_a_runner_that_wakes_after_a_take_over_changes_nothing_more(
+    ground: Callable[[], Ground], point: WritePoint | LastLook, successor: tuple[str, ...]
+) -> None:
+    assert ground().take_over(point, *successor) == []
+
+
+def test_k07_many_take_overs_of_a_runner_that_wakes(ground: Callable[[], Ground]) -> None:
+    chosen, points = random.Random(SEED), ground().points()  # noqa: S311 - a sample, the same in every run
+    writes = [each.write for each in points]
+    begin, end = writes.index("configs, time 1"), writes.index("status, time 1")
+    found = [
+        ground().take_over(chosen.choice(points[begin:end]), *TAKE_OVERS[number % len(TAKE_OVERS)])
+        for number in range(MANY)
+    ]
+    assert [each for each in found if each] == []
+
+
+def test_k07_a_runner_suspended_between_look_and_send_sends_nothing_before_it_has_looked_again(
+    ground: Callable[[], Ground],
+) -> None:
+    first, *_ = ground().suspend(LastLook())
+    assert first == "steps/000001, time 1", "the step is written anew, which proves the lock"
+
+
+@pytest.mark.parametrize("copies", ["slow", "at once"])
+def test_k08_a_request_that_a_frozen_broker_applies_late_is_reported_and_taken_back(
+    kraft: Sandbox, connection: KafkaConnection, tmp_path: Path, copies: str
+) -> None:
+    """Runner and broker freeze with the request on its way; another runner cancels, the broker thaws.
+
+    A copy that is in flight then is taken back; one that ends at once is what a rollback returns.
+    """
+    topic = make_topic(connection, {0: (1, 2)})
+    partition = TopicPartition(topic, 0)
+    plan = document(tmp_path / "plan.json", reassignment(topic, {0: (3, 4)}))
+    slowly: AbstractContextManager[None] = held_back(connection, [partition] if copies == "slow" else [])
+    with slowly, BrokerProxy(kraft) as proxy:
+        zombie, frozen = KadminProcess(proxy.bootstrap, "apply", plan, "--yes"), list[int]()
+
+        def stop() -> None:
+            freeze(zombie.pid)
+            port = proxy.requests(ALTER_REASSIGNMENTS)[-1].port
+            kraft.freeze(broker_id := next(each for each, at in kraft.broker_ports.items() if at == port))
+            frozen.append(broker_id)
+
+        proxy.faults.append(Fault(Action.CALL, request_of(ALTER_REASSIGNMENTS), then=stop))
+        try:
+            wait_until(lambda: bool(frozen), WAIT_S)
+            successor = KadminProcess(kraft.bootstrap, "cancel", "--now", "--yes", settle_s=60)
+            wait_until(lambda: "settling" in successor.told or successor.ended, WAIT_S)
+            kraft.thaw(frozen[0])
+            cancelled = successor.answer()
+            thaw(zombie.pid)
+            woken = zombie.answer()
+        finally:
+            zombie.end()
+            for each in frozen:
+                kraft.thaw(each)
+    assert cancelled.status == 0, cancelled.err
+    assert "applied late" in cancelled.err
+    assert woken.status == 5, woken.err
+    if copies == "at once":
+        # What reached its target stays there when an operation is cancelled.
+        wait_assigned(connection, {partition: (3, 4)})
+        undone = KadminProcess(kraft.bootstrap, "rollback", "--yes").answer()
+        assert undone.status == 0, undone.err
+    wait_assigned(connection, {partition: (1, 2)})

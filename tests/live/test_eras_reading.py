@@ -1,0 +1,68 @@
+"""Each claim of READING_CLAIMS in tests/support/eras/api_claims.py, on live clusters in ZooKeeper mode."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from kafka.protocol.admin import ListPartitionReassignmentsRequest
+from kafka.protocol.metadata import MetadataRequest
+from support.eras.api_claims import READING_CLAIMS, READING_VERSIONS
+from support.eras.claims import claim
+from support.live.waiting import PATIENCE_S, wait_until
+
+from kadmin.cluster.kafka.connection import KafkaConnection
+from kadmin.cluster.kafka.metadata import read_metadata
+from kadmin.cluster.kafka.quorum import describe_quorum
+from kadmin.errors import NotCompletedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from support.live.cluster import Cluster
+
+pytestmark = [pytest.mark.live, pytest.mark.eras, pytest.mark.on(*READING_VERSIONS)]
+
+
+@pytest.fixture
+def connection(cluster: Cluster) -> Iterator[KafkaConnection]:
+    with KafkaConnection(cluster.bootstrap) as found:
+        yield found
+
+
+def seen(cluster: Cluster, name: str) -> str:
+    """What the table says for the version under test."""
+    return claim(name, READING_CLAIMS).seen[cluster.version_text]
+
+
+def named_controller(connection: KafkaConnection) -> int:
+    request = MetadataRequest(topics=[], allow_auto_topic_creation=False)
+    found: int = connection.ask("list the brokers", request).controller_id
+    return found
+
+
+def test_another_broker_is_asked(cluster: Cluster, connection: KafkaConnection) -> None:
+    other = min({1, 2, 3, 4} - {named_controller(connection)})
+    request = ListPartitionReassignmentsRequest(timeout_ms=10_000, topics=None)
+    answer = connection.ask("list reassignments", request, broker_id=other)
+    assert f"error {answer.error_code}" == seen(cluster, "another_broker_is_asked")
+
+
+def test_controller_in_metadata(cluster: Cluster, connection: KafkaConnection) -> None:
+    controller = cluster.state().controller
+    assert controller is not None
+    assert {named_controller(connection) for _ in range(20)} == {controller.broker_id}
+    assert seen(cluster, "controller_in_metadata") == "the controller"
+
+
+def test_topic_ids(cluster: Cluster, connection: KafkaConnection) -> None:
+    topic = cluster.create_topic({0: [1, 2]})
+    wait_until(lambda: topic in read_metadata(connection, [topic]).topics, PATIENCE_S)
+    told = read_metadata(connection, [topic]).topics[topic].topic_id is not None
+    assert ("reported" if told else "not reported") == seen(cluster, "topic_ids")
+
+
+def test_quorum(cluster: Cluster, connection: KafkaConnection) -> None:
+    with pytest.raises(NotCompletedError):
+        describe_quorum(connection)
+    assert seen(cluster, "quorum") == "not served"

@@ -1,0 +1,133 @@
+"""The protocol of the lock in the topic, in every order of two takers, a holder, plain writers and the coordinator."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from support.record_topic.brokers import Brokers
+from support.record_topic.explore import Limits, explore, judged
+
+from kadmin.operations.kafka.topic_log import CLAIM, LOCK, TopicLog, encode_lock
+from kadmin.operations.kafka.topic_protocol import CatchUp, take, write
+from kadmin.operations.record.holder import Holder
+from kadmin.operations.record.record import Author
+
+if TYPE_CHECKING:
+    from support.record_topic.explore import Explored, Program
+
+    from kadmin.cluster.kafka.partition_log import LogEntry
+    from kadmin.cluster.kafka.transactions import Producer
+    from kadmin.operations.kafka.topic_log import TopicLock
+    from kadmin.operations.kafka.topic_protocol import Steps
+
+STEPS = "operations/op/steps"
+PLAIN = ((f"{STEPS}/stray", b"{}"), (LOCK, b"{}"), ("operations/op/request", b"{}"))
+
+
+def who(name: str, judged_free: TopicLock | None = None) -> Holder:
+    """A holder that says which lock record it judged to be free."""
+    return Holder(Author(name, "host", 1), "op", str(judged_free and judged_free.offset), 2.0)
+
+
+def step(name: str, number: int, token: int) -> dict[str, bytes | None]:
+    return {f"{STEPS}/{name}{number}": json.dumps([name, token]).encode()}
+
+
+def holder(token: int) -> Program:
+    """The holder: renews its lease and writes a step."""
+
+    def run() -> Steps[object]:
+        if not (yield from write({LOCK: encode_lock(who("holder"), token)}, token, begun=True)):
+            return "lost"
+        return "wrote" if (yield from write(step("holder", 1, token), token, begun=True)) else "lost"
+
+    return run
+
+
+def taker(name: str) -> Program:
+    """A taker that sees the lease it read as run out, though the holder may live: takes the lock and writes a step."""
+
+    def run() -> Steps[object]:
+        log: TopicLog = yield CatchUp()
+        token = yield from take(who(name, log.lock), log.lock)
+        if token is None:
+            return "stood back"
+        return "wrote" if (yield from write(step(name, 1, token), token, begun=True)) else "lost"
+
+    return run
+
+
+def held() -> tuple[Brokers, Producer, int]:
+    """Brokers with a lock that is held."""
+    brokers, producer = Brokers().begin()
+    brokers, token = brokers.add(producer, ((CLAIM, b"{}"),))
+    brokers = brokers.commit(producer).write_marker()
+    brokers, _ = brokers.add(producer, ((LOCK, encode_lock(who("holder"), token)),))
+    return brokers.commit(producer).write_marker(), producer, token
+
+
+def check(entries: tuple[LogEntry, ...]) -> None:
+    """Only the holder of the lock writes what counts, and no older holder after a newer one.
+
+    A lock is taken only where the record that was judged to be free is still the last one. Compaction changes nothing.
+    """
+    log, before = TopicLog(), None
+    for entry in entries:
+        counts = log.add(entry)
+        assert log.lock is None or before is None or log.lock.token >= before.token
+        if counts and entry.key == LOCK and before is not None and log.lock is not None and log.lock.holder is not None:
+            assert log.lock.token == before.token or log.lock.holder.started_at == str(before.offset)
+        if counts and entry.key.startswith(STEPS):
+            assert log.lock is not None
+            assert log.lock.holder is not None
+            assert json.loads(entry.value or b"") == [log.lock.holder.author.user, log.lock.token]
+        before = log.lock
+    if all(entry.producer is not None for entry in entries):
+        for end in range(len(entries) + 1):
+            compacted = judged((*_compacted(entries[:end]), *entries[end:]))
+            assert (compacted.values, compacted.lock, compacted.writer) == (log.values, log.lock, log.writer)
+
+
+def _compacted(entries: tuple[LogEntry, ...]) -> tuple[LogEntry, ...]:
+    last = {entry.key: entry.offset for entry in entries}
+    return tuple(entry for entry in entries if last[entry.key] == entry.offset)
+
+
+def explored(takers: str, *, begins: int, time_outs: int = 0, plain: tuple[tuple[str, bytes], ...] = ()) -> Explored:
+    """Try every order of a holder and of takers, and require that somebody could write where nobody died."""
+    brokers, producer, token = held()
+    programs = {holder(token): producer, **{taker(name): None for name in takers}}
+    found = explore(brokers, programs, check, Limits(plain, time_outs, begins))
+    assert all("wrote" in results for results in found.ends if None not in results)
+    return found
+
+
+def test_a_taker_and_a_holder_in_every_order() -> None:
+    assert explored("a", begins=4).worlds > 5_000
+
+
+def test_a_plain_writer_changes_nothing() -> None:
+    assert explored("a", begins=3, plain=PLAIN[:1]).worlds > 20_000
+
+
+@pytest.mark.executor
+def test_a_transaction_that_times_out_changes_nothing() -> None:
+    assert explored("a", begins=4, time_outs=1).worlds > 50_000
+
+
+@pytest.mark.executor
+def test_two_takers_and_a_holder_in_every_order() -> None:
+    assert explored("ab", begins=3).worlds > 400_000
+
+
+@pytest.mark.executor
+def test_strangers_of_every_kind_change_nothing() -> None:
+    assert explored("a", begins=3, plain=PLAIN[1:]).worlds > 200_000
+
+
+def test_a_taker_that_does_not_judge_again_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(TopicLog, "may_take", lambda log, claimant, _: log.writer == claimant)
+    with pytest.raises(AssertionError):
+        explored("a", begins=3)
