@@ -8,6 +8,9 @@ WORKERS := -n 3 --dist loadgroup --tb=short
 ERAS := 0.10.2.2,1.1.1,2.3.1,2.4.1,2.8.2,3.9.2
 # The versions whose live tests `make test` leaves out.
 OTHER_ERAS := 0.10.2.2,1.1.1,2.3.1,2.4.1,3.9.2
+# In KRaft mode: what `make test-eras` proves on, and the versions whose live tests `make test` leaves out.
+KRAFT := 3.9.2,4.4.0
+OTHER_KRAFT := 3.9.2
 
 # How long the fuzzer runs.
 SECONDS := 1800
@@ -23,7 +26,7 @@ help:
 	@echo "make setup            create .venv with kadmin in it"
 	@echo "make demo             sandbox, snapshot, proposal, apply, election, deletion, on real brokers"
 	@echo "make test             linters, types, contracts and the test suite on real ZooKeeper and Kafka"
-	@echo "make test-eras        the live tests on every version of Kafka from 0.10.2 to 3.9"
+	@echo "make test-eras        the live tests on every version of Kafka from 0.10.2 to 4.4"
 	@echo "make test-executor    the executor: every kill point, races, records during a reassignment"
 	@echo "make test-containers  live tests on brokers in containers, with a Docker daemon"
 	@echo "make test-report      the HTML report in a real browser: three widths, light and dark, axe"
@@ -59,12 +62,14 @@ live: $(READY)
 	$(BIN)/python -m pytest $(WORKERS) -m "live and not eras and not executor"
 
 test-eras: $(READY)
-	KADMIN_TEST_VERSIONS=$(ERAS) $(BIN)/python -m pytest $(WORKERS) -m "eras and not executor" tests
+	KADMIN_TEST_VERSIONS=$(ERAS) KADMIN_TEST_KRAFT=$(KRAFT) $(BIN)/python -m pytest $(WORKERS) -m "eras and not executor" tests
+	KADMIN_TEST_KRAFT=4.1.2 $(BIN)/python -m pytest $(WORKERS) -m eras tests/kraft/test_eras_api.py
 	KADMIN_TEST_VERSIONS=$(OTHER_ERAS) $(BIN)/python -m pytest $(WORKERS) -m "live and not eras and not executor and not spark" \
 		--ignore tests/live/test_docs.py tests/live
+	KADMIN_TEST_KRAFT=$(OTHER_KRAFT) $(BIN)/python -m pytest $(WORKERS) -m "live and not eras and not executor" tests/kraft
 
 test-executor: $(READY)
-	KADMIN_TEST_VERSIONS=$(ERAS) $(BIN)/python -m pytest $(WORKERS) -m executor tests
+	KADMIN_TEST_VERSIONS=$(ERAS) KADMIN_TEST_KRAFT=$(KRAFT) $(BIN)/python -m pytest $(WORKERS) -m executor tests
 
 test-containers: $(READY)
 	containers/with-docker.sh $(BIN)/python -m pytest -m containers tests/containers -s

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Runs kadmin on real brokers: sandbox, snapshot, proposal, apply, election, deletion, each one verified.
+# Runs kadmin on real brokers: sandbox, snapshot, proposal, apply, election, deletion, each one verified, on a cluster with
+# ZooKeeper; then the rebalance on one in KRaft mode.
 # Prints every command before it runs; README.md explains each. Usage: demo.sh (after make setup)
 set -eu
 
@@ -8,10 +9,12 @@ out="$here/demo-output/$(date -u +%Y%m%dT%H%M%SZ)"
 state=$(mktemp -d)
 kadmin() { "$here/.venv/bin/kadmin" "$@"; }
 step() { printf '\n== %s\n' "$1"; }
+value_of() { "$here/.venv/bin/python" -c "import json, sys; value = json.load(sys.stdin); print($1)"; }
 run() { printf '$ kadmin %s\n' "$*"; kadmin "$@"; }
 finish() {
   status=$?
   kadmin sandbox down --dir "$state/sandbox" >/dev/null 2>&1 || true
+  kadmin sandbox down --dir "$state/kraft" >/dev/null 2>&1 || true
   rm -rf "$state"
   if [ "$status" -ne 0 ]; then
     echo "the demo failed with exit code $status; its files are in $out" >&2
@@ -28,7 +31,7 @@ started=$(date +%s)
 step "1. Four real Kafka ${KADMIN_DEMO_VERSION:-2.8.2} brokers on three racks, one of them almost empty"
 run sandbox up --dir "$state/sandbox" --version "${KADMIN_DEMO_VERSION:-2.8.2}" --brokers 4 --racks 3 --chroot /kafka
 run sandbox seed --dir "$state/sandbox"
-KADMIN_ZOOKEEPER=$(kadmin sandbox status --dir "$state/sandbox" -o json | "$here/.venv/bin/python" -c 'import json, sys; print(json.load(sys.stdin)["connect"])')
+KADMIN_ZOOKEEPER=$(kadmin sandbox status --dir "$state/sandbox" -o json | value_of 'value["connect"]')
 export KADMIN_ZOOKEEPER
 
 step "2. A snapshot of the skewed cluster"
@@ -66,8 +69,21 @@ step "9. The operations on record"
 run history
 
 step "10. A report of the rebalance for the change ticket"
-rebalance=$(kadmin history -o json | "$here/.venv/bin/python" -c 'import json, sys; print(json.load(sys.stdin)["operations"][0]["operation_id"])')
+rebalance=$(kadmin history -o json | value_of 'value["operations"][0]["operation_id"]')
 run report "$rebalance" --out "$out/report.html"
+run sandbox down --dir "$state/sandbox"
+unset KADMIN_ZOOKEEPER
+
+step "11. The rebalance without ZooKeeper: Kafka ${KADMIN_DEMO_KRAFT:-4.4.0} in KRaft mode, lock and record in a topic"
+run sandbox up --kraft --dir "$state/kraft" --version "${KADMIN_DEMO_KRAFT:-4.4.0}" --brokers 4 --racks 3
+run sandbox seed --dir "$state/kraft"
+KADMIN_BOOTSTRAP_SERVER=$(kadmin sandbox status --dir "$state/kraft" -o json | value_of '",".join(value["bootstrap"])')
+export KADMIN_BOOTSTRAP_SERVER
+run snapshot --out "$out/kraft" --table csv
+run propose rebalance "$here/plans/rebalance.yaml" --inventory "$out/kraft" --out "$out/kraft.yaml" --engine local
+run apply "$out/kraft.yaml" --yes
+run verify "$out/kraft.yaml"
+run history
 
 printf '\nOpen in a browser: %s (before it was applied: %s)\n' "$out/report.html" "$out/plan.html"
 printf 'Plans, figures and snapshots: %s\n' "$out"

@@ -27,7 +27,8 @@ from support.executor.kill_points import Ground
 from support.executor.many_partitions import reassign_many
 from support.executor.races import races
 from support.executor.runs import Site
-from support.zookeeper.fault_proxy import Action, Fault, FaultProxy, Side
+from support.network.frame_proxy import Action, Fault, Side
+from support.zookeeper.fault_proxy import FaultProxy
 
 from kadmin.cluster.zookeeper.reader import read_cluster
 from kadmin.cluster.zookeeper.store import Store
@@ -49,7 +50,7 @@ from kadmin.sandbox import Sandbox, SandboxSpec
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from support.zookeeper.fault_proxy import Frame
+    from support.network.frame_proxy import Frame
 
     from kadmin.cluster.model import Replicas
 
