@@ -92,13 +92,10 @@ class KafkaConnection:
         Raises UnreachableError where each failed a moment ago.
         """
         with translated(self.bootstrap, "list the brokers"):
-            found: int | None = self._manager.least_loaded_node()
+            found = self._least_loaded(behind)
             if found is None:
                 raise errors.NodeNotReadyError("each broker that is known failed a moment ago")
-            if found not in behind:
-                return found
-            known = sorted(each.node_id for each in self._manager.cluster.brokers())
-            return next((each for each in known if each not in behind), found)
+            return found
 
     def add_node(self, node_id: int, host: str, port: int) -> None:
         """Make a server that Metadata does not name, as a controller, one that requests can go to by its id."""
@@ -215,8 +212,9 @@ class KafkaConnection:
         return found
 
     async def _ask(self, request: Any, broker_id: int | None, deadline: float) -> Any:  # noqa: ANN401 - as admin
+        silent = set[int]()
         while True:
-            connection = await self._connect(broker_id, deadline)
+            connection = await self._connect(broker_id, deadline, silent)
             # A request keeps the version that was negotiated first; another broker may have another one.
             sent, limit = copy(request), _attempt(broker_id, deadline)
             try:
@@ -224,9 +222,10 @@ class KafkaConnection:
             except _LOST:
                 if broker_id is not None or time.monotonic() >= deadline:
                     raise
+                silent.add(connection.node_id)
 
     async def _change(self, request: Any, broker_id: int | None, deadline: float, send_by: float) -> Any:  # noqa: ANN401 - as admin
-        connection = await self._connect(broker_id, deadline)
+        connection = await self._connect(broker_id, deadline, set())
         if uptime_s() >= send_by:
             raise TooLateError("The request was not sent: what it was decided on is too old.")
         try:
@@ -234,16 +233,23 @@ class KafkaConnection:
         except _LOST as error:
             raise _UnansweredError from error
 
-    async def _connect(self, broker_id: int | None, deadline: float) -> Any:  # noqa: ANN401 - as admin
+    def _least_loaded(self, avoided: Collection[int]) -> int | None:
+        found: int | None = self._manager.least_loaded_node()
+        if found not in avoided:
+            return found
+        known = sorted(each.node_id for each in self._manager.cluster.brokers())
+        return next((each for each in known if each not in avoided), found)
+
+    async def _connect(self, broker_id: int | None, deadline: float, silent: set[int]) -> Any:  # noqa: ANN401 - as admin
         """Return a connection on which a request leaves at once, and not at some later time.
 
-        A broker that cannot be reached is not tried again for a moment, so that the next attempt goes to another one.
-        One that is not known joined the cluster since its brokers were listed: they are listed once more.
+        Where any broker will do, those that were `silent` come last; one that proves so is added. A broker that is not
+        known joined the cluster since its brokers were listed: they are listed once more.
         """
         listed_again = False
         while True:
             limit = _attempt(broker_id, deadline)
-            node_id = self._manager.least_loaded_node() if broker_id is None else broker_id
+            node_id = self._least_loaded(silent) if broker_id is None else broker_id
             try:
                 connection = self._manager.get_connection(node_id, timeout_ms=_milliseconds_until(limit))
                 await self._manager.wait_for(connection.init_future, _milliseconds_until(limit))
@@ -258,6 +264,7 @@ class KafkaConnection:
             except _LOST:
                 if broker_id is not None or time.monotonic() >= deadline:
                     raise
+                silent.add(connection.node_id)
             else:
                 return connection
             await self._net.sleep(_PAUSE_S)
