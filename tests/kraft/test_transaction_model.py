@@ -9,9 +9,9 @@ import pytest
 from support.live.waiting import wait_until
 from support.record_topic.brokers import Brokers
 
-from kadmin.cluster.kafka.compacted import create_compacted
 from kadmin.cluster.kafka.metadata import leader_of, read_metadata
 from kadmin.cluster.kafka.partition_log import fetch_committed
+from kadmin.cluster.kafka.topics import create_compacted
 from kadmin.cluster.kafka.transactions import FencedError, TransactionalProducer, append_record
 from kadmin.cluster.model import TopicPartition
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafka.admin import ConfigResourceType
-from kafka.protocol.admin import ACLOperation, ACLPermissionType, DescribeAclsRequest, DescribeConfigsRequest
+from kafka.protocol.admin import ACLOperation, ACLPermissionType, DescribeAclsRequest
 from kafka.protocol.metadata import MetadataRequest
 
 from kadmin.cluster.kafka.connection import raise_for
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.kafka.connection import KafkaConnection
 
-OPENS_TOPICS = "allow.everyone.if.no.acl.found"
-"""Kafka's own authorizer opens everything without ACLs where this is true."""
 _ANY, _TOPIC, _MATCH = 1, 2, 2
 """Of ResourceType and PatternType: any principal, operation and permission; topics; every pattern that matches."""
 _SECURITY_DISABLED = 54
@@ -45,17 +42,6 @@ def topic_acls(connection: KafkaConnection, topic: str) -> tuple[Grant, ...] | N
         for resource in answer.resources
         for each in resource.acls
     )
-
-
-def opens_without_acls(connection: KafkaConnection, broker_id: int) -> bool:
-    """Whether a broker has the setting that opens what has no ACLs; it keeps the value to itself."""
-    what, resource = "describe settings", DescribeConfigsRequest.DescribeConfigsResource
-    asked = resource(
-        resource_type=ConfigResourceType.BROKER, resource_name=str(broker_id), configuration_keys=[OPENS_TOPICS]
-    )
-    (result,) = connection.ask(what, DescribeConfigsRequest(resources=[asked]), broker_id=broker_id).results
-    raise_for(result.error_code, result.error_message, connection.bootstrap, what)
-    return any(each.name == OPENS_TOPICS for each in result.configs)
 
 
 def hidden_topics(connection: KafkaConnection, names: Collection[str]) -> tuple[str, ...]:

@@ -26,6 +26,8 @@ DEFAULT_ENTITY = "brokers/<default>"
 """The dynamic default of all brokers."""
 MOST_VALUE_BYTES = 32_767
 """The longest value of a config; a broker closes the connection at a longer one."""
+OPENS_TOPICS = "allow.everyone.if.no.acl.found"
+"""Kafka's own authorizer opens everything without ACLs where this is true."""
 
 _DESCRIBE, _ALTER = "describe settings", "alter configs"
 _OWN_SOURCES = {1, 2}
@@ -65,13 +67,23 @@ def describe_settings(
 
 def read_settings(connection: KafkaConnection, broker_id: int, names: Sequence[str]) -> dict[str, str]:
     """Return settings that a broker runs with as `describe_settings` does; raises as `KafkaConnection.ask` does."""
-    asked = DescribeConfigsRequest.DescribeConfigsResource(
-        resource_type=ConfigResourceType.BROKER, resource_name=str(broker_id), configuration_keys=list(names)
+    entity = f"brokers/{broker_id}"
+    return _values(_describe(connection, [entity], names, broker_id=broker_id)[entity])
+
+
+def read_topic_settings(connection: KafkaConnection, topic: str, names: Sequence[str]) -> dict[str, str]:
+    """Return settings that a topic is under, defaults included; raises as `KafkaConnection.ask` does."""
+    entity = f"topics/{topic}"
+    return _values(_describe(connection, [entity], names)[entity])
+
+
+def opens_without_acls(connection: KafkaConnection, broker_id: int) -> bool:
+    """Whether a broker has the setting that opens what has no ACLs; it keeps the value to itself."""
+    entity = f"brokers/{broker_id}"
+    return any(
+        each.name == OPENS_TOPICS
+        for each in _describe(connection, [entity], [OPENS_TOPICS], broker_id=broker_id)[entity]
     )
-    answer = connection.ask(_DESCRIBE, DescribeConfigsRequest(resources=[asked]), broker_id=broker_id)
-    (result,) = answer.results
-    raise_for(result.error_code, result.error_message, connection.bootstrap, _DESCRIBE, Right("DescribeConfigs"))
-    return {each.name: each.value for each in result.configs if each.value is not None}
 
 
 def read_own_configs(
@@ -86,18 +98,8 @@ def read_own_configs(
     `keys` limits the answer to some. A broker's own configs only that broker gives: `broker_id` asks it. What others
     give is their copy of the metadata, which may lag. Raises as `KafkaConnection.ask` does.
     """
-    wanted = None if keys is None else sorted(keys)
-    by_resource = {_resource(entity): entity for entity in entities}
-    resource = DescribeConfigsRequest.DescribeConfigsResource
-    asked = [resource(resource_type=kind, resource_name=name, configuration_keys=wanted) for kind, name in by_resource]
-    answer = connection.ask(_DESCRIBE, DescribeConfigsRequest(resources=asked), broker_id=broker_id)
-    found: dict[str, dict[str, str]] = {}
-    for result in answer.results:
-        entity = by_resource[result.resource_type, result.resource_name]
-        if result.error_code != _UNKNOWN_TOPIC:
-            raise_for(result.error_code, result.error_message, connection.bootstrap, _DESCRIBE, _right(entity))
-        found[entity] = _own(entity, result.configs)
-    return found
+    found = _describe(connection, entities, keys, broker_id=broker_id, pass_over=_UNKNOWN_TOPIC)
+    return {entity: _own(entity, configs) for entity, configs in found.items()}
 
 
 def alter_configs(
@@ -138,6 +140,32 @@ def alter_configs(
     }
 
 
+def _describe(
+    connection: KafkaConnection,
+    entities: Iterable[str],
+    names: Iterable[str] | None,
+    *,
+    broker_id: int | None = None,
+    pass_over: int = 0,
+) -> dict[str, list[Any]]:
+    """Return the answer's settings of each entity; `pass_over` is the error code of an entity that has none."""
+    wanted, resource = None if names is None else sorted(names), DescribeConfigsRequest.DescribeConfigsResource
+    by_resource = {_resource(entity): entity for entity in entities}
+    asked = [resource(resource_type=kind, resource_name=name, configuration_keys=wanted) for kind, name in by_resource]
+    answer = connection.ask(_DESCRIBE, DescribeConfigsRequest(resources=asked), broker_id=broker_id)
+    found: dict[str, list[Any]] = {}
+    for result in answer.results:
+        entity = by_resource[result.resource_type, result.resource_name]
+        if result.error_code != pass_over:
+            raise_for(result.error_code, result.error_message, connection.bootstrap, _DESCRIBE, _right(entity))
+        found[entity] = result.configs
+    return found
+
+
+def _values(configs: Iterable[Any]) -> dict[str, str]:
+    return {each.name: each.value for each in configs if each.value is not None}
+
+
 def _resource(entity: str) -> tuple[int, str]:
     kind, _, name = entity.partition("/")
     if kind == "topics":
@@ -152,7 +180,7 @@ def _right(entity: str) -> Right:
 
 def _own(entity: str, configs: Iterable[Any]) -> dict[str, str]:
     sources = {_DEFAULT_SOURCE} if entity == DEFAULT_ENTITY else _OWN_SOURCES
-    return {each.name: each.value for each in configs if each.config_source in sources and each.value is not None}
+    return _values(each for each in configs if each.config_source in sources)
 
 
 def _require_short(entity: str, key: str, edit: ConfigEdit) -> None:

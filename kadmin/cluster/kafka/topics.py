@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kafka.protocol.admin import CreateTopicsRequest
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.cluster.model import Replicas
+
+_EXISTS = 36
 
 
 def create_topic(
@@ -29,16 +31,42 @@ def create_topic(
 
     Raises as `KafkaConnection.change` does, and NotCompletedError when the topic exists or is refused.
     """
-    what, topic = f"create topic {name}", CreateTopicsRequest.CreatableTopic
+    topic = CreateTopicsRequest.CreatableTopic
     assignments = [
         topic.CreatableReplicaAssignment(partition_index=number, broker_ids=list(brokers))
         for number, brokers in replicas.items()
     ]
-    own = [topic.CreatableTopicConfig(name=key, value=value) for key, value in (configs or {}).items()]
-    asked = topic(name=name, num_partitions=-1, replication_factor=-1, assignments=assignments, configs=own)
-    answer = connection.change(
-        what, CreateTopicsRequest(topics=[asked], timeout_ms=int(CHANGE_S * 1000)), timeout_s=CHANGE_S, send_by=send_by
+    asked = topic(
+        name=name, num_partitions=-1, replication_factor=-1, assignments=assignments, configs=_configs(configs or {})
     )
-    (result,) = answer.topics
-    require_confirmed([result.error_code], f"creation of {name}")
-    raise_for(result.error_code, result.error_message, connection.bootstrap, what, Right("Create", name))
+    _create(connection, asked, send_by=send_by)
+
+
+def create_compacted(
+    connection: KafkaConnection, name: str, partitions: int, replication_factor: int, configs: Mapping[str, str]
+) -> None:
+    """Create a compacted topic on brokers that the controller chooses; one that exists already is left as it is.
+
+    Brokers show it only some time later. Raises as `KafkaConnection.change` does.
+    """
+    asked = CreateTopicsRequest.CreatableTopic(
+        name=name,
+        num_partitions=partitions,
+        replication_factor=replication_factor,
+        assignments=[],
+        configs=_configs({"cleanup.policy": "compact", **configs}),
+    )
+    _create(connection, asked, pass_over=_EXISTS)
+
+
+def _configs(values: Mapping[str, str]) -> list[Any]:
+    config = CreateTopicsRequest.CreatableTopic.CreatableTopicConfig
+    return [config(name=key, value=value) for key, value in values.items()]
+
+
+def _create(connection: KafkaConnection, asked: Any, *, send_by: float = math.inf, pass_over: int = 0) -> None:  # noqa: ANN401 - kafka-python ships no types
+    what, request = f"create topic {asked.name}", CreateTopicsRequest(topics=[asked], timeout_ms=int(CHANGE_S * 1000))
+    (result,) = connection.change(what, request, timeout_s=CHANGE_S, send_by=send_by).topics
+    require_confirmed([result.error_code], f"creation of {asked.name}")
+    if result.error_code != pass_over:
+        raise_for(result.error_code, result.error_message, connection.bootstrap, what, Right("Create", asked.name))

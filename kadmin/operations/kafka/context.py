@@ -40,15 +40,23 @@ def kafka_context(
     if _in_zookeeper_mode(connection):
         raise in_zookeeper()
     operations = _operations(connection, records, clock, tell, lease_s)
-    return KafkaContext(KafkaBackend(connection, operations, clock), operations, clock, tell, connection)
+    return _context(connection, operations, clock, tell)
 
 
 def reading_context(connection: KafkaConnection, records: Path | None, clock: Clock, tell: Tell) -> KafkaContext:
     """Return the context of a command that only reads; of a cluster in ZooKeeper mode it sees no operations."""
     if not _in_zookeeper_mode(connection):
-        return kafka_context(connection, records, clock, tell)
+        return _context(connection, _operations(connection, records, clock, tell, LEASE_S), clock, tell)
     tell(events.Noted("operations on record were not looked at: they are in ZooKeeper (-z CONNECT)"))
-    operations = NoOperations()
+    return _context(connection, NoOperations(), clock, tell)
+
+
+def _context(
+    connection: KafkaConnection,
+    operations: TopicOperations | FolderOperations | NoOperations,
+    clock: Clock,
+    tell: Tell,
+) -> KafkaContext:
     return KafkaContext(KafkaBackend(connection, operations, clock), operations, clock, tell, connection)
 
 

@@ -10,7 +10,8 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from kadmin.cluster.kafka.acls import OPENS_TOPICS, hidden_topics, opens_without_acls, topic_acls
+from kadmin.cluster.kafka.acls import hidden_topics, topic_acls
+from kadmin.cluster.kafka.configs import OPENS_TOPICS, opens_without_acls
 from kadmin.cluster.kafka.log_dirs import describe_log_dirs
 from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.reader import read_without_controllers

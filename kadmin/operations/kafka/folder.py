@@ -16,11 +16,10 @@ import os
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING
 
-from kadmin.errors import BusyError, InvalidInputError
 from kadmin.operations.context import POLL_S
 from kadmin.operations.kafka.keyed import OPERATIONS, KeyedOperations
 from kadmin.operations.record.codec import decode_holder, encode_holder
-from kadmin.operations.record.holder import Lease, lost_lock
+from kadmin.operations.record.holder import Lease, held_lock, lost_lock, require_held_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -69,10 +68,7 @@ class FolderOperations(KeyedOperations):
                     lock.seek(0)
                     other = decode_holder(lock.read())
                     lock.close()
-                    raise BusyError(
-                        f"The lock is held by {other} for operation {other.operation_id}.",
-                        next_command="kadmin status; or wait with --lock-timeout SECONDS",
-                    ) from None
+                    raise held_lock(other) from None
                 self._clock.wait(POLL_S)
         self._clock.careful = True
         self._lock = lock
@@ -98,11 +94,7 @@ class FolderOperations(KeyedOperations):
 
     def release_by_hand(self, operation_id: str) -> Holder:
         """Make every later write of the holder fail; its lock is free when its process ends."""
-        holder = self.holder()
-        if holder is None:
-            raise InvalidInputError("The lock is free.", next_command="kadmin lock show")
-        if holder.operation_id != operation_id:
-            raise BusyError(f"The lock is held for operation {holder.operation_id}, not {operation_id}.")
+        holder = require_held_for(operation_id, self.holder())
         self._write("fence", str(self._token() + 1).encode())
         return holder
 

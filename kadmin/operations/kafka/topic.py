@@ -13,14 +13,20 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.kafka.transactions import FencedError, append_record
 from kadmin.cluster.model import TopicPartition
-from kadmin.errors import BusyError, InvalidInputError
 from kadmin.operations import events
 from kadmin.operations.context import POLL_S
 from kadmin.operations.kafka.keyed import KeyedOperations
 from kadmin.operations.kafka.topic_reader import OpenTransactionError, TopicReader
 from kadmin.operations.kafka.topic_settings import BODIES, CONTROL, TOPIC, create_topic
 from kadmin.operations.kafka.topic_writer import AGAIN_S, TopicWriter, is_body
-from kadmin.operations.record.holder import Lease, LostLockError, lost_lock
+from kadmin.operations.record.holder import (
+    Lease,
+    LostLockError,
+    changed_lock,
+    held_lock,
+    lost_lock,
+    require_held_for,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,11 +43,17 @@ LEASE_S = 20.0
 
 @dataclass(frozen=True, slots=True)
 class _Watched:
-    """A lock record, since when it is watched, and whether its holder was seen to renew it."""
+    """A lock that is held: its record, since when it is watched, and whether its holder was seen to renew it."""
 
     lock: TopicLock
+    holder: Holder
     since: float
     renewed: bool
+
+    @property
+    def is_recent(self) -> bool:
+        """Whether the broker's time of the last renewal is less than a lease away from this machine's time."""
+        return abs(time.time() - self.lock.timestamp_ms / 1000) <= self.holder.session_timeout_s
 
 
 class TopicOperations(KeyedOperations):
@@ -67,9 +79,9 @@ class TopicOperations(KeyedOperations):
         """
         self._watch(self._log())
         watched, now = self._watched, self._clock.now()
-        if watched is None or now - watched.since > self._lease_s(watched):
+        if watched is None or now - watched.since > watched.holder.session_timeout_s:
             return None
-        return watched.lock.holder if watched.renewed or self._is_recent(watched) else None
+        return watched.holder if watched.renewed or watched.is_recent else None
 
     def take(self, holder: Holder, wait_s: float) -> Lease:
         """Take the lock, waiting at most `wait_s` for another's; raises BusyError naming the holder.
@@ -84,18 +96,15 @@ class TopicOperations(KeyedOperations):
             log = self._reader.catch_up()
             self._watch(log)
             watched = self._watched
-            if watched is None or began - watched.since > self._lease_s(watched):
+            if watched is None or began - watched.since > watched.holder.session_timeout_s:
                 clock.careful = True
                 lease = self._try_take(replace(holder, session_timeout_s=self.session_timeout_s), log.lock)
                 if lease is not None:
                     return lease
                 clock.careful = False
                 clock.wait(AGAIN_S)
-            elif clock.over or (clock.now() >= give_up and (watched.renewed or self._is_recent(watched))):
-                raise BusyError(
-                    f"The lock is held by {watched.lock.holder} for operation {_operation(watched.lock)}.",
-                    next_command="kadmin status; or wait with --lock-timeout SECONDS",
-                )
+            elif clock.over or (clock.now() >= give_up and (watched.renewed or watched.is_recent)):
+                raise held_lock(watched.holder)
             else:
                 clock.wait(POLL_S)
 
@@ -119,23 +128,15 @@ class TopicOperations(KeyedOperations):
     def release_by_hand(self, operation_id: str) -> Holder:
         """Take the lock away from its holder, whose next write then fails; returns the holder."""
         lock = self._reader.catch_up().lock
-        if lock is None or lock.holder is None:
-            raise InvalidInputError("The lock is free.", next_command="kadmin lock show")
-        if lock.holder.operation_id != operation_id:
-            raise BusyError(
-                f"The lock is held for operation {lock.holder.operation_id}, not {operation_id}.",
-                cause=f"holder: {lock.holder}",
-            )
+        holder = require_held_for(operation_id, None if lock is None else lock.holder)
         writer = TopicWriter(self._connection.bootstrap, self._name, self._reader)
         try:
-            writer.free(lock.token)
+            writer.free(0 if lock is None else lock.token)
         except LostLockError:
-            raise BusyError(
-                "Another process changed the lock at the same time.", next_command="kadmin lock show"
-            ) from None
+            raise changed_lock() from None
         finally:
             writer.close()
-        return lock.holder
+        return holder
 
     def _try_take(self, holder: Holder, judged: TopicLock | None) -> Lease | None:
         writer = TopicWriter(self._connection.bootstrap, self._name, self._reader)
@@ -165,15 +166,9 @@ class TopicOperations(KeyedOperations):
         if lock is None or lock.holder is None:
             self._watched = None
         elif watched is None or watched.lock.token != lock.token:
-            self._watched = _Watched(lock, self._clock.now(), renewed=False)
+            self._watched = _Watched(lock, lock.holder, self._clock.now(), renewed=False)
         elif watched.lock != lock:
-            self._watched = _Watched(lock, self._clock.now(), renewed=True)
-
-    def _lease_s(self, watched: _Watched) -> float:
-        return 0.0 if watched.lock.holder is None else watched.lock.holder.session_timeout_s
-
-    def _is_recent(self, watched: _Watched) -> bool:
-        return abs(time.time() - watched.lock.timestamp_ms / 1000) <= self._lease_s(watched)
+            self._watched = _Watched(lock, lock.holder, self._clock.now(), renewed=True)
 
     def _log(self) -> TopicLog:
         """Return what is on record; what an open transaction hides for too long is told, and left out.
@@ -220,7 +215,3 @@ class TopicOperations(KeyedOperations):
 
     def _place(self, key: str) -> str:
         return f"the record {key} of topic {self._name}"
-
-
-def _operation(lock: TopicLock) -> str:
-    return "" if lock.holder is None else lock.holder.operation_id

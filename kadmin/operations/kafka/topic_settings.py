@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.kafka.compacted import create_compacted, topic_settings
+from kadmin.cluster.kafka.configs import read_topic_settings
 from kadmin.cluster.kafka.metadata import read_metadata
+from kadmin.cluster.kafka.topics import create_compacted
 from kadmin.errors import NotCompletedError, UnreachableError
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def create_topic(connection: KafkaConnection, name: str) -> int:
 def check_topic(connection: KafkaConnection, name: str, found: TopicMetadata) -> None:
     """Raise NotCompletedError, with the command that mends it, where the topic could lose records."""
     needed = {"cleanup.policy", "min.insync.replicas", "unclean.leader.election.enable"}
-    problem = _problem(found, topic_settings(connection, name, sorted(needed)))
+    problem = _problem(found, read_topic_settings(connection, name, sorted(needed)))
     if problem is not None:
         said, mend = problem
         raise NotCompletedError(

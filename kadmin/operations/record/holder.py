@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kadmin.errors import BusyError
+from kadmin.errors import BusyError, InvalidInputError
 
 if TYPE_CHECKING:
     from kadmin.operations.record.record import Author
@@ -31,6 +31,30 @@ class Holder:
 
     def __str__(self) -> str:
         return f"{self.author} (pid {self.author.pid}) since {self.started_at}"
+
+
+def held_lock(holder: Holder) -> BusyError:
+    """Build the error for a lock that another process holds."""
+    return BusyError(
+        f"The lock is held by {holder} for operation {holder.operation_id}.",
+        next_command="kadmin status; or wait with --lock-timeout SECONDS",
+    )
+
+
+def require_held_for(operation_id: str, holder: Holder | None) -> Holder:
+    """Return the holder of a lock that is released by hand; raises where it is free, or held for another operation."""
+    if holder is None:
+        raise InvalidInputError("The lock is free.", next_command="kadmin lock show")
+    if holder.operation_id != operation_id:
+        raise BusyError(
+            f"The lock is held for operation {holder.operation_id}, not {operation_id}.", cause=f"holder: {holder}"
+        )
+    return holder
+
+
+def changed_lock() -> BusyError:
+    """Build the error for a lock that could not be released by hand."""
+    return BusyError("Another process changed the lock at the same time.", next_command="kadmin lock show")
 
 
 def is_run_by(operation_id: str | None, holder: Holder | None) -> bool:

@@ -165,6 +165,6 @@ def _end_through_brokers(state: ClusterState, action: TakeBack) -> None:
     if refused:
         raise NotCompletedError(
             f"The controller refused to end the reassignment of {name_some(sorted(refused))}.",
-            cause="; ".join(dict.fromkeys(f"{each.name}: {each.message or 'no message'}" for each in refused.values())),
+            cause="; ".join(dict.fromkeys(map(str, refused.values()))),
             next_command="kadmin resume",
         )

@@ -12,9 +12,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.zookeeper.model import Check, Create, Delete, SetData
-from kadmin.errors import BusyError, InvalidInputError
 from kadmin.operations.context import POLL_S
-from kadmin.operations.record.holder import Holder, Lease, lost_lock
+from kadmin.operations.record.holder import Holder, Lease, changed_lock, held_lock, lost_lock, require_held_for
 from kadmin.operations.record.record import Author
 from kadmin.operations.zookeeper.transaction import ensure, write
 
@@ -71,10 +70,7 @@ class Lock:
             elif other.session_id == store.session_id:
                 return self._lease(holder)
             elif clock.now() >= give_up:
-                raise BusyError(
-                    f"The lock is held by {other} for operation {other.operation_id}.",
-                    next_command="kadmin status; or wait with --lock-timeout SECONDS",
-                )
+                raise held_lock(other)
             else:
                 clock.wait(POLL_S)
 
@@ -92,17 +88,11 @@ class Lock:
     def release_by_hand(self, operation_id: str) -> Holder:
         """Delete the lock, so that the next write of its holder fails on the fence; returns the holder."""
         store, paths = self._store, self._paths
-        holder = self.holder()
-        if holder is None:
-            raise InvalidInputError("The lock is free.", next_command="kadmin lock show")
-        if holder.operation_id != operation_id:
-            raise BusyError(
-                f"The lock is held for operation {holder.operation_id}, not {operation_id}.", cause=f"holder: {holder}"
-            )
+        holder = require_held_for(operation_id, self.holder())
         ops: list[Op] = [Delete(paths.lock, -1), SetData(paths.fence, b"released by hand", self._fence_version())]
         result = write(store, ops, lambda: store.exists(paths.lock) is None, "release the lock")
         if result is not None and not result.committed:
-            raise BusyError("Another process changed the lock at the same time.", next_command="kadmin lock show")
+            raise changed_lock()
         return holder
 
     def _try_take(self, holder: Holder) -> Lease | None:
