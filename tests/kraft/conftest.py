@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from support.kafka.ground import Ground
 from support.kafka.processes import LEASE_S, KadminProcess
 from support.live.kraft import KraftCluster
 
@@ -12,7 +13,7 @@ from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from kadmin.cluster.kafka.connection import KafkaConnection
@@ -33,3 +34,9 @@ def record(connection: KafkaConnection) -> Iterator[None]:
     yield
     if operations.unfinished():
         KadminProcess(connection.bootstrap, "cancel", "--now", "--yes").answer()
+
+
+@pytest.fixture
+def ground(kraft: Sandbox, connection: KafkaConnection, tmp_path: Path) -> Callable[[], Ground]:
+    """Makes topics on which runners are killed, stopped and taken over."""
+    return lambda: Ground(kraft, connection, tmp_path)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from kafka.protocol.admin import CreateAclsRequest
+from support.kafka import acls
 from support.live.doctor import examine, stopped
 from support.live.kraft import KraftCluster, make_topic, wait_assigned
 from support.live.waiting import wait_until
@@ -58,21 +58,6 @@ def secured(kraft: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     sandbox.down()
 
 
-def grant(connection: KafkaConnection, topic: str, principal: str, operation: int) -> None:
-    """Allow an operation on a topic."""
-    acl = CreateAclsRequest.AclCreation(
-        resource_type=2,
-        resource_name=topic,
-        resource_pattern_type=3,
-        principal=principal,
-        host="*",
-        operation=operation,
-        permission_type=3,
-    )
-    answer = connection.change("create an ACL", CreateAclsRequest(creations=[acl]), timeout_s=WAIT_S)
-    assert [each.error_code for each in answer.results] == [0]
-
-
 def test_a_record_topic_that_is_safe_is_no_finding(recorded: KraftCluster) -> None:
     assert examine(recorded) == {}
 
@@ -106,7 +91,7 @@ def test_rights_hide_topics_and_open_the_record_to_everybody(secured: Sandbox, t
     with KafkaConnection(secured.bootstrap) as connection:
         cluster = KraftCluster(secured, connection, tmp_path / "records")
         secret = make_topic(connection, {0: (1,)})
-        grant(connection, secret, "User:other", ALL)
+        acls.allow(connection, acls.TOPIC, secret, "User:other", ALL)
         wait_until(lambda: secret not in read_metadata(connection).topics, WAIT_S)
         found = examine(cluster)
         assert set(found) == {"hidden-topics"}
@@ -118,8 +103,8 @@ def test_rights_hide_topics_and_open_the_record_to_everybody(secured: Sandbox, t
         assert set(opened) == {"hidden-topics", "unsafe-record-topic"}
         assert not opened["unsafe-record-topic"]["stops_apply"]
         assert opened["unsafe-record-topic"]["evidence"][0].startswith("no ACL names it")
-        grant(connection, TOPIC, "User:ANONYMOUS", ALL)
+        acls.allow(connection, acls.TOPIC, TOPIC, "User:ANONYMOUS", ALL)
         wait_until(lambda: set(examine(cluster)) == {"hidden-topics"}, WAIT_S)
-        grant(connection, TOPIC, "User:*", WRITE)
+        acls.allow(connection, acls.TOPIC, TOPIC, "User:*", WRITE)
         wait_until(lambda: "unsafe-record-topic" in examine(cluster), WAIT_S)
         assert examine(cluster)["unsafe-record-topic"]["evidence"] == ["an ACL grants WRITE to User:*"]

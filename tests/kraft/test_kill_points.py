@@ -9,27 +9,18 @@ import random
 from typing import TYPE_CHECKING
 
 import pytest
-from support.kafka.ground import Ground
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
+    from support.kafka.ground import Ground
     from support.kafka.writes import WritePoint
 
-    from kadmin.cluster.kafka.connection import KafkaConnection
-    from kadmin.sandbox import Sandbox
 
 pytestmark = [pytest.mark.executor, pytest.mark.usefixtures("record")]
 
 PAIRS = 20
 SEED = 20_261_123
-
-
-@pytest.fixture
-def ground(kraft: Sandbox, connection: KafkaConnection, tmp_path: Path) -> Callable[[], Ground]:
-    """Makes topics to try kill points on."""
-    return lambda: Ground(kraft, connection, tmp_path)
 
 
 def violations(ground: Callable[[], Ground], points: list[WritePoint]) -> list[str]:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from kafka.protocol.admin import CreateAclsRequest
 from support.cli.in_process import command
+from support.kafka.acls import CLUSTER, TOPIC, allow
 from support.live.kraft import KraftCluster, make_topic
 from support.live.waiting import wait_until
 
@@ -26,9 +26,8 @@ pytestmark = pytest.mark.eras
 
 WAIT_S = 60
 AUTHORIZER = {"authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer"}
-TOPIC, CLUSTER = 2, 4
 READ, CLUSTER_ACTION = 3, 9
-"""ResourceType and AclOperation."""
+"""AclOperation."""
 PLAIN = (
     "org.apache.kafka.common.security.plain.PlainLoginModule required "
     'username="admin" password="secret" user_admin="secret";'
@@ -87,7 +86,7 @@ def test_topics_that_may_not_be_described_are_named(secured: tuple[KraftCluster,
         "apiVersion: kadmin/v1\nkind: PartitionReassignment\nmetadata: {name: move}\n"
         f"spec:\n  partitions:\n    - {{topic: {secret}, partition: 0, replicas: [1]}}\n"
     )
-    allow_only(cluster.connection, TOPIC, secret, "User:alice", READ)
+    allow(cluster.connection, TOPIC, secret, "User:alice", READ)
     wait_until(lambda: secret not in read_metadata(cluster.connection).topics, WAIT_S)
     for name in ("topics", "partitions", "cluster", "brokers"):
         answer = cluster.kadmin("inspect", name, "-o", "json")
@@ -109,24 +108,9 @@ def test_topics_that_may_not_be_described_are_named(secured: tuple[KraftCluster,
 def test_a_right_on_the_cluster_that_is_missing_is_named(secured: tuple[KraftCluster, int], tmp_path: Path) -> None:
     """The last of these tests: what it takes away is not given back. Controllers know kadmin as a super user here."""
     cluster, _ = secured
-    allow_only(cluster.connection, CLUSTER, "kafka-cluster", "User:ANONYMOUS", CLUSTER_ACTION)
+    allow(cluster.connection, CLUSTER, "kafka-cluster", "User:ANONYMOUS", CLUSTER_ACTION)
     wait_until(lambda: cluster.kadmin("inspect", "cluster").status == 6, WAIT_S)
     answer = cluster.kadmin("snapshot", "--out", tmp_path / "inventory")
     assert answer.status == 6
     assert "the right DescribeConfigs on the cluster is missing" in answer.err
     assert "--operation DescribeConfigs --cluster" in answer.err
-
-
-def allow_only(connection: KafkaConnection, kind: int, name: str, principal: str, operation: int) -> None:
-    """Allow one operation on a resource, which takes every other right on it away."""
-    acl = CreateAclsRequest.AclCreation(
-        resource_type=kind,
-        resource_name=name,
-        resource_pattern_type=3,
-        principal=principal,
-        host="*",
-        operation=operation,
-        permission_type=3,
-    )
-    answer = connection.change("create an ACL", CreateAclsRequest(creations=[acl]), timeout_s=WAIT_S)
-    assert [each.error_code for each in answer.results] == [0]

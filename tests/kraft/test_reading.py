@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import json
-from contextlib import closing, contextmanager
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import kafka
 import pytest
 from kafka.protocol.metadata import FindCoordinatorRequest
+from support.live.doctor import stopped
 from support.live.kraft import KraftCluster, make_topic, wait_assigned
 from support.live.waiting import wait_until
 
-from kadmin.cluster.kafka.reader import read_cluster
 from kadmin.cluster.kafka.reassignments import alter_reassignments, list_reassignments
 from kadmin.cluster.kafka.records import produce
 from kadmin.cluster.model import TopicPartition
 from kadmin.schema import validate_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 pytestmark = pytest.mark.live
@@ -37,19 +36,6 @@ def asked(cluster: KraftCluster, name: str) -> list[dict[str, Any]]:
     assert validate_value(value, f"answers/inspect-{name}") == []
     (rows,) = (each for key, each in value.items() if key not in {"unreadable", "unavailable"})
     return list(rows)
-
-
-@contextmanager
-def stopped(cluster: KraftCluster, *brokers: int) -> Iterator[None]:
-    """Stop brokers by force, wait until the controller has fenced them, and start them again."""
-    for broker in brokers:
-        cluster.sandbox.stop_broker(broker, kill=True)
-    try:
-        wait_until(lambda: not set(brokers) & read_cluster(cluster.connection, ()).brokers.keys(), 60)
-        yield
-    finally:
-        for broker in brokers:
-            cluster.sandbox.start_broker(broker)
 
 
 def test_every_table_has_its_rows(cluster: KraftCluster) -> None:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import pytest
 from support.documents.plans import document, reassignment
 from support.kafka.broker_proxy import ALTER_REASSIGNMENTS, BrokerProxy
-from support.kafka.ground import Ground
 from support.kafka.processes import KadminProcess
 from support.kafka.writes import LastLook, WritePoint
 from support.live.kraft import held_back, make_topic, wait_assigned
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from support.kafka.ground import Ground
+
     from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.sandbox import Sandbox
 
@@ -35,12 +36,6 @@ TAKE_OVERS = (("resume", "--yes"), ("cancel", "--now", "--yes"))
 MANY = 100
 SEED = 20_261_123
 WAIT_S = 120
-
-
-@pytest.fixture
-def ground(kraft: Sandbox, connection: KafkaConnection, tmp_path: Path) -> Callable[[], Ground]:
-    """Makes topics to reassign."""
-    return lambda: Ground(kraft, connection, tmp_path)
 
 
 @pytest.mark.parametrize(

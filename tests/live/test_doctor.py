@@ -15,6 +15,7 @@ from support.documents.plans import document, reassignment
 from support.eras.claims import claim
 from support.live.cluster import UNREGISTERED, Cluster
 from support.live.controllers import REASSIGN
+from support.live.doctor import examine
 from support.live.waiting import wait_until
 
 from kadmin.sandbox import Sandbox, SandboxSpec
@@ -50,15 +51,6 @@ def mended(ill: Cluster) -> Iterator[None]:
     if ill.get(REASSIGN) is not None:
         ill.raw.delete(NODE)
         recover(ill)
-
-
-def examine(cluster: Cluster) -> dict[str, dict[str, Any]]:
-    """Run the doctor; return its findings by trouble."""
-    answer = cluster.kadmin("doctor", "-o", "json")
-    value = json.loads(answer.out)
-    assert validate_value(value, "answers/doctor") == []
-    assert answer.status == (8 if value["stops_apply"] else 0), answer.out
-    return {found["trouble"]: found for found in value["findings"]}
 
 
 def inspect(cluster: Cluster) -> dict[str, Any]:

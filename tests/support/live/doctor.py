@@ -1,4 +1,4 @@
-"""Runs the doctor on a cluster in KRaft mode, and stops brokers for it to find."""
+"""Runs the doctor on a live cluster, and stops brokers of one in KRaft mode."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ import json
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from support.live.waiting import wait_until
+
+from kadmin.cluster.kafka.reader import read_cluster
 from kadmin.schema import validate_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from support.live.cluster import Cluster
     from support.live.kraft import KraftCluster
 
 
-def examine(cluster: KraftCluster) -> dict[str, dict[str, Any]]:
+def examine(cluster: Cluster | KraftCluster) -> dict[str, dict[str, Any]]:
     """Run the doctor; return its findings by trouble."""
     answer = cluster.kadmin("doctor", "-o", "json")
     value = json.loads(answer.out)
@@ -25,10 +29,11 @@ def examine(cluster: KraftCluster) -> dict[str, dict[str, Any]]:
 
 @contextmanager
 def stopped(cluster: KraftCluster, *broker_ids: int) -> Iterator[None]:
-    """Stop brokers, and start them again."""
+    """Stop brokers by force, wait until the controller has fenced them, and start them again."""
     try:
         for each in broker_ids:
             cluster.sandbox.stop_broker(each, kill=True)
+        wait_until(lambda: not set(broker_ids) & read_cluster(cluster.connection, ()).brokers.keys(), 60)
         yield
     finally:
         for each in broker_ids:
