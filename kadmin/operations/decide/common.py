@@ -18,7 +18,7 @@ from kadmin.operations.decide.actions import (
 from kadmin.operations.record.record import Sending, StepKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from kadmin.cluster.model import TopicPartition
     from kadmin.operations.decide.actions import Finish, Memory, Observed
@@ -53,6 +53,17 @@ def before_publish(
     if memory.attempts >= PUBLISH_ATTEMPTS:
         return changing()
     return None if channel in memory.listening else AskListening(channel)
+
+
+def refused_topics(change: str, reasons: Mapping[str, str], again: str) -> Finish:
+    """Finish: the controller refused to `change` topics, for the reasons given."""
+    return failed(
+        NotCompletedError(
+            f"The controller refused to {change} {name_some(reasons)}.",
+            cause="; ".join(dict.fromkeys(reasons.values())),
+            next_command=f"{again}, when the cause is removed",
+        )
+    )
 
 
 def changing() -> Finish:

@@ -35,7 +35,7 @@ from kadmin.operations.decide.actions import (
     failed,
     unfinished,
 )
-from kadmin.operations.decide.common import AskedTopics, changing, overdue
+from kadmin.operations.decide.common import AskedTopics, changing, overdue, refused_topics
 from kadmin.operations.record.record import OperationKind, OperationState, StepKind
 from kadmin.plan.model import DeletionLayout, DeletionPlan, TopicRecipe
 from kadmin.plan.progress import Progress
@@ -97,7 +97,7 @@ class DeletionWork(ListedWork):
 
     def _result(self, present: Sequence[str], others: Sequence[str], asked: AskedTopics, state: ClusterState) -> Finish:
         if present:
-            return _refused_with_reasons({topic: asked.refused[topic] for topic in present})
+            return refused_topics("delete", {topic: asked.refused[topic] for topic in present}, "kadmin apply FILE")
         if spared := [topic for topic in others if topic in asked.refused and topic not in asked.unanswered]:
             return _made_again(spared)
         notes = "".join(f"; {note}" for note in self._notes(others, state))
@@ -142,16 +142,6 @@ def _begun(topic: str, state: ClusterState) -> bool:
 def _dead_replicas(topic: str, state: ClusterState) -> tuple[int, ...]:
     found = state.topics.get(topic)
     return () if found is None else tuple(sorted(found.brokers - set(state.brokers)))
-
-
-def _refused_with_reasons(reasons: Mapping[str, str]) -> Finish:
-    return failed(
-        NotCompletedError(
-            f"The controller refused to delete {count(len(reasons), 'topic')}: {name_some(reasons)}.",
-            cause="; ".join(dict.fromkeys(reasons.values())),
-            next_command="kadmin apply FILE, when the cause is removed",
-        )
-    )
 
 
 def _made_again(topics: Sequence[str]) -> Finish:

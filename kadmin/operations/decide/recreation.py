@@ -31,14 +31,14 @@ from kadmin.operations.decide.actions import (
     failed,
     unfinished,
 )
-from kadmin.operations.decide.common import AskedTopics, changing, overdue
+from kadmin.operations.decide.common import AskedTopics, changing, overdue, refused_topics
 from kadmin.operations.record.record import OperationKind, OperationState, StepKind
 from kadmin.plan.model import RecreationPlan
 from kadmin.plan.progress import Progress
 from kadmin.plan.recreation import is_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.decide.actions import Action, Memory, Observed, Published
@@ -85,7 +85,7 @@ def _failure(recipes: Sequence[TopicRecipe], observed: Observed) -> Finish | Non
     if foreign := [topic for topic in names if topic in there and topic not in made]:
         return _created_by_others(foreign)
     if refused:
-        return _refused(refused)
+        return refused_topics("create", refused, "kadmin recreate ID")
     gone = [topic for topic in names if topic in made - asked.unanswered and topic not in there]
     return _deleted_again(gone) if gone else None
 
@@ -107,16 +107,6 @@ def _created_by_others(topics: Sequence[str]) -> Finish:
             f"{name_some(topics)} was created by another client; it was left unchanged.",
             cause="brokers create topics automatically for producers and consumers, or another tool did",
             next_command="kadmin recreate ID, after the topic was deleted; or kafka-topics --alter",
-        )
-    )
-
-
-def _refused(reasons: Mapping[str, str]) -> Finish:
-    return failed(
-        NotCompletedError(
-            f"The controller refused to create {name_some(reasons)}.",
-            cause="; ".join(dict.fromkeys(reasons.values())),
-            next_command="kadmin recreate ID, when the cause is removed",
         )
     )
 

@@ -8,6 +8,7 @@ from kadmin.cluster.kafka.configs import DEFAULT_ENTITY, read_own_configs
 from kadmin.cluster.kafka.groups import describe_groups
 from kadmin.cluster.kafka.reader import read_quorum
 from kadmin.errors import NotAuthorizedError, UnreachableError, name_some
+from kadmin.insight.diagnosis.kafka.move_troubles import moves_in_flight
 from kadmin.insight.tables.configs import config_table
 from kadmin.insight.tables.inspection import Inspection
 from kadmin.insight.tables.kafka import controller_of, group_table, quorum_table, reassignment_table
@@ -66,12 +67,7 @@ def _admin(context: KafkaContext) -> Inspection:
 
 def _operations(context: KafkaContext, state: ClusterState) -> dict[TopicPartition, str]:
     """Return the operation on record that asked for each reassignment in flight: the last with the same target."""
-    moving = {
-        partition: topic.target(partition.partition)
-        for topic in state.topics.values()
-        for partition in topic.partitions()
-        if partition.partition in topic.adding_replicas or partition.partition in topic.removing_replicas
-    }
+    moving = moves_in_flight(state)
     found: dict[TopicPartition, str] = {}
     for listing in reversed(context.operations.listings() if moving else ()):
         if moving.keys() == found.keys():

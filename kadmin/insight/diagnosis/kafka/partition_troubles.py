@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import escaped
-from kadmin.errors import count, name_some
+from kadmin.errors import name_some
+from kadmin.insight.diagnosis.copies import copy_troubles
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.diagnosis.health import health_of
 from kadmin.insight.diagnosis.kafka.move_troubles import moves_in_flight
 from kadmin.plan.min_isr import MIN_INSYNC_REPLICAS
-from kadmin.plan.units import readable_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ def partition_troubles(state: ClusterState, bootstrap: str) -> Iterator[Finding]
         yield Finding(
             Trouble.UNDER_MIN_ISR,
             f"Partitions with fewer in-sync replicas than {MIN_INSYNC_REPLICAS}: {name_some(short)}.",
-            f"start {_brokers(away)}"
+            f"start {brokers_in_words(away)}"
             if away
             else "the log of a broker that is not in the ISR says why it does not follow: kadmin inspect partitions",
             severity="warning",
@@ -50,7 +50,7 @@ def standing_troubles(evidence: KafkaEvidence) -> Iterator[Finding]:
             severity="warning",
             evidence=("brokers leave topics that may not be described out of every answer, without an error",),
         )
-    yield from _copies(evidence)
+    yield from copy_troubles(evidence.unused_copies)
     yield from _throttles(evidence)
 
 
@@ -60,13 +60,13 @@ def _offline(state: ClusterState, partitions: list[TopicPartition], bootstrap: s
     able = {each: {*state.states[each].isr, *state.states[each].elr} for each in partitions}
     needed = set().union(*able.values()) - set(state.brokers)
     lost = [each for each in partitions if not able[each]]
-    hint = (
-        f"start {_brokers(needed)}" if needed else "the logs of their brokers say why: a log directory may have failed"
-    )
+    hint = "the logs of their brokers say why: a log directory may have failed"
+    if needed:
+        hint = f"start {brokers_in_words(needed)}"
     if lost:
         last = {broker for each in lost for broker in state.states[each].last_known_elr}
         hint = (
-            f"start {_brokers(last)}; or give up what was not copied: "
+            f"start {brokers_in_words(last)}; or give up what was not copied: "
             f"kafka-leader-election.sh --bootstrap-server {bootstrap} --election-type unclean "
             f"--topic {lost[0].topic} --partition {lost[0].partition}"
         )
@@ -90,25 +90,9 @@ def _seen(state: ClusterState, partition: TopicPartition) -> str:
     return f"{partition}: leader {found.leader}, ISR {list(found.isr)}{elr}{last}, replicas {replicas}"
 
 
-def _brokers(ids: set[int]) -> str:
+def brokers_in_words(ids: set[int]) -> str:
+    """Return brokers as part of a sentence, `broker 3`."""
     return f"{'broker' if len(ids) == 1 else 'brokers'} {name_some(sorted(ids))}"
-
-
-def _copies(evidence: KafkaEvidence) -> Iterator[Finding]:
-    unused = {
-        f"broker {broker}": [f"{partition} ({readable_size(size)})" for partition, size in sizes.items()]
-        for broker, sizes in sorted(evidence.unused_copies.items())
-    }
-    if unused:
-        total_bytes = sum(sum(sizes.values()) for sizes in evidence.unused_copies.values())
-        copies = count(sum(map(len, unused.values())), "copy", "copies")
-        yield Finding(
-            Trouble.UNUSED_COPIES,
-            f"{copies} on disk that no partition uses, {readable_size(total_bytes)}.",
-            "stop one broker after the other, delete these folders in its log.dirs, and start it",
-            severity="warning",
-            evidence=tuple(f"{broker}: {name_some(names, most=10)}" for broker, names in unused.items()),
-        )
 
 
 def _throttles(evidence: KafkaEvidence) -> Iterator[Finding]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.errors import name_some
 from kadmin.insight.diagnosis.finding import Finding, Trouble
+from kadmin.insight.diagnosis.kafka.partition_troubles import brokers_in_words
 from kadmin.plan.min_isr import min_insync_replicas
 
 if TYPE_CHECKING:
@@ -41,11 +41,11 @@ def _in_sync(topic: RecordTopic, state: ClusterState) -> Iterator[Finding]:
         each: found for each in state.topics[topic.name].partitions() if len((found := state.states[each]).isr) < least
     }
     if short:
-        away = sorted({broker for each in short for broker in state.replicas(each) or ()} - set(state.brokers))
+        away = {broker for each in short for broker in state.replicas(each) or ()} - set(state.brokers)
         yield Finding(
             Trouble.UNSAFE_RECORD_TOPIC,
             f"Topic {topic.name} takes no records: fewer than {least} replicas are in sync. No operation can begin.",
-            f"start {'broker' if len(away) == 1 else 'brokers'} {name_some(away)}"
+            f"start {brokers_in_words(away)}"
             if away
             else "the log of a broker that is not in the ISR says why it does not follow",
             topic=topic.name,

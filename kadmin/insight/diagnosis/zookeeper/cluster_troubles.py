@@ -9,13 +9,13 @@ from kadmin.cluster.zookeeper.znodes.admin import DELETE_TOPICS
 from kadmin.cluster.zookeeper.znodes.brokers import BROKER_IDS
 from kadmin.cluster.zookeeper.znodes.configs import CONFIG, CONFIG_CHANGES
 from kadmin.cluster.zookeeper.znodes.topics import TOPICS
-from kadmin.errors import count, name_some
+from kadmin.errors import name_some
+from kadmin.insight.diagnosis.copies import copy_troubles
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.diagnosis.health import health_of
 from kadmin.insight.diagnosis.zookeeper.evidence import STAYS_S
 from kadmin.plan.min_isr import MIN_INSYNC_REPLICAS
 from kadmin.plan.throttle import THROTTLE_KEYS
-from kadmin.plan.units import readable_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +34,12 @@ def cluster_troubles(evidence: Evidence) -> Iterator[Finding]:
     yield from _brokers(evidence)
     yield from _deletions(evidence)
     yield from _partitions(evidence)
-    yield from _copies(evidence)
+    yield from copy_troubles(
+        evidence.unused_copies,
+        "no version of Kafka (0.10.2 to 3.9) removes them at a restart",
+        "a reassignment to these brokers and kadmin rollback, one after the other, remove them too",
+        znode=TOPICS,
+    )
     yield from _throttles(evidence)
     yield from _messages(evidence)
 
@@ -113,29 +118,6 @@ def _partitions(evidence: Evidence) -> Iterator[Finding]:
                 znode=TOPICS,
                 evidence=tuple(seen),
             )
-
-
-def _copies(evidence: Evidence) -> Iterator[Finding]:
-    unused = {
-        f"broker {broker}": [f"{partition} ({readable_size(size)})" for partition, size in sizes.items()]
-        for broker, sizes in sorted(evidence.unused_copies.items())
-    }
-    if not unused:
-        return
-    total_bytes = sum(sum(sizes.values()) for sizes in evidence.unused_copies.values())
-    copies = count(sum(map(len, unused.values())), "copy", "copies")
-    yield Finding(
-        Trouble.UNUSED_COPIES,
-        f"{copies} on disk that no partition uses, {readable_size(total_bytes)}.",
-        "stop one broker after the other, delete these folders in its log.dirs, and start it",
-        severity="warning",
-        znode=TOPICS,
-        evidence=(
-            *(f"{broker}: {name_some(names, most=10)}" for broker, names in unused.items()),
-            "no version of Kafka (0.10.2 to 3.9) removes them at a restart",
-            "a reassignment to these brokers and kadmin rollback, one after the other, remove them too",
-        ),
-    )
 
 
 def _throttles(evidence: Evidence) -> Iterator[Finding]:

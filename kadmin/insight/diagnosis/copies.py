@@ -1,0 +1,36 @@
+"""Finds copies of partitions on the brokers' disks that no partition uses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.errors import count, name_some
+from kadmin.insight.diagnosis.finding import Finding, Trouble
+from kadmin.plan.units import readable_size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kadmin.cluster.model import TopicPartition
+
+
+def copy_troubles(
+    unused_copies: Mapping[int, Mapping[TopicPartition, int]], *notes: str, znode: str = ""
+) -> Iterator[Finding]:
+    """Find the copies, given with their bytes by broker; `notes` are added to the evidence."""
+    unused = {
+        f"broker {broker}": [f"{partition} ({readable_size(size)})" for partition, size in sizes.items()]
+        for broker, sizes in sorted(unused_copies.items())
+    }
+    if not unused:
+        return
+    total_bytes = sum(sum(sizes.values()) for sizes in unused_copies.values())
+    copies = count(sum(map(len, unused.values())), "copy", "copies")
+    yield Finding(
+        Trouble.UNUSED_COPIES,
+        f"{copies} on disk that no partition uses, {readable_size(total_bytes)}.",
+        "stop one broker after the other, delete these folders in its log.dirs, and start it",
+        severity="warning",
+        znode=znode,
+        evidence=(*(f"{broker}: {name_some(names, most=10)}" for broker, names in unused.items()), *notes),
+    )
