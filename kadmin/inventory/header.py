@@ -48,7 +48,7 @@ def read_header(directory: Path) -> Header:
         raise InvalidInputError(
             f"Cannot read {path}.",
             cause=error.strerror or str(error),
-            next_command="kadmin snapshot -z ZK --out DIR",
+            next_command="kadmin snapshot --out DIR",
         ) from error
     fields = parse_inventory_header(data, str(path))
     if "cluster_id" in fields and "clusters" in fields:

@@ -89,6 +89,6 @@ class Inventory:
         if self.fleet:
             raise UsageError(
                 f"The inventory holds a fleet ({name_some(self.clusters)}); this command works on one cluster.",
-                next_command="kadmin snapshot -z ZK --out DIR",
+                next_command="kadmin snapshot --out DIR",
             )
         return self.clusters[SINGLE_CLUSTER]

@@ -73,7 +73,7 @@ def table_path(directory: Path, table: InventoryTable) -> Path:
         )
     raise InvalidInputError(
         f"{directory} holds no table {table.name} (.parquet, .csv or .jsonl).",
-        next_command="kadmin snapshot -z ZK --out DIR",
+        next_command="kadmin snapshot --out DIR",
     )
 
 

@@ -134,7 +134,7 @@ def _refuse_unknown_names(by_cluster: Iterable[set[str]]) -> None:
     if unknown := sorted(set.intersection(*by_cluster)):
         code = codes.UNKNOWN_BROKER if unknown[0].startswith("broker") else codes.UNKNOWN_PARTITION
         message = f"the request names what the inventory does not have: {name_some(unknown)}"
-        hint = "correct the request, or: kadmin snapshot -z ZK --out DIR"
+        hint = "correct the request, or: kadmin snapshot --out DIR"
         raise refusal([Diagnostic(code, message, hint)], of_request=True)
 
 

@@ -149,9 +149,9 @@ def _follow(targets: list[PartitionTarget], observed: Observed) -> Wait | Finish
     elif pending:
         return Wait("going back to the original replicas", len(pending))
     if not back:
-        return Finish(OperationState.CANCELLED, "cancelled; nothing was in flight")
+        return Finish(OperationState.CANCELLED, "nothing was in flight")
     short = f"; not in sync, since brokers are not alive: {name_some(dead)}" if dead else ""
-    done = f"cancelled; {count(len(back), 'partition')} back at the original replicas"
+    done = f"{count(len(back), 'partition')} back at the original replicas"
     return Finish(OperationState.CANCELLED, done + short)
 
 

@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING
 
 from kadmin.operations.decide.actions import Advance, AskListening, Finish, PublishWave, TakeBack, Wait
 from kadmin.operations.decide.reassignment import published
-from kadmin.operations.record.record import Channel, OperationState
+from kadmin.operations.record.record import Channel, OperationState, StepKind
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError
 
 if TYPE_CHECKING:
     from kadmin.operations.decide.actions import Action, Memory, Observed, Work
     from kadmin.operations.record.stop_request import StopRequest
+
+_UNDO = "kadmin rollback, to undo the waves that were completed"
 
 
 def apply_stop_request(request: StopRequest, action: Action, work: Work, observed: Observed, memory: Memory) -> Action:
@@ -33,12 +35,13 @@ def apply_stop_request(request: StopRequest, action: Action, work: Work, observe
     asks_for_wave = isinstance(action, AskListening) and action.channel is Channel.REASSIGNMENT
     if (asks_for_wave or isinstance(action, PublishWave)) and published(observed, memory):
         return action
-    return stopped(request)
+    return stopped(request, observed)
 
 
-def stopped(request: StopRequest, what: str = "nothing is in flight") -> Finish:
+def stopped(request: StopRequest, observed: Observed, what: str = "nothing is in flight") -> Finish:
     """Finish because of a request."""
     paused = request.stop is Stop.PAUSE
+    undo = any(step.kind is StepKind.WAVE for step in observed.steps)
     state = OperationState.PAUSED if paused else OperationState.CANCELLED
     return Finish(
         state,
@@ -46,8 +49,6 @@ def stopped(request: StopRequest, what: str = "nothing is in flight") -> Finish:
         StoppedByRequestError(
             f"The operation was {state.value}: {what}.",
             cause=str(request),
-            next_command="kadmin resume, or kadmin cancel"
-            if paused
-            else "kadmin rollback, to undo the completed waves",
+            next_command="kadmin resume, or kadmin cancel" if paused else _UNDO if undo else None,
         ),
     )

@@ -142,7 +142,7 @@ def _study(
     if given.cluster_id is not None and given.cluster_id != state.cluster_id:
         raise StalePlanError(
             f"The snapshot is of cluster {given.cluster_id}, this is cluster {state.cluster_id}.",
-            next_command="kadmin snapshot -z ZK --out DIR",
+            next_command="kadmin snapshot --out DIR",
         )
     facts = given
     if isinstance(plan, DeletionPlan):

@@ -286,7 +286,7 @@ class Runner:
                 raise finish.error
             targets = self._work.targets if isinstance(self._work, ReassignmentWork) else ()
             left = copies_left(self._context, targets, observed)
-            finish = stopped(observed.request, finish.message + left)
+            finish = stopped(observed.request, observed, finish.message + left)
         elif isinstance(self._work, CancellationWork) and finish.error is None:
             left = copies_left(self._context, self._work.ended, observed)
             finish = replace(finish, message=finish.message + left)

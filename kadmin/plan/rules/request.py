@@ -172,7 +172,7 @@ def _unsized(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diagnos
     if scope.unsized and (request.free is not None or by_limits):
         name = "limits" if request.free is None else "free"
         have = "1 partition has" if scope.unsized == 1 else f"{scope.unsized} partitions have"
-        hint = "kadmin snapshot -z ZK --out DIR --sizes log-dirs.json"
+        hint = "kadmin snapshot --out DIR --sizes log-dirs.json"
         message = f"spec.{name} counts bytes, but {have} no size_bytes in the inventory"
         yield Diagnostic(codes.SIZE_UNKNOWN, message, hint, field=("spec", name))
 

@@ -58,7 +58,7 @@ def test_what_is_done_stays_and_what_was_never_published_is_not_touched() -> Non
     action = act(at_work({"b-0": B.replicas}, done))
     assert action == TakeBack({tp("b-0"): (2, 3)})
     unpublished = decide_cancel(WORK, Observed(cluster(START), ()), allow_foreign=False)
-    assert unpublished == Finish(OperationState.CANCELLED, "cancelled; nothing was in flight")
+    assert unpublished == Finish(OperationState.CANCELLED, "nothing was in flight")
 
 
 def test_without_a_node_the_original_is_created() -> None:
@@ -119,7 +119,7 @@ def test_once_superseded_it_is_only_followed() -> None:
     state = at_work({"a-0": (2, 1), "b-0": (2, 3)})
     assert act(state, WAVE, CANCEL) == Wait("going back to the original replicas", 2)
     back = act(cluster(START), WAVE, CANCEL)
-    assert back == Finish(OperationState.CANCELLED, "cancelled; 2 partitions back at the original replicas")
+    assert back == Finish(OperationState.CANCELLED, "2 partitions back at the original replicas")
 
 
 def test_what_the_old_controller_wrote_over_it_is_superseded_again() -> None:

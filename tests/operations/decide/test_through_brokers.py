@@ -29,7 +29,7 @@ CANCEL = Step(2, StepKind.CANCEL, "now", partitions=(A.partition,), sending=Send
 HEARD = Memory(epoch=1, listening=frozenset(Channel))
 HALTED = moving(cluster({"a-0": (2, 1, 3, 4)}), "a-0", adding=(3, 4), removing=(3, 4))
 """From Kafka 4.3 on: asked to return to (2, 1), and in flight for ever."""
-DONE = Finish(OperationState.CANCELLED, "cancelled; nothing was in flight")
+DONE = Finish(OperationState.CANCELLED, "nothing was in flight")
 
 
 def seen(state: ClusterState, *steps: Step) -> Observed:
