@@ -303,7 +303,13 @@ def test_a_topic_that_would_lose_records_is_refused_with_the_command_that_mends_
 
 def _set(connection: KafkaConnection, entity: str, key: str, value: str) -> None:
     alter_configs(connection, {entity: {key: ConfigEdit(ConfigOperation.SET, value)}})
-    wait_until(lambda: read_own_configs(connection, [entity])[entity].get(key) == value, WAIT_S)
+    brokers = read_metadata(connection, ()).brokers
+    wait_until(
+        lambda: all(
+            read_own_configs(connection, [entity], broker_id=each)[entity].get(key) == value for each in brokers
+        ),
+        WAIT_S,
+    )
 
 
 HOLDER = """
