@@ -14,7 +14,7 @@ from kadmin.cli.context import open_context, open_reading
 from kadmin.cli.execution import ask, read_cluster_at
 from kadmin.cli.inputs import read_plan
 from kadmin.cli.output import answer
-from kadmin.errors import NotCompletedError
+from kadmin.errors import NotCompletedError, UnreachableError
 
 if TYPE_CHECKING:
     from kadmin.operations.context import Context
@@ -36,7 +36,7 @@ def status(
     """Show unfinished operations, their progress, and who runs them.
 
     With --watch a terminal is drawn again; a pipe gets lines when something changes, and at least every 30 s. With
-    -o json each answer is one line.
+    -o json each answer is one line. An outage of the cluster does not end it.
     """
     from kadmin.operations.reading.status import StatusReader
     from kadmin.report.operations.status import status_answer, status_text
@@ -53,24 +53,39 @@ def status(
 
 def _watch(context: Context, reader: StatusReader, output: options.OutputFormat, cluster: ClusterAddress) -> None:
     from kadmin.cli.terminal import screen_of
+    from kadmin.operations.events import Noted
     from kadmin.operations.reading.verify import history as read_history
     from kadmin.report.operations.status import ended_text, status_answer, status_text
     from kadmin.report.operations.watched import Watched
 
     shown = Watched(lambda text: typer.echo(text, nl=False), screen_of(sys.stdout), context.clock.now)
     watched: set[str] = set()
+
+    def over() -> bool:
+        return context.clock.now() + options.BETWEEN_READS_S >= context.clock.until
+
     try:
         while True:
-            found = reader.read()
-            if output is options.OutputFormat.JSON:
-                shown.line(json.dumps(status_answer(found), ensure_ascii=False))
-            else:
+            try:
+                found = reader.read()
                 known = [each for each in read_history(context) if each.operation_id in watched]
-                ended = [ended_text(each) for each in known if each.status.state.finished]
-                shown.block([*ended, *cluster.named_in(status_text(found)).split("\n")])
-            watched |= {each.listing.operation_id for each in found.operations}
-            if not found.operations or context.clock.now() + options.BETWEEN_READS_S >= context.clock.until:
-                return
+            except UnreachableError as lost:
+                if not watched or over():
+                    raise
+                waiting = f"the cluster does not answer; reading again: {lost.message}"
+                if output is options.OutputFormat.JSON:
+                    context.tell(Noted(waiting))
+                else:
+                    shown.block([waiting])
+            else:
+                if output is options.OutputFormat.JSON:
+                    shown.line(json.dumps(status_answer(found), ensure_ascii=False))
+                else:
+                    ended = [ended_text(each) for each in known if each.status.state.finished]
+                    shown.block([*ended, *cluster.named_in(status_text(found)).split("\n")])
+                watched |= {each.listing.operation_id for each in found.operations}
+                if not found.operations or over():
+                    return
             context.clock.wait(options.BETWEEN_READS_S)
             context.clock.stop_if_asked("nothing was changed")
     finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from threading import Event
 from typing import TYPE_CHECKING
 
 import pytest
@@ -135,3 +136,31 @@ def test_what_an_operation_needs_is_lost_in_mid_run_and_comes_back(
         resumed = KadminProcess(kraft.bootstrap, "resume", "--yes").answer()
         assert resumed.status == 0, resumed.err
     wait_assigned(connection, {TopicPartition(topic, number): target for number in range(2)})
+
+
+def test_k03_a_watch_of_the_status_goes_on_without_a_majority_of_controllers(
+    kraft: Sandbox, connection: KafkaConnection, tmp_path: Path
+) -> None:
+    topic, target = make_topic(connection, {0: (1, 2)}), (2, 3)
+    plan = document(tmp_path / "plan.json", reassignment(topic, {0: target}))
+    with BrokerProxy(kraft) as proxy, ExitStack() as watchers:
+        point, reached, go_on = WritePoint("reassignments, time 1", forwarded=False), Event(), Event()
+
+        def stop() -> None:
+            reached.set()
+            assert go_on.wait(WAIT_S)
+
+        proxy.faults.append(point.fault(Action.CALL, stop))
+        runner = KadminProcess(proxy.bootstrap, "apply", plan, "--yes", outage_s=PATIENT_S)
+        watchers.callback(runner.end)
+        assert reached.wait(WAIT_S)
+        watcher = KadminProcess(kraft.bootstrap, "status", "--watch")
+        watchers.callback(watcher.end)
+        wait_until(lambda: "(reassignment, running)" in watcher.said or watcher.ended, WAIT_S)
+        with no_majority(kraft, connection):
+            wait_until(lambda: "does not answer; reading again" in watcher.said or watcher.ended, WAIT_S)
+        go_on.set()
+        assert runner.answer().status == 0
+        ended = watcher.answer()
+        assert ended.status == 0, ended.err
+        assert "does not answer; reading again" in ended.out

@@ -20,7 +20,7 @@ from kadmin.report.screen import Screen
 from kadmin.schema import validate_value
 
 PIPE = Screen(live=False, colour=False, size=lambda: (80, 24))
-WAITING = "target brokers not alive, the controller waits for them: 3"
+WAITING = "target brokers that are not alive: 3"
 STORY: tuple[events.Event, ...] = (
     events.Opened("op-1", "id"),
     events.StepPublished("wave", 2, 1),

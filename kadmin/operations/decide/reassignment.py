@@ -259,7 +259,7 @@ def _copying(found: Found, observed: Observed, memory: Memory, now: float) -> Wa
     stalled_min = int((now - memory.changed_at) // STALLED_S)
     reason = "copying"
     if dead:
-        reason = f"target brokers not alive, the controller waits for them: {name_some(dead)}"
+        reason = f"target brokers that are not alive: {name_some(dead)}"
     elif stalled_min:
         what = "copy" if _measured(running, observed) else "ISR"
         reason = f"stalled: no {what} has grown for {stalled_min} min: {name_some(names, most=3)}"

@@ -236,7 +236,7 @@ def test_a_target_that_dies_in_mid_wave_is_named_as_what_is_waited_for() -> None
     brokers = {broker: found for broker, found in running.brokers.items() if broker != 4}
     waiting = act(replace(running, brokers=brokers), WAVE_1)
     said = "a-0: the controller waits for brokers that are not alive: 4"
-    assert waiting == Wait("target brokers not alive, the controller waits for them: 4", 1, said)
+    assert waiting == Wait("target brokers that are not alive: 4", 1, said)
 
 
 def test_the_health_gate_stands_before_every_wave_but_the_first() -> None:

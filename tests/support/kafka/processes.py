@@ -72,6 +72,11 @@ class KadminProcess:
         """What it has written to stderr so far."""
         return _text(self._err)
 
+    @property
+    def said(self) -> str:
+        """What it has written to stdout so far."""
+        return _text(self._out)
+
     def kill(self) -> None:
         """Kill it with SIGKILL, and return when it is gone."""
         self._process.kill()
