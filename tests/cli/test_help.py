@@ -21,7 +21,9 @@ from kadmin.inventory import BrokerRow, ClusterInventory, Inventory, PartitionRo
 PLANS = Path(__file__).parents[2] / "plans"
 COMMANDS = every_command()
 LINES = [line for lines in EXAMPLES.values() for line in lines]
-OFFLINE = sorted({each for each in LINES if not {"-z", "-b"} & set(each.split()) and not each.startswith("kadmin sandbox")})
+OFFLINE = sorted(
+    {each for each in LINES if not {"-z", "-b"} & set(each.split()) and not each.startswith("kadmin sandbox")}
+)
 GROUPS = {
     "Plan": ["validate", "convert", "schema", "diff"],
     "Run": ["apply", "status", "resume", "pause", "cancel", "rollback", "verify", "history", "lock", "throttle"],
