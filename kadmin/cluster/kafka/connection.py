@@ -97,11 +97,6 @@ class KafkaConnection:
                 raise errors.NodeNotReadyError("each broker that is known failed a moment ago")
             return found
 
-    def deadline(self, timeout_s: float) -> float:
-        """Return when to stop waiting, in monotonic seconds: after the timeout, and soon after the command's end."""
-        now = time.monotonic()
-        return min(now + timeout_s, max(self._until, now + LAST_REQUEST_S))
-
     def add_node(self, node_id: int, host: str, port: int) -> None:
         """Make a server that Metadata does not name, as a controller, one that requests can go to by its id."""
         found = FindCoordinatorResponse(error_code=0, node_id=node_id, host=host, port=port)
@@ -134,7 +129,7 @@ class KafkaConnection:
 
     def send(self, what: str, request: Any, *, broker_id: int | None, timeout_s: float) -> Callable[[], Any]:  # noqa: ANN401 - as admin
         """Send a request as `ask` does, and return the call that waits for the answer and raises as `ask` does."""
-        answer = self._manager.call_soon(self._ask, request, broker_id, self.deadline(timeout_s))
+        answer = self._manager.call_soon(self._ask, request, broker_id, self._deadline(timeout_s))
 
         def wait() -> Any:  # noqa: ANN401 - as admin
             with translated(self.bootstrap, what):
@@ -148,7 +143,7 @@ class KafkaConnection:
         In KRaft mode Metadata names any broker as the controller, and that broker forwards the request. A broker that
         died or lost the controllership a moment ago may still be named: then the next one is asked.
         """
-        deadline = self.deadline(REQUEST_S)
+        deadline = self._deadline(REQUEST_S)
         while True:
             try:
                 answer = self.ask(what, request, broker_id=self._controller_id(what), timeout_s=ATTEMPT_S)
@@ -176,12 +171,16 @@ class KafkaConnection:
         """
         with translated(self.bootstrap, what):
             try:
-                return self._manager.run(self._change, request, broker_id, self.deadline(timeout_s), send_by)
+                return self._manager.run(self._change, request, broker_id, self._deadline(timeout_s), send_by)
             except _UnansweredError as error:
                 raise UnknownOutcomeError(
                     f"The broker that was asked to {what} did not answer in time; the change may still be applied.",
                     cause=_reason(error.__cause__),
                 ) from error
+
+    def _deadline(self, timeout_s: float) -> float:
+        now = time.monotonic()
+        return min(now + timeout_s, max(self._until, now + LAST_REQUEST_S))
 
     def _connect_to_any(self, patience_s: float) -> None:
         """Bootstrap; what listens at the addresses is asked when that takes long, or fails."""

@@ -211,7 +211,7 @@ def _retried(
     connection: KafkaConnection, what: str, attempt: Callable[[], tuple[int, Any]], forget: Callable[[], None]
 ) -> Any:  # noqa: ANN401 - kafka-python ships no types
     """Ask until the answer's code is 0, for WRITE_S; sending again is harmless in everything that is sent here."""
-    deadline = connection.deadline(WRITE_S)
+    deadline = time.monotonic() + WRITE_S
     while True:
         lost: UnreachableError | None = None
         code = 0

@@ -65,7 +65,7 @@ class TopicReader:
 
     def body(self, partition: int, offset: int) -> bytes:
         """Return the value of the record at an offset; raises NotCompletedError where there is none."""
-        where, deadline = TopicPartition(self._control.topic, partition), self._connection.deadline(PATIENCE_S)
+        where, deadline = TopicPartition(self._control.topic, partition), time.monotonic() + PATIENCE_S
         while True:
             # What was committed in both partitions may be seen in one of them a moment earlier.
             fetched = self._fetch(where, offset, deadline, most_bytes=1)
@@ -77,7 +77,7 @@ class TopicReader:
         return fetched.entries[0].value
 
     def _read_to_end(self) -> None:
-        deadline, end = self._connection.deadline(PATIENCE_S), None
+        deadline, end = time.monotonic() + PATIENCE_S, None
         while True:
             fetched = self._fetch(self._control, self._next, deadline)
             end = fetched.end if end is None else end

@@ -42,7 +42,7 @@ def create_topic(connection: KafkaConnection, name: str) -> int:
     copies = min(_REPLICAS, brokers)
     settings = {**_SETTINGS, "min.insync.replicas": str(_least_in_sync(copies))}
     create_compacted(connection, name, _PARTITIONS, copies, settings)
-    deadline = connection.deadline(_CREATED_S)
+    deadline = time.monotonic() + _CREATED_S
     while True:
         found = read_metadata(connection, (name,)).topics.get(name)
         if found is not None and len(found.partitions) >= _PARTITIONS and _led(found):
