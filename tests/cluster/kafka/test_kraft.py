@@ -87,6 +87,7 @@ def test_each_partition_of_a_wave_has_its_own_answer(connection: KafkaConnection
     wait_assigned(connection, {moved: (3, 4), unregistered: (1, 2), twice: (1, 2), idle: (1, 2), same: (1, 2)})
 
 
+@pytest.mark.on("4.1.2", "4.4.0")
 def test_a_move_to_a_stopped_broker_is_in_flight_until_it_starts(kraft: Sandbox, connection: KafkaConnection) -> None:
     """In KRaft mode a target has to be registered, not alive; Kafka 4.0 and later list registered brokers as fenced."""
     topic = make_topic(connection, {0: (1, 2)})
