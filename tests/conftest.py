@@ -15,6 +15,7 @@ from kadmin.sandbox import Sandbox, SandboxSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 # A JVM of the tests lives for seconds: its best compiler and its parallel collector would cost more than they save.
 os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
@@ -56,6 +57,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _version(item: pytest.Item, fixture: str = "live") -> str | None:
     callspec = getattr(item, "callspec", None)
     return None if callspec is None else callspec.params.get(fixture)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def state_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Copies of records are kept here, and not in the home folder."""
+    folder = tmp_path_factory.mktemp("state")
+    os.environ["XDG_STATE_HOME"] = str(folder)
+    return folder / "kadmin"
 
 
 @pytest.fixture(scope="session")

@@ -148,6 +148,8 @@ def _zookeeper(cluster: ClusterAddress, clock: Clock, tell: Tell) -> Iterator[Zo
 
 @contextmanager
 def _kafka(cluster: ClusterAddress, clock: Clock, tell: Tell, *, reads: bool) -> Iterator[KafkaContext]:
+    from platformdirs import user_state_path
+
     from kadmin.cluster.kafka.addresses import parse_bootstrap
     from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.operations.kafka.context import kafka_context, reading_context
@@ -157,7 +159,8 @@ def _kafka(cluster: ClusterAddress, clock: Clock, tell: Tell, *, reads: bool) ->
         if reads:
             yield reading_context(connection, cluster.records, clock, tell)
         else:
-            yield kafka_context(connection, cluster.records, clock, tell, lease_s)
+            copies = user_state_path("kadmin", appauthor=False)
+            yield kafka_context(connection, cluster.records, clock, tell, lease_s, copies=copies)
 
 
 def _lease_s() -> float:

@@ -29,10 +29,14 @@ def cluster(kraft: Sandbox, connection: KafkaConnection, tmp_path: Path) -> Kraf
 @pytest.fixture
 def record(connection: KafkaConnection) -> Iterator[None]:
     """The topics of kadmin's record and of transactions are there; no operation is left unfinished."""
-    operations = TopicOperations(connection, Clock(), lambda _: None, LEASE_S)
-    operations.release(operations.take(Holder(Author("ann", "host-a", 7), "op", "now", LEASE_S), 10 * LEASE_S))
+
+    def operations() -> TopicOperations:
+        return TopicOperations(connection, Clock(), lambda _: None, LEASE_S)
+
+    first = operations()
+    first.release(first.take(Holder(Author("ann", "host-a", 7), "op", "now", LEASE_S), 10 * LEASE_S))
     yield
-    if operations.unfinished():
+    if operations().unfinished():
         KadminProcess(connection.bootstrap, "cancel", "--now", "--yes").answer()
 
 

@@ -186,7 +186,7 @@ def test_k09_a_holder_that_was_fenced_by_one_that_stood_back_goes_on(
 
 
 @pytest.mark.live
-def test_only_the_holder_writes_and_everybody_asks(
+def test_k11_only_the_holder_writes_and_everybody_asks(
     store: Callable[[], TopicOperations], connection: KafkaConnection, topic: str, told: list[Event]
 ) -> None:
     operations = store()

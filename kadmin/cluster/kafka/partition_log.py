@@ -11,7 +11,7 @@ from kafka.record.memory_records import MemoryRecords
 
 from kadmin.cluster.kafka.connection import ATTEMPT_S, raise_for
 from kadmin.cluster.kafka.transactions import Producer
-from kadmin.errors import UnreachableError
+from kadmin.errors import NotCompletedError, UnreachableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,8 +22,13 @@ if TYPE_CHECKING:
 MOST_BYTES = 20_000_000
 
 _READ_COMMITTED = 1
+_OFFSET_OUT_OF_RANGE = 1
 _NOT_LEADING = {3, 5, 6, 9, 56, 74, 75}
 """NOT_LEADER_OR_FOLLOWER, leaders that are being elected, epochs that a broker does not know yet."""
+
+
+class NoSuchOffsetError(NotCompletedError):
+    """A partition begins after an offset, or ends before it: records were deleted or lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +61,8 @@ def fetch_committed(
 ) -> Fetched:
     """Return the committed records from an offset on, about as many as `most_bytes` hold, but one batch at least.
 
-    There may be none yet. Raises as `KafkaConnection.ask` does, and UnreachableError where `leader` leads no more.
+    There may be none yet. Raises as `KafkaConnection.ask` does, UnreachableError where `leader` leads no more, and
+    NoSuchOffsetError.
     """
     what, asked = f"read {partition}", FetchRequest.FetchTopic
     part = asked.FetchPartition(partition=partition.partition, fetch_offset=offset, partition_max_bytes=most_bytes)
@@ -74,6 +80,8 @@ def fetch_committed(
     found = answer.responses[0].partitions[0]
     if found.error_code in _NOT_LEADING:
         raise UnreachableError(f"Broker {leader} does not lead {partition}.", next_command="repeat the command")
+    if found.error_code == _OFFSET_OUT_OF_RANGE:
+        raise NoSuchOffsetError(f"{partition} has no offset {offset}.", next_command="kadmin inspect partitions")
     raise_for(found.error_code, None, connection.bootstrap, what)
     batches = list(MemoryRecords(bytes(found.records or b"")))
     entries = tuple(each for each in _committed(batches, found.aborted_transactions or ()) if each.offset >= offset)

@@ -13,6 +13,7 @@ from kadmin.operations.context import Context
 from kadmin.operations.kafka.backend import KafkaBackend
 from kadmin.operations.kafka.folder import FolderOperations
 from kadmin.operations.kafka.no_store import NoOperations, in_zookeeper
+from kadmin.operations.kafka.record_copy import RecordCopy
 from kadmin.operations.kafka.topic import LEASE_S, TopicOperations
 
 if TYPE_CHECKING:
@@ -31,22 +32,29 @@ class KafkaContext(Context):
 
 
 def kafka_context(
-    connection: KafkaConnection, records: Path | None, clock: Clock, tell: Tell, lease_s: float = LEASE_S
+    connection: KafkaConnection,
+    records: Path | None,
+    clock: Clock,
+    tell: Tell,
+    lease_s: float = LEASE_S,
+    *,
+    copies: Path | None = None,
 ) -> KafkaContext:
     """Return the context of a cluster that keeps lock and record in a topic of its own, or in the folder `records`.
 
-    `lease_s` is how long the lock of a dead holder lasts there. Raises UsageError for a cluster in ZooKeeper mode.
+    `lease_s` is how long the lock of a dead holder lasts there; `copies` the folder for copies of what goes on record.
+    Raises UsageError for a cluster in ZooKeeper mode.
     """
     if _in_zookeeper_mode(connection):
         raise in_zookeeper()
-    operations = _operations(connection, records, clock, tell, lease_s)
+    operations = _operations(connection, records, clock, tell, lease_s, copies)
     return _context(connection, operations, clock, tell)
 
 
 def reading_context(connection: KafkaConnection, records: Path | None, clock: Clock, tell: Tell) -> KafkaContext:
     """Return the context of a command that only reads; of a cluster in ZooKeeper mode it sees no operations."""
     if not _in_zookeeper_mode(connection):
-        return _context(connection, _operations(connection, records, clock, tell, LEASE_S), clock, tell)
+        return _context(connection, _operations(connection, records, clock, tell), clock, tell)
     tell(events.Noted("operations on record were not looked at: they are in ZooKeeper (-z CONNECT)"))
     return _context(connection, NoOperations(), clock, tell)
 
@@ -61,13 +69,23 @@ def _context(
 
 
 def _operations(
-    connection: KafkaConnection, records: Path | None, clock: Clock, tell: Tell, lease_s: float
+    connection: KafkaConnection,
+    records: Path | None,
+    clock: Clock,
+    tell: Tell,
+    lease_s: float = LEASE_S,
+    copies: Path | None = None,
 ) -> TopicOperations | FolderOperations:
-    if records is None:
-        return TopicOperations(connection, clock, tell, lease_s)
-    folder = records / str(read_metadata(connection, ()).cluster_id)
-    tell(events.Noted(f"lock and record are in the folder {folder}, which other machines do not see"))
-    return FolderOperations(folder, clock)
+    if records is not None:
+        folder = records / _cluster_id(connection)
+        tell(events.Noted(f"lock and record are in the folder {folder}, which other machines do not see"))
+        return FolderOperations(folder, clock)
+    copy = None if copies is None else RecordCopy(copies, _cluster_id(connection), tell)
+    return TopicOperations(connection, clock, tell, lease_s, copy=copy)
+
+
+def _cluster_id(connection: KafkaConnection) -> str:
+    return str(read_metadata(connection, ()).cluster_id)
 
 
 def _in_zookeeper_mode(connection: KafkaConnection) -> bool:

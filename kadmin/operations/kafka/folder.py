@@ -5,8 +5,6 @@ Layout below `<folder>/<cluster id>`::
     lock                       held with flock while an operation runs; names its holder
     fence                      the fencing token: it grows with every taker
     operations/                the operations, a file for each key (keyed.py)
-
-Each file is written whole: to a temporary file beside it, then renamed.
 """
 
 from __future__ import annotations
@@ -18,6 +16,7 @@ from typing import IO, TYPE_CHECKING
 
 from kadmin.operations.context import POLL_S
 from kadmin.operations.kafka.keyed import OPERATIONS, KeyedOperations
+from kadmin.operations.kafka.value_files import ValueFiles
 from kadmin.operations.record.codec import decode_holder, encode_holder
 from kadmin.operations.record.holder import Lease, held_lock, lost_lock, require_held_for
 
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
     from kadmin.operations.context import Clock
     from kadmin.operations.record.holder import Holder
 
-_TEMPORARY = ".tmp"
-
 
 class FolderOperations(KeyedOperations):
     """The lock and the operations of one cluster, in `folder`."""
@@ -39,6 +36,7 @@ class FolderOperations(KeyedOperations):
 
     def __init__(self, folder: Path, clock: Clock) -> None:
         self._folder = folder
+        self._files = ValueFiles(folder)
         self._clock = clock
         self._lock: IO[str] | None = None
 
@@ -76,7 +74,7 @@ class FolderOperations(KeyedOperations):
         lock.write(encode_holder(holder))
         lock.flush()
         token = self._token() + 1
-        self._write("fence", str(token).encode())
+        self._files.put({"fence": str(token).encode()})
         return Lease(token, os.getpid(), holder.operation_id)
 
     def retake(self, lease: Lease, holder: Holder) -> Lease:
@@ -95,7 +93,7 @@ class FolderOperations(KeyedOperations):
     def release_by_hand(self, operation_id: str) -> Holder:
         """Make every later write of the holder fail; its lock is free when its process ends."""
         holder = require_held_for(operation_id, self.holder())
-        self._write("fence", str(self._token() + 1).encode())
+        self._files.put({"fence": str(self._token() + 1).encode()})
         return holder
 
     def _require(self, lease: Lease) -> None:
@@ -103,46 +101,23 @@ class FolderOperations(KeyedOperations):
             raise lost_lock()
 
     def _token(self) -> int:
-        path = self._folder / "fence"
-        return int(path.read_text(encoding="utf-8")) if path.exists() else 0
+        return int(self._files.get("fence") or 0)
 
     def _get(self, key: str) -> bytes | None:
-        path = self._folder / key
-        return path.read_bytes() if path.exists() else None
+        return self._files.get(key)
 
     def _names(self, parent: str) -> Sequence[str]:
-        folder = self._folder / parent
-        return sorted(each.name for each in folder.iterdir() if each.suffix != _TEMPORARY) if folder.is_dir() else ()
+        return self._files.names(parent)
 
     def _values(self, parent: str, leaf: str = "") -> Mapping[str, bytes]:
-        values = {name: self._get(f"{parent}/{name}{leaf}") for name in self._names(parent)}
-        return {name: value for name, value in values.items() if value is not None}
+        return self._files.values(parent, leaf)
 
     def _put(self, values: Mapping[str, bytes | None], lease: Lease) -> None:
         self._require(lease)
-        for key, value in values.items():
-            if value is not None:
-                self._write(key, value)
-            else:
-                self._remove(self._folder / key)
+        self._files.put(values)
 
     def _leave(self, key: str, value: bytes) -> None:
-        self._write(key, value)
+        self._files.put({key: value})
 
     def _place(self, key: str) -> str:
         return str(self._folder / key)
-
-    def _remove(self, path: Path) -> None:
-        path.unlink(missing_ok=True)
-        if not any(path.parent.iterdir()):
-            path.parent.rmdir()
-
-    def _write(self, name: str, data: bytes) -> None:
-        path = self._folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(path.name + _TEMPORARY)
-        with temporary.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)

@@ -16,7 +16,7 @@ from kadmin.cluster.model import TopicPartition
 from kadmin.operations import events
 from kadmin.operations.context import POLL_S
 from kadmin.operations.kafka.keyed import KeyedOperations
-from kadmin.operations.kafka.topic_reader import OpenTransactionError, TopicReader
+from kadmin.operations.kafka.topic_reader import LostTopicError, OpenTransactionError, TopicReader
 from kadmin.operations.kafka.topic_settings import BODIES, CONTROL, TOPIC, create_topic
 from kadmin.operations.kafka.topic_writer import AGAIN_S, TopicWriter, is_body
 from kadmin.operations.record.holder import (
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.operations.context import Clock
     from kadmin.operations.events import Tell
+    from kadmin.operations.kafka.record_copy import RecordCopy
     from kadmin.operations.kafka.topic_log import TopicLock, TopicLog
     from kadmin.operations.record.holder import Holder
 
@@ -60,7 +61,13 @@ class TopicOperations(KeyedOperations):
     """The lock and the operations of one cluster, in the topic `name`."""
 
     def __init__(
-        self, connection: KafkaConnection, clock: Clock, tell: Tell, lease_s: float = LEASE_S, name: str = TOPIC
+        self,
+        connection: KafkaConnection,
+        clock: Clock,
+        tell: Tell,
+        lease_s: float = LEASE_S,
+        name: str = TOPIC,
+        copy: RecordCopy | None = None,
     ) -> None:
         self.session_timeout_s = lease_s
         self._connection = connection
@@ -68,6 +75,8 @@ class TopicOperations(KeyedOperations):
         self._tell = tell
         self._name = name
         self._reader = TopicReader(connection, name, tell)
+        self._copy = copy
+        self._compared = False
         self._writer: TopicWriter | None = None
         self._watched: _Watched | None = None
 
@@ -173,7 +182,8 @@ class TopicOperations(KeyedOperations):
     def _log(self) -> TopicLog:
         """Return what is on record; what an open transaction hides for too long is told, and left out.
 
-        Raises LostLockError in a process whose lock is another one's by now: it must decide on nothing that it reads.
+        Raises LostLockError in a process whose lock is another one's by now: it must decide on nothing that it reads;
+        LostRecordError where the topic lacks what is in the copy on this machine.
         """
         if self._writer is not None:
             self._writer.touch()
@@ -182,6 +192,11 @@ class TopicOperations(KeyedOperations):
         except OpenTransactionError as error:
             self._tell(events.Noted(f"{error.message} {error.cause}"))
             log = self._reader.log
+        except LostTopicError as lost:
+            raise (lost if self._copy is None else self._copy.lost(lost.message)) from lost
+        if self._copy is not None and not self._compared:
+            self._copy.check(log.values)
+            self._compared = True
         if self._writer is not None and not log.is_held(self._writer.token):
             raise lost_lock()
         return log
@@ -200,6 +215,10 @@ class TopicOperations(KeyedOperations):
         below = sorted(self._below(parent).items())
         return {key[begin : len(key) - len(leaf)]: value for key, value in below if key.endswith(leaf)}
 
+    def _values_of(self, operation: str) -> Mapping[str, bytes]:
+        found = {key: self._get(key) for key in self._below(operation)}
+        return {key: value for key, value in found.items() if value is not None}
+
     def _below(self, parent: str) -> Mapping[str, bytes]:
         return {key: value for key, value in self._log().values.items() if key.startswith(f"{parent}/")}
 
@@ -209,6 +228,8 @@ class TopicOperations(KeyedOperations):
             raise lost_lock()
         self._writer.touch()
         self._writer.write(values)
+        if self._copy is not None:
+            self._copy.keep(values, self._values_of)
 
     def _leave(self, key: str, value: bytes) -> None:
         append_record(self._connection, TopicPartition(self._name, CONTROL), key, value)

@@ -7,9 +7,9 @@ import time
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.kafka.metadata import leader_of, read_metadata
-from kadmin.cluster.kafka.partition_log import MOST_BYTES, fetch_committed, open_transactions
+from kadmin.cluster.kafka.partition_log import MOST_BYTES, NoSuchOffsetError, fetch_committed, open_transactions
 from kadmin.cluster.model import TopicPartition
-from kadmin.errors import NotCompletedError, UnreachableError, name_some
+from kadmin.errors import NotCompletedError, UnknownOutcomeError, UnreachableError, name_some
 from kadmin.operations import events
 from kadmin.operations.kafka.topic_log import TopicLog
 from kadmin.operations.kafka.topic_settings import CONTROL, check_topic
@@ -23,10 +23,16 @@ PATIENCE_S = 30.0
 """Longer than a dead transaction holds readers up: its timeout, 10 s, and the brokers' next look for such, 10 s."""
 
 _PAUSE_S = 0.03
+_GONE_S = 5.0
+"""How long a broker may not know a topic that was just created."""
 
 
 class OpenTransactionError(NotCompletedError):
     """A transaction that does not end hides what was committed after it."""
+
+
+class LostTopicError(UnknownOutcomeError):
+    """The topic does not have what was read from it, or what was written to it before."""
 
 
 class TopicReader:
@@ -56,7 +62,8 @@ class TopicReader:
         """Read all that was committed before this call.
 
         Raises OpenTransactionError naming the producer where an open transaction hides it for PATIENCE_S, once for each
-        transaction: what comes before is in `log`, and later calls do not wait for the same one again.
+        transaction: what comes before is in `log`, and later calls do not wait for the same one again. Raises
+        LostTopicError where the topic is gone, or begins or ends at another offset than what was read.
         """
         with self._mutex:
             if self.find():
@@ -99,16 +106,27 @@ class TopicReader:
                 time.sleep(_PAUSE_S)
 
     def _fetch(self, partition: TopicPartition, offset: int, deadline: float, most_bytes: int = MOST_BYTES) -> Fetched:
+        began = time.monotonic()
         while True:
             try:
                 if partition not in self._leaders:
                     self._leaders[partition] = leader_of(self._connection, partition)
                 return fetch_committed(self._connection, partition, self._leaders[partition], offset, most_bytes)
+            except NoSuchOffsetError:
+                raise LostTopicError(f"{partition} has no offset {offset}", next_command="kadmin history") from None
             except UnreachableError:
                 self._leaders.pop(partition, None)
-                if time.monotonic() >= deadline:
+                now = time.monotonic()
+                if now - began > _GONE_S:
+                    self._require_topic()
+                if now >= deadline:
                     raise
                 time.sleep(_PAUSE_S)
+
+    def _require_topic(self) -> None:
+        topic = self._control.topic
+        if topic not in read_metadata(self._connection, (topic,)).topics:
+            raise LostTopicError(f"topic {topic} was deleted", next_command="kadmin history")
 
     def _held_up(self, fetched: Fetched) -> OpenTransactionError:
         found = open_transactions(self._connection, self._control, self._leaders.get(self._control, 0))

@@ -1,0 +1,92 @@
+"""A copy of what this machine writes to the topic of the record, as `--records` lays it out: it outlives the topic."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.errors import UnknownOutcomeError, name_some
+from kadmin.operations import events
+from kadmin.operations.kafka.keyed import OPERATIONS
+from kadmin.operations.kafka.topic_settings import TOPIC
+from kadmin.operations.kafka.value_files import ValueFiles
+from kadmin.operations.record.codec import decode_status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from kadmin.operations.events import Tell
+
+_ASKED = ("/request", "/throttle")
+
+
+class LostRecordError(UnknownOutcomeError):
+    """The topic of the record does not have what was on record."""
+
+
+class RecordCopy:
+    """The operations of the cluster `cluster_id` that this machine ran, below the folder `records`."""
+
+    def __init__(self, records: Path, cluster_id: str, tell: Tell) -> None:
+        self._records = records
+        self._files = ValueFiles(records / cluster_id)
+        self._tell = tell
+        self._told = False
+
+    def keep(self, written: Mapping[str, bytes | None], values_of: Callable[[str], Mapping[str, bytes]]) -> None:
+        """Write what was written to the topic, and all values of an operation that is not here yet."""
+        values = {key: value for key, value in written.items() if key.startswith(f"{OPERATIONS}/")}
+        try:
+            for operation in {_operation(key) for key, value in values.items() if value is not None}:
+                if not self._files.names(operation):
+                    values = {**values_of(operation), **values}
+            self._files.put(values)
+        except OSError as error:
+            self._warn(error)
+
+    def check(self, on_record: Mapping[str, bytes]) -> None:
+        """Compare with the topic; raise LostRecordError where it lacks a value of an unfinished operation.
+
+        A status that another machine has changed since is taken over.
+        """
+        try:
+            for name in self._unfinished():
+                operation = f"{OPERATIONS}/{name}"
+                if not {*self._keys(operation)} <= on_record.keys():
+                    raise self.lost(f"operation {name} is not on record there")
+                self._files.put({f"{operation}/status": on_record[f"{operation}/status"]})
+        except OSError as error:
+            self._warn(error)
+
+    def lost(self, cause: str) -> LostRecordError:
+        """Return the error that names this copy and the commands that go on with it."""
+        unfinished = self._unfinished()
+        again = f"--records {self._records}"
+        return LostRecordError(
+            f"The topic {TOPIC} has lost what was on record.",
+            cause=f"{cause}; this machine has a copy of the record of {name_some(unfinished) or 'no operation'}",
+            next_command=f"kadmin resume {again}, or kadmin cancel {again}; an operation that has ended on another "
+            f"machine: remove its folder below {self._files.folder / OPERATIONS}"
+            if unfinished
+            else "kadmin inspect admin, then kadmin throttle audit",
+        )
+
+    def _unfinished(self) -> list[str]:
+        statuses = self._files.values(OPERATIONS, "/status").items()
+        return [name for name, status in statuses if not decode_status(status).state.finished]
+
+    def _warn(self, error: OSError) -> None:
+        if not self._told:
+            self._told = True
+            self._tell(events.Noted(f"warning: this machine keeps no copy of the record: {error}"))
+
+    def _keys(self, operation: str) -> Iterator[str]:
+        for name in self._files.names(operation):
+            if name == "steps":
+                yield from (f"{operation}/steps/{step}" for step in self._files.names(f"{operation}/steps"))
+            elif f"/{name}" not in _ASKED:
+                yield f"{operation}/{name}"
+
+
+def _operation(key: str) -> str:
+    return "/".join(key.split("/")[:2])

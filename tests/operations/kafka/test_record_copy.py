@@ -1,0 +1,81 @@
+"""What a machine keeps of the record of a topic, and what it says when the topic lacks it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kadmin.operations.kafka.record_copy import LostRecordError, RecordCopy
+from kadmin.operations.record.codec import decode_status, encode_status, restate
+from kadmin.operations.record.record import Author, OperationKind, OperationRecord, OperationState, OperationStatus
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kadmin.operations.events import Event
+
+RECORD = OperationRecord("op-1", OperationKind.ELECTION, "{}", "sha256:0", "id", "now", Author("ann", "host-a", 7), {})
+RUNNING = encode_status(OperationStatus(OperationState.RUNNING, "now"), RECORD)
+COMPLETED = restate(RUNNING, OperationStatus(OperationState.COMPLETED, "later"))
+STATUS, BODY, STEP, REQUEST = (f"operations/op-1/{name}" for name in ("status", "record", "steps/000001", "request"))
+WHOLE = {STATUS: RUNNING, BODY: b"record", STEP: b"step"}
+
+
+@pytest.fixture
+def told() -> list[Event]:
+    return []
+
+
+@pytest.fixture
+def copy(tmp_path: Path, told: list[Event]) -> RecordCopy:
+    return RecordCopy(tmp_path / "records", "cluster", told.append)
+
+
+def test_nothing_is_missed_where_nothing_was_kept(copy: RecordCopy) -> None:
+    copy.check({})
+
+
+def test_an_unfinished_operation_that_the_topic_lacks_is_told(copy: RecordCopy, tmp_path: Path) -> None:
+    copy.keep({"lock": b"{}", **WHOLE}, lambda _: {})
+    copy.check(WHOLE)
+    for lacking in WHOLE:
+        with pytest.raises(LostRecordError) as lost:
+            copy.check({key: value for key, value in WHOLE.items() if key != lacking})
+        assert lost.value.cause is not None
+        assert "operation op-1 is not on record there" in lost.value.cause
+        assert lost.value.next_command is not None
+        assert f"kadmin resume --records {tmp_path / 'records'}" in lost.value.next_command
+    assert sorted(each.name for each in (tmp_path / "records" / "cluster").iterdir()) == ["operations"]
+
+
+def test_a_finished_operation_may_be_gone(copy: RecordCopy) -> None:
+    copy.keep(WHOLE | {STATUS: COMPLETED}, lambda _: {})
+    copy.check({})
+
+
+def test_an_operation_that_ended_on_another_machine_is_not_missed_later(copy: RecordCopy) -> None:
+    copy.keep(WHOLE, lambda _: {})
+    copy.check(WHOLE | {STATUS: COMPLETED})
+    copy.check({})
+
+
+def test_an_operation_of_another_machine_is_kept_whole(copy: RecordCopy, tmp_path: Path) -> None:
+    copy.keep({STATUS: RUNNING, REQUEST: None}, lambda operation: {**WHOLE, f"{operation}/request": b"pause"})
+    folder = tmp_path / "records" / "cluster" / "operations" / "op-1"
+    assert sorted(each.name for each in folder.iterdir()) == ["record", "status", "steps"]
+    assert decode_status((folder / "status").read_bytes()).state is OperationState.RUNNING
+
+
+def test_an_operation_that_history_forgets_is_removed_here_too(copy: RecordCopy, tmp_path: Path) -> None:
+    copy.keep(WHOLE, lambda _: {})
+    copy.keep(dict.fromkeys((STEP, BODY, STATUS, "operations/op-0/status")), lambda _: pytest.fail("is forgotten"))
+    assert not list((tmp_path / "records" / "cluster" / "operations").iterdir())
+
+
+def test_a_machine_that_can_keep_no_copy_says_so_once(copy: RecordCopy, tmp_path: Path, told: list[Event]) -> None:
+    (tmp_path / "records").write_text("a file where the folder would be")
+    for _ in range(2):
+        copy.keep(WHOLE, lambda _: {})
+    (note,) = told
+    assert "this machine keeps no copy of the record" in str(note)
