@@ -6,14 +6,23 @@ import os
 import re
 import shlex
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from support.live.kraft import KraftCluster, make_topic
+from support.documents.plans import document, reassignment
+from support.kafka.broker_proxy import BrokerProxy
+from support.kafka.processes import KadminProcess
+from support.kafka.writes import WritePoint
+from support.live.kraft import KraftCluster, make_topic, wait_assigned
+from support.network.frame_proxy import Action
 
+from kadmin.cluster.kafka.configs import read_own_configs
 from kadmin.cluster.kafka.connection import KafkaConnection
+from kadmin.cluster.model import TopicPartition
 from kadmin.java import cache_folder, find_java
+from kadmin.plan.throttle import THROTTLE_KEYS
 from kadmin.sandbox import Sandbox, SandboxSpec, kraft_mode, settings
 from kadmin.sandbox.jars import class_path
 from kadmin.sandbox.processes import free_ports
@@ -43,33 +52,59 @@ GUARDED = {
 }
 
 
-@pytest.fixture
-def guarded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sandbox]:
+@dataclass(frozen=True, slots=True)
+class Guarded:
     """A cluster with ACLs: its servers are User:admin among themselves, and kadmin is User:ANONYMOUS."""
+
+    sandbox: Sandbox
+    internal: str
+    """Where brokers take User:admin."""
+
+    def kafka_acls(self, *arguments: str) -> None:
+        """Run Kafka's tool as User:admin."""
+        cache = cache_folder(os.environ)
+        java = find_java(os.environ, cache)
+        config = self.sandbox.spec.directory / "admin.properties"
+        config.write_text(f"security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\nsasl.jaas.config={_ADMIN}\n")
+        command = [str(java.executable), "-Xmx128m", "-cp", class_path(VERSION, java, cache), "kafka.admin.AclCommand"]
+        command += ["--bootstrap-server", self.internal, "--command-config", str(config), *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_TOOL_S, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    def grant(self) -> None:
+        """Grant what the page tells to grant."""
+        assert len(granted()) == 5
+        for arguments in granted():
+            self.kafka_acls(*arguments)
+
+    def change_alter(self, *change: str) -> None:
+        """Grant the right Alter on the cluster, or take it away."""
+        self.kafka_acls(*change, "--allow-principal", "User:ANONYMOUS", "--cluster", "--operation", "Alter")
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
+    internal: list[str] = []
     node, place = kraft_mode._node, settings.broker_place
     protocols = {
         "listener.security.protocol.map": "CONTROLLER:SASL_PLAINTEXT,INTERNAL:SASL_PLAINTEXT,PLAINTEXT:PLAINTEXT"
     }
 
     def with_internal(rack: str, port: int, folder: Path) -> dict[str, str]:
-        found, (internal,) = place(rack, port, folder), free_ports(1)
-        both = f"{found['listeners']},INTERNAL://127.0.0.1:{internal}"
+        found, (free,) = place(rack, port, folder), free_ports(1)
+        internal.append(f"127.0.0.1:{free}")
+        both = f"{found['listeners']},INTERNAL://{internal[-1]}"
         return {**found, "listeners": both, "advertised.listeners": both, "inter.broker.listener.name": "INTERNAL"}
 
-    monkeypatch.setattr(kraft_mode, "_node", lambda *of: {**node(*of), **protocols})
-    monkeypatch.setattr(kraft_mode, "broker_place", with_internal)
-    sandbox = Sandbox.up(SandboxSpec(tmp_path / "sandbox", version=VERSION, broker_config=GUARDED, mode="kraft"))
-    yield sandbox
+    spec = SandboxSpec(
+        tmp_path_factory.mktemp("guarded") / "sandbox", version=VERSION, broker_config=GUARDED, mode="kraft"
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kraft_mode, "_node", lambda *of: {**node(*of), **protocols})
+        patch.setattr(kraft_mode, "broker_place", with_internal)
+        sandbox = Sandbox.up(spec)
+    yield Guarded(sandbox, ",".join(internal))
     sandbox.down()
-
-
-def kafka_acls(sandbox: Sandbox, *arguments: str) -> None:
-    cache = cache_folder(os.environ)
-    java = find_java(os.environ, cache)
-    command = [str(java.executable), "-Xmx128m", "-cp", class_path(VERSION, java, cache), "kafka.admin.AclCommand"]
-    command += ["--bootstrap-server", ",".join(sandbox.bootstrap), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=_TOOL_S, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def granted() -> list[list[str]]:
@@ -80,13 +115,11 @@ def granted() -> list[list[str]]:
     return [shlex.split(line.replace("User:kadmin", "User:ANONYMOUS")) for line in lines]
 
 
-def test_the_rights_on_the_page_are_enough_and_a_missing_one_is_named(guarded: Sandbox, tmp_path: Path) -> None:
-    with KafkaConnection(guarded.bootstrap) as connection:
-        cluster = KraftCluster(guarded, connection)
+def test_the_rights_on_the_page_are_enough_and_a_missing_one_is_named(guarded: Guarded, tmp_path: Path) -> None:
+    with KafkaConnection(guarded.sandbox.bootstrap) as connection:
+        cluster = KraftCluster(guarded.sandbox, connection)
         moved, retired = (make_topic(connection, {0: (1, 2)}) for _ in range(2))
-        assert len(granted()) == 5
-        for arguments in granted():
-            kafka_acls(guarded, *arguments)
+        guarded.grant()
         move, deletion = tmp_path / "move.yaml", tmp_path / "deletion.yaml"
         move.write_text(
             "apiVersion: kadmin/v1\nkind: PartitionReassignment\nmetadata: {name: move}\n"
@@ -106,8 +139,29 @@ def test_the_rights_on_the_page_are_enough_and_a_missing_one_is_named(guarded: S
         ):
             answer = cluster.kadmin(*command)
             assert answer.status == 0, (command, answer.err)
-        removed = ["--remove", "--force", "--allow-principal", "User:ANONYMOUS", "--cluster", "--operation", "Alter"]
-        kafka_acls(guarded, *removed)
+        guarded.change_alter("--remove", "--force")
         refused = cluster.kadmin("apply", move, "--yes")
         assert refused.status == 6, refused.err
         assert "the right Alter on the cluster is missing" in refused.err
+        guarded.change_alter("--add")
+        assert cluster.kadmin("resume", "--yes").status == 0
+
+
+def test_k19_a_right_that_is_taken_away_in_mid_run_ends_it_and_resume_goes_on(guarded: Guarded, tmp_path: Path) -> None:
+    guarded.grant()
+    with KafkaConnection(guarded.sandbox.bootstrap) as connection, BrokerProxy(guarded.sandbox) as proxy:
+        topic = make_topic(connection, dict.fromkeys(range(2), (1, 2)))
+        wanted = reassignment(
+            topic, dict.fromkeys(range(2), (3, 1)), waves={"max_partitions": 1}, throttle={"rate": "10MB/s"}
+        )
+        point = WritePoint("reassignments, time 2", forwarded=False)
+        proxy.faults.append(point.fault(Action.CALL, lambda: guarded.change_alter("--remove", "--force")))
+        runner = KadminProcess(proxy.bootstrap, "apply", document(tmp_path / "plan.json", wanted), "--yes")
+        ended = runner.answer()
+        assert ended.status == 6, ended.err
+        assert "the right Alter on the cluster is missing" in ended.err
+        guarded.change_alter("--add")
+        resumed = KadminProcess(guarded.sandbox.bootstrap, "resume", "--yes").answer()
+        assert resumed.status == 0, resumed.err
+        wait_assigned(connection, {TopicPartition(topic, number): (3, 1) for number in range(2)})
+        assert not any(read_own_configs(connection, [f"topics/{topic}"], keys=THROTTLE_KEYS).values())
