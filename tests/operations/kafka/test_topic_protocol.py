@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import random
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
 from support.record_topic.brokers import Brokers
-from support.record_topic.explore import Limits, explore, judged
+from support.record_topic.explore import Limits, explore, judged, walk
 
 from kadmin.operations.kafka.topic_log import CLAIM, LOCK, TopicLog, encode_lock
 from kadmin.operations.kafka.topic_protocol import CatchUp, take, write
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from kadmin.operations.kafka.topic_protocol import Steps
 
 STEPS = "operations/op/steps"
+WALKS = 1_000
 PLAIN = ((f"{STEPS}/stray", b"{}"), (LOCK, b"{}"), ("operations/op/request", b"{}"))
 
 
@@ -125,6 +128,19 @@ def test_two_takers_and_a_holder_in_every_order() -> None:
 @pytest.mark.executor
 def test_strangers_of_every_kind_change_nothing() -> None:
     assert explored("a", begins=3, plain=PLAIN[1:]).worlds > 200_000
+
+
+def test_a_thousand_random_races_of_four_takers_and_a_holder() -> None:
+    """More processes, deaths of transactions and strangers than every order can be tried of; seeds 0 to 999."""
+    brokers, producer, token = held()
+    ends = Counter[object]()
+    for seed in range(WALKS):
+        programs = {holder(token): producer, **{taker(name): None for name in "abcd"}}
+        chosen = random.Random(seed)  # noqa: S311 - a walk, the same in every run
+        entries, results = walk(brokers, programs, Limits(PLAIN, time_outs=2, begins=16), chosen)
+        check(entries)
+        ends.update(results)
+    assert all(ends[result] for result in ("wrote", "stood back", "lost", "fenced")), ends
 
 
 def test_a_taker_that_does_not_judge_again_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from kadmin.operations.kafka.topic_log import TopicLog
 from kadmin.operations.kafka.topic_protocol import Add, Begin, CatchUp, Commit, Pause
 
 if TYPE_CHECKING:
+    import random
     from collections.abc import Callable, Iterator, Mapping
 
     from support.record_topic.brokers import Brokers
@@ -167,8 +168,7 @@ def explore(
     limits: Limits,
 ) -> Explored:
     """Reach every world, and `check` the committed records of each; `programs` with the producer they begin with."""
-    processes = tuple(Process(program, producer) for program, producer in programs.items())
-    first = World(start, processes, (None,) * len(processes), limits)
+    first = _world(start, programs, limits)
     found, waiting, checked = {first}, [first], set[tuple[Any, ...]]()
     explored = Explored()
     while waiting:
@@ -185,3 +185,18 @@ def explore(
                 waiting.append(each)
     explored.worlds = len(found)
     return explored
+
+
+def walk(
+    start: Brokers, programs: Mapping[Program, Producer | None], limits: Limits, chosen: random.Random
+) -> tuple[tuple[LogEntry, ...], tuple[object, ...]]:
+    """Take random steps until nothing is left to do; return the committed records, and what the processes came to."""
+    world = _world(start, programs, limits)
+    while following := list(world.next()):
+        world = chosen.choice(following)
+    return world.brokers.visible(), tuple(process.result for process in world.processes)
+
+
+def _world(start: Brokers, programs: Mapping[Program, Producer | None], limits: Limits) -> World:
+    processes = tuple(Process(program, producer) for program, producer in programs.items())
+    return World(start, processes, (None,) * len(processes), limits)
