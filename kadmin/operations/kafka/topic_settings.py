@@ -28,7 +28,7 @@ _PARTITIONS = 2
 _REPLICAS = 3
 _CREATED_S = 30.0
 _PAUSE_S = 0.1
-_SETTINGS = {
+SETTINGS = {
     "unclean.leader.election.enable": "false",
     "message.timestamp.type": "LogAppendTime",
     "segment.ms": "3600000",  # the lease is renewed every few seconds, and only closed segments are compacted
@@ -40,7 +40,7 @@ def create_topic(connection: KafkaConnection, name: str) -> int:
     """Create the topic and wait until it has leaders; returns its replication factor."""
     brokers = sum(broker.alive for broker in read_metadata(connection, ()).brokers.values())
     copies = min(_REPLICAS, brokers)
-    settings = {**_SETTINGS, "min.insync.replicas": str(_least_in_sync(copies))}
+    settings = {**SETTINGS, "min.insync.replicas": str(_least_in_sync(copies))}
     create_compacted(connection, name, _PARTITIONS, copies, settings)
     deadline = time.monotonic() + _CREATED_S
     while True:
