@@ -8,6 +8,7 @@ from support.kafka.processes import LEASE_S, KadminProcess
 from support.live.kraft import KraftCluster
 
 from kadmin.operations.context import Clock
+from kadmin.operations.decide import settling
 from kadmin.operations.kafka.topic import TopicOperations
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
 def cluster(kraft: Sandbox, connection: KafkaConnection, tmp_path: Path) -> KraftCluster:
     """The cluster in KRaft mode, with records of kadmin's in a folder of the test's own."""
     return KraftCluster(kraft, connection, tmp_path / "records")
+
+
+@pytest.fixture
+def short_settling(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs in this process watch requests that got no answer for two seconds, and not for a minute and a half."""
+    monkeypatch.setattr(settling, "SETTLE_S", 2.0)
 
 
 @pytest.fixture

@@ -103,6 +103,7 @@ def test_a_move_that_an_operation_asked_for_which_is_over(cluster: KraftCluster,
     wait_assigned(cluster.connection, {partition: (3, 4)})
 
 
+@pytest.mark.usefixtures("short_settling")
 def test_a_request_that_got_no_answer(cluster: KraftCluster, tmp_path: Path) -> None:
     """The run ends before it can send again; whether the request waits in a broker, nobody knows."""
     partition, clock = TopicPartition(make_topic(cluster.connection, {0: (1, 2)}), 0), Clock()

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import kafka
 import pytest
 from kafka.protocol.metadata import FindCoordinatorRequest
+from support.documents.plans import document, reassignment
 from support.live.doctor import stopped
-from support.live.kraft import KraftCluster, make_topic, wait_assigned
+from support.live.kraft import KraftCluster, held_back, make_topic, wait_assigned
 from support.live.waiting import wait_until
 
 from kadmin.cluster.kafka.reassignments import alter_reassignments, list_reassignments
@@ -119,20 +120,15 @@ def test_diff_verify_whatif_election_and_report_need_no_records(cluster: KraftCl
 def test_a_move_in_flight_names_the_operation_that_asked_for_it(cluster: KraftCluster, tmp_path: Path) -> None:
     topic = make_topic(cluster.connection, {0: (1, 2)})
     partition = TopicPartition(topic, 0)
-    produce(cluster.sandbox.bootstrap, {partition: [b"x" * 100_000] * 50})
-    plan = tmp_path / "plan.yaml"
-    plan.write_text(
-        "apiVersion: kadmin/v1\nkind: PartitionReassignment\nmetadata: {name: move}\n"
-        f"spec:\n  partitions:\n    - {{topic: {topic}, partition: 0, replicas: [3, 4]}}\n"
-    )
-    applied = cluster.kadmin("apply", plan, "--throttle", "1kB/s", "--yes", "--timeout", "20")
-    assert applied.status == 8, applied.err
-    (operation,) = json.loads(cluster.kadmin("status", "-o", "json").out)["operations"]
-    (moving,) = (row for row in asked(cluster, "admin") if row["topic"] == topic)
-    assert (moving["target"], moving["operation"]) == ([3, 4], operation["operation_id"])
-    found = cluster.kadmin("diff", plan)
-    assert "is unfinished" in found.out + found.err
-    assert cluster.kadmin("cancel", "--yes").status == 0
+    plan = document(tmp_path / "plan.json", reassignment(topic, {0: [3, 4]}))
+    with held_back(cluster.connection, [partition]):
+        cluster.leave_in_flight(plan, 1)
+        (operation,) = json.loads(cluster.kadmin("status", "-o", "json").out)["operations"]
+        (moving,) = (row for row in asked(cluster, "admin") if row["topic"] == topic)
+        assert (moving["target"], moving["operation"]) == ([3, 4], operation["operation_id"])
+        found = cluster.kadmin("diff", plan)
+        assert "is unfinished" in found.out + found.err
+        assert cluster.kadmin("cancel", "--now", "--yes").status == 0
     assert not [row for row in asked(cluster, "admin") if row["topic"] == topic]
 
 

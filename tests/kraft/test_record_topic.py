@@ -237,6 +237,7 @@ def test_only_the_last_finished_operations_are_kept(store: Callable[[], TopicOpe
 
 
 @pytest.mark.eras
+@pytest.mark.on("4.4.0")
 def test_k12_a_reader_waits_for_a_transaction_until_the_coordinator_aborts_it(
     store: Callable[[], TopicOperations], kraft: Sandbox, connection: KafkaConnection, topic: str, told: list[Event]
 ) -> None:
@@ -259,6 +260,7 @@ def test_k12_a_reader_waits_for_a_transaction_until_the_coordinator_aborts_it(
 
 
 @pytest.mark.eras
+@pytest.mark.on("4.4.0")
 def test_k10_below_min_isr_nothing_is_written_and_reading_goes_on(
     store: Callable[[], TopicOperations], kraft: Sandbox, topic: str, connection: KafkaConnection
 ) -> None:

@@ -147,6 +147,7 @@ def test_k18_the_rate_of_a_broker_that_died_is_taken_off_at_the_controller(
 
 
 @pytest.mark.eras
+@pytest.mark.on("4.4.0")
 def test_the_rate_of_a_dead_broker_that_no_controller_takes_off_is_told_and_cleared_later(
     cluster: KraftCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

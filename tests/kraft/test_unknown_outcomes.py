@@ -45,12 +45,7 @@ if TYPE_CHECKING:
     from kadmin.operations.record.record import Step
     from kadmin.sandbox import Sandbox
 
-pytestmark = pytest.mark.live
-
-
-@pytest.fixture(autouse=True)
-def short_settling(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settling, "SETTLE_S", 2.0)
+pytestmark = [pytest.mark.live, pytest.mark.usefixtures("short_settling")]
 
 
 @pytest.fixture

@@ -72,6 +72,7 @@ def test_f04_a_lost_reply_is_resolved_by_the_step_record_after_the_controller_co
     assert [step.wave for step in steps if step.kind == "wave"] == [0]
 
 
+@pytest.mark.on("0.10.2.2", "2.8.2", "3.9.2")
 def test_f05_a_reply_lost_for_good_is_reported_as_unknown(cluster: Cluster, tmp_path: Path) -> None:
     topic = cluster.create_topic({0: [1, 2]})
     plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]}))
@@ -141,6 +142,7 @@ def test_kill_9_in_the_middle_and_resume_finishes_it(cluster: Cluster, tmp_path:
     assert cluster.kadmin("resume", operation.operation_id, "--yes").status == 0, "a finished one only says so"
 
 
+@pytest.mark.on("1.1.1", "2.8.2", "3.9.2")
 def test_f24_a_deadline_keeps_the_operation_and_says_how_to_go_on(cluster: Cluster, tmp_path: Path) -> None:
     topic = cluster.create_topic({0: [1, 2]})
     cluster.produce(topic, per_partition=200)

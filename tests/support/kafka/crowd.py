@@ -39,10 +39,11 @@ def crowd(folder: Path, version: str, partitions: int) -> Iterator[tuple[str, ..
     )
     bootstrap = tuple(f"127.0.0.1:{sandbox.broker_ports[each]}" for each in ALIVE)
     try:
+        for each in KILLED:
+            os.kill(sandbox.brokers[each].pid, signal.SIGKILL)
+        wait_until(lambda: not any(sandbox.brokers[each].alive for each in KILLED), WAIT_S)
         with KafkaConnection(bootstrap) as connection:
             _make_own_topics(connection)
-            for each in KILLED:
-                os.kill(sandbox.brokers[each].pid, signal.SIGKILL)
             for topic, replicas in _topics(partitions):
                 create_topic(connection, topic, replicas)
             expected = partitions + STATE_PARTITIONS + 2
