@@ -11,17 +11,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from support.documents.plans import document, reassignment
+from kafka.protocol.admin import ACLOperation, DescribeAclsRequest
+from support.documents.plans import deletion, document, reassignment
 from support.kafka.broker_proxy import BrokerProxy
 from support.kafka.processes import KadminProcess
 from support.kafka.writes import WritePoint
 from support.live.kraft import KraftCluster, make_topic, wait_assigned
+from support.live.waiting import wait_until
 from support.network.frame_proxy import Action
 
 from kadmin.cluster.kafka.configs import read_own_configs
 from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.model import TopicPartition
 from kadmin.java import cache_folder, find_java
+from kadmin.operations.kafka.topic_settings import TOPIC
 from kadmin.plan.throttle import THROTTLE_KEYS
 from kadmin.sandbox import Sandbox, SandboxSpec, kraft_mode, settings
 from kadmin.sandbox.jars import class_path
@@ -36,6 +39,9 @@ PAGE = Path(__file__).parents[2] / "docs" / "kraft.md"
 VERSION = "3.9.2"
 """The last version whose jars have the tool; 4.0 and later keep it in a jar that brokers do not need."""
 _TOOL_S = 120
+ANY = 1
+RESOURCES = {"--topic": 2, "--cluster": 4, "--transactional-id": 5}
+THROTTLE = {"rate": "10MB/s"}
 
 
 _LOGIN = "org.apache.kafka.common.security.plain.PlainLoginModule required"
@@ -72,14 +78,21 @@ class Guarded:
         assert done.returncode == 0, done.stdout + done.stderr
 
     def grant(self) -> None:
-        """Grant what the page tells to grant."""
+        """Grant what the page tells to grant, and the lock to another user too: what has no ACL is for everybody."""
+        self.kafka_acls("--add", "--allow-principal", "User:other", "--transactional-id", TOPIC, "--operation", "Write")
         assert len(granted()) == 5
         for arguments in granted():
             self.kafka_acls(*arguments)
 
-    def change_alter(self, *change: str) -> None:
-        """Grant the right Alter on the cluster, or take it away."""
-        self.kafka_acls(*change, "--allow-principal", "User:ANONYMOUS", "--cluster", "--operation", "Alter")
+    def change(self, change: str, *right: str) -> None:
+        """Grant a right, or take it away (`--remove`), and wait for every broker; by default to Alter the cluster."""
+        forced = ("--force",) if change == "--remove" else ()
+        named = right or ("--cluster", "--operation", "Alter")
+        self.kafka_acls(change, *forced, "--allow-principal", "User:ANONYMOUS", *named)
+        wanted = (RESOURCES[named[0]], "kafka-cluster" if named[0] == "--cluster" else named[1], named[-1].upper())
+        with KafkaConnection(self.sandbox.bootstrap) as connection:
+            at = self.sandbox.broker_ports
+            wait_until(lambda: all((wanted in rights(connection, each)) == (change == "--add") for each in at), _TOOL_S)
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +118,25 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
         sandbox = Sandbox.up(spec)
     yield Guarded(sandbox, ",".join(internal))
     sandbox.down()
+
+
+def rights(connection: KafkaConnection, broker_id: int) -> set[tuple[int, str, str]]:
+    """What a broker knows of kadmin's rights: kinds and names of resources with operations, as `ALTERCONFIGS`."""
+    everything = DescribeAclsRequest(
+        resource_type_filter=ANY,
+        resource_name_filter=None,
+        pattern_type_filter=ANY,
+        principal_filter="User:ANONYMOUS",
+        host_filter=None,
+        operation=ANY,
+        permission_type=ANY,
+    )
+    answer = connection.ask("describe ACLs", everything, broker_id=broker_id)
+    return {
+        (resource.resource_type, resource.resource_name, ACLOperation(each.operation).name.replace("_", ""))
+        for resource in answer.resources
+        for each in resource.acls
+    }
 
 
 def granted() -> list[list[str]]:
@@ -139,11 +171,11 @@ def test_the_rights_on_the_page_are_enough_and_a_missing_one_is_named(guarded: G
         ):
             answer = cluster.kadmin(*command)
             assert answer.status == 0, (command, answer.err)
-        guarded.change_alter("--remove", "--force")
+        guarded.change("--remove")
         refused = cluster.kadmin("apply", move, "--yes")
         assert refused.status == 6, refused.err
         assert "the right Alter on the cluster is missing" in refused.err
-        guarded.change_alter("--add")
+        guarded.change("--add")
         assert cluster.kadmin("resume", "--yes").status == 0
 
 
@@ -151,17 +183,49 @@ def test_k19_a_right_that_is_taken_away_in_mid_run_ends_it_and_resume_goes_on(gu
     guarded.grant()
     with KafkaConnection(guarded.sandbox.bootstrap) as connection, BrokerProxy(guarded.sandbox) as proxy:
         topic = make_topic(connection, dict.fromkeys(range(2), (1, 2)))
-        wanted = reassignment(
-            topic, dict.fromkeys(range(2), (3, 1)), waves={"max_partitions": 1}, throttle={"rate": "10MB/s"}
-        )
+        wanted = reassignment(topic, dict.fromkeys(range(2), (3, 1)), waves={"max_partitions": 1}, throttle=THROTTLE)
         point = WritePoint("reassignments, time 2", forwarded=False)
-        proxy.faults.append(point.fault(Action.CALL, lambda: guarded.change_alter("--remove", "--force")))
+        proxy.faults.append(point.fault(Action.CALL, lambda: guarded.change("--remove")))
         runner = KadminProcess(proxy.bootstrap, "apply", document(tmp_path / "plan.json", wanted), "--yes")
         ended = runner.answer()
         assert ended.status == 6, ended.err
         assert "the right Alter on the cluster is missing" in ended.err
-        guarded.change_alter("--add")
+        guarded.change("--add")
         resumed = KadminProcess(guarded.sandbox.bootstrap, "resume", "--yes").answer()
         assert resumed.status == 0, resumed.err
         wait_assigned(connection, {TopicPartition(topic, number): (3, 1) for number in range(2)})
         assert not any(read_own_configs(connection, [f"topics/{topic}"], keys=THROTTLE_KEYS).values())
+
+
+MISSING = {
+    "throttles": (("--cluster", "--operation", "AlterConfigs"), 6, "the right AlterConfigs on the cluster is missing"),
+    "deletions": (("--topic", "*", "--operation", "Delete"), 8, "the right Delete on topic {topic} is missing"),
+    "reading the record": (("--topic", TOPIC, "--operation", "Read"), 6, f"the right Read on topic {TOPIC} is missing"),
+    "the record": (("--topic", TOPIC, "--operation", "Write"), 6, f"the right Write on topic {TOPIC} is missing"),
+    "the lock": (
+        ("--transactional-id", TOPIC, "--operation", "Write"),
+        6,
+        f"the right Write on transactional id {TOPIC} is missing",
+    ),
+}
+
+
+@pytest.mark.parametrize("missing", MISSING)
+def test_each_right_that_is_missing_is_named(guarded: Guarded, tmp_path: Path, missing: str) -> None:
+    """Nothing is changed, or what was is on record; with the right, the same command or `resume` completes it."""
+    right, status, said = MISSING[missing]
+    guarded.grant()
+    with KafkaConnection(guarded.sandbox.bootstrap) as connection:
+        cluster, topic = KraftCluster(guarded.sandbox, connection), make_topic(connection, {0: (1, 2)})
+        wanted = deletion(topic) if missing == "deletions" else reassignment(topic, {0: [3, 1]}, throttle=THROTTLE)
+        plan = document(tmp_path / "plan.json", wanted)
+        guarded.change("--remove", *right)
+        refused = cluster.kadmin("apply", plan, "--yes")
+        assert refused.status == status, refused.err
+        assert said.format(topic=topic) in refused.err
+        guarded.change("--add", *right)
+        completed = cluster.kadmin("resume", "--yes")
+        assert completed.status == 0, completed.err
+        again = cluster.kadmin("apply", plan, "--yes")
+        assert again.status == 0, again.err
+        assert cluster.kadmin("verify", plan).status == 0

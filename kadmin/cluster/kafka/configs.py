@@ -14,7 +14,7 @@ from kafka.admin import ConfigResourceType
 from kafka.protocol.admin import DescribeConfigsRequest, IncrementalAlterConfigsRequest
 
 from kadmin.cluster.kafka.connection import KafkaConnection, Right, raise_for
-from kadmin.cluster.kafka.refusals import CHANGE_S, refusal, require_confirmed
+from kadmin.cluster.kafka.refusals import CHANGE_S, NOT_AUTHORIZED, refusal, require_confirmed
 from kadmin.errors import NotCompletedError
 
 if TYPE_CHECKING:
@@ -134,6 +134,10 @@ def alter_configs(
     request = IncrementalAlterConfigsRequest(resources=asked, validate_only=False)
     answer = connection.change(_ALTER, request, timeout_s=CHANGE_S, broker_id=broker_id, send_by=send_by)
     require_confirmed([each.error_code for each in answer.responses], "changes of configs")
+    for each in answer.responses:
+        if each.error_code in NOT_AUTHORIZED:
+            right = _right("AlterConfigs", by_resource[each.resource_type, each.resource_name])
+            raise_for(each.error_code, each.error_message, connection.bootstrap, _ALTER, right)
     return {
         by_resource[each.resource_type, each.resource_name]: refusal(each.error_code, each.error_message)
         for each in answer.responses
@@ -157,7 +161,13 @@ def _describe(
     for result in answer.results:
         entity = by_resource[result.resource_type, result.resource_name]
         if result.error_code != pass_over:
-            raise_for(result.error_code, result.error_message, connection.bootstrap, _DESCRIBE, _right(entity))
+            raise_for(
+                result.error_code,
+                result.error_message,
+                connection.bootstrap,
+                _DESCRIBE,
+                _right("DescribeConfigs", entity),
+            )
         found[entity] = result.configs
     return found
 
@@ -173,9 +183,9 @@ def _resource(entity: str) -> tuple[int, str]:
     return int(ConfigResourceType.BROKER), "" if entity == DEFAULT_ENTITY else name
 
 
-def _right(entity: str) -> Right:
+def _right(operation: str, entity: str) -> Right:
     kind, _, name = entity.partition("/")
-    return Right("DescribeConfigs", name if kind == "topics" else None)
+    return Right(operation, name if kind == "topics" else None)
 
 
 def _own(entity: str, configs: Iterable[Any]) -> dict[str, str]:

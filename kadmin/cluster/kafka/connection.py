@@ -313,10 +313,27 @@ def translated(bootstrap: Sequence[str], what: str) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Right:
-    """The right that a request needs: an operation as ACLs name it, on a topic, or on the cluster without one."""
+    """The right that a request needs: an operation as ACLs name it, on a topic, a transactional id or the cluster."""
 
     operation: str
     topic: str | None = None
+    transactional_id: str | None = None
+
+    def __str__(self) -> str:
+        kind, name = self._resource
+        return f"the right {self.operation} on {f'{kind} {name}' if name else f'the {kind}'}"
+
+    @property
+    def options(self) -> str:
+        """The options of kafka-acls that name it."""
+        kind, name = self._resource
+        return f"--operation {self.operation} --{kind.replace(' ', '-')}{f' {shlex.quote(name)}' if name else ''}"
+
+    @property
+    def _resource(self) -> tuple[str, str | None]:
+        if self.transactional_id is not None:
+            return "transactional id", self.transactional_id
+        return ("cluster", None) if self.topic is None else ("topic", self.topic)
 
 
 def raise_for(code: int, message: str | None, bootstrap: Sequence[str], what: str, right: Right | None = None) -> None:
@@ -325,13 +342,11 @@ def raise_for(code: int, message: str | None, bootstrap: Sequence[str], what: st
         return
     error = errors.for_code(code)(message or error_name(code))
     if right is not None and isinstance(error, errors.AuthorizationError):
-        servers, on = ",".join(bootstrap), f"topic {right.topic}" if right.topic else "the cluster"
-        resource = f"--topic {shlex.quote(right.topic)}" if right.topic else "--cluster"
+        servers = ",".join(bootstrap)
         raise NotAuthorizedError(
             f"The brokers at {servers} do not allow to {what}.",
-            cause=f"the right {right.operation} on {on} is missing",
-            next_command=f"kafka-acls --bootstrap-server {servers} --add --allow-principal User:NAME "
-            f"--operation {right.operation} {resource}",
+            cause=f"{right} is missing",
+            next_command=f"kafka-acls --bootstrap-server {servers} --add --allow-principal User:NAME {right.options}",
         )
     with translated(bootstrap, what):
         raise error

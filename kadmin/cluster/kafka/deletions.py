@@ -9,6 +9,7 @@ from uuid import UUID
 
 from kafka.protocol.admin import DeleteTopicsRequest
 
+from kadmin.cluster.kafka.connection import Right
 from kadmin.cluster.kafka.refusals import CHANGE_S, refusal, require_confirmed
 
 if TYPE_CHECKING:
@@ -39,7 +40,10 @@ def delete_topics(
     )
     answer = connection.change("delete topics", request, timeout_s=CHANGE_S, send_by=send_by)
     require_confirmed([each.error_code for each in answer.responses], "deletions")
-    return {names[each.topic_id]: refusal(each.error_code, each.error_message) for each in answer.responses}
+    return {
+        (name := names[each.topic_id]): refusal(each.error_code, each.error_message, Right("Delete", name))
+        for each in answer.responses
+    }
 
 
 def _decode(topic_id: str) -> UUID:

@@ -11,8 +11,12 @@ from kadmin.errors import UnknownOutcomeError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from kadmin.cluster.kafka.connection import Right
+
 CHANGE_S = 30.0
 """How long the answer to a change may take: brokers forward it to a new controller for as long as an election takes."""
+NOT_AUTHORIZED = frozenset({29, 31})
+"""TOPIC_AUTHORIZATION_FAILED and CLUSTER_AUTHORIZATION_FAILED."""
 _REQUEST_TIMED_OUT = 7
 
 
@@ -28,8 +32,10 @@ class Refusal:
         return f"{self.name}: {self.message or 'no message'}"
 
 
-def refusal(code: int, message: str | None) -> Refusal | None:
-    """Return the refusal of an entry, None for the code 0."""
+def refusal(code: int, message: str | None, right: Right | None = None) -> Refusal | None:
+    """Return the refusal of an entry, None for the code 0; `right` is the one that the entry needs."""
+    if code in NOT_AUTHORIZED and right is not None:
+        message = f"{right} is missing"
     return Refusal(code, error_name(code), message) if code else None
 
 

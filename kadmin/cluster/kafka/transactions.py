@@ -20,13 +20,13 @@ from kafka.protocol.producer import (
 )
 from kafka.record.default_records import DefaultRecordBatchBuilder
 
-from kadmin.cluster.kafka.connection import ATTEMPT_S, error_name, raise_for
+from kadmin.cluster.kafka.connection import ATTEMPT_S, Right, error_name, raise_for
 from kadmin.cluster.kafka.metadata import leader_of
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import BusyError, UnreachableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from kadmin.cluster.kafka.connection import KafkaConnection
 
@@ -150,7 +150,7 @@ class TransactionalProducer:
         def forget() -> None:
             self._coordinator = None
 
-        return _retried(self._connection, what, attempt, forget)
+        return _retried(self._connection, what, attempt, forget, _rights(self._topic, self._id))
 
 
 def append_record(connection: KafkaConnection, partition: TopicPartition, key: str, value: bytes) -> None:
@@ -203,12 +203,21 @@ def _produce(
     def forget() -> None:
         leaders.pop(partition, None)
 
-    offset: int = _retried(connection, what, attempt, forget).base_offset
+    offset: int = _retried(connection, what, attempt, forget, _rights(partition.topic, transactional_id)).base_offset
     return offset
 
 
+def _rights(topic: str, transactional_id: str | None) -> dict[int, Right]:
+    """Return the rights that writing needs, by the error codes that tell of their lack."""
+    return {29: Right("Write", topic), 53: Right("Write", transactional_id=transactional_id)}
+
+
 def _retried(
-    connection: KafkaConnection, what: str, attempt: Callable[[], tuple[int, Any]], forget: Callable[[], None]
+    connection: KafkaConnection,
+    what: str,
+    attempt: Callable[[], tuple[int, Any]],
+    forget: Callable[[], None],
+    rights: Mapping[int, Right],
 ) -> Any:  # noqa: ANN401 - kafka-python ships no types
     """Ask until the answer's code is 0, for WRITE_S; sending again is harmless in everything that is sent here."""
     deadline = time.monotonic() + WRITE_S
@@ -225,7 +234,7 @@ def _retried(
             if code in _FENCED:
                 raise FencedError(f"Another process took over; this one did not {what}.")
             if code not in _RETRIED:
-                raise_for(code, getattr(answer, "error_message", None), connection.bootstrap, what)
+                raise_for(code, getattr(answer, "error_message", None), connection.bootstrap, what, rights.get(code))
         forget()
         if time.monotonic() >= deadline:
             raise lost or _not_available(code, what)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.kafka.metadata import leader_of, read_metadata
 from kadmin.cluster.kafka.partition_log import MOST_BYTES, NoSuchOffsetError, fetch_committed, open_transactions
 from kadmin.cluster.model import TopicPartition
-from kadmin.errors import NotCompletedError, UnknownOutcomeError, UnreachableError, name_some
+from kadmin.errors import NotAuthorizedError, NotCompletedError, UnknownOutcomeError, UnreachableError, name_some
 from kadmin.operations import events
 from kadmin.operations.kafka.topic_log import TopicLog
 from kadmin.operations.kafka.topic_settings import CONTROL, check_topic
@@ -114,6 +114,8 @@ class TopicReader:
                 return fetch_committed(self._connection, partition, self._leaders[partition], offset, most_bytes)
             except NoSuchOffsetError:
                 raise LostTopicError(f"{partition} has no offset {offset}", next_command="kadmin history") from None
+            except NotAuthorizedError:
+                raise
             except UnreachableError:
                 self._leaders.pop(partition, None)
                 now = time.monotonic()
