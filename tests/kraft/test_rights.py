@@ -60,7 +60,10 @@ GUARDED = {
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """A cluster with ACLs: its servers are User:admin among themselves, and kadmin is User:ANONYMOUS."""
+    """A cluster with ACLs: its servers are User:admin among themselves, and kadmin is User:ANONYMOUS.
+
+    Tests give back what they take away.
+    """
 
     sandbox: Sandbox
     internal: str
@@ -116,7 +119,9 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
         patch.setattr(kraft_mode, "_node", lambda *of: {**node(*of), **protocols})
         patch.setattr(kraft_mode, "broker_place", with_internal)
         sandbox = Sandbox.up(spec)
-    yield Guarded(sandbox, ",".join(internal))
+    found = Guarded(sandbox, ",".join(internal))
+    found.grant()
+    yield found
     sandbox.down()
 
 
@@ -151,7 +156,6 @@ def test_the_rights_on_the_page_are_enough_and_a_missing_one_is_named(guarded: G
     with KafkaConnection(guarded.sandbox.bootstrap) as connection:
         cluster = KraftCluster(guarded.sandbox, connection)
         moved, retired = (make_topic(connection, {0: (1, 2)}) for _ in range(2))
-        guarded.grant()
         move, deletion = tmp_path / "move.yaml", tmp_path / "deletion.yaml"
         move.write_text(
             "apiVersion: kadmin/v1\nkind: PartitionReassignment\nmetadata: {name: move}\n"
@@ -180,7 +184,6 @@ def test_the_rights_on_the_page_are_enough_and_a_missing_one_is_named(guarded: G
 
 
 def test_k19_a_right_that_is_taken_away_in_mid_run_ends_it_and_resume_goes_on(guarded: Guarded, tmp_path: Path) -> None:
-    guarded.grant()
     with KafkaConnection(guarded.sandbox.bootstrap) as connection, BrokerProxy(guarded.sandbox) as proxy:
         topic = make_topic(connection, dict.fromkeys(range(2), (1, 2)))
         wanted = reassignment(topic, dict.fromkeys(range(2), (3, 1)), waves={"max_partitions": 1}, throttle=THROTTLE)
@@ -214,7 +217,6 @@ MISSING = {
 def test_each_right_that_is_missing_is_named(guarded: Guarded, tmp_path: Path, missing: str) -> None:
     """Nothing is changed, or what was is on record; with the right, the same command or `resume` completes it."""
     right, status, said = MISSING[missing]
-    guarded.grant()
     with KafkaConnection(guarded.sandbox.bootstrap) as connection:
         cluster, topic = KraftCluster(guarded.sandbox, connection), make_topic(connection, {0: (1, 2)})
         wanted = deletion(topic) if missing == "deletions" else reassignment(topic, {0: [3, 1]}, throttle=THROTTLE)
