@@ -28,7 +28,7 @@ settings.register_profile("mutation", parent=settings.get_profile("kadmin"), max
 settings.load_profile("kadmin")
 
 _SECOND_HALF = "test_r"
-"""From this file on, the tests of a version that is tested alone have a cluster of their own: they would end last."""
+"""From this file on, tests have a cluster of their own where those of one would end last: in KRaft mode, and alone."""
 
 _chroots = itertools.count()
 
@@ -47,11 +47,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]
     for item in items:
+        half = "-2" if item.path.name >= _SECOND_HALF else ""
         if (version := _version(item, "kraft")) is not None:
-            item.add_marker(pytest.mark.xdist_group(f"kraft-{version}"))
+            item.add_marker(pytest.mark.xdist_group(f"kraft-{version}{half}"))
         elif (version := _version(item)) is not None:
-            half = len(VERSIONS) == 1 and item.path.name >= _SECOND_HALF
-            item.add_marker(pytest.mark.xdist_group(f"{version}-2" if half else version))
+            item.add_marker(pytest.mark.xdist_group(version + (half if len(VERSIONS) == 1 else "")))
 
 
 def _version(item: pytest.Item, fixture: str = "live") -> str | None:

@@ -135,8 +135,23 @@ def test_a_holder_renews_its_lease_and_a_dead_one_loses_it(store: Callable[[], T
     second.release(taken)
 
 
-@pytest.mark.live
-def test_k09_of_two_takers_in_the_same_instant_one_gets_the_lock(store: Callable[[], TopicOperations]) -> None:
+@pytest.mark.parametrize(
+    "times",
+    [
+        pytest.param(1, marks=pytest.mark.live),
+        pytest.param(20, marks=pytest.mark.eras),
+        pytest.param(100, marks=pytest.mark.executor),
+    ],
+)
+def test_k09_of_two_takers_in_the_same_instant_one_gets_the_lock(
+    store: Callable[[], TopicOperations], times: int
+) -> None:
+    for _ in range(times):
+        race(store)
+
+
+def race(store: Callable[[], TopicOperations]) -> None:
+    """Let two take a free lock at once; require that one of them holds it, and can write."""
     stores = {holder: store() for holder in (ANN, BEN)}
     stores[ANN].release(stores[ANN].take(ANN, 0))
     ready = threading.Barrier(2)

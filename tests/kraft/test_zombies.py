@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.sandbox import Sandbox
 
-pytestmark = [pytest.mark.executor, pytest.mark.usefixtures("record")]
+pytestmark = pytest.mark.usefixtures("record")
 
 TAKE_OVERS = (("resume", "--yes"), ("cancel", "--now", "--yes"))
-MANY = 100
 SEED = 20_261_123
 WAIT_S = 120
 
 
+@pytest.mark.executor
 @pytest.mark.parametrize(
     ("point", "successor"),
     [
@@ -58,17 +58,26 @@ def test_k07_a_runner_that_wakes_after_a_take_over_changes_nothing_more(
     assert ground().take_over(point, *successor) == []
 
 
-def test_k07_many_take_overs_of_a_runner_that_wakes(ground: Callable[[], Ground]) -> None:
+@pytest.mark.parametrize(
+    "times",
+    [
+        pytest.param(20, marks=[pytest.mark.eras, pytest.mark.on("4.4.0")]),
+        pytest.param(100, marks=pytest.mark.executor),
+    ],
+)
+def test_k07_take_overs_of_a_runner_that_wakes(ground: Callable[[], Ground], times: int) -> None:
     chosen, points = random.Random(SEED), ground().points()  # noqa: S311 - a sample, the same in every run
     writes = [each.write for each in points]
     begin, end = writes.index("configs, time 1"), writes.index("status, time 1")
     found = [
         ground().take_over(chosen.choice(points[begin:end]), *TAKE_OVERS[number % len(TAKE_OVERS)])
-        for number in range(MANY)
+        for number in range(times)
     ]
     assert [each for each in found if each] == []
 
 
+@pytest.mark.eras
+@pytest.mark.on("4.4.0")
 def test_k07_a_runner_suspended_between_look_and_send_sends_nothing_before_it_has_looked_again(
     ground: Callable[[], Ground],
 ) -> None:
@@ -76,6 +85,7 @@ def test_k07_a_runner_suspended_between_look_and_send_sends_nothing_before_it_ha
     assert first == "steps/000001, time 1", "the step is written anew, which proves the lock"
 
 
+@pytest.mark.executor
 @pytest.mark.parametrize("copies", ["slow", "at once"])
 def test_k08_a_request_that_a_frozen_broker_applies_late_is_reported_and_taken_back(
     kraft: Sandbox, connection: KafkaConnection, tmp_path: Path, copies: str
