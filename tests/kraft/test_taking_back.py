@@ -83,6 +83,20 @@ def test_k15_cancel_foreign_ends_what_another_tool_reassigns(cluster: KraftClust
 
 
 @pytest.mark.eras
+def test_k15_cancel_foreign_restores_the_order_of_a_file(cluster: KraftCluster, tmp_path: Path) -> None:
+    """Brokers keep the original replicas in the order of the target."""
+    topic = make_topic(cluster.connection, {0: (2, 1)})
+    partition = TopicPartition(topic, 0)
+    origin = document(tmp_path / "origin.json", reassignment(topic, {0: [2, 1]}))
+    with held_back(cluster.connection, [partition]):
+        alter_reassignments(cluster.connection, {partition: (1, 3)})
+        ended = cluster.kadmin("cancel", "--foreign", "--origin", origin, "--yes")
+        assert ended.status == 0, ended.err
+        assert replicas(cluster, partition) == (2, 1)
+        assert list_reassignments(cluster.connection) == {}
+
+
+@pytest.mark.eras
 def test_k14_a_reassignment_to_a_broker_that_died_is_named_and_cancelled(
     kraft: Sandbox, cluster: KraftCluster, tmp_path: Path
 ) -> None:

@@ -96,6 +96,8 @@ def _plan(
     if pending is not None and pending.entries is None:
         raise NotCompletedError(f"{pending.place} cannot be decoded.", next_command="kadmin heal")
     orders = {each.partition: each.before for each in late_requests(context, state) if each.before is not None}
+    if not context.backend.unchanged_means_rejected:
+        orders |= given  # what is sent back is a list of its own there, not only an end of the reassignment
     targets = back_to_original(foreign_moves(state, _ours(context)), state, given, orders)
     if any(through_brokers(target, state) for target in targets):
         plain_listeners(state)
