@@ -181,6 +181,7 @@ def test_offline_partitions_name_the_broker_that_has_to_come_back(cluster: Kraft
     assert examine(cluster) == {}
 
 
+@pytest.mark.on("4.4.0")
 def test_controllers_that_are_down(cluster: KraftCluster) -> None:
     sandbox = cluster.sandbox
     active = describe_quorum(cluster.connection).leader_id

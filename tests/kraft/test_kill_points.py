@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.usefixtures("record")
 
-SAMPLE, PAIRS = 10, 20
+SAMPLE, PAIRS = 6, 20
 SEED = 20_261_123
 
 
@@ -39,7 +39,7 @@ def second_kills(ground: Callable[[], Ground], count: int) -> list[str]:
 def test_k06_some_writes_of_a_run_as_kill_points_and_a_second_kill(ground: Callable[[], Ground]) -> None:
     points = ground().points()
     assert violations(ground, random.Random(SEED).sample(points, SAMPLE)) == []  # noqa: S311 - the same in every run
-    assert second_kills(ground, 2) == []
+    assert second_kills(ground, 1) == []
 
 
 @pytest.mark.executor

@@ -96,6 +96,7 @@ def test_throttles_by_hand_on_topics_brokers_and_the_default_of_all(cluster: Kra
 
 
 @pytest.mark.eras
+@pytest.mark.on("4.4.0")
 def test_a_deadline_leaves_it_while_copies_run_and_resume_takes_it_off(cluster: KraftCluster, tmp_path: Path) -> None:
     """What another client takes away meanwhile is set again; what it adds to a list stays."""
     topic = filled_topic(cluster, {0: (1, 2)})

@@ -182,6 +182,7 @@ def test_k08_a_request_that_arrives_after_its_operation_ended_is_named_and_taken
 
 
 @pytest.mark.eras
+@pytest.mark.on("4.4.0")
 def test_k08_a_request_that_a_frozen_broker_applies_late_is_taken_back(
     kraft: Sandbox,
     connection: KafkaConnection,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from support.live.cluster import Cluster
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.on("0.10.2.2", "2.8.2", "3.9.2")]
 
 WAVES = 3
 
@@ -144,7 +144,6 @@ def test_cancel_now_takes_back_what_runs(cluster: Cluster, run: Run) -> None:
     cluster.controllers.wait()
 
 
-@pytest.mark.on("0.10.2.2", "2.8.2", "3.9.2")
 @pytest.mark.parametrize(("target", "state"), [("pause", "paused"), ("cancel", "cancelled")])
 def test_without_a_runner_it_is_done_here(cluster: Cluster, run: Run, target: str, state: str) -> None:
     with run.in_its_first_wave() as runner:
