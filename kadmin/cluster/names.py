@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+RECORD_TOPIC = "__kadmin"
+"""Keeps kadmin's lock and record of a cluster in KRaft mode."""
 _MOST_SHOWN = 300
 _LEGAL_TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 

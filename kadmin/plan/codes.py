@@ -76,6 +76,9 @@ ELECTED_WHILE_REASSIGNED: Final = _code(
     "KA032", "An election names a partition that is being reassigned, or that another plan reassigns.", None
 )
 
+# A document alone.
+RECORD_TOPIC_DELETED: Final = _code("KA033", "A deletion names the topic of kadmin's own record; there is no waiver.")
+
 # A document against an inventory, a live cluster or a policy.
 UNKNOWN_TOPIC: Final = _code("KA040", "The cluster has no such topic.", StalePlanError)
 UNKNOWN_PARTITION: Final = _code("KA041", "The topic has no such partition.", StalePlanError, InvalidInputError)

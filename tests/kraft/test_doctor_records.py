@@ -14,7 +14,8 @@ from support.live.waiting import wait_until
 from kadmin.cluster.kafka.configs import ConfigEdit, ConfigOperation, alter_configs
 from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.metadata import read_metadata
-from kadmin.operations.kafka.topic_settings import TOPIC, create_topic
+from kadmin.cluster.names import RECORD_TOPIC
+from kadmin.operations.kafka.topic_settings import create_topic
 from kadmin.sandbox import Sandbox, SandboxSpec
 
 if TYPE_CHECKING:
@@ -33,9 +34,9 @@ AUTHORIZER = {
 @pytest.fixture
 def recorded(kraft: Sandbox, connection: KafkaConnection) -> KraftCluster:
     """The cluster with its record in the topic."""
-    if TOPIC not in read_metadata(connection).topics:
-        create_topic(connection, TOPIC)
-    replicas = read_metadata(connection, (TOPIC,)).partitions
+    if RECORD_TOPIC not in read_metadata(connection).topics:
+        create_topic(connection, RECORD_TOPIC)
+    replicas = read_metadata(connection, (RECORD_TOPIC,)).partitions
     wait_assigned(connection, {partition: found.replicas for partition, found in replicas.items()})
     return KraftCluster(kraft, connection)
 
@@ -63,7 +64,7 @@ def test_a_record_topic_that_is_safe_is_no_finding(recorded: KraftCluster) -> No
 
 
 def test_a_record_topic_whose_records_may_be_lost(recorded: KraftCluster) -> None:
-    set_policy = {f"topics/{TOPIC}": {"cleanup.policy": ConfigEdit(ConfigOperation.SET, "delete")}}
+    set_policy = {f"topics/{RECORD_TOPIC}": {"cleanup.policy": ConfigEdit(ConfigOperation.SET, "delete")}}
     alter_configs(recorded.connection, set_policy)
     found = examine(recorded)["unsafe-record-topic"]
     assert found["stops_apply"]
@@ -71,13 +72,13 @@ def test_a_record_topic_whose_records_may_be_lost(recorded: KraftCluster) -> Non
     assert "--add-config cleanup.policy=compact" in found["remedy"]
     alter_configs(
         recorded.connection,
-        {f"topics/{TOPIC}": {"cleanup.policy": ConfigEdit(ConfigOperation.SET, "compact")}},
+        {f"topics/{RECORD_TOPIC}": {"cleanup.policy": ConfigEdit(ConfigOperation.SET, "compact")}},
     )
     assert examine(recorded) == {}
 
 
 def test_a_record_topic_below_its_min_isr(recorded: KraftCluster) -> None:
-    found = read_metadata(recorded.connection, (TOPIC,)).partitions
+    found = read_metadata(recorded.connection, (RECORD_TOPIC,)).partitions
     first, second = sorted(next(iter(found.values())).replicas)[:2]
     with stopped(recorded, first, second):
         troubles = examine(recorded)
@@ -98,13 +99,13 @@ def test_rights_hide_topics_and_open_the_record_to_everybody(secured: Sandbox, t
         assert secret in found["hidden-topics"]["message"]
         assert "--operation Describe" in found["hidden-topics"]["remedy"]
 
-        create_topic(connection, TOPIC)
+        create_topic(connection, RECORD_TOPIC)
         opened = examine(cluster)
         assert set(opened) == {"hidden-topics", "unsafe-record-topic"}
         assert not opened["unsafe-record-topic"]["stops_apply"]
         assert opened["unsafe-record-topic"]["evidence"][0].startswith("no ACL names it")
-        acls.allow(connection, acls.TOPIC, TOPIC, "User:ANONYMOUS", ALL)
+        acls.allow(connection, acls.TOPIC, RECORD_TOPIC, "User:ANONYMOUS", ALL)
         wait_until(lambda: set(examine(cluster)) == {"hidden-topics"}, WAIT_S)
-        acls.allow(connection, acls.TOPIC, TOPIC, "User:*", WRITE)
+        acls.allow(connection, acls.TOPIC, RECORD_TOPIC, "User:*", WRITE)
         wait_until(lambda: "unsafe-record-topic" in examine(cluster), WAIT_S)
         assert examine(cluster)["unsafe-record-topic"]["evidence"] == ["an ACL grants WRITE to User:*"]

@@ -20,7 +20,8 @@ from kadmin.cluster.kafka.configs import ConfigEdit, ConfigOperation, alter_conf
 from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.quorum import describe_quorum
 from kadmin.cluster.model import TopicPartition
-from kadmin.operations.kafka.topic_settings import CONTROL, TOPIC
+from kadmin.cluster.names import RECORD_TOPIC
+from kadmin.operations.kafka.topic_settings import CONTROL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,7 +76,7 @@ def set_min_isr(connection: KafkaConnection, topic: str, value: str) -> None:
 def needed_follower(connection: KafkaConnection, topic: str) -> int:
     """Return a broker without which too few replicas of the partition that kadmin writes to are in sync."""
     partitions = read_metadata(connection, [topic]).topics[topic].partitions
-    used = partitions[abs(_java_hash(TOPIC)) % len(partitions) if topic == STATE else CONTROL]
+    used = partitions[abs(_java_hash(RECORD_TOPIC)) % len(partitions) if topic == STATE else CONTROL]
     return next(each for each in used.replicas if each != used.leader)
 
 
@@ -89,7 +90,7 @@ def _java_hash(text: str) -> int:
 
 LOST = {
     "K03 the controllers have no majority": None,
-    "K10 the record is below its minimum ISR": TOPIC,
+    "K10 the record is below its minimum ISR": RECORD_TOPIC,
     "K10 transactions are not available": STATE,
 }
 

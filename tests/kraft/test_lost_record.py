@@ -19,7 +19,8 @@ from kadmin.cluster.kafka.configs import ConfigEdit, ConfigOperation, alter_conf
 from kadmin.cluster.kafka.deletions import delete_topics
 from kadmin.cluster.kafka.metadata import leader_of, read_metadata
 from kadmin.cluster.model import TopicPartition
-from kadmin.operations.kafka.topic_settings import CONTROL, TOPIC
+from kadmin.cluster.names import RECORD_TOPIC
+from kadmin.operations.kafka.topic_settings import CONTROL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,9 +39,9 @@ TARGET = (2, 3)
 
 
 def delete_topic(connection: KafkaConnection) -> None:
-    topic_id = read_metadata(connection, [TOPIC]).topics[TOPIC].topic_id
+    topic_id = read_metadata(connection, [RECORD_TOPIC]).topics[RECORD_TOPIC].topic_id
     assert topic_id is not None
-    assert delete_topics(connection, {TOPIC: topic_id}) == {TOPIC: None}
+    assert delete_topics(connection, {RECORD_TOPIC: topic_id}) == {RECORD_TOPIC: None}
 
 
 def delete_records(connection: KafkaConnection) -> None:
@@ -48,8 +49,8 @@ def delete_records(connection: KafkaConnection) -> None:
     set_cleanup(connection, "delete")
     asked = DeleteRecordsRequest.DeleteRecordsTopic
     part = asked.DeleteRecordsPartition(partition_index=CONTROL, offset=-1)
-    request = DeleteRecordsRequest(topics=[asked(name=TOPIC, partitions=[part])], timeout_ms=30_000)
-    leader = leader_of(connection, TopicPartition(TOPIC, CONTROL))
+    request = DeleteRecordsRequest(topics=[asked(name=RECORD_TOPIC, partitions=[part])], timeout_ms=30_000)
+    leader = leader_of(connection, TopicPartition(RECORD_TOPIC, CONTROL))
 
     def deleted() -> bool:
         answer = connection.ask("delete records", request, broker_id=leader)
@@ -63,7 +64,9 @@ def delete_records(connection: KafkaConnection) -> None:
 
 def set_cleanup(connection: KafkaConnection, policy: str) -> None:
     edit = ConfigEdit(ConfigOperation.SET, policy)
-    assert alter_configs(connection, {f"topics/{TOPIC}": {"cleanup.policy": edit}}) == {f"topics/{TOPIC}": None}
+    assert alter_configs(connection, {f"topics/{RECORD_TOPIC}": {"cleanup.policy": edit}}) == {
+        f"topics/{RECORD_TOPIC}": None
+    }
 
 
 @contextmanager
@@ -72,13 +75,13 @@ def none_left(connection: KafkaConnection) -> Iterator[None]:
     try:
         yield
     finally:
-        if TOPIC in read_metadata(connection, [TOPIC]).topics:
+        if RECORD_TOPIC in read_metadata(connection, [RECORD_TOPIC]).topics:
             delete_topic(connection)
-        wait_until(lambda: TOPIC not in read_metadata(connection, [TOPIC]).topics, WAIT_S)
+        wait_until(lambda: RECORD_TOPIC not in read_metadata(connection, [RECORD_TOPIC]).topics, WAIT_S)
 
 
 @pytest.mark.parametrize(
-    ("lose", "cause"), [(delete_topic, f"topic {TOPIC} was deleted"), (delete_records, "has no offset")]
+    ("lose", "cause"), [(delete_topic, f"topic {RECORD_TOPIC} was deleted"), (delete_records, "has no offset")]
 )
 def test_k11_a_record_that_is_lost_in_mid_run_goes_on_from_the_copy(
     kraft: Sandbox,
@@ -112,7 +115,7 @@ def test_k11_a_record_that_is_lost_in_mid_run_goes_on_from_the_copy(
 
 def require_lost(answer: Answer, cause: str, copies: Path) -> None:
     assert answer.status == 7, answer.err
-    assert f"The topic {TOPIC} has lost what was on record." in answer.err
+    assert f"The topic {RECORD_TOPIC} has lost what was on record." in answer.err
     assert cause in answer.err
     assert f"kadmin resume --records {copies}" in answer.err
 
@@ -127,4 +130,4 @@ def test_k11_a_record_that_was_lost_after_the_end_is_made_anew(
         assert applied.status == 0, applied.err
         wait_assigned(connection, {TopicPartition(topic, 0): target})
         delete_topic(connection)
-        wait_until(lambda: TOPIC not in read_metadata(connection, [TOPIC]).topics, WAIT_S)
+        wait_until(lambda: RECORD_TOPIC not in read_metadata(connection, [RECORD_TOPIC]).topics, WAIT_S)

@@ -23,8 +23,8 @@ from support.network.frame_proxy import Action
 from kadmin.cluster.kafka.configs import read_own_configs
 from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.java import cache_folder, find_java
-from kadmin.operations.kafka.topic_settings import TOPIC
 from kadmin.plan.throttle import THROTTLE_KEYS
 from kadmin.sandbox import Sandbox, SandboxSpec, kraft_mode, settings
 from kadmin.sandbox.jars import class_path
@@ -82,7 +82,9 @@ class Guarded:
 
     def grant(self) -> None:
         """Grant what the page tells to grant, and the lock to another user too: what has no ACL is for everybody."""
-        self.kafka_acls("--add", "--allow-principal", "User:other", "--transactional-id", TOPIC, "--operation", "Write")
+        self.kafka_acls(
+            "--add", "--allow-principal", "User:other", "--transactional-id", RECORD_TOPIC, "--operation", "Write"
+        )
         assert len(granted()) == 5
         for arguments in granted():
             self.kafka_acls(*arguments)
@@ -203,12 +205,20 @@ def test_k19_a_right_that_is_taken_away_in_mid_run_ends_it_and_resume_goes_on(gu
 MISSING = {
     "throttles": (("--cluster", "--operation", "AlterConfigs"), 6, "the right AlterConfigs on the cluster is missing"),
     "deletions": (("--topic", "*", "--operation", "Delete"), 8, "the right Delete on topic {topic} is missing"),
-    "reading the record": (("--topic", TOPIC, "--operation", "Read"), 6, f"the right Read on topic {TOPIC} is missing"),
-    "the record": (("--topic", TOPIC, "--operation", "Write"), 6, f"the right Write on topic {TOPIC} is missing"),
-    "the lock": (
-        ("--transactional-id", TOPIC, "--operation", "Write"),
+    "reading the record": (
+        ("--topic", RECORD_TOPIC, "--operation", "Read"),
         6,
-        f"the right Write on transactional id {TOPIC} is missing",
+        f"the right Read on topic {RECORD_TOPIC} is missing",
+    ),
+    "the record": (
+        ("--topic", RECORD_TOPIC, "--operation", "Write"),
+        6,
+        f"the right Write on topic {RECORD_TOPIC} is missing",
+    ),
+    "the lock": (
+        ("--transactional-id", RECORD_TOPIC, "--operation", "Write"),
+        6,
+        f"the right Write on transactional id {RECORD_TOPIC} is missing",
     ),
 }
 

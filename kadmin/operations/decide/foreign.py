@@ -54,6 +54,8 @@ def back_to_original(
             unknown.append(partition)
         elif not set(original) <= set(now):
             strange.append(f"{partition} has {list(now)}, not {list(original)}")
+        elif set(given.get(partition, original)) != set(original):
+            strange.append(f"{partition} had {list(original)}, not {list(given[partition])}")
         else:
             targets.append(PartitionTarget(partition, original, now))
     if unknown:
@@ -63,7 +65,7 @@ def back_to_original(
         )
     if strange:
         raise InvalidInputError(
-            f"The original replicas that were given are not among the replicas now: {name_some(strange)}.",
+            f"The original replicas that were given do not fit: {name_some(strange)}.",
             next_command="correct the file of --origin",
         )
     return tuple(targets)

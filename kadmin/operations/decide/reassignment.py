@@ -358,8 +358,15 @@ def _verdicts(plan: ReassignmentPlan, state: ClusterState, executed: Published) 
         progress = judge(replace(target, current=current), state, published=partition in executed.partitions)
         if progress is Progress.WAITING and executed.cancelled:
             progress = Progress.CANCELLED
+        if progress is Progress.DONE and plan.elect is not Elect.NONE and not _led_by_first(target, state):
+            progress = Progress.SETTLED
         detail = "" if progress is Progress.DONE else _detail(target, state)
         yield Verdict(partition.topic, partition.partition, progress, detail)
+
+
+def _led_by_first(target: PartitionTarget, state: ClusterState) -> bool:
+    found = state.states.get(target.partition)
+    return found is not None and found.leader == target.replicas[0]
 
 
 def _detail(target: PartitionTarget, state: ClusterState) -> str:

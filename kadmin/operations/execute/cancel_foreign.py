@@ -14,7 +14,7 @@ from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.execute.apply import Outcome
 from kadmin.operations.execute.runner import Runner
 from kadmin.operations.reading.brokers import plain_listeners
-from kadmin.operations.reading.late_requests import late_requests
+from kadmin.operations.reading.orders import orders_on_record
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState
 from kadmin.plan.model import PlanHeader, ReassignmentPlan
@@ -95,10 +95,11 @@ def _plan(
     pending = state.requests.reassignment
     if pending is not None and pending.entries is None:
         raise NotCompletedError(f"{pending.place} cannot be decoded.", next_command="kadmin heal")
-    orders = {each.partition: each.before for each in late_requests(context, state) if each.before is not None}
+    moves, orders = foreign_moves(state, _ours(context)), {}
     if not context.backend.unchanged_means_rejected:
-        orders |= given  # what is sent back is a list of its own there, not only an end of the reassignment
-    targets = back_to_original(foreign_moves(state, _ours(context)), state, given, orders)
+        # What is sent back is a list of its own there, not only an end of the reassignment.
+        orders = {**orders_on_record(context, moves, state), **given}
+    targets = back_to_original(moves, state, given, orders)
     if any(through_brokers(target, state) for target in targets):
         plain_listeners(state)
     return targets

@@ -15,12 +15,13 @@ from kadmin.cluster.kafka.configs import OPENS_TOPICS, opens_without_acls
 from kadmin.cluster.kafka.log_dirs import describe_log_dirs
 from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.reader import read_without_controllers
+from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.errors import KadminError, NotAuthorizedError, NotCompletedError, UnreachableError
 from kadmin.insight.diagnosis.kafka.diagnose import passing_troubles
 from kadmin.insight.diagnosis.kafka.evidence import STAYS_S, ClusterLook, KafkaEvidence, RecordTopic, UnansweredRequest
 from kadmin.insight.diagnosis.kafka.move_troubles import moves_in_flight
 from kadmin.operations.kafka.no_store import ELSEWHERE, NoOperations
-from kadmin.operations.kafka.topic_settings import TOPIC, check_topic
+from kadmin.operations.kafka.topic_settings import check_topic
 from kadmin.operations.reading.brokers import not_described, unused_copies
 from kadmin.operations.reading.open_operations import lock_held, open_operation
 from kadmin.operations.record.record import Sending
@@ -136,17 +137,17 @@ class _Examination:
 
     def _record_topic(self, state: ClusterState) -> RecordTopic | None:
         connection = self._connection
-        if TOPIC not in state.topics or not state.brokers:
+        if RECORD_TOPIC not in state.topics or not state.brokers:
             return None
-        grants = self._ask(f"ACLs of topic {TOPIC}", lambda: topic_acls(connection, TOPIC))
+        grants = self._ask(f"ACLs of topic {RECORD_TOPIC}", lambda: topic_acls(connection, RECORD_TOPIC))
         opened = grants is not None and self._ask(
             OPENS_TOPICS, lambda: opens_without_acls(connection, min(state.brokers))
         )
-        found = RecordTopic(TOPIC, grants=grants, open_by_default=bool(opened))
+        found = RecordTopic(RECORD_TOPIC, grants=grants, open_by_default=bool(opened))
         try:
-            check_topic(connection, TOPIC, read_metadata(connection, (TOPIC,)).topics[TOPIC])
+            check_topic(connection, RECORD_TOPIC, read_metadata(connection, (RECORD_TOPIC,)).topics[RECORD_TOPIC])
         except UnreachableError as error:
-            self._unavailable.append(f"settings of topic {TOPIC}: {error.message}")
+            self._unavailable.append(f"settings of topic {RECORD_TOPIC}: {error.message}")
         except NotCompletedError as error:
             return replace(found, problem=error.message, mend=error.next_command or "")
         return found

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.errors import UnknownOutcomeError, name_some
 from kadmin.operations import events
 from kadmin.operations.kafka.keyed import OPERATIONS
-from kadmin.operations.kafka.topic_settings import TOPIC
 from kadmin.operations.kafka.value_files import ValueFiles
 from kadmin.operations.record.codec import decode_status
 
@@ -63,7 +63,7 @@ class RecordCopy:
         unfinished = self._unfinished()
         again = f"--records {self._records}"
         return LostRecordError(
-            f"The topic {TOPIC} has lost what was on record.",
+            f"The topic {RECORD_TOPIC} has lost what was on record.",
             cause=f"{cause}; this machine has a copy of the record of {name_some(unfinished) or 'no operation'}",
             next_command=f"kadmin resume {again}, or kadmin cancel {again}; an operation that has ended on another "
             f"machine: remove its folder below {self._files.folder / OPERATIONS}"

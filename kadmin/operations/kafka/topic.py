@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.kafka.transactions import FencedError, append_record
 from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.operations import events
 from kadmin.operations.context import POLL_S
 from kadmin.operations.kafka.keyed import KeyedOperations
 from kadmin.operations.kafka.topic_reader import LostTopicError, OpenTransactionError, TopicReader
-from kadmin.operations.kafka.topic_settings import BODIES, CONTROL, TOPIC, create_topic
+from kadmin.operations.kafka.topic_settings import BODIES, CONTROL, create_topic
 from kadmin.operations.kafka.topic_writer import AGAIN_S, TopicWriter, is_body
 from kadmin.operations.record.holder import (
     Lease,
@@ -66,7 +67,7 @@ class TopicOperations(KeyedOperations):
         clock: Clock,
         tell: Tell,
         lease_s: float = LEASE_S,
-        name: str = TOPIC,
+        name: str = RECORD_TOPIC,
         copy: RecordCopy | None = None,
     ) -> None:
         self.session_timeout_s = lease_s

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.cluster.kafka.metadata import TopicMetadata
 
-TOPIC = "__kadmin"
 CONTROL = 0
 """The partition of everything but the bodies; every reader reads it whole."""
 BODIES = 1

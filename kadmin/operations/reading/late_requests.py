@@ -18,16 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LateRequest:
-    """A partition that a request of a finished operation reassigns to `target`; `before` is where it returns to.
-
-    `before` has the brokers that the partition had, in the last order on record; None where that is not on record.
-    """
+    """A partition that a request of a finished operation reassigns to `target`."""
 
     operation_id: str
     step: int
     partition: TopicPartition
     target: Replicas
-    before: Replicas | None
 
     def __str__(self) -> str:
         return f"{self.partition} to {list(self.target)} (operation {self.operation_id}, step {self.step})"
@@ -55,8 +51,7 @@ def late_requests(context: Context, state: ClusterState | None = None) -> tuple[
     late: dict[TopicPartition, LateRequest] = {}
     for listing, step, intent in watched:
         for partition, target in _arrived(intent, state, moving):
-            before = _before(context, finished, partition, state)
-            late.setdefault(partition, LateRequest(listing.operation_id, step.number, partition, target, before))
+            late.setdefault(partition, LateRequest(listing.operation_id, step.number, partition, target))
     return tuple(late[partition] for partition in sorted(late))
 
 
@@ -74,18 +69,3 @@ def _arrived(
             same = intent.topic_ids.get(partition.topic) in {topic.topic_id, None}
             if same and target is not None and topic.target(partition.partition) == target:
                 yield partition, target
-
-
-def _before(
-    context: Context, finished: list[Listing], partition: TopicPartition, state: ClusterState
-) -> Replicas | None:
-    topic, number = state.topics[partition.topic], partition.partition
-    brokers = set(topic.replicas[number]) - set(topic.adding_replicas.get(number, ()))
-    for listing in finished:
-        original = context.operations.record(listing.operation_id).origin.get(partition)
-        steps = context.operations.steps(listing.operation_id)
-        asked = (step.intent.targets.get(partition) for step in reversed(steps) if step.intent is not None)
-        for found in (*asked, original):
-            if found is not None and set(found) == brokers:
-                return found
-    return None

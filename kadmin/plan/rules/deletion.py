@@ -9,7 +9,7 @@ from __future__ import annotations
 import fnmatch
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.names import escaped
+from kadmin.cluster.names import RECORD_TOPIC, escaped
 from kadmin.diagnostics import Diagnostic
 from kadmin.errors import name_some
 from kadmin.plan import codes
@@ -37,6 +37,7 @@ def check_deletion(plan: DeletionPlan, world: World | None, policy: Policy | Non
         yield from Directory(world.state.assignment).missing_topics(plan.topics)
     yield from repeated_topics(plan.topics)
     yield from _too_many(plan, policy)
+    yield from _record(plan)
     yield from _internal(plan)
     if policy is not None:
         yield from _protected(plan, policy)
@@ -61,6 +62,12 @@ def _too_many(plan: DeletionPlan, policy: Policy | None) -> Iterator[Diagnostic]
     if most is not None and number > most:
         message = f"{are} to be deleted, more than the policy's max_topics {most}"
         yield Diagnostic(codes.TOO_MANY_TOPICS, message, "divide it into several plans", field=_TOPICS)
+
+
+def _record(plan: DeletionPlan) -> Iterator[Diagnostic]:
+    if RECORD_TOPIC in plan.topics:
+        message = f"{RECORD_TOPIC} keeps kadmin's lock and record, and its deletion would be on record there"
+        yield Diagnostic(codes.RECORD_TOPIC_DELETED, message, "leave it out", topic=RECORD_TOPIC)
 
 
 def _internal(plan: DeletionPlan) -> Iterator[Diagnostic]:

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import pty
+import select
 import signal
 import subprocess
 import sys
@@ -185,11 +186,15 @@ def test_watching_on_a_terminal_clears_it_and_ends_by_a_signal(brokers: Store, t
         seen = bytearray()
 
         def looked_twice() -> bool:
-            seen.extend(os.read(ours, 65_536))
+            if select.select([ours], [], [], 0)[0]:
+                seen.extend(os.read(ours, 65_536))
             return seen.count(b"\x1b[2J\x1b[H") > 1
 
-        wait_until(looked_twice, 60)
-        watching.send_signal(signal.SIGINT)
-        assert watching.wait(30) == 130
+        try:
+            wait_until(looked_twice, 60)
+            watching.send_signal(signal.SIGINT)
+            assert watching.wait(30) == 130
+        finally:
+            watching.kill()
     os.close(ours)
     assert b"broker_id" in seen

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.cluster.states import cluster, moving, tp, with_node
 
+from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.diagnostics import Diagnostic
 from kadmin.errors import BusyError, InvalidInputError, NotCompletedError, StalePlanError
 from kadmin.plan import codes
@@ -39,6 +40,12 @@ def plan(*topics: str, **waivers: Any) -> DeletionPlan:  # noqa: ANN401 - fields
 
 def found(of: DeletionPlan, facts: ClusterFacts = FACTS, policy: Policy | None = None) -> set[str]:
     return {violation.code for violation in check(of, World(STATE, facts), policy or Policy())}
+
+
+def test_the_record_of_kadmin_itself_is_never_deleted() -> None:
+    every_waiver = {name: value for waiver in WAIVERS.values() for name, value in waiver.items()}
+    assert codes.RECORD_TOPIC_DELETED in found(plan("a", RECORD_TOPIC, **every_waiver))
+    assert codes.RECORD_TOPIC_DELETED not in found(plan("a", **every_waiver))
 
 
 EVERYTHING = plan("a", "b", "_c", "__consumer_offsets", "nothing", allow_more_than=2)

@@ -16,7 +16,8 @@ from support.live.waiting import wait_until
 from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.topics import create_topic
-from kadmin.operations.kafka.topic_settings import SETTINGS, TOPIC
+from kadmin.cluster.names import RECORD_TOPIC
+from kadmin.operations.kafka.topic_settings import SETTINGS
 from kadmin.sandbox import Sandbox, SandboxSpec
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def _make_own_topics(connection: KafkaConnection) -> None:
         connection, "__transaction_state", dict.fromkeys(range(STATE_PARTITIONS), ALIVE), {"cleanup.policy": "compact"}
     )
     settings = {**SETTINGS, "cleanup.policy": "compact", "min.insync.replicas": "2"}
-    create_topic(connection, TOPIC, dict.fromkeys(range(2), ALIVE), settings)
+    create_topic(connection, RECORD_TOPIC, dict.fromkeys(range(2), ALIVE), settings)
 
 
 def _topics(partitions: int) -> Iterator[tuple[str, dict[int, tuple[int, int, int]]]]:

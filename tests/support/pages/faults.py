@@ -164,7 +164,8 @@ ROWS = (
     Row(
         "K07",
         "a runner is suspended past its lease and wakes after another one took over",
-        "5 for the old runner; a request that it still sends is found, taken back and reported",
+        "5 for the old runner, 6 if it waited for an answer; a request that it still sends is found, taken back and "
+        "reported",
     ),
     Row(
         "K08",
