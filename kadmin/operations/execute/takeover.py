@@ -116,8 +116,8 @@ def _ask(context: Context, operation_id: str, request: StopRequest) -> str | Non
         context.clock.stop_if_asked("the request stays on record", f"kadmin status, for the state of {operation_id}")
         now = context.clock.now()
         if give_up is None:
-            context.tell(events.Noted(f"waiting at most {patience(holder):g} s for an answer of runner {holder}"))
-            give_up = now + patience(holder)
+            give_up = min(now + patience(holder), context.clock.until)
+            context.tell(events.Noted(f"waiting at most {give_up - now:.0f} s for an answer of runner {holder}"))
         if now >= give_up:
             raise NotCompletedError(
                 f"Runner {holder} holds the lock and has not answered; the request stays on record.",

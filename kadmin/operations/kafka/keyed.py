@@ -81,9 +81,10 @@ class KeyedOperations(ABC):
         return tuple(each for each in self.listings() if not each.status.state.finished)
 
     def record(self, operation_id: str) -> OperationRecord:
-        """Return the immutable part; raises NotCompletedError where it is not there."""
+        """Return the immutable part; raises InvalidInputError for an unknown operation."""
         data = self._get(_key(operation_id, "record"))
         if data is None:
+            self._status(operation_id)
             raise NotCompletedError(f"Operation {operation_id} has no record.", next_command="kadmin history")
         return decode_record(data, operation_id)
 

@@ -43,7 +43,7 @@ def check_reassignment(plan: ReassignmentPlan, world: World | None, _policy: Pol
         yield from _running(plan, world)
     yield from repeated_partitions(_partitions(plan))
     yield from _no_ops(plan)
-    yield from _replication_factors(plan, {} if world is None else world.state.assignment)
+    yield from _replication_factors(plan, {} if world is None else _at_rest(world))
     completed = _completed(plan, world)
     for found in (*_wave_limits(completed), *_throttle_sizes(completed)):
         yield _unsized(found, world) if found.code == codes.SIZE_UNKNOWN else found
@@ -76,6 +76,11 @@ def _no_ops(plan: ReassignmentPlan) -> Iterator[Diagnostic]:
             message = f"{target.partition}: target and current are both {list(target.replicas)}; skipped"
             field = _replicas_field(index)
             yield Diagnostic(codes.NO_OP, message, severity="warning", partition=target.partition, field=field)
+
+
+def _at_rest(world: World) -> Assignment:
+    """Leave out partitions in mid-move, which have the replicas of both sides."""
+    return {each: replicas for each, replicas in world.state.assignment.items() if each not in world.in_flight}
 
 
 def _replication_factors(plan: ReassignmentPlan, assignment: Assignment) -> Iterator[Diagnostic]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from support.cluster.states import cluster
+from support.cluster.states import cluster, moving
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import InvalidInputError
@@ -150,6 +150,11 @@ def test_replication_factor_by_current_or_assignment() -> None:
     assert [violation.partition for violation in found_of(plan, None, codes.REPLICATION_FACTOR)] == [A0]
     assert [violation.partition for violation in found_of(plan, WORLD, codes.REPLICATION_FACTOR)] == [A0, A1]
     assert found_of(replace(plan, allow_replication_factor_change=True), WORLD, codes.REPLICATION_FACTOR) == ()
+
+
+def test_a_partition_in_mid_move_has_no_replication_factor_to_compare_with() -> None:
+    state = moving(cluster({"aaa-0": (3, 1, 2)}, brokers=RACKS), "aaa-0", adding=(3,), removing=(2,))
+    assert found_of(_plan(PartitionTarget(A0, (3, 1))), World(state), codes.REPLICATION_FACTOR) == ()
 
 
 def test_fewer_racks() -> None:
