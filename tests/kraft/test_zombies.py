@@ -77,8 +77,7 @@ def test_k07_take_overs_of_a_runner_that_wakes(ground: Callable[[], Ground], tim
     assert [each for each in found if each] == []
 
 
-@pytest.mark.eras
-@pytest.mark.on("4.4.0")
+@pytest.mark.executor
 def test_k07_a_runner_suspended_between_look_and_send_sends_nothing_before_it_has_looked_again(
     ground: Callable[[], Ground],
 ) -> None:

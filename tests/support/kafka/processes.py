@@ -15,6 +15,8 @@ from typing import IO, TYPE_CHECKING
 
 from support.cli.in_process import Answer
 
+from kadmin.cli.cluster import BOOTSTRAP_VARIABLE
+from kadmin.cli.context import LEASE_VARIABLE
 from kadmin.operations.execute import follow
 
 if TYPE_CHECKING:
@@ -30,11 +32,9 @@ import sys
 from kadmin.cli import main
 from kadmin.operations.decide import settling
 from kadmin.operations.execute import follow
-from kadmin.operations.kafka.context import kafka_context
 
-lease_s, settling.SETTLE_S, follow.OUTAGE_S = map(float, sys.argv[1:4])
-del sys.argv[1:4]
-kafka_context.__defaults__ = (lease_s,)
+settling.SETTLE_S, follow.OUTAGE_S = map(float, sys.argv[1:3])
+del sys.argv[1:3]
 main()
 """
 
@@ -51,11 +51,11 @@ class KadminProcess:
     ) -> None:
         self._out, self._err = TemporaryFile(), TemporaryFile()  # noqa: SIM115 - open as long as the process
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _RUN, str(LEASE_S), str(settle_s), str(outage_s), *map(str, arguments)],
+            [sys.executable, "-c", _RUN, str(settle_s), str(outage_s), *map(str, arguments)],
             stdin=subprocess.DEVNULL,
             stdout=self._out,
             stderr=self._err,
-            env={**os.environ, "KADMIN_BOOTSTRAP_SERVER": ",".join(bootstrap)},
+            env={**os.environ, BOOTSTRAP_VARIABLE: ",".join(bootstrap), LEASE_VARIABLE: f"{LEASE_S:.0f}"},
             start_new_session=True,
         )
 
