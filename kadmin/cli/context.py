@@ -154,12 +154,11 @@ def _kafka(cluster: ClusterAddress, clock: Clock, tell: Tell, *, reads: bool) ->
     from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.operations.kafka.context import kafka_context, reading_context
 
-    lease_s = _lease_s()
+    lease_s, copies = _lease_s(), user_state_path("kadmin", appauthor=False)
     with KafkaConnection(parse_bootstrap(cluster.bootstrap or ""), until=clock.until) as connection:
         if reads:
-            yield reading_context(connection, cluster.records, clock, tell)
+            yield reading_context(connection, cluster.records, clock, tell, copies=copies)
         else:
-            copies = user_state_path("kadmin", appauthor=False)
             yield kafka_context(connection, cluster.records, clock, tell, lease_s, copies=copies)
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.sandbox import Sandbox
 
-pytestmark = [pytest.mark.eras, pytest.mark.usefixtures("record")]
+pytestmark = [pytest.mark.eras, pytest.mark.on("4.4.0"), pytest.mark.usefixtures("record")]
 
 WAIT_S = 120
 POLICY_VIOLATION = 44
@@ -106,6 +106,9 @@ def test_k11_a_record_that_is_lost_in_mid_run_goes_on_from_the_copy(
         require_lost(ended, cause, state_folder)
         require_lost(KadminProcess(kraft.bootstrap, "status").answer(), "", state_folder)
         require_lost(KadminProcess(kraft.bootstrap, "apply", plan, "--yes").answer(), "", state_folder)
+        found = KadminProcess(kraft.bootstrap, "doctor").answer()
+        assert found.status == 8, found.err
+        assert f"Topic {RECORD_TOPIC} has lost what was on record." in " ".join(found.out.split())
         moved = read_metadata(connection, [topic]).topics[topic].partitions
         assert [number for number, each in moved.items() if each.replicas == (1, 2)] == [1]
         resumed = KadminProcess(kraft.bootstrap, "resume", "--records", state_folder, "--yes").answer()

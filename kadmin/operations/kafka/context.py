@@ -51,10 +51,12 @@ def kafka_context(
     return _context(connection, operations, clock, tell)
 
 
-def reading_context(connection: KafkaConnection, records: Path | None, clock: Clock, tell: Tell) -> KafkaContext:
+def reading_context(
+    connection: KafkaConnection, records: Path | None, clock: Clock, tell: Tell, *, copies: Path | None = None
+) -> KafkaContext:
     """Return the context of a command that only reads; of a cluster in ZooKeeper mode it sees no operations."""
     if not _in_zookeeper_mode(connection):
-        return _context(connection, _operations(connection, records, clock, tell), clock, tell)
+        return _context(connection, _operations(connection, records, clock, tell, copies=copies), clock, tell)
     tell(events.Noted("operations on record were not looked at: they are in ZooKeeper (-z CONNECT)"))
     return _context(connection, NoOperations(), clock, tell)
 

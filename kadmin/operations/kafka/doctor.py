@@ -21,6 +21,7 @@ from kadmin.insight.diagnosis.kafka.diagnose import passing_troubles
 from kadmin.insight.diagnosis.kafka.evidence import STAYS_S, ClusterLook, KafkaEvidence, RecordTopic, UnansweredRequest
 from kadmin.insight.diagnosis.kafka.move_troubles import moves_in_flight
 from kadmin.operations.kafka.no_store import ELSEWHERE, NoOperations
+from kadmin.operations.kafka.record_copy import LostRecordError
 from kadmin.operations.kafka.topic_settings import check_topic
 from kadmin.operations.reading.brokers import not_described, unused_copies
 from kadmin.operations.reading.open_operations import lock_held, open_operation
@@ -137,6 +138,12 @@ class _Examination:
 
     def _record_topic(self, state: ClusterState) -> RecordTopic | None:
         connection = self._connection
+        try:
+            self._context.operations.listings()
+        except LostRecordError as error:
+            return RecordTopic(RECORD_TOPIC, lost=error.cause or "", mend=error.next_command or "")
+        except KadminError:
+            pass  # what is asked next says so
         if RECORD_TOPIC not in state.topics or not state.brokers:
             return None
         grants = self._ask(f"ACLs of topic {RECORD_TOPIC}", lambda: topic_acls(connection, RECORD_TOPIC))

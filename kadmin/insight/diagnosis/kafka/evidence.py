@@ -31,12 +31,14 @@ class ClusterLook:
 class RecordTopic:
     """The topic of records: `problem` says which setting could lose records, and `mend` is the command against it.
 
+    `lost` says what was on record and is not there any more; `mend` then goes on without it.
     `grants` are its ACLs, None where brokers check none or do not tell; `open_by_default`: brokers have a setting that
     opens every topic without ACLs, with a value that they keep to themselves.
     """
 
     name: str
     problem: str = ""
+    lost: str = ""
     mend: str = ""
     grants: tuple[Grant, ...] | None = None
     open_by_default: bool = False

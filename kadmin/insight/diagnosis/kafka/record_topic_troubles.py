@@ -21,6 +21,10 @@ _WRITES = {"ALL", "WRITE"}
 def record_topic_troubles(evidence: KafkaEvidence, state: ClusterState) -> Iterator[Finding]:
     """Find what is wrong with the topic of records, where there is one."""
     topic = evidence.record_topic
+    if topic is not None and topic.lost:
+        lost = f"Topic {topic.name} has lost what was on record."
+        yield Finding(Trouble.UNSAFE_RECORD_TOPIC, lost, topic.mend, topic=topic.name, evidence=(topic.lost,))
+        return
     if topic is None or topic.name not in state.topics:
         return
     if topic.problem:
