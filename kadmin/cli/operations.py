@@ -169,6 +169,7 @@ def _cancel_foreign(
     *,
     yes: bool,
 ) -> None:
+    from kadmin.operations.events import Noted
     from kadmin.operations.execute.cancel_foreign import NOTHING_FOREIGN, cancel_foreign, plan_cancellation
 
     given = {} if origin is None else read_origin(origin)
@@ -176,8 +177,8 @@ def _cancel_foreign(
         outcome = NOTHING_FOREIGN
         if targets := plan_cancellation(context, given):
             for target in targets:
-                shown = f"{target.partition}: {list(target.current or ())} back to {list(target.replicas)}"
-                typer.echo(shown, err=True)
+                back = f"{target.partition}: {list(target.current or ())} back to {list(target.replicas)}"
+                context.tell(Noted(back))
             names = name_some((target.partition for target in targets), most=20)
             what = f"End {count(len(targets), 'reassignment')} of other tools"
             ask(lambda: f"{what} on {read_cluster_at(context, cluster)}: {names}?", yes=yes)

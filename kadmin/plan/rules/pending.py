@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from kadmin.plan.rules.world import World
 
 _SEE_DOCTOR = "kadmin doctor, which says what it is; apply again when it is gone"
+_SEE_WHOSE = "kadmin doctor, which says whose it is and how to end it; apply again when it is done"
 
 
 def reassignment_running(world: World) -> Iterator[Diagnostic]:
@@ -27,7 +28,7 @@ def reassignment_running(world: World) -> Iterator[Diagnostic]:
     elif moving := sorted(world.in_flight):
         are = "1 partition is" if len(moving) == 1 else f"{len(moving)} partitions are"
         message = f"{are} being reassigned through the brokers' API: {name_some(moving)}"
-        yield Diagnostic(codes.REASSIGNMENT_RUNNING, message, "apply again when the reassignment is done")
+        yield Diagnostic(codes.REASSIGNMENT_RUNNING, message, _SEE_WHOSE)
 
 
 def election_running(world: World) -> Iterator[Diagnostic]:

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.names import one_line
+from kadmin.errors import name_some
 from kadmin.operations.reading.timeline import Turn, moments
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import StepKind, current_throttle
@@ -76,6 +77,8 @@ def _step_text(span: Span, waves: int) -> str:
     wave = UNKNOWN if step.wave is None else f"{step.wave + 1:,}"
     rate = UNKNOWN if step.throttle is None else readable_rate(step.throttle.rate)
     text = STEP_WORDS[step.kind].done.format(wave=wave, waves=f"{waves:,}", rate=rate)
+    if names := step.topics or (step.partitions if step.kind is StepKind.ELECTION else ()):
+        text = f"{text}: {name_some(names)}"
     refused = len(step.refused) + len(step.refused_topics)
     return f"{text}; refused: {refused}" if refused else text
 
