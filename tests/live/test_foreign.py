@@ -15,6 +15,7 @@ from support.documents.plans import document, reassignment
 from support.live.controllers import REASSIGN
 from support.live.waiting import wait_until
 
+from kadmin.cluster.model import TopicPartition
 from kadmin.operations.record.record import OperationKind, OperationState, StepKind
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.live
 
 TOLD_S = 10
+MUCH = [b"x" * 100_000] * 50
+"""Held back, brokers still copy a megabyte in some ten seconds."""
 
 
 def replicas(cluster: Cluster, topic: str) -> Replicas:
@@ -38,7 +41,7 @@ def replicas(cluster: Cluster, topic: str) -> Replicas:
 def node_in_flight(cluster: Cluster) -> Iterator[str]:
     """Hold a reassignment by another tool's admin node in flight; yields its topic."""
     topic = cluster.create_topic({0: [2, 1]}, prefix="theirs")
-    cluster.produce(topic, per_partition=200)
+    cluster.produce_to(TopicPartition(topic, 0), MUCH)
     with cluster.held_back(topic):
         cluster.controllers.reassign({"topic": topic, "partition": 0, "replicas": [3, 4]})
         wait_until(lambda: len(replicas(cluster, topic)) == 4, 30)
@@ -100,7 +103,7 @@ def test_an_admin_node_of_another_tool_is_superseded(cluster: Cluster, tmp_path:
 @pytest.mark.on("2.4.1", "2.8.2", "3.9.2")
 def test_a_reassignment_through_the_brokers_is_ended_through_them(cluster: Cluster) -> None:
     topic = cluster.create_topic({0: [2, 1]}, prefix="theirs")
-    cluster.produce(topic, per_partition=200)
+    cluster.produce_to(TopicPartition(topic, 0), MUCH)
     before = cluster.state().controller_epoch
     with cluster.held_back(topic), closing(KafkaAdminClient(bootstrap_servers=cluster.bootstrap)) as admin:
         admin.alter_partition_reassignments({KafkaTopicPartition(topic, 0): [3, 4]})
