@@ -60,7 +60,7 @@ def test_bytes_inside_a_partition_are_told_while_it_copies(cluster: Cluster, tmp
     """Before 1.1 brokers cannot be asked: a note says so, and the plan has no sizes."""
     topic = cluster.create_topic({0: [1, 2]})
     cluster.produce_to(TopicPartition(topic, 0), [b"x" * 900_000] * 30)
-    plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [1, 3]}, throttle={"rate": "2MB/s"}))
+    plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [1, 3]}, throttle={"rate": "1MB/s"}))
     statuses: list[dict[str, Any]] = []
 
     def ask_status(told: Told) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.log_dirs import LogDirs, describe_replicas
-from kadmin.errors import KadminError
+from kadmin.errors import KadminError, UnreachableError
 from kadmin.operations import events
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.reading.brokers import plain_listeners
@@ -27,13 +27,37 @@ if TYPE_CHECKING:
 PATIENCE_S = 1.0
 """The most that it takes to find a broker, and then to have all answers: the runner waits for them."""
 SILENCE_S = 30.0
-"""Seconds for which a broker that did not answer is not asked again."""
+"""Seconds for which a broker that missed two samples in a row is not asked again: one may be a pause."""
+
+
+class Silences:
+    """Which brokers are left alone because they did not answer."""
+
+    def __init__(self) -> None:
+        self._missed: set[int] = set()
+        self._until: dict[int, float] = {}
+
+    def is_over(self, broker: int, now: float) -> bool:
+        """Whether a broker may be asked."""
+        return self._until.get(broker, now) <= now
+
+    def heard(self, found: LogDirs, now: float) -> dict[int, KadminError]:
+        """Take in the answers to one sample; return the brokers that are left alone from now on, and why."""
+        lasting = {
+            broker: error
+            for broker, error in found.failed.items()
+            if broker in self._missed or not isinstance(error, UnreachableError)
+        }
+        self._until.update(dict.fromkeys(lasting, now + SILENCE_S))
+        self._missed = (self._missed - found.sizes.keys()) | found.failed.keys()
+        return lasting
 
 
 class ReplicaBytes:
     """Asks brokers for the bytes of what is in flight, over connections that stay open; close it, or use `with`.
 
-    Nothing is raised: the copies on a broker that does not answer count when they are whole, which is told once.
+    Nothing is raised: while a broker does not answer, what it told last counts, and copies that are whole. That is told
+    once.
     """
 
     def __init__(self, work: Work, clock: Clock, tell: Tell) -> None:
@@ -42,7 +66,7 @@ class ReplicaBytes:
         self._tell = tell
         self._connection: KafkaConnection | None = None
         self._due = 0.0
-        self._silent: dict[int, float] = {}
+        self._silences = Silences()
         self._noted: set[str] = set()
         self._on_disk: OnDisk = {}
         self._sizes: Sizes = {}
@@ -78,17 +102,20 @@ class ReplicaBytes:
         wanted = {
             broker: partitions
             for broker, partitions in replicas_to_measure(moving, unsized, state).items()
-            if broker in state.brokers and self._silent.get(broker, now) <= now
+            if broker in state.brokers and self._silences.is_over(broker, now)
         }
         if not wanted:
             return
         found = self._ask(wanted, state)
         self._due = self._clock.now() + SAMPLE_S
-        self._silent.update(dict.fromkeys(found.failed, now + SILENCE_S))
-        self._on_disk = {
+        for broker, error in self._silences.heard(found, now).items():
+            where = f" on broker {broker}" if found.sizes else ""
+            self._note(f"progress counts whole partitions{where}: {error.message}")
+        told = {
             broker: {partition: held.get(partition, 0) for partition in wanted[broker]}
             for broker, held in found.sizes.items()
         }
+        self._on_disk = {**self._on_disk, **told}
         self._sizes = {**self._sizes, **sizes_told((*moving, *unsized), state, self._on_disk)}
 
     def _ask(self, wanted: Mapping[int, Collection[TopicPartition]], state: ClusterState) -> LogDirs:
@@ -97,11 +124,7 @@ class ReplicaBytes:
                 self._connection = KafkaConnection(plain_listeners(state), bootstrap_s=PATIENCE_S)
             found = describe_replicas(self._connection, wanted, PATIENCE_S)
         except KadminError as error:
-            self._note(f"progress counts whole partitions: {error.message}")
             found = LogDirs({}, dict.fromkeys(wanted, error))
-        else:
-            for broker, reason in found.failed.items():
-                self._note(f"progress counts whole partitions on broker {broker}: {reason.message}")
         if found.failed:
             self.close()
         return found

@@ -9,12 +9,15 @@ import pytest
 from support.cluster.states import cluster, moving, tp
 from support.executor.fast_clock import FastClock
 
+from kadmin.cluster.kafka.log_dirs import LogDirs
 from kadmin.cluster.model import Endpoint
+from kadmin.errors import NotCompletedError, UnreachableError
 from kadmin.operations.decide.actions import Memory, Observed
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.events import Noted
 from kadmin.operations.reading import replica_bytes
-from kadmin.operations.reading.replica_bytes import SILENCE_S, ReplicaBytes
+from kadmin.operations.reading.replica_bytes import SILENCE_S, ReplicaBytes, Silences
+from kadmin.plan.copied import SAMPLE_S
 from kadmin.plan.model import Elect, PartitionTarget
 
 if TYPE_CHECKING:
@@ -48,10 +51,10 @@ def test_brokers_that_do_not_answer_are_told_once_and_left_alone_for_a_while(
     observed = Observed(listening(COPYING, protocol), ())
     with ReplicaBytes(WORK, clock, told.append) as asking:
         seen = []
-        for at in (0.0, 0.2, SILENCE_S + 1):
+        for at in (0.0, SAMPLE_S, 2 * SAMPLE_S, SAMPLE_S + SILENCE_S + 1):
             clock.time = at
             seen.append(asking.measure(observed, Memory()))
-    assert [(each.sizes, each.on_disk) for each in seen] == [({}, {})] * 3
+    assert [(each.sizes, each.on_disk) for each in seen] == [({}, {})] * 4
     assert WORK.tally(seen[-1], Memory()).done_bytes == 0, "the plan's size counts, when the partition is whole"
     (note,) = told
     assert isinstance(note, Noted)
@@ -64,3 +67,18 @@ def test_nothing_is_asked_while_nothing_copies() -> None:
     with ReplicaBytes(WORK, FastClock(), told.append) as asking:
         assert asking.measure(Observed(listening(STILL, "PLAINTEXT"), ()), Memory()).on_disk == {}
     assert told == []
+
+
+def test_a_broker_that_misses_one_sample_is_asked_again_at_the_next() -> None:
+    missed = LogDirs({1: {}}, {4: UnreachableError("Broker 4 did not describe its log directories.")})
+    both = LogDirs({1: {}, 4: {}}, {})
+    silences = Silences()
+    left_alone = [list(silences.heard(found, now)) for now, found in enumerate([missed, both, missed, missed])]
+    assert left_alone == [[], [], [], [4]]
+    assert [silences.is_over(broker, 4) for broker in (1, 4)] == [True, False]
+    assert silences.is_over(4, 3 + SILENCE_S)
+
+
+def test_a_broker_that_cannot_tell_is_left_alone_at_once() -> None:
+    too_old = LogDirs({}, {4: NotCompletedError("Broker 4 is too old.")})
+    assert list(Silences().heard(too_old, 0)) == [4]
