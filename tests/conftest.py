@@ -10,6 +10,7 @@ from kazoo.client import KazooClient
 from support.zookeeper.fault_proxy import FaultProxy
 
 from kadmin.cluster.kafka.connection import KafkaConnection
+from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.zookeeper.addresses import parse_connect_string
 from kadmin.sandbox import Sandbox, SandboxSpec
 
@@ -118,5 +119,5 @@ def kraft(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 @pytest.fixture
 def connection(kraft: Sandbox) -> Iterator[KafkaConnection]:
     """A connection to the brokers of the cluster in KRaft mode."""
-    with KafkaConnection(kraft.bootstrap) as found:
+    with KafkaConnection(Servers(kraft.bootstrap)) as found:
         yield found

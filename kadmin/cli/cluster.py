@@ -42,6 +42,14 @@ _OPTIONS: Mapping[str, Any] = {
             help="Brokers: kafka1:9092,kafka2:9092. Instead of -z, for clusters in KRaft mode.",
         ),
     ],
+    "command_config": Annotated[
+        Path | None,
+        typer.Option(
+            "--command-config",
+            metavar="FILE",
+            help="How brokers are asked, with TLS or SASL: Kafka's client.properties.",
+        ),
+    ],
     "records": Annotated[
         Path | None,
         typer.Option(
@@ -60,11 +68,13 @@ _WITHOUT_CLUSTER = tuple(f"kadmin {name}" for name in ("validate", "convert", "s
 class ClusterAddress:
     """How a cluster is reached: through `zookeeper`, or through the brokers of `bootstrap`; one of the two is set.
 
-    `records` is the folder that keeps lock and records in place of the cluster.
+    `command_config` is the file that says how brokers are asked. `records` is the folder that keeps lock and records in
+    place of the cluster.
     """
 
     zookeeper: str | None = None
     bootstrap: str | None = None
+    command_config: Path | None = None
     records: Path | None = None
 
     def __str__(self) -> str:
@@ -76,6 +86,7 @@ class ClusterAddress:
         options = (
             ("-z", self.zookeeper, os.environ.get(ZOOKEEPER_VARIABLE)),
             ("-b", self.bootstrap, os.environ.get(BOOTSTRAP_VARIABLE)),
+            ("--command-config", None if self.command_config is None else str(self.command_config), None),
             ("--records", None if self.records is None else str(self.records), None),
         )
         return " ".join(
@@ -136,7 +147,7 @@ def require_cluster(address: ClusterAddress | None) -> ClusterAddress:
 
 
 def _address(
-    zookeeper: str | None, bootstrap: str | None, records: Path | None, *, required: bool
+    zookeeper: str | None, bootstrap: str | None, command_config: Path | None, records: Path | None, *, required: bool
 ) -> ClusterAddress | None:
     if zookeeper is not None and bootstrap is not None:
         # An option that was typed outweighs the variable of the other.
@@ -151,7 +162,7 @@ def _address(
     if records is not None and bootstrap is None:
         raise UsageError("--records goes with -b.", next_command="add -b BROKERS, or leave --records out")
     if zookeeper is not None or bootstrap is not None:
-        return ClusterAddress(zookeeper, bootstrap, records)
+        return ClusterAddress(zookeeper, bootstrap, command_config, records)
     if required:
         raise UsageError(
             "No cluster is named.",

@@ -15,7 +15,7 @@ import typer
 from kadmin.cli import options
 from kadmin.cli.deadline import alarm
 from kadmin.cli.terminal import screen_of
-from kadmin.errors import KadminError, UsageError
+from kadmin.errors import KadminError, UsageError, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from kadmin.cli.cluster import ClusterAddress
+    from kadmin.cluster.kafka.servers import Security
     from kadmin.operations.context import Clock, Context
     from kadmin.operations.events import Tell
     from kadmin.operations.kafka.context import KafkaContext
@@ -143,7 +144,8 @@ def _zookeeper(cluster: ClusterAddress, clock: Clock, tell: Tell) -> Iterator[Zo
     from kadmin.operations.zookeeper.paths import DEFAULT_ROOT, Paths
 
     with Store.connect(cluster.zookeeper or "", until=clock.until) as store:
-        yield zookeeper_context(store, Paths(os.environ.get(ROOT_VARIABLE, DEFAULT_ROOT)), clock, tell)
+        paths = Paths(os.environ.get(ROOT_VARIABLE, DEFAULT_ROOT))
+        yield zookeeper_context(store, paths, clock, tell, _security(cluster, tell))
 
 
 @contextmanager
@@ -152,14 +154,31 @@ def _kafka(cluster: ClusterAddress, clock: Clock, tell: Tell, *, reads: bool) ->
 
     from kadmin.cluster.kafka.addresses import parse_bootstrap
     from kadmin.cluster.kafka.connection import KafkaConnection
+    from kadmin.cluster.kafka.servers import Servers
     from kadmin.operations.kafka.context import kafka_context, reading_context
 
     lease_s, copies = _lease_s(), user_state_path("kadmin", appauthor=False)
-    with KafkaConnection(parse_bootstrap(cluster.bootstrap or ""), until=clock.until) as connection:
+    servers = Servers(parse_bootstrap(cluster.bootstrap or ""), _security(cluster, tell))
+    with KafkaConnection(servers, until=clock.until) as connection:
         if reads:
             yield reading_context(connection, cluster.records, clock, tell, copies=copies)
         else:
             yield kafka_context(connection, cluster.records, clock, tell, lease_s, copies=copies)
+
+
+def _security(cluster: ClusterAddress, tell: Tell) -> Security:
+    """Read how brokers are asked; keys of the file that are not used are told."""
+    from kadmin.cluster.kafka.servers import PLAIN
+    from kadmin.operations.events import Noted
+
+    if cluster.command_config is None:
+        return PLAIN
+    from kadmin.cluster.kafka.client_properties import read_client_properties
+
+    found = read_client_properties(cluster.command_config)
+    if found.unused:
+        tell(Noted(f"kadmin has no use for {name_some(found.unused)}"))
+    return found.security
 
 
 def _lease_s() -> float:

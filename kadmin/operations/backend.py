@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from kadmin.cluster.kafka.servers import Servers
     from kadmin.cluster.model import ClusterState, Listening
     from kadmin.errors import KadminError
     from kadmin.operations.decide.actions import Publish, TakeBack
@@ -66,6 +67,10 @@ class Backend(Protocol):
         self, topics: Iterable[str] | None = None, *, with_configs: bool = False, settle: bool = False
     ) -> ClusterState:
         """Read all topics, or those named; with `settle`, topics that change meanwhile are read again."""
+        ...
+
+    def servers(self, state: ClusterState) -> Servers:
+        """Return where the live brokers of `state` are asked, and how; without an address where no listener serves."""
         ...
 
     def place(self, channel: Channel) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.metadata import read_metadata
+from kadmin.cluster.kafka.servers import Servers
 from kadmin.errors import UnreachableError
 from kadmin.sandbox.servers import KAFKA
 from kadmin.sandbox.settings import broker_place, server_properties
@@ -105,7 +106,7 @@ def _alive_brokers(layout: Layout) -> dict[int, set[int]]:
         if listens(port):
             with (
                 contextlib.suppress(UnreachableError),
-                KafkaConnection([f"127.0.0.1:{port}"], bootstrap_s=_LOOK_S) as connection,
+                KafkaConnection(Servers([f"127.0.0.1:{port}"]), bootstrap_s=_LOOK_S) as connection,
             ):
                 seen = read_metadata(connection, (), broker_id=broker_id)
                 views[broker_id] = {each.broker_id for each in seen.brokers.values() if each.alive}

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.records import produce
+from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.kafka.topics import create_topic
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.zookeeper.model import Create
@@ -76,12 +77,12 @@ def seed(sandbox: Sandbox) -> Seeded:
     records: dict[TopicPartition, list[bytes]] = {}
     for topic in TOPICS:
         records.update(_records(topic))
-    produce(sandbox.bootstrap, records)
+    produce(Servers(sandbox.bootstrap), records)
     return Seeded(len(TOPICS), len(records), sum(len(written) for written in records.values()))
 
 
 def _create_by_brokers(sandbox: Sandbox, assignments: Mapping[str, Mapping[int, Replicas]]) -> None:
-    with KafkaConnection(sandbox.bootstrap) as connection:
+    with KafkaConnection(Servers(sandbox.bootstrap)) as connection:
         for topic, replicas in assignments.items():
             create_topic(connection, topic, replicas)
         # Every broker has its own copy of the metadata, and a producer may ask any.

@@ -9,6 +9,7 @@ from support.cli.in_process import command
 from support.cluster.listeners import listener, tls_listener
 
 from kadmin.cluster.kafka.connection import KafkaConnection
+from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.ports import Listener, listener_at, listeners_instead
 from kadmin.errors import UnreachableError
 
@@ -75,7 +76,7 @@ def test_a_tls_port_given_as_zookeeper_is_told() -> None:
 
 def test_a_tls_port_given_as_broker_is_told() -> None:
     with tls_listener() as address, pytest.raises(UnreachableError) as caught:
-        KafkaConnection([address])
+        KafkaConnection(Servers([address]))
     assert caught.value.cause == f"{address} is a server that speaks TLS"
 
 
@@ -83,5 +84,5 @@ def test_a_tls_port_given_as_broker_is_told() -> None:
 def test_zookeeper_given_as_broker_is_told(zookeeper: Sandbox) -> None:
     address = zookeeper.connect_string
     with pytest.raises(UnreachableError, match=f"No Kafka broker listens at {address}") as caught:
-        KafkaConnection([address])
+        KafkaConnection(Servers([address]))
     assert caught.value.cause == f"{address} is a ZooKeeper server"

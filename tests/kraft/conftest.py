@@ -44,7 +44,7 @@ def record(connection: KafkaConnection) -> Iterator[None]:
     first.release(first.take(Holder(Author("ann", "host-a", 7), "op", "now", LEASE_S), 10 * LEASE_S))
     yield
     if operations().unfinished():
-        KadminProcess(connection.bootstrap, "cancel", "--now", "--yes").answer()
+        KadminProcess(connection.servers.addresses, "cancel", "--now", "--yes").answer()
 
 
 @pytest.fixture

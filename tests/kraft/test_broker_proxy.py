@@ -12,6 +12,7 @@ from support.network.frame_proxy import Action, Fault, Side, reply_of, request_o
 from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.reassignments import alter_reassignments
+from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.kafka.transactions import TransactionalProducer
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import UnknownOutcomeError
@@ -35,7 +36,7 @@ def proxy(kraft: Sandbox) -> Iterator[BrokerProxy]:
 def test_a_client_never_leaves_the_proxy(kraft: Sandbox, proxy: BrokerProxy) -> None:
     ports = {int(address.rpartition(":")[2]) for address in proxy.bootstrap}
     assert ports.isdisjoint(kraft.broker_ports.values())
-    with KafkaConnection(proxy.bootstrap) as through:
+    with KafkaConnection(Servers(proxy.bootstrap)) as through:
         assert {each.port for each in read_metadata(through).brokers.values()} == ports
         for broker_id in kraft.broker_ports:
             assert read_metadata(through, (), broker_id=broker_id).cluster_id
@@ -65,6 +66,6 @@ def test_a_request_is_lost_or_its_answer_is(
     topic = make_topic(connection, {0: (1, 2)})
     proxy.faults.append(Fault(action, matches))
     partition = TopicPartition(topic, 0)
-    with KafkaConnection(proxy.bootstrap) as through, pytest.raises(UnknownOutcomeError):
+    with KafkaConnection(Servers(proxy.bootstrap)) as through, pytest.raises(UnknownOutcomeError):
         alter_reassignments(through, {partition: (3, 4)})
     wait_assigned(connection, {partition: (3, 4) if applied else (1, 2)})

@@ -38,7 +38,7 @@ def test_a_topic_is_deleted_and_comes_back_empty_with_its_assignment_and_configs
 ) -> None:
     connection, configs = cluster.connection, {"retention.ms": "3600000"}
     topic = make_topic(connection, ASSIGNMENT, configs)
-    produce(connection.bootstrap, {TopicPartition(topic, 0): [b"lost"]})
+    produce(connection.servers, {TopicPartition(topic, 0): [b"lost"]})
     plan = document(tmp_path / "deletion.yaml", deletion(topic))
     assert cluster.kadmin("verify", plan).status == 8
     applied = cluster.kadmin("apply", plan, "--yes", "-o", "json")
@@ -54,8 +54,8 @@ def test_a_topic_is_deleted_and_comes_back_empty_with_its_assignment_and_configs
     wait_assigned(connection, {TopicPartition(topic, number): replicas for number, replicas in ASSIGNMENT.items()})
     assert read_own_configs(connection, [f"topics/{topic}"]) == {f"topics/{topic}": configs}
     records = {TopicPartition(topic, number): [b"new %d" % number] for number in ASSIGNMENT}
-    produce(connection.bootstrap, records)
-    assert consume_all(connection.bootstrap, list(records)) == records
+    produce(connection.servers, records)
+    assert consume_all(connection.servers.addresses, list(records)) == records
     assert cluster.kadmin("recreate", operation, "--yes").status == 5
 
 
@@ -132,7 +132,7 @@ def test_members_of_newer_groups_guard_a_topic(cluster: KraftCluster, tmp_path: 
     topic, other = make_topic(connection, {0: (1, 2)}), make_topic(connection, {0: (1, 2)})
     for kind in ("consumer", "share"):
         join(connection, kind, f"{kind}-of-{topic}", [topic])
-    found = {each.name: each for each in describe_groups(connection.bootstrap).listed}
+    found = {each.name: each for each in describe_groups(connection.servers).listed}
     for kind in ("consumer", "share"):
         group = found[f"{kind}-of-{topic}"]
         assert (group.kind, group.members, group.topics) == (kind, 1, frozenset({topic}))

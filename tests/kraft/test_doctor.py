@@ -17,6 +17,7 @@ from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.quorum import describe_quorum
 from kadmin.cluster.kafka.reassignments import alter_reassignments, list_reassignments
+from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import NotCompletedError
 from kadmin.operations.context import Clock
@@ -113,7 +114,7 @@ def test_a_request_that_got_no_answer(cluster: KraftCluster, tmp_path: Path) -> 
         if proxy.requests(ALTER_REASSIGNMENTS):
             clock.until = clock.now()
 
-    with BrokerProxy(cluster.sandbox) as proxy, KafkaConnection(proxy.bootstrap) as through:
+    with BrokerProxy(cluster.sandbox) as proxy, KafkaConnection(Servers(proxy.bootstrap)) as through:
         proxy.faults.append(Fault(Action.CUT_BEFORE, request_of(ALTER_REASSIGNMENTS)))
         with pytest.raises(NotCompletedError):
             apply(kafka_context(through, tmp_path / "records", clock, end), plan, ClusterFacts(), 0)

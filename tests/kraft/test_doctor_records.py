@@ -14,6 +14,7 @@ from support.live.waiting import wait_until
 from kadmin.cluster.kafka.configs import ConfigEdit, ConfigOperation, alter_configs
 from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.metadata import read_metadata
+from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.operations.kafka.topic_settings import create_topic
 from kadmin.sandbox import Sandbox, SandboxSpec
@@ -89,7 +90,7 @@ def test_a_record_topic_below_its_min_isr(recorded: KraftCluster) -> None:
 
 
 def test_rights_hide_topics_and_open_the_record_to_everybody(secured: Sandbox, tmp_path: Path) -> None:
-    with KafkaConnection(secured.bootstrap) as connection:
+    with KafkaConnection(Servers(secured.bootstrap)) as connection:
         cluster = KraftCluster(secured, connection, tmp_path / "records")
         secret = make_topic(connection, {0: (1,)})
         acls.allow(connection, acls.TOPIC, secret, "User:other", ALL)

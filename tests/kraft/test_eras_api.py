@@ -36,6 +36,7 @@ from kadmin.cluster.kafka.deletions import delete_topics
 from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.reassignments import Reassignment, alter_reassignments, list_reassignments
 from kadmin.cluster.kafka.records import produce
+from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.kafka.topics import create_topic
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import NotCompletedError, UnknownOutcomeError
@@ -64,7 +65,7 @@ def seen(kraft: Sandbox) -> Callable[[str], str]:
 def filled_topic(connection: KafkaConnection, replicas: Replicas) -> TopicPartition:
     """A partition with records of 5 MB, more than a throttled broker fetches before it is held back."""
     partition = TopicPartition(make_topic(connection, {0: replicas}), 0)
-    produce(connection.bootstrap, {partition: [b"x" * 900_000] * 6})
+    produce(connection.servers, {partition: [b"x" * 900_000] * 6})
     return partition
 
 
@@ -326,7 +327,7 @@ def test_deletion_by_an_old_id(connection: KafkaConnection, seen: Callable[[str]
 
 
 def producer(connection: KafkaConnection, **settings: Any) -> Any:  # noqa: ANN401 - kafka-python ships no types
-    return closing(kafka.KafkaProducer(bootstrap_servers=list(connection.bootstrap), acks="all", **settings))
+    return closing(kafka.KafkaProducer(bootstrap_servers=list(connection.servers.addresses), acks="all", **settings))
 
 
 def test_fence(connection: KafkaConnection, seen: Callable[[str], str]) -> None:
@@ -374,7 +375,7 @@ class Without4:
 
 @pytest.fixture(scope="module")
 def without_4(kraft: Sandbox) -> Iterator[Without4]:
-    with KafkaConnection(kraft.bootstrap) as connection:
+    with KafkaConnection(Servers(kraft.bootstrap)) as connection:
         strict, doomed = (TopicPartition(make_topic(connection, {0: each}), 0) for each in ((4, 1), (1, 4)))
         entity = f"topics/{strict.topic}"
         edit = {entity: {"min.insync.replicas": ConfigEdit(SET, "2")}}

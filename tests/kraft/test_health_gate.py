@@ -12,6 +12,7 @@ from support.live.waiting import wait_until
 
 from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.quorum import describe_quorum
+from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import UnreachableError
 from kadmin.insight.diagnosis.health import LAG_S
@@ -104,7 +105,7 @@ def test_k03_a_majority_that_stays_away_ends_at_the_deadline_with_the_way_to_res
 ) -> None:
     story, plan, clock = Story(), two_waves(connection), Clock(time.monotonic() + PATIENCE_S)
     story.when(published, lambda: stop(kraft, others))
-    with KafkaConnection(kraft.bootstrap, until=clock.until) as bounded:
+    with KafkaConnection(Servers(kraft.bootstrap), until=clock.until) as bounded:
         context = kafka_context(bounded, tmp_path, clock, story)
         with pytest.raises(UnreachableError) as ended:
             apply(context, plan, ClusterFacts(), 0)

@@ -14,6 +14,7 @@ from support.live.waiting import wait_until
 
 from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.metadata import read_metadata
+from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.ports import Listener, listener_at
 from kadmin.sandbox import Sandbox, SandboxSpec
 from kadmin.sandbox.processes import free_ports
@@ -64,7 +65,7 @@ def secured(kraft: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         }
         guarded = replace(sandbox, spec=replace(spec, broker_config=settings))
         guarded.start_broker(1)
-        with KafkaConnection(guarded.bootstrap) as connection:
+        with KafkaConnection(Servers(guarded.bootstrap)) as connection:
             yield KraftCluster(guarded, connection, folder.parent / "records"), port
     finally:
         sandbox.down()

@@ -16,6 +16,7 @@ from support.live.waiting import wait_until
 
 from kadmin.cluster.kafka.reassignments import alter_reassignments, list_reassignments
 from kadmin.cluster.kafka.records import produce
+from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.model import TopicPartition
 from kadmin.schema import validate_value
 
@@ -136,7 +137,7 @@ def test_a_move_in_flight_names_the_operation_that_asked_for_it(cluster: KraftCl
 def test_groups_their_coordinators_and_who_notices_a_plan(cluster: KraftCluster, tmp_path: Path) -> None:
     topic = make_topic(cluster.connection, {0: (1, 2)})
     group, servers = f"group-of-{topic}", cluster.sandbox.bootstrap
-    produce(servers, {TopicPartition(topic, 0): [b"x"]})
+    produce(Servers(servers), {TopicPartition(topic, 0): [b"x"]})
     settings = {"group_id": group, "enable_auto_commit": False, "auto_offset_reset": "earliest"}
     with closing(kafka.KafkaConsumer(topic, bootstrap_servers=servers, **settings)) as consumer:
         wait_until(lambda: bool(consumer.poll(timeout_ms=500)), WAIT_S)

@@ -19,6 +19,7 @@ from support.live.waiting import freeze, thaw, wait_until
 from kadmin.cluster.kafka.configs import ConfigEdit, ConfigOperation, alter_configs, read_own_configs
 from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.metadata import read_metadata
+from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.kafka.transactions import FencedError, TransactionalProducer, append_record
 from kadmin.cluster.model import TopicPartition
 from kadmin.documents import dump_json
@@ -261,7 +262,7 @@ def test_k12_a_reader_waits_for_a_transaction_until_the_coordinator_aborts_it(
     lease = operations.take(ANN, 0)
     operations.create(recorded("op-1"), lease, "now")
     operations.release(lease)
-    with KafkaConnection(kraft.bootstrap) as dying:
+    with KafkaConnection(Servers(kraft.bootstrap)) as dying:
         TransactionalProducer(dying, topic, topic).add(0, [("operations/op-1/status", b"never committed")])
     told.clear()
     assert store().status("op-1").state is OperationState.RUNNING

@@ -19,6 +19,7 @@ from kadmin.cluster.kafka.quorum import describe_quorum
 from kadmin.cluster.kafka.reader import read_cluster
 from kadmin.cluster.kafka.reassignments import list_reassignments
 from kadmin.cluster.kafka.records import produce
+from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.model import TopicPartition
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Reassigning:
             elect="at_end",
         )
         self.plan = document(folder / "plan.json", value)
-        produce(cluster.sandbox.bootstrap, {self.partitions[1]: [b"x" * 1_000 for _ in range(records)]})
+        produce(Servers(cluster.sandbox.bootstrap), {self.partitions[1]: [b"x" * 1_000 for _ in range(records)]})
 
     @contextmanager
     def started(self) -> Iterator[subprocess.Popen[bytes]]:

@@ -22,6 +22,7 @@ from support.network.frame_proxy import Action
 
 from kadmin.cluster.kafka.configs import read_own_configs
 from kadmin.cluster.kafka.connection import KafkaConnection
+from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.java import cache_folder, find_java
@@ -95,7 +96,7 @@ class Guarded:
         named = right or ("--cluster", "--operation", "Alter")
         self.kafka_acls(change, *forced, "--allow-principal", "User:ANONYMOUS", *named)
         wanted = (RESOURCES[named[0]], "kafka-cluster" if named[0] == "--cluster" else named[1], named[-1].upper())
-        with KafkaConnection(self.sandbox.bootstrap) as connection:
+        with KafkaConnection(Servers(self.sandbox.bootstrap)) as connection:
             at = self.sandbox.broker_ports
             wait_until(lambda: all((wanted in rights(connection, each)) == (change == "--add") for each in at), _TOOL_S)
 
@@ -155,7 +156,7 @@ def granted() -> list[list[str]]:
 
 
 def test_the_rights_on_the_page_are_enough_and_a_missing_one_is_named(guarded: Guarded, tmp_path: Path) -> None:
-    with KafkaConnection(guarded.sandbox.bootstrap) as connection:
+    with KafkaConnection(Servers(guarded.sandbox.bootstrap)) as connection:
         cluster = KraftCluster(guarded.sandbox, connection)
         moved, retired = (make_topic(connection, {0: (1, 2)}) for _ in range(2))
         move, deletion = tmp_path / "move.yaml", tmp_path / "deletion.yaml"
@@ -186,7 +187,7 @@ def test_the_rights_on_the_page_are_enough_and_a_missing_one_is_named(guarded: G
 
 
 def test_k19_a_right_that_is_taken_away_in_mid_run_ends_it_and_resume_goes_on(guarded: Guarded, tmp_path: Path) -> None:
-    with KafkaConnection(guarded.sandbox.bootstrap) as connection, BrokerProxy(guarded.sandbox) as proxy:
+    with KafkaConnection(Servers(guarded.sandbox.bootstrap)) as connection, BrokerProxy(guarded.sandbox) as proxy:
         topic = make_topic(connection, dict.fromkeys(range(2), (1, 2)))
         wanted = reassignment(topic, dict.fromkeys(range(2), (3, 1)), waves={"max_partitions": 1}, throttle=THROTTLE)
         point = WritePoint("reassignments, time 2", forwarded=False)
@@ -227,7 +228,7 @@ MISSING = {
 def test_each_right_that_is_missing_is_named(guarded: Guarded, tmp_path: Path, missing: str) -> None:
     """Nothing is changed, or what was is on record; with the right, the same command or `resume` completes it."""
     right, status, said = MISSING[missing]
-    with KafkaConnection(guarded.sandbox.bootstrap) as connection:
+    with KafkaConnection(Servers(guarded.sandbox.bootstrap)) as connection:
         cluster, topic = KraftCluster(guarded.sandbox, connection), make_topic(connection, {0: (1, 2)})
         wanted = deletion(topic) if missing == "deletions" else reassignment(topic, {0: [3, 1]}, throttle=THROTTLE)
         plan = document(tmp_path / "plan.json", wanted)

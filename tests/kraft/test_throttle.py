@@ -50,7 +50,7 @@ def filled_topic(cluster: KraftCluster, replicas: dict[int, tuple[int, ...]]) ->
     topic = make_topic(cluster.connection, replicas)
     for number in replicas:
         # Brokers take a throttle up a moment after it is set: so much is not copied in a moment.
-        produce(cluster.connection.bootstrap, {TopicPartition(topic, number): [b"x" * 900_000] * 40})
+        produce(cluster.connection.servers, {TopicPartition(topic, number): [b"x" * 900_000] * 40})
     return topic
 
 

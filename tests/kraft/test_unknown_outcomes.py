@@ -19,6 +19,7 @@ from kadmin.cluster.kafka.deletions import delete_topics
 from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.reader import read_cluster
 from kadmin.cluster.kafka.reassignments import list_reassignments
+from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.kafka.topics import create_topic
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError
@@ -62,7 +63,7 @@ def proxy(kraft: Sandbox) -> Iterator[BrokerProxy]:
 @pytest.fixture
 def context(proxy: BrokerProxy, tmp_path: Path, events: list[Event]) -> Iterator[Context]:
     """kadmin's way to the brokers leads through the proxy; that of `connection` does not."""
-    with KafkaConnection(proxy.bootstrap) as through:
+    with KafkaConnection(Servers(proxy.bootstrap)) as through:
         yield kafka_context(through, tmp_path, Clock(), events.append)
 
 

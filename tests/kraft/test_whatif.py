@@ -14,6 +14,7 @@ from support.live.waiting import wait_until
 from kadmin.cluster.kafka.configs import ConfigEdit, ConfigOperation, alter_configs
 from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.reader import read_cluster
+from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.model import NO_LEADER, TopicPartition
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def _throttle(cluster: KraftCluster, topics: Iterable[str], rate: str | None) ->
         for side in ("leader", "follower")
     }
     rates = {f"{side}.replication.throttled.rate": ConfigEdit(operation, rate) for side in ("leader", "follower")}
-    with KafkaConnection(cluster.sandbox.bootstrap) as connection:
+    with KafkaConnection(Servers(cluster.sandbox.bootstrap)) as connection:
         assert set(alter_configs(connection, {f"topics/{name}": lists for name in topics}).values()) == {None}
         for broker in cluster.sandbox.broker_ports:
             assert set(alter_configs(connection, {f"brokers/{broker}": rates}, broker_id=broker).values()) == {None}

@@ -17,6 +17,7 @@ from support.network.frame_proxy import Action, Fault, Side
 from support.zookeeper.fault_proxy import MULTI, FaultProxy
 
 from kadmin.cluster.kafka.records import produce
+from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.errors import BusyError, KadminError, NotCompletedError
@@ -53,7 +54,7 @@ def cancel(cluster: Cluster, operation_id: str, *, allow_foreign: bool = False, 
 def in_flight(cluster: Cluster, folder: Path, topic: str, targets: dict[int, list[int]]) -> Iterator[str]:
     """Leave an operation whose only wave is published and copies slowly; yields its id."""
     partitions = [TopicPartition(topic, number) for number in targets]
-    produce(cluster.bootstrap, dict.fromkeys(partitions, MUCH))
+    produce(Servers(cluster.bootstrap), dict.fromkeys(partitions, MUCH))
     waives = {"replication_factor_change": True, "fewer_racks": True}
     plan = document(folder / f"{topic}.json", reassignment(topic, targets, allow=waives))
     with cluster.held_back(topic):

@@ -17,6 +17,7 @@ from support.live.waiting import PATIENCE_S, STAYS_S, stays, wait_until
 
 from kadmin.cluster.kafka.log_dirs import describe_log_dirs
 from kadmin.cluster.kafka.records import produce
+from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.model import NO_LEADER, TopicPartition
 from kadmin.cluster.zookeeper.model import BrokerNode, TopicNode
 from kadmin.errors import NotCompletedError
@@ -130,7 +131,7 @@ def test_topic_znode_in_mid_move(cluster: Cluster) -> None:
 def test_copy_of_a_cancelled_reassignment(cluster: Cluster) -> None:
     topic = cluster.create_topic({0: [1, 2]})
     partition = TopicPartition(topic, 0)
-    produce(cluster.bootstrap, {partition: [b"x" * 900_000] * 3})
+    produce(Servers(cluster.bootstrap), {partition: [b"x" * 900_000] * 3})
     entry: dict[str, object] = {"topic": topic, "partition": 0}
     with cluster.held_back(topic):
         cluster.raw.create(f"/kafka{REASSIGN}", node({**entry, "replicas": [3, 4]}))
@@ -147,7 +148,7 @@ def unused_copy(cluster: Cluster) -> Iterator[TopicPartition]:
     """Leave a copy on broker 4, which is away while its reassignment is cancelled, and comes back."""
     topic = cluster.create_topic({0: [1, 2]})
     partition = TopicPartition(topic, 0)
-    produce(cluster.bootstrap, {partition: [b"x" * 900_000] * 3})
+    produce(Servers(cluster.bootstrap), {partition: [b"x" * 900_000] * 3})
     entry: dict[str, object] = {"topic": topic, "partition": 0}
     with cluster.held_back(topic):
         cluster.raw.create(f"/kafka{REASSIGN}", node({**entry, "replicas": [3, 4]}))
@@ -269,7 +270,7 @@ def test_controller_znode(cluster: Cluster) -> None:
 
 def test_sizes_by_request(cluster: Cluster) -> None:
     try:
-        sizes = describe_log_dirs(cluster.bootstrap, [1, 2, 3, 4]).sizes
+        sizes = describe_log_dirs(Servers(cluster.bootstrap), [1, 2, 3, 4]).sizes
     except NotCompletedError:
         assert seen(cluster, "sizes_by_request") == "not served"
     else:
@@ -280,7 +281,7 @@ def test_sizes_by_request(cluster: Cluster) -> None:
 def test_room_on_disk(cluster: Cluster, live: Sandbox) -> None:
     """Kafka 3.3 added it, in version 4 of the request."""
     try:
-        usable = describe_log_dirs(cluster.bootstrap, [1, 2, 3, 4]).usable
+        usable = describe_log_dirs(Servers(cluster.bootstrap), [1, 2, 3, 4]).usable
     except NotCompletedError:
         usable = {}
     free = shutil.disk_usage(live.spec.directory).free

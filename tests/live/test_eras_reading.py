@@ -14,6 +14,7 @@ from support.live.waiting import PATIENCE_S, wait_until
 from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.quorum import describe_quorum
+from kadmin.cluster.kafka.servers import Servers
 from kadmin.errors import NotCompletedError
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ pytestmark = [pytest.mark.live, pytest.mark.eras, pytest.mark.on(*READING_VERSIO
 
 @pytest.fixture
 def connection(cluster: Cluster) -> Iterator[KafkaConnection]:
-    with KafkaConnection(cluster.bootstrap) as found:
+    with KafkaConnection(Servers(cluster.bootstrap)) as found:
         yield found
 
 

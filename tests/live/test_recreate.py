@@ -11,6 +11,7 @@ from support.documents.plans import deletion, document
 from support.live.records import consume_all
 
 from kadmin.cluster.kafka.records import produce
+from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.model import TopicPartition
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ ASSIGNMENT = {0: [1, 2], 1: [2, 3], 2: [4, 3]}
 def deleted(cluster: Cluster, tmp_path: Path) -> tuple[str, str]:
     """Delete a topic that has records and a config of its own; return its name and the operation that did it."""
     topic = cluster.create_topic(ASSIGNMENT)
-    produce(cluster.bootstrap, {TopicPartition(topic, 0): [b"lost"]})
+    produce(Servers(cluster.bootstrap), {TopicPartition(topic, 0): [b"lost"]})
     done = cluster.kadmin("apply", document(tmp_path / "deletion.yaml", deletion(topic)), "--yes", "-o", "json")
     assert done.status == 0, done.err
     return topic, json.loads(done.out)["operation_id"]
@@ -42,7 +43,7 @@ def test_a_deleted_topic_comes_back_with_its_assignment_empty_and_takes_records(
     assert {number: list(ids) for number, ids in state.topics[topic].replicas.items()} == ASSIGNMENT
     assert all(state.states[partition].leader > 0 for partition in state.topics[topic].partitions())
     records = {TopicPartition(topic, number): [b"new %d" % number] for number in ASSIGNMENT}
-    produce(cluster.bootstrap, records)
+    produce(Servers(cluster.bootstrap), records)
     assert consume_all(cluster.bootstrap, list(records)) == records
     again = cluster.kadmin("recreate", operation, "--yes")
     assert again.status == 5, again.err

@@ -12,6 +12,7 @@ from support.live.kraft import wait_assigned
 
 from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.reader import read_cluster
+from kadmin.cluster.kafka.servers import Servers
 from kadmin.schema import validate_value
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def test_everything_reads_and_every_write_names_the_option_to_add(cluster: Clust
         return found.out
 
     through_zookeeper = cluster.state(topic)
-    with KafkaConnection(cluster.bootstrap) as connection:
+    with KafkaConnection(Servers(cluster.bootstrap)) as connection:
         wait_assigned(connection, through_zookeeper.assignment)
         through_brokers = read_cluster(connection, [topic], with_configs=True, settle=True)
     assert through_brokers.brokers.keys() == through_zookeeper.brokers.keys()

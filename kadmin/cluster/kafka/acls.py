@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kafka.protocol.admin import ACLOperation, ACLPermissionType, DescribeAclsRequest
 from kafka.protocol.metadata import MetadataRequest
 
-from kadmin.cluster.kafka.connection import Right, raise_for
+from kadmin.cluster.kafka.errors import Right, raise_for
 from kadmin.cluster.model import Grant
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def topic_acls(connection: KafkaConnection, topic: str) -> tuple[Grant, ...] | N
     answer = connection.ask(what, asked)
     if answer.error_code == _SECURITY_DISABLED:
         return None
-    raise_for(answer.error_code, answer.error_message, connection.bootstrap, what, Right("Describe"))
+    raise_for(answer.error_code, answer.error_message, connection.servers, what, Right("Describe"))
     return tuple(
         Grant(each.principal, ACLOperation(each.operation).name, each.permission_type == ACLPermissionType.ALLOW)
         for resource in answer.resources

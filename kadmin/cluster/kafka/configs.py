@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from kafka.admin import ConfigResourceType
 from kafka.protocol.admin import DescribeConfigsRequest, IncrementalAlterConfigsRequest
 
-from kadmin.cluster.kafka.connection import KafkaConnection, Right, raise_for
+from kadmin.cluster.kafka.connection import KafkaConnection
+from kadmin.cluster.kafka.errors import Right, raise_for
 from kadmin.cluster.kafka.refusals import CHANGE_S, NOT_AUTHORIZED, refusal, require_confirmed
 from kadmin.errors import NotCompletedError
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from kadmin.cluster.kafka.refusals import Refusal
+    from kadmin.cluster.kafka.servers import Servers
 
 DEFAULT_ENTITY = "brokers/<default>"
 """The dynamic default of all brokers."""
@@ -53,15 +55,13 @@ class ConfigEdit:
     value: str | None = None
 
 
-def describe_settings(
-    bootstrap: Sequence[str], brokers: Iterable[int], names: Sequence[str]
-) -> dict[int, dict[str, str]]:
+def describe_settings(servers: Servers, brokers: Iterable[int], names: Sequence[str]) -> dict[int, dict[str, str]]:
     """Return settings that brokers run with, defaults included, by broker; a setting that a broker lacks is left out.
 
     Raises UnreachableError when a broker does not answer, NotAuthorizedError without the right DESCRIBE_CONFIGS on the
     cluster, NotCompletedError for brokers before 0.11.
     """
-    with KafkaConnection(bootstrap) as connection:
+    with KafkaConnection(servers) as connection:
         return {broker: read_settings(connection, broker, names) for broker in brokers}
 
 
@@ -137,7 +137,7 @@ def alter_configs(
     for each in answer.responses:
         if each.error_code in NOT_AUTHORIZED:
             right = _right("AlterConfigs", by_resource[each.resource_type, each.resource_name])
-            raise_for(each.error_code, each.error_message, connection.bootstrap, _ALTER, right)
+            raise_for(each.error_code, each.error_message, connection.servers, _ALTER, right)
     return {
         by_resource[each.resource_type, each.resource_name]: refusal(each.error_code, each.error_message)
         for each in answer.responses
@@ -164,7 +164,7 @@ def _describe(
             raise_for(
                 result.error_code,
                 result.error_message,
-                connection.bootstrap,
+                connection.servers,
                 _DESCRIBE,
                 _right("DescribeConfigs", entity),
             )

@@ -7,11 +7,9 @@ version of a request is negotiated with the broker; a field that an older broker
 from __future__ import annotations
 
 import math
-import shlex
 import time
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from copy import copy
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import kafka
@@ -21,12 +19,18 @@ from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
 from kafka.protocol.broker_version_data import BROKER_API_VERSIONS
 from kafka.protocol.metadata import FindCoordinatorResponse, MetadataRequest
+from kafka.protocol.sasl import SaslHandshakeRequest
 
+from kadmin.cluster.kafka.errors import LOST, reason_of, refusal_of, translated
+from kadmin.cluster.kafka.servers import PLAIN
 from kadmin.cluster.ports import ASK_AFTER_S, Listener, listeners_instead
-from kadmin.errors import NotAuthorizedError, NotCompletedError, UnknownOutcomeError, UnreachableError
+from kadmin.errors import NotCompletedError, UnknownOutcomeError, UnreachableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection
+
+    from kadmin.cluster.kafka.servers import Servers
+    from kadmin.errors import NotAuthorizedError
 
 BOOTSTRAP_S = 5.0
 """How long to look for a first broker that answers."""
@@ -38,16 +42,20 @@ ATTEMPT_S = 5.0
 LAST_REQUEST_S = 0.3
 """How long the answer may take to a request that begins after the command's end: enough to release a lock."""
 
-CLIENT_SETTINGS: dict[str, Any] = {"request_timeout_ms": int(REQUEST_S * 1000), "reconnect_backoff_max_ms": 1_000}
-"""Settings of every client of kafka-python."""
-
 _PAUSE_S = 0.05
 _BOOTSTRAPS = 3
 _MOST_BYTES = 100_000_000
 _NOT_CONTROLLER = 41
-_LOST = (errors.KafkaConnectionError, errors.KafkaTimeoutError, errors.RequestTimedOutError, errors.Cancelled)
-_NAMES = {-1: "UNKNOWN_SERVER_ERROR", 39: "INVALID_REPLICA_ASSIGNMENT"}
-"""Kafka's names of error codes that kafka-python names differently."""
+
+
+def client_settings(servers: Servers) -> dict[str, Any]:
+    """Return the settings of every client of kafka-python."""
+    return {
+        "bootstrap_servers": list(servers.addresses),
+        "request_timeout_ms": int(REQUEST_S * 1000),
+        "reconnect_backoff_max_ms": 1_000,
+        **servers.security.settings(),
+    }
 
 
 class TooLateError(UnreachableError):
@@ -61,12 +69,13 @@ class KafkaConnection:
     when no bootstrap broker answers, naming what listens there instead of one.
     """
 
-    def __init__(self, bootstrap: Sequence[str], *, bootstrap_s: float | None = None, until: float = math.inf) -> None:
-        self.bootstrap = tuple(bootstrap)
+    def __init__(self, servers: Servers, *, bootstrap_s: float | None = None, until: float = math.inf) -> None:
+        servers.require()
+        self.servers = servers
         self._until = until
-        settings = {"bootstrap_servers": list(bootstrap), **CLIENT_SETTINGS}
+        settings = client_settings(servers)
         self._net = NetworkSelector(**settings)
-        self._manager = KafkaConnectionManager(self._net, receive_message_max_bytes=_MOST_BYTES, **settings)
+        self._manager = _Manager(self._net, receive_message_max_bytes=_MOST_BYTES, **settings)
         self._net.start()
         try:
             self._connect_to_any(BOOTSTRAP_S if bootstrap_s is None else bootstrap_s)
@@ -91,7 +100,7 @@ class KafkaConnection:
 
         Raises UnreachableError where each failed a moment ago.
         """
-        with translated(self.bootstrap, "list the brokers"):
+        with translated(self.servers, "list the brokers"):
             found = self._least_loaded(behind)
             if found is None:
                 raise errors.NodeNotReadyError("each broker that is known failed a moment ago")
@@ -113,10 +122,9 @@ class KafkaConnection:
         """Return kafka-python's admin client on these connections; it ends with them."""
         client = KafkaNetClient(net=self._net, manager=self._manager)
         return kafka.KafkaAdminClient(
-            bootstrap_servers=list(self.bootstrap),
             bootstrap_timeout_ms=int(BOOTSTRAP_S * 1000),
             kafka_client=lambda **_: client,
-            **CLIENT_SETTINGS,
+            **client_settings(self.servers),
         )
 
     def ask(self, what: str, request: Any, *, broker_id: int | None = None, timeout_s: float = REQUEST_S) -> Any:  # noqa: ANN401 - as admin
@@ -132,7 +140,7 @@ class KafkaConnection:
         answer = self._manager.call_soon(self._ask, request, broker_id, self._deadline(timeout_s))
 
         def wait() -> Any:  # noqa: ANN401 - as admin
-            with translated(self.bootstrap, what):
+            with translated(self.servers, what):
                 return self._manager.run(answer)
 
         return wait
@@ -169,13 +177,13 @@ class KafkaConnection:
         `send_by` is in seconds of `uptime_s`. Raises UnreachableError when the request was not sent, TooLateError when
         that is because `send_by` had passed, and UnknownOutcomeError when the answer is missing.
         """
-        with translated(self.bootstrap, what):
+        with translated(self.servers, what):
             try:
                 return self._manager.run(self._change, request, broker_id, self._deadline(timeout_s), send_by)
             except _UnansweredError as error:
                 raise UnknownOutcomeError(
                     f"The broker that was asked to {what} did not answer in time; the change may still be applied.",
-                    cause=_reason(error.__cause__),
+                    cause=reason_of(error.__cause__),
                 ) from error
 
     def _deadline(self, timeout_s: float) -> float:
@@ -184,31 +192,57 @@ class KafkaConnection:
 
     def _connect_to_any(self, patience_s: float) -> None:
         """Bootstrap; what listens at the addresses is asked when that takes long, or fails."""
-        what, first_s = "list the brokers", min(patience_s, ASK_AFTER_S)
-        try:
-            with translated(self.bootstrap, what):
-                self._bootstrap(first_s)
-        except (UnreachableError, NotCompletedError) as error:
-            if (instead := _not_brokers(self.bootstrap)) is not None:
-                raise instead from error
-            if not isinstance(error, UnreachableError) or first_s == patience_s:
-                raise
-            with translated(self.bootstrap, what):
-                self._bootstrap(patience_s - first_s)
+        first_s = min(patience_s, ASK_AFTER_S)
+        for part_s in (first_s, patience_s - first_s):
+            try:
+                with translated(self.servers, "list the brokers"):
+                    self._bootstrap(part_s)
+            except (UnreachableError, NotCompletedError) as error:
+                if (reason := self._reason()) is not None:
+                    raise reason from error
+                if not isinstance(error, UnreachableError) or part_s == patience_s or part_s != first_s:
+                    raise
+            else:
+                return
+
+    def _reason(self) -> UnreachableError | None:
+        """Return why no bootstrap server takes a connection; None where that is not known."""
+        found = _not_brokers(self.servers)
+        if found is None and self.servers.security is not PLAIN:
+            found = self._manager.run(self._refusal, ASK_AFTER_S)
+        return found
 
     def _bootstrap(self, patience_s: float) -> None:
         """Learn the brokers' addresses, in a few attempts: kafka-python spends one attempt on one frozen broker."""
-        attempts = min(_BOOTSTRAPS, len(self.bootstrap))
+        attempts = min(_BOOTSTRAPS, len(self.servers.addresses))
         for _ in range(attempts - 1):
             with suppress(errors.KafkaTimeoutError):
                 self._manager.bootstrap(patience_s / attempts * 1000)
                 return
         self._manager.bootstrap(patience_s / attempts * 1000)
 
+    async def _refusal(self, patience_s: float) -> NotAuthorizedError | None:
+        """Return why a bootstrap server takes no connection; kafka-python only logs it while it lists the brokers."""
+        node_id, limit_ms = self._manager.cluster.bootstrap_brokers()[0].node_id, patience_s * 1000
+        self._manager.reset_backoff(node_id)
+        try:
+            # Not told of its failure, the manager begins no search of its own for the brokers, which has no deadline.
+            connection = self._manager.get_connection(node_id, limit_ms, refresh_metadata_on_err=False)
+            await self._manager.wait_for(connection.init_future, limit_ms)
+            if not self.servers.security.protocol.has_sasl:
+                asked = SaslHandshakeRequest(mechanism="", max_version=1)
+                answer = await connection.send_request(asked, request_timeout_ms=limit_ms)
+                if answer.mechanisms:
+                    said = f"the listener asks for SASL, by {', '.join(answer.mechanisms)}"
+                    raise errors.SaslAuthenticationFailedError(said)
+        except errors.KafkaError as error:
+            return refusal_of(self.servers, error)
+        return None
+
     def _controller_id(self, what: str) -> int:
         found: int = self.ask(what, MetadataRequest(topics=[], allow_auto_topic_creation=False)).controller_id
         if found < 0:
-            raise NotCompletedError(f"The brokers at {','.join(self.bootstrap)} know no controller.")
+            raise NotCompletedError(f"The brokers at {self.servers} know no controller.")
         return found
 
     async def _ask(self, request: Any, broker_id: int | None, deadline: float) -> Any:  # noqa: ANN401 - as admin
@@ -219,7 +253,7 @@ class KafkaConnection:
             sent, limit = copy(request), _attempt(broker_id, deadline)
             try:
                 return await connection.send_request(sent, request_timeout_ms=_milliseconds_until(limit))
-            except _LOST:
+            except LOST:
                 if broker_id is not None or time.monotonic() >= deadline:
                     raise
                 silent.add(connection.node_id)
@@ -230,7 +264,7 @@ class KafkaConnection:
             raise TooLateError("The request was not sent: what it was decided on is too old.")
         try:
             return await connection.send_request(request, request_timeout_ms=_milliseconds_until(deadline))
-        except _LOST as error:
+        except LOST as error:
             raise _UnansweredError from error
 
     def _least_loaded(self, avoided: Collection[int]) -> int | None:
@@ -261,7 +295,7 @@ class KafkaConnection:
                     raise
                 listed_again = True
                 await self._manager.cluster.refresh_metadata(self._manager.least_loaded_node())
-            except _LOST:
+            except LOST:
                 if broker_id is not None or time.monotonic() >= deadline:
                     raise
                 silent.add(connection.node_id)
@@ -275,90 +309,44 @@ def uptime_s() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
-def _not_brokers(bootstrap: Sequence[str]) -> UnreachableError | None:
+def _not_brokers(servers: Servers) -> UnreachableError | None:
     """Return the error for addresses where something else listens; None where that is not so, or unknown."""
-    found = listeners_instead(bootstrap, Listener.BROKER, Listener.KRAFT_BROKER)
+    protocol = servers.security.protocol
+    wanted: tuple[Listener, ...] = (Listener.BROKER, Listener.KRAFT_BROKER)
+    if protocol.has_tls or protocol.has_sasl:
+        wanted = (Listener.TLS,) if protocol.has_tls else (Listener.SASL,)
+    found = listeners_instead(servers.addresses, *wanted)
     if not found:
         return None
+    source = servers.security.source
     return UnreachableError(
-        f"No Kafka broker listens at {','.join(bootstrap)}.",
+        f"No Kafka broker listens at {servers} that speaks {protocol}.",
         cause="; ".join(f"{address} is {listener}" for address, listener in found.items()),
-        next_command="give the address of a broker's listener, one without TLS and SASL",
+        next_command=f"correct the address, or security.protocol in {source}"
+        if source
+        else "give the address of a listener without TLS and SASL, or --command-config FILE: Kafka's client.properties",
     )
 
 
-@contextmanager
-def translated(bootstrap: Sequence[str], what: str) -> Iterator[None]:
-    """Raise kadmin's errors for those of kafka-python; `what` completes "The brokers did not ..."."""
-    servers = ",".join(bootstrap)
-    try:
-        yield
-    except errors.IncompatibleBrokerVersion as error:
-        raise NotServedError(
-            f"The brokers at {servers} are too old to {what}.",
-            cause=str(error),
-            next_command="settings need Kafka 0.11, sizes 1.1 (or a file: --sizes), reassignments 2.4",
-        ) from error
-    except (errors.AuthorizationError, errors.SaslAuthenticationFailedError) as error:
-        raise NotAuthorizedError(f"The brokers at {servers} do not allow to {what}.", cause=_reason(error)) from error
-    except (*_LOST, errors.NodeNotReadyError, errors.UnknownBrokerIdError) as error:
-        raise UnreachableError(
-            f"No Kafka broker at {servers} answered in time to {what}.",
-            cause=_reason(error),
-            next_command="check the addresses, and that the brokers run",
-        ) from error
-    except errors.KafkaError as error:
-        raise NotCompletedError(f"The brokers at {servers} did not {what}.", cause=_reason(error)) from error
+class _Manager(KafkaConnectionManager):  # type: ignore[misc] # kafka-python ships no types
+    """Hands over what a broker sent before it closed a connection, as why it refuses a password.
 
+    kafka-python 3.0.12 drops data that it reads together with the end of a connection.
+    """
 
-@dataclass(frozen=True, slots=True)
-class Right:
-    """The right that a request needs: an operation as ACLs name it, on a topic, a transactional id or the cluster."""
+    async def _build_transport(self, node: Any, timeout_at: float | None = None) -> Any:  # noqa: ANN401 - as admin
+        transport = await super()._build_transport(node, timeout_at=timeout_at)
+        receive, ends = transport._sock_recv, list[Exception]()  # noqa: SLF001 - the only place to mend it
 
-    operation: str
-    topic: str | None = None
-    transactional_id: str | None = None
+        def data_before_end() -> tuple[bytes, Exception | None]:
+            data, error = (b"", ends[0]) if ends else receive()
+            if data and error:
+                ends.append(error)
+                return data, None
+            return data, error
 
-    def __str__(self) -> str:
-        kind, name = self._resource
-        return f"the right {self.operation} on {f'{kind} {name}' if name else f'the {kind}'}"
-
-    @property
-    def options(self) -> str:
-        """The options of kafka-acls that name it."""
-        kind, name = self._resource
-        return f"--operation {self.operation} --{kind.replace(' ', '-')}{f' {shlex.quote(name)}' if name else ''}"
-
-    @property
-    def _resource(self) -> tuple[str, str | None]:
-        if self.transactional_id is not None:
-            return "transactional id", self.transactional_id
-        return ("cluster", None) if self.topic is None else ("topic", self.topic)
-
-
-def raise_for(code: int, message: str | None, bootstrap: Sequence[str], what: str, right: Right | None = None) -> None:
-    """Raise the error of an answer's code; 0 is none. `right` is the one that is missing where that is the error."""
-    if not code:
-        return
-    error = errors.for_code(code)(message or error_name(code))
-    if right is not None and isinstance(error, errors.AuthorizationError):
-        servers = ",".join(bootstrap)
-        raise NotAuthorizedError(
-            f"The brokers at {servers} do not allow to {what}.",
-            cause=f"{right} is missing",
-            next_command=f"kafka-acls --bootstrap-server {servers} --add --allow-principal User:NAME {right.options}",
-        )
-    with translated(bootstrap, what):
-        raise error
-
-
-def error_name(code: int) -> str:
-    """Return Kafka's name of an error code, as NOT_CONTROLLER for 41."""
-    return _NAMES.get(code) or getattr(errors.for_code(code), "message", None) or f"error {code}"
-
-
-class NotServedError(NotCompletedError):
-    """The brokers are of a version, or a mode, that does not serve a request."""
+        transport._sock_recv = data_before_end  # noqa: SLF001 - as above
+        return transport
 
 
 class _UnansweredError(Exception):
@@ -372,7 +360,3 @@ def _attempt(broker_id: int | None, deadline: float) -> float:
 
 def _milliseconds_until(deadline: float) -> float:
     return max(1.0, (deadline - time.monotonic()) * 1000)
-
-
-def _reason(error: BaseException | None) -> str:
-    return str(error) or type(error).__name__

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from kafka.protocol.admin import DeleteTopicsRequest
 
-from kadmin.cluster.kafka.connection import Right
+from kadmin.cluster.kafka.errors import Right
 from kadmin.cluster.kafka.refusals import CHANGE_S, refusal, require_confirmed
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kafka.protocol.admin import ElectLeadersRequest
 
-from kadmin.cluster.kafka.connection import Right, raise_for
+from kadmin.cluster.kafka.errors import Right, raise_for
 from kadmin.cluster.kafka.refusals import CHANGE_S, refusal, require_confirmed
 from kadmin.cluster.model import TopicPartition
 
@@ -38,7 +38,7 @@ def elect_preferred_leaders(
     request = ElectLeadersRequest(election_type=_PREFERRED, topic_partitions=asked, timeout_ms=int(CHANGE_S * 1000))
     answer = connection.change(what, request, timeout_s=CHANGE_S, send_by=send_by)
     require_confirmed([answer.error_code], "elections")
-    raise_for(answer.error_code, None, connection.bootstrap, what, Right("Alter"))
+    raise_for(answer.error_code, None, connection.servers, what, Right("Alter"))
     found = {
         TopicPartition(topic.topic, each.partition_id): refusal(each.error_code, each.error_message)
         for topic in answer.replica_election_results

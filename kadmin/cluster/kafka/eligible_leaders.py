@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kafka.protocol.admin import DescribeTopicPartitionsRequest
 
-from kadmin.cluster.kafka.connection import NotServedError
+from kadmin.cluster.kafka.errors import NotServedError
 from kadmin.cluster.model import TopicPartition
 
 if TYPE_CHECKING:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kadmin.cluster.kafka.connection import KafkaConnection, translated
+from kadmin.cluster.kafka.connection import KafkaConnection
+from kadmin.cluster.kafka.errors import translated
 from kadmin.cluster.kafka.model import ConsumerGroup
 from kadmin.cluster.kafka.newer_groups import NEWER_KINDS, describe_newer_groups
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from kadmin.cluster.kafka.newer_groups import Membership
+    from kadmin.cluster.kafka.servers import Servers
 
 _CONSUMER = "consumer"
 """The protocol type of consumers; other groups (of Connect's workers, of schema registries) subscribe to no topic."""
@@ -37,9 +39,9 @@ class Groups:
         return tuple(group.name for group in self.listed if group.members is None)
 
 
-def describe_groups(bootstrap: Sequence[str]) -> Groups:
+def describe_groups(servers: Servers) -> Groups:
     """Return every group that keeps its offsets in Kafka; raises UnreachableError or NotCompletedError."""
-    with KafkaConnection(bootstrap) as connection, translated(bootstrap, "list consumer groups"):
+    with KafkaConnection(servers) as connection, translated(servers, "list consumer groups"):
         client = connection.admin()
         listed = {each["group_id"]: each for each in client.list_groups()}
         offsets = client.list_group_offsets(sorted(listed)) if listed else {}

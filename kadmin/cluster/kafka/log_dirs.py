@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from kafka.protocol.admin import DescribeLogDirsRequest
 
-from kadmin.cluster.kafka.connection import REQUEST_S, KafkaConnection, Right, error_name, raise_for
+from kadmin.cluster.kafka.connection import REQUEST_S, KafkaConnection
+from kadmin.cluster.kafka.errors import Right, error_name, raise_for
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import NotCompletedError, UnreachableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
+    from kadmin.cluster.kafka.servers import Servers
     from kadmin.errors import KadminError
 
 _WHAT = "describe log directories"
@@ -34,13 +36,13 @@ class LogDirs:
     usable: Mapping[int, int] = field(default_factory=dict)
 
 
-def describe_log_dirs(bootstrap: Sequence[str], brokers: Iterable[int], *, bootstrap_s: float | None = None) -> LogDirs:
+def describe_log_dirs(servers: Servers, brokers: Iterable[int], *, bootstrap_s: float | None = None) -> LogDirs:
     """Return what each of the brokers has on disk, asking all at once.
 
     When none of them gives sizes, raises UnreachableError when no broker answers, NotAuthorizedError without the right
     DESCRIBE on the cluster, NotCompletedError for brokers before 1.1.
     """
-    with KafkaConnection(bootstrap, bootstrap_s=bootstrap_s) as connection:
+    with KafkaConnection(servers, bootstrap_s=bootstrap_s) as connection:
         answers = {broker: _ask(connection, broker, DescribeLogDirsRequest(topics=None)) for broker in brokers}
         return log_dirs_by(lambda broker: answers[broker](), answers)
 
@@ -75,7 +77,7 @@ def _ask(
         except UnreachableError as error:
             message = f"Broker {broker} did not describe its log directories."
             raise UnreachableError(message, cause=error.cause) from error
-        raise_for(found.error_code, None, connection.bootstrap, _WHAT, Right("Describe"))
+        raise_for(found.error_code, None, connection.servers, _WHAT, Right("Describe"))
         if not found.results:
             raise NotCompletedError(f"Broker {broker} described none of its log directories.")
         return {"broker": broker, "log_dirs": [_plain(each) for each in found.results]}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from kafka.protocol.admin import DescribeClusterRequest
 from kafka.protocol.metadata import MetadataRequest
 
-from kadmin.cluster.kafka.connection import NotServedError, Right, raise_for
+from kadmin.cluster.kafka.errors import NotServedError, Right, raise_for
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import UnreachableError
 
@@ -99,7 +99,7 @@ def read_metadata(
     found = {}
     for topic in answer.topics:
         if topic.error_code != _UNKNOWN_TOPIC:
-            raise_for(topic.error_code, topic.name, connection.bootstrap, what, Right("Describe", topic.name))
+            raise_for(topic.error_code, topic.name, connection.servers, what, Right("Describe", topic.name))
             found[topic.name] = _topic(topic)
     fenced = _fenced(connection, broker_id)
     brokers = (fenced or {}) | {
@@ -146,7 +146,7 @@ def _fenced(connection: KafkaConnection, broker_id: int | None) -> dict[int, Bro
         return None
     if answer.API_VERSION < _WITH_FENCED:
         return None
-    raise_for(answer.error_code, answer.error_message, connection.bootstrap, "describe the cluster")
+    raise_for(answer.error_code, answer.error_message, connection.servers, "describe the cluster")
     return {
         each.broker_id: BrokerMetadata(each.broker_id, each.rack, each.host, each.port, alive=False)
         for each in answer.brokers

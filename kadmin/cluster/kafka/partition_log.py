@@ -9,7 +9,8 @@ from kafka.protocol.admin import DescribeProducersRequest
 from kafka.protocol.consumer import FetchRequest
 from kafka.record.memory_records import MemoryRecords
 
-from kadmin.cluster.kafka.connection import ATTEMPT_S, Right, raise_for
+from kadmin.cluster.kafka.connection import ATTEMPT_S
+from kadmin.cluster.kafka.errors import Right, raise_for
 from kadmin.cluster.kafka.transactions import Producer
 from kadmin.errors import NotCompletedError, UnreachableError
 
@@ -76,13 +77,13 @@ def fetch_committed(
         max_version=12,
     )
     answer = connection.ask(what, request, broker_id=leader, timeout_s=ATTEMPT_S)
-    raise_for(answer.error_code, None, connection.bootstrap, what)
+    raise_for(answer.error_code, None, connection.servers, what)
     found = answer.responses[0].partitions[0]
     if found.error_code in _NOT_LEADING:
         raise UnreachableError(f"Broker {leader} does not lead {partition}.", next_command="repeat the command")
     if found.error_code == _OFFSET_OUT_OF_RANGE:
         raise NoSuchOffsetError(f"{partition} has no offset {offset}.", next_command="kadmin inspect partitions")
-    raise_for(found.error_code, None, connection.bootstrap, what, Right("Read", partition.topic))
+    raise_for(found.error_code, None, connection.servers, what, Right("Read", partition.topic))
     batches = list(MemoryRecords(bytes(found.records or b"")))
     entries = tuple(each for each in _committed(batches, found.aborted_transactions or ()) if each.offset >= offset)
     next_offset = batches[-1].next_offset if batches else offset
@@ -95,7 +96,7 @@ def open_transactions(connection: KafkaConnection, partition: TopicPartition, le
     request = DescribeProducersRequest(topics=[asked(name=partition.topic, partition_indexes=[partition.partition])])
     answer = connection.ask(what, request, broker_id=leader, timeout_s=ATTEMPT_S)
     found = answer.topics[0].partitions[0]
-    raise_for(found.error_code, found.error_message, connection.bootstrap, what, Right("Read", partition.topic))
+    raise_for(found.error_code, found.error_message, connection.servers, what, Right("Read", partition.topic))
     writing = [each for each in found.active_producers if each.current_txn_start_offset >= 0]
     writing.sort(key=lambda each: each.current_txn_start_offset)
     return tuple(Producer(each.producer_id, each.producer_epoch) for each in writing)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka.protocol.admin import DescribeQuorumRequest
 
-from kadmin.cluster.kafka.connection import Right, raise_for
+from kadmin.cluster.kafka.errors import Right, raise_for
 from kadmin.cluster.kafka.model import Quorum, QuorumReplica
 from kadmin.errors import NotCompletedError, UnreachableError
 
@@ -56,9 +56,9 @@ def _ask(connection: KafkaConnection) -> Any:  # noqa: ANN401 - kafka-python shi
     answer = connection.ask(
         what, DescribeQuorumRequest(topics=[topic(topic_name=_METADATA_TOPIC, partitions=[partition])])
     )
-    raise_for(answer.error_code, answer.error_message, connection.bootstrap, what, Right("Describe"))
+    raise_for(answer.error_code, answer.error_message, connection.servers, what, Right("Describe"))
     found = answer.topics[0].partitions[0]
-    raise_for(found.error_code, found.error_message, connection.bootstrap, what)
+    raise_for(found.error_code, found.error_message, connection.servers, what)
     return answer
 
 

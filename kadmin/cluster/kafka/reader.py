@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.kafka.catch_up import caught_up_broker
 from kadmin.cluster.kafka.configs import DEFAULT_ENTITY, read_own_configs, read_settings
-from kadmin.cluster.kafka.connection import NotServedError
 from kadmin.cluster.kafka.eligible_leaders import read_eligible_leaders
+from kadmin.cluster.kafka.errors import NotServedError
 from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.quorum import describe_quorum
 from kadmin.cluster.kafka.reassignments import list_reassignments
@@ -80,7 +80,7 @@ def read_cluster(
         after = list_reassignments(connection)
         if moving == after:
             break
-    state = _state(found, quorum, {**moving, **after})
+    state = _state(connection, found, quorum, {**moving, **after})
     changed = {partition.topic for partition, _ in moving.items() ^ after.items()} if settle else set()
     state = replace(state, unsettled=frozenset(changed & state.topics.keys()), may_hide_topics=topics is None)
     return _with_configs(connection, state) if with_configs else state
@@ -104,19 +104,23 @@ def _asking_controllers(connection: KafkaConnection) -> Iterator[None]:
 
 def read_without_controllers(connection: KafkaConnection) -> ClusterState:
     """Read what brokers know where no controller answers; no move is seen in flight."""
-    state = _state(read_metadata(connection), None, {})
+    state = _state(connection, read_metadata(connection), None, {})
     return _with_configs(connection, replace(state, controller=None))
 
 
 def _state(
-    found: ClusterMetadata, quorum: Quorum | None, moving: Mapping[TopicPartition, Reassignment]
+    connection: KafkaConnection,
+    found: ClusterMetadata,
+    quorum: Quorum | None,
+    moving: Mapping[TopicPartition, Reassignment],
 ) -> ClusterState:
-    fenced = {each.broker_id: _broker(each) for each in found.brokers.values() if not each.alive}
+    protocol = connection.servers.security.protocol.value
+    fenced = {each.broker_id: _broker(each, protocol) for each in found.brokers.values() if not each.alive}
     return ClusterState(
         cluster_id=found.cluster_id,
         controller=_controller(found, quorum),
         controller_epoch=_UNKNOWN_EPOCH if quorum is None else quorum.leader_epoch,
-        brokers={each.broker_id: _broker(each) for each in found.brokers.values() if each.alive},
+        brokers={each.broker_id: _broker(each, protocol) for each in found.brokers.values() if each.alive},
         topics=_topics(found.topics, moving),
         states={
             TopicPartition(name, number): PartitionState(
@@ -166,8 +170,9 @@ def _defaults(connection: KafkaConnection, state: ClusterState) -> dict[str, str
     return found
 
 
-def _broker(found: BrokerMetadata) -> Broker:
-    return Broker(found.broker_id, found.rack, (Endpoint("PLAINTEXT", found.host, found.port, "PLAINTEXT"),))
+def _broker(found: BrokerMetadata, protocol: str) -> Broker:
+    # Brokers tell the address of the listener that was asked, and not its name.
+    return Broker(found.broker_id, found.rack, (Endpoint(protocol, found.host, found.port, protocol),))
 
 
 def _topics(found: Mapping[str, TopicMetadata], moving: Mapping[TopicPartition, Reassignment]) -> dict[str, Topic]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from kafka.protocol.admin import AlterPartitionReassignmentsRequest, ListPartitionReassignmentsRequest
 
-from kadmin.cluster.kafka.connection import REQUEST_S, Right, raise_for
+from kadmin.cluster.kafka.connection import REQUEST_S
+from kadmin.cluster.kafka.errors import Right, raise_for
 from kadmin.cluster.kafka.refusals import CHANGE_S, refusal, require_confirmed
 from kadmin.cluster.model import TopicPartition
 
@@ -46,7 +47,7 @@ def list_reassignments(
     answer = connection.ask_controller(
         what, ListPartitionReassignmentsRequest(timeout_ms=int(REQUEST_S * 1000), topics=asked)
     )
-    raise_for(answer.error_code, answer.error_message, connection.bootstrap, what, Right("Describe"))
+    raise_for(answer.error_code, answer.error_message, connection.servers, what, Right("Describe"))
     return {
         TopicPartition(topic.name, each.partition_index): Reassignment(
             tuple(each.replicas), tuple(each.adding_replicas), tuple(each.removing_replicas)
@@ -81,7 +82,7 @@ def alter_reassignments(
     request = AlterPartitionReassignmentsRequest(timeout_ms=int(CHANGE_S * 1000), topics=asked)
     answer = connection.change(what, request, timeout_s=CHANGE_S, broker_id=controller_id, send_by=send_by)
     require_confirmed([answer.error_code], "reassignments")
-    raise_for(answer.error_code, answer.error_message, connection.bootstrap, what, Right("Alter"))
+    raise_for(answer.error_code, answer.error_message, connection.servers, what, Right("Alter"))
     return {
         TopicPartition(topic.name, each.partition_index): refusal(each.error_code, each.error_message)
         for topic in answer.responses

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 import kafka
 
-from kadmin.cluster.kafka.connection import CLIENT_SETTINGS, translated
+from kadmin.cluster.kafka.connection import client_settings
+from kadmin.cluster.kafka.errors import translated
 from kadmin.errors import StalePlanError, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from kadmin.cluster.kafka.servers import Servers
     from kadmin.cluster.model import TopicPartition
 
 BOOTSTRAP_S = 15.0
@@ -20,7 +22,7 @@ DELIVERY_S = 120.0
 CLOSE_S = 30.0
 
 
-def produce(bootstrap: Sequence[str], records: Mapping[TopicPartition, Sequence[bytes]]) -> None:
+def produce(servers: Servers, records: Mapping[TopicPartition, Sequence[bytes]]) -> None:
     """Write values to partitions, in order, and wait until all in-sync replicas have them.
 
     Raises UnreachableError when no broker answers, StalePlanError for a partition that does not exist, and
@@ -31,10 +33,8 @@ def produce(bootstrap: Sequence[str], records: Mapping[TopicPartition, Sequence[
         "delivery_timeout_ms": int(DELIVERY_S * 1000),
         "max_block_ms": int(BOOTSTRAP_S * 1000),
     }
-    with translated(bootstrap, "write records"):
-        producer = kafka.KafkaProducer(
-            bootstrap_servers=list(bootstrap), acks="all", linger_ms=5, **CLIENT_SETTINGS, **limits
-        )
+    with translated(servers, "write records"):
+        producer = kafka.KafkaProducer(acks="all", linger_ms=5, **client_settings(servers), **limits)
         try:
             for topic in sorted({partition.topic for partition in records}):
                 present = producer.partitions_for(topic) or ()

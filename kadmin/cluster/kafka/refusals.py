@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.kafka.connection import error_name
+from kadmin.cluster.kafka.errors import error_name
 from kadmin.errors import UnknownOutcomeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kadmin.cluster.kafka.connection import Right
+    from kadmin.cluster.kafka.errors import Right
 
 CHANGE_S = 30.0
 """How long the answer to a change may take: brokers forward it to a new controller for as long as an election takes."""

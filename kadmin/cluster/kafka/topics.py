@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka.protocol.admin import CreateTopicsRequest
 
-from kadmin.cluster.kafka.connection import Right, raise_for
+from kadmin.cluster.kafka.errors import Right, raise_for
 from kadmin.cluster.kafka.refusals import CHANGE_S, require_confirmed
 
 if TYPE_CHECKING:
@@ -69,4 +69,4 @@ def _create(connection: KafkaConnection, asked: Any, *, send_by: float = math.in
     (result,) = connection.change(what, request, timeout_s=CHANGE_S, send_by=send_by).topics
     require_confirmed([result.error_code], f"creation of {asked.name}")
     if result.error_code != pass_over:
-        raise_for(result.error_code, result.error_message, connection.bootstrap, what, Right("Create", asked.name))
+        raise_for(result.error_code, result.error_message, connection.servers, what, Right("Create", asked.name))

@@ -20,7 +20,8 @@ from kafka.protocol.producer import (
 )
 from kafka.record.default_records import DefaultRecordBatchBuilder
 
-from kadmin.cluster.kafka.connection import ATTEMPT_S, Right, error_name, raise_for
+from kadmin.cluster.kafka.connection import ATTEMPT_S
+from kadmin.cluster.kafka.errors import Right, error_name, raise_for
 from kadmin.cluster.kafka.metadata import leader_of
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import BusyError, UnreachableError
@@ -234,7 +235,7 @@ def _retried(
             if code in _FENCED:
                 raise FencedError(f"Another process took over; this one did not {what}.")
             if code not in _RETRIED:
-                raise_for(code, getattr(answer, "error_message", None), connection.bootstrap, what, rights.get(code))
+                raise_for(code, getattr(answer, "error_message", None), connection.servers, what, rights.get(code))
         forget()
         if time.monotonic() >= deadline:
             raise lost or _not_available(code, what)

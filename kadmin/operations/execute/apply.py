@@ -150,7 +150,7 @@ def _study(
             return state, given, Examination((), None)
         facts = with_usage(given, context.backend, state, plan.topics)
     elif isinstance(plan, ReassignmentPlan) and _copies(plan, state):
-        facts = with_disks(given, state)
+        facts = with_disks(given, state, context.backend.servers(state))
     examination = examine(plan, state, facts, policy, context.backend.limits)
     if late := late_requests(context, state):
         examination = replace(examination, refusals=(_late(late), *examination.refusals))

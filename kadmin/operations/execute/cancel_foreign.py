@@ -13,7 +13,6 @@ from kadmin.operations.decide.kinds import work_of
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.execute.apply import Outcome
 from kadmin.operations.execute.runner import Runner
-from kadmin.operations.reading.brokers import plain_listeners
 from kadmin.operations.reading.orders import orders_on_record
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState
@@ -101,7 +100,7 @@ def _plan(
         orders = {**orders_on_record(context, moves, state), **given}
     targets = back_to_original(moves, state, given, orders)
     if any(through_brokers(target, state) for target in targets):
-        plain_listeners(state)
+        context.backend.servers(state).require()
     return targets
 
 

@@ -24,6 +24,7 @@ from kadmin.plan.throttle import known, merge, throttled, to_set
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kadmin.cluster.kafka.servers import Servers
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.context import Context
     from kadmin.plan.model import PartitionTarget, ThrottleSpec
@@ -49,7 +50,7 @@ def rate_for(context: Context, operation_id: str, wanted: ThrottleSpec) -> int:
     state = context.backend.read(work.topics())
     left = [_left(wave, state) for wave in work.waves]
     if wanted.by is ThrottleBy.FINISH_IN:
-        left = _sized(left, state)
+        left = _sized(left, state, context.backend.servers(state))
     throttle = throttle_of(wanted, left, state, {})
     if throttle is None:
         raise InvalidInputError(f"Operation {operation_id} has nothing left to copy.", next_command="kadmin status")
@@ -147,7 +148,9 @@ def _left(wave: Sequence[PartitionTarget], state: ClusterState) -> list[Partitio
     return [target for target in wave if judge(target, state, published=True) in {Progress.WAITING, Progress.RUNNING}]
 
 
-def _sized(waves: Sequence[Sequence[PartitionTarget]], state: ClusterState) -> list[list[PartitionTarget]]:
+def _sized(
+    waves: Sequence[Sequence[PartitionTarget]], state: ClusterState, servers: Servers
+) -> list[list[PartitionTarget]]:
     if all(target.size_bytes is not None for wave in waves for target in wave):
         return [list(wave) for wave in waves]
-    return sized(waves, with_disks(ClusterFacts(), state).sizes)
+    return sized(waves, with_disks(ClusterFacts(), state, servers).sizes)

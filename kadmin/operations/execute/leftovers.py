@@ -38,7 +38,7 @@ def copies_left(context: Context, targets: Sequence[PartitionTarget], observed: 
     give_up = clock.now() + _REMOVAL_S
     while True:
         try:
-            unused = unused_copies(state, log_dirs_of(state))
+            unused = unused_copies(state, log_dirs_of(state, context.backend.servers(state)))
         except KadminError as error:
             return f"; unknown whether added copies are deleted from disk: {error.message}{unknown}"
         left = [

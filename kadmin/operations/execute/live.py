@@ -38,7 +38,7 @@ def preview_live(context: Context, plan: Plan, given: ClusterFacts, policy: Poli
 def read_live(context: Context, given: ClusterFacts) -> World:
     """Read a live cluster; the brokers are asked for bytes that were not given."""
     state = read_state(context)
-    return World(state, with_disks(given, state))
+    return World(state, with_disks(given, state, context.backend.servers(state)))
 
 
 def review_operation(context: Context, operation_id: str | None, given: ClusterFacts) -> OperationReview:
@@ -48,5 +48,6 @@ def review_operation(context: Context, operation_id: str | None, given: ClusterF
     """
     state = read_state(context)
     timeline = read_timeline(context, operation_id)
-    cluster = World(state, with_disks(given, state) if timeline.targets else given)
+    facts = with_disks(given, state, context.backend.servers(state)) if timeline.targets else given
+    cluster = World(state, facts)
     return OperationReview(timeline, cluster, "; ".join([f"at {context.clock.timestamp()}", *cluster.why_unsized]))

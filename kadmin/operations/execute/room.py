@@ -13,18 +13,21 @@ from kadmin.plan.waves import added
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kadmin.cluster.kafka.servers import Servers
     from kadmin.cluster.model import ClusterState
     from kadmin.plan.model import PartitionTarget
 
 
-def too_little_room(waves: Sequence[Sequence[PartitionTarget]], state: ClusterState) -> tuple[str, ...] | None:
+def too_little_room(
+    waves: Sequence[Sequence[PartitionTarget]], state: ClusterState, servers: Servers
+) -> tuple[str, ...] | None:
     """Ask the live brokers for their disks, and name those that lack room for the waves; unknown room is enough.
 
     Returns None where no broker tells its room.
     """
     if not any(added(target) for wave in waves for target in wave):
         return ()
-    facts = with_disks(ClusterFacts(), state)
+    facts = with_disks(ClusterFacts(), state, servers)
     if all(usable is None for usable in facts.usable.values()):
         return None
     return tuple(str(each) for each in shortages(sized(waves, facts.sizes), facts.usable))

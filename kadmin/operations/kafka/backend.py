@@ -15,12 +15,14 @@ from kadmin.operations.decide.actions import Probe, PublishDeletion, PublishElec
 from kadmin.operations.kafka.configs import EntityConfigs
 from kadmin.operations.kafka.publish import MAX_PARTITIONS, ReassignmentPublisher
 from kadmin.operations.kafka.requests import TopicPublisher
+from kadmin.operations.reading.brokers import listeners_of
 from kadmin.plan.waves import PublishLimits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from kadmin.cluster.kafka.connection import KafkaConnection
+    from kadmin.cluster.kafka.servers import Servers
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.backend import EditConfigs, PublishOutcome
     from kadmin.operations.context import Clock
@@ -52,6 +54,10 @@ class KafkaBackend:
     ) -> ClusterState:
         """Read all topics, or those named; with `settle`, again while reassignments begin and end."""
         return read_cluster(self._connection, topics, with_configs=with_configs, settle=settle)
+
+    def servers(self, state: ClusterState) -> Servers:
+        """Return the live brokers' listeners that serve."""
+        return listeners_of(state, self._connection.servers.security)
 
     def place(self, channel: Channel) -> str:
         """Name the channel as messages do."""

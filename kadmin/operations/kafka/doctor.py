@@ -63,7 +63,7 @@ class _Examination:
         """Ask everything."""
         first = self._look()
         evidence = self._with_operations(
-            KafkaEvidence((first,), ",".join(self._connection.bootstrap), record_topic=self._record_topic(first.state))
+            KafkaEvidence((first,), self._connection.servers.options, record_topic=self._record_topic(first.state))
         )
         if passing_troubles(evidence, first) and not first.controllers_silent:
             self._pause()
@@ -123,7 +123,7 @@ class _Examination:
     def _with_disks(self, evidence: KafkaEvidence) -> KafkaEvidence:
         """Look for copies that no partition uses, and for topics that are on disk and not described."""
         state, connection = evidence.state, self._connection
-        disks = self._ask("disks", lambda: describe_log_dirs(connection.bootstrap, state.brokers))
+        disks = self._ask("disks", lambda: describe_log_dirs(connection.servers, state.brokers))
         if disks is None:
             return evidence
         self._unavailable += not_described(disks)

@@ -34,25 +34,32 @@ def _read(context: KafkaContext) -> ClusterState:
     return context.backend.read(with_configs=True, settle=True)
 
 
+def _held(context: KafkaContext, state: ClusterState) -> tuple[Mapping[int, int], tuple[str, ...]]:
+    return held_by(state, context.backend.servers(state))
+
+
 def _brokers(context: KafkaContext) -> Inspection:
     state = _read(context)
-    held, unavailable = held_by(state)
+    held, unavailable = _held(context, state)
     return Inspection(broker_table(state, held, with_fenced=True), unavailable=unavailable)
 
 
 def _topics(context: KafkaContext) -> Inspection:
     state = _read(context)
-    return Inspection(topic_table(state), unavailable=held_by(state)[1])
+    return Inspection(topic_table(state), unavailable=_held(context, state)[1])
 
 
 def _partitions(context: KafkaContext) -> Inspection:
     state = _read(context)
-    return Inspection(partition_table(state, with_eligible=True), unavailable=held_by(state)[1])
+    return Inspection(partition_table(state, with_eligible=True), unavailable=_held(context, state)[1])
 
 
 def _cluster(context: KafkaContext) -> Inspection:
     state = _read(context)
-    return Inspection(cluster_table(state, context.connection.broker_version), unavailable=held_by(state)[1])
+    return Inspection(
+        cluster_table(state, context.connection.broker_version),
+        unavailable=_held(context, state)[1],
+    )
 
 
 def _controller(context: KafkaContext) -> Inspection:
@@ -101,7 +108,7 @@ def _configs(context: KafkaContext) -> Inspection:
 
 
 def _consumers(context: KafkaContext) -> Inspection:
-    return Inspection(group_table(describe_groups(context.connection.bootstrap).listed))
+    return Inspection(group_table(describe_groups(context.connection.servers).listed))
 
 
 TABLES: Mapping[str, Callable[[KafkaContext], Inspection]] = {

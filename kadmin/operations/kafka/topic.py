@@ -139,7 +139,7 @@ class TopicOperations(KeyedOperations):
         """Take the lock away from its holder, whose next write then fails; returns the holder."""
         lock = self._reader.catch_up().lock
         holder = require_held_for(operation_id, None if lock is None else lock.holder)
-        writer = TopicWriter(self._connection.bootstrap, self._name, self._reader)
+        writer = TopicWriter(self._connection.servers, self._name, self._reader)
         try:
             writer.free(0 if lock is None else lock.token)
         except LostLockError:
@@ -149,7 +149,7 @@ class TopicOperations(KeyedOperations):
         return holder
 
     def _try_take(self, holder: Holder, judged: TopicLock | None) -> Lease | None:
-        writer = TopicWriter(self._connection.bootstrap, self._name, self._reader)
+        writer = TopicWriter(self._connection.servers, self._name, self._reader)
         try:
             token = writer.take(holder, judged)
             if token is not None:

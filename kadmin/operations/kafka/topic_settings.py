@@ -59,7 +59,7 @@ def check_topic(connection: KafkaConnection, name: str, found: TopicMetadata) ->
         said, mend = problem
         raise NotCompletedError(
             f"Topic {name} keeps kadmin's lock and record, and {said}.",
-            next_command=mend.format(name=name, servers=",".join(connection.bootstrap)),
+            next_command=mend.format(name=name, options=connection.servers.options),
         )
 
 
@@ -69,7 +69,7 @@ def _problem(found: TopicMetadata, settings: Mapping[str, str]) -> tuple[str, st
     least = _least_in_sync(copies)
     if len(found.partitions) < _PARTITIONS:
         return f"has fewer than {_PARTITIONS} partitions", (
-            f"kafka-topics.sh --bootstrap-server {{servers}} --alter --topic {{name}} --partitions {_PARTITIONS}"
+            f"kafka-topics.sh {{options}} --alter --topic {{name}} --partitions {_PARTITIONS}"
         )
     if settings.get("cleanup.policy") != "compact":
         return f"its cleanup.policy is {settings.get('cleanup.policy')}", _config("cleanup.policy=compact")
@@ -81,10 +81,7 @@ def _problem(found: TopicMetadata, settings: Mapping[str, str]) -> tuple[str, st
 
 
 def _config(setting: str) -> str:
-    return (
-        "kafka-configs.sh --bootstrap-server {servers} --alter --entity-type topics --entity-name {name} "
-        f"--add-config {setting}"
-    )
+    return f"kafka-configs.sh {{options}} --alter --entity-type topics --entity-name {{name}} --add-config {setting}"
 
 
 def _least_in_sync(copies: int) -> int:

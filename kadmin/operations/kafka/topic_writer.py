@@ -16,8 +16,9 @@ from kadmin.operations.kafka.topic_settings import BODIES, BODY_BYTES, CONTROL
 from kadmin.operations.record.holder import LostLockError, lost_lock
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
+    from kadmin.cluster.kafka.servers import Servers
     from kadmin.operations.kafka.topic_log import TopicLock
     from kadmin.operations.kafka.topic_protocol import Request, Steps
     from kadmin.operations.kafka.topic_reader import TopicReader
@@ -36,9 +37,9 @@ T = TypeVar("T")
 class TopicWriter:
     """Writes to the topic as the only one that may: `take` the lock and write, or `free` it; then close."""
 
-    def __init__(self, bootstrap: Sequence[str], name: str, reader: TopicReader) -> None:
+    def __init__(self, servers: Servers, name: str, reader: TopicReader) -> None:
         # Connections of its own: a slow answer to another request would hold up the lease.
-        self._connection = KafkaConnection(bootstrap)
+        self._connection = KafkaConnection(servers)
         self._name = name
         self._reader = reader
         self._producer: TransactionalProducer | None = None

@@ -11,12 +11,14 @@ from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.groups import describe_groups
 from kadmin.cluster.kafka.log_dirs import LogDirs, describe_log_dirs
 from kadmin.cluster.kafka.log_dirs_file import largest
-from kadmin.errors import KadminError, NotCompletedError, UnreachableError, count, name_some
+from kadmin.cluster.kafka.servers import Servers
+from kadmin.errors import KadminError, UnreachableError, count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
     from kadmin.cluster.kafka.groups import Groups
+    from kadmin.cluster.kafka.servers import Security
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.backend import Backend
     from kadmin.plan.facts import ClusterFacts
@@ -27,12 +29,14 @@ DELETES_TOPICS = "delete.topic.enable"
 CREATES_TOPICS = "auto.create.topics.enable"
 
 
-def log_dirs_of(state: ClusterState, *, bootstrap_s: float | None = None) -> Mapping[int, Mapping[TopicPartition, int]]:
+def log_dirs_of(
+    state: ClusterState, servers: Servers, *, bootstrap_s: float | None = None
+) -> Mapping[int, Mapping[TopicPartition, int]]:
     """Ask the live brokers for the bytes of every replica on their disks, by broker (DescribeLogDirs, 1.1 and later).
 
     Raises NotCompletedError or UnreachableError where a broker does not answer or cannot read a directory.
     """
-    found = describe_log_dirs(plain_listeners(state), state.brokers, bootstrap_s=bootstrap_s)
+    found = describe_log_dirs(servers, state.brokers, bootstrap_s=bootstrap_s)
     for error in found.failed.values():
         raise error
     return found.sizes
@@ -49,12 +53,12 @@ def unused_copies(
     return {broker: sizes for broker, sizes in unused.items() if sizes}
 
 
-def with_disks(given: ClusterFacts, state: ClusterState) -> ClusterFacts:
+def with_disks(given: ClusterFacts, state: ClusterState, servers: Servers) -> ClusterFacts:
     """Complete given facts by bytes per partition and room on disk, which the live brokers are asked for.
 
     Bytes that were given take precedence. What brokers do not answer is in `disks_unavailable`; nothing is raised.
     """
-    return _with_disks(given, state, _Questions())
+    return _with_disks(given, state, _Questions(servers))
 
 
 def with_usage(given: ClusterFacts, backend: Backend, state: ClusterState, topics: Collection[str]) -> ClusterFacts:
@@ -62,11 +66,12 @@ def with_usage(given: ClusterFacts, backend: Backend, state: ClusterState, topic
 
     What brokers do not answer is in `unavailable` and `disks_unavailable`; nothing is raised.
     """
-    old, questions = backend.metadata_groups(topics), _Questions()
+    servers = backend.servers(state)
+    old, questions = backend.metadata_groups(topics), _Questions(servers)
     wanted = (DELETES_TOPICS, CREATES_TOPICS)
-    groups = questions.ask_groups(state)
+    groups = questions.ask_groups()
     settings = questions.ask(
-        lambda: describe_settings(plain_listeners(state), state.brokers, wanted),
+        lambda: describe_settings(servers, state.brokers, wanted),
         f"{DELETES_TOPICS} of the brokers is not known (before 1.0 it is off by default)",
     )
     facts = replace(
@@ -89,18 +94,18 @@ def _with_disks(given: ClusterFacts, state: ClusterState, questions: _Questions)
         sizes={**sizes, **given.sizes},
         usable={broker: found.usable.get(broker) for broker in (*found.sizes, *found.failed)},
         disks_unavailable=(*unavailable, *_not_listed(state, found)),
-        hidden_topics=_hidden_topics(state, found),
+        hidden_topics=_hidden_topics(state, found, questions.servers),
     )
 
 
-def groups_of(state: ClusterState) -> tuple[Mapping[str, frozenset[str]], tuple[str, ...]]:
+def groups_of(servers: Servers) -> tuple[Mapping[str, frozenset[str]], tuple[str, ...]]:
     """Return the topics of each group that keeps its offsets in Kafka, and what brokers did not answer."""
-    questions = _Questions()
-    groups = questions.ask_groups(state)
+    questions = _Questions(servers)
+    groups = questions.ask_groups()
     return {} if groups is None else groups.topics, tuple(questions.unavailable)
 
 
-def _hidden_topics(state: ClusterState, found: LogDirs) -> tuple[str, ...]:
+def _hidden_topics(state: ClusterState, found: LogDirs, servers: Servers) -> tuple[str, ...]:
     """Name the topics that brokers hold and may not show, in a sentence; nothing where there are none.
 
     Brokers leave topics that may not be described out of their metadata, without an error.
@@ -110,7 +115,7 @@ def _hidden_topics(state: ClusterState, found: LogDirs) -> tuple[str, ...]:
     left_out = {partition.topic for sizes in found.sizes.values() for partition in sizes} - state.topics.keys()
     if not left_out:
         return ()
-    with KafkaConnection(plain_listeners(state)) as connection:
+    with KafkaConnection(servers) as connection:
         hidden = hidden_topics(connection, left_out)
     if not hidden:
         return ()
@@ -130,12 +135,12 @@ def _not_listed(state: ClusterState, found: LogDirs) -> tuple[str, ...]:
     return (f"{count(missing, 'partition')} not on disk yet at an in-sync broker: sizes are incomplete",)
 
 
-def held_by(state: ClusterState) -> tuple[Mapping[int, int], tuple[str, ...]]:
+def held_by(state: ClusterState, servers: Servers) -> tuple[Mapping[int, int], tuple[str, ...]]:
     """Return the bytes on the disks of each live broker, and why where they are not known."""
-    found, unavailable = _Questions().ask_disks(state)
+    found, unavailable = _Questions(servers).ask_disks(state)
     return (
         {broker: sum(sizes.values()) for broker, sizes in found.sizes.items()},
-        (*unavailable, *_hidden_topics(state, found)),
+        (*unavailable, *_hidden_topics(state, found, servers)),
     )
 
 
@@ -160,7 +165,8 @@ def switch(settings: Mapping[int, Mapping[str, str]], name: str, *, decisive: bo
 class _Questions:
     """Asks one question after the other; after one without an answer, brokers are not asked again."""
 
-    def __init__(self) -> None:
+    def __init__(self, servers: Servers) -> None:
+        self.servers = servers
         self.unavailable: list[str] = []
         self._silence: UnreachableError | None = None
 
@@ -176,14 +182,12 @@ class _Questions:
 
     def ask_disks(self, state: ClusterState) -> tuple[LogDirs, tuple[str, ...]]:
         """Return the disks of the live brokers, and why where they are not known."""
-        found = self.ask(
-            lambda: describe_log_dirs(plain_listeners(state), state.brokers), "bytes on disk are not known"
-        )
+        found = self.ask(lambda: describe_log_dirs(self.servers, state.brokers), "bytes on disk are not known")
         return (LogDirs({}, {}), (self.unavailable[-1],)) if found is None else (found, not_described(found))
 
-    def ask_groups(self, state: ClusterState) -> Groups | None:
+    def ask_groups(self) -> Groups | None:
         groups = self.ask(
-            lambda: describe_groups(plain_listeners(state)), "groups that keep their offsets in Kafka were not seen"
+            lambda: describe_groups(self.servers), "groups that keep their offsets in Kafka were not seen"
         )
         if groups is not None and groups.unseen:
             self.unavailable.append(f"what these groups subscribe to was not seen: {name_some(groups.unseen)}")
@@ -194,14 +198,12 @@ def _users(topic: str, old: Iterable[str], groups: Groups) -> tuple[str, ...]:
     return tuple(sorted({*old, *(group for group, topics in groups.topics.items() if topic in topics)}))
 
 
-def plain_listeners(state: ClusterState) -> list[str]:
-    """Return the addresses of the live brokers; raises NotCompletedError where no listener is PLAINTEXT."""
-    plain = [
+def listeners_of(state: ClusterState, security: Security) -> Servers:
+    """Return the live brokers' listeners of a security protocol; there may be none."""
+    found = [
         f"{endpoint.host}:{endpoint.port}"
         for broker in state.brokers.values()
         for endpoint in broker.endpoints
-        if endpoint.security_protocol == "PLAINTEXT"
+        if endpoint.security_protocol == security.protocol
     ]
-    if not plain:
-        raise NotCompletedError("no broker has a PLAINTEXT listener")
-    return plain
+    return Servers(found, security)

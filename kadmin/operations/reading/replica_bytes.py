@@ -10,14 +10,14 @@ from kadmin.cluster.kafka.log_dirs import LogDirs, describe_replicas
 from kadmin.errors import KadminError, UnreachableError
 from kadmin.operations import events
 from kadmin.operations.decide.reassignment import ReassignmentWork
-from kadmin.operations.reading.brokers import plain_listeners
 from kadmin.plan.copied import SAMPLE_S, replicas_to_measure, sizes_told
 from kadmin.plan.progress import copying
 from kadmin.plan.waves import added
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
+    from kadmin.cluster.kafka.servers import Servers
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.context import Clock
     from kadmin.operations.decide.actions import Memory, Observed, Work
@@ -60,8 +60,9 @@ class ReplicaBytes:
     once.
     """
 
-    def __init__(self, work: Work, clock: Clock, tell: Tell) -> None:
+    def __init__(self, work: Work, servers_of: Callable[[ClusterState], Servers], clock: Clock, tell: Tell) -> None:
         self._work = work
+        self._servers_of = servers_of
         self._clock = clock
         self._tell = tell
         self._connection: KafkaConnection | None = None
@@ -121,7 +122,7 @@ class ReplicaBytes:
     def _ask(self, wanted: Mapping[int, Collection[TopicPartition]], state: ClusterState) -> LogDirs:
         try:
             if self._connection is None:
-                self._connection = KafkaConnection(plain_listeners(state), bootstrap_s=PATIENCE_S)
+                self._connection = KafkaConnection(self._servers_of(state), bootstrap_s=PATIENCE_S)
             found = describe_replicas(self._connection, wanted, PATIENCE_S)
         except KadminError as error:
             found = LogDirs({}, dict.fromkeys(wanted, error))

@@ -70,6 +70,11 @@ class StatusReader:
             next(each for each in self._context.operations.listings() if each.operation_id == operation_id)
         )
 
+    def _replica_bytes(self, work: Work) -> ReplicaBytes:
+        # Which brokers do not answer is the runner's to tell: here it would break what is drawn on a terminal.
+        context = self._context
+        return ReplicaBytes(work, context.backend.servers, context.clock, lambda _: None)
+
     def _read(self, listing: Listing) -> Unfinished:
         if listing.status.state is OperationState.PREPARING or listing.kind is OperationKind.HEAL:
             return Unfinished(listing)
@@ -77,8 +82,7 @@ class StatusReader:
         if operation_id not in self._known:
             record = self._context.operations.record(operation_id)
             work = work_of(record)
-            # Which brokers do not answer is the runner's to tell: here it would break what is drawn on a terminal.
-            self._known[operation_id] = record, work, ReplicaBytes(work, self._context.clock, lambda _: None)
+            self._known[operation_id] = record, work, self._replica_bytes(work)
         record, work, replica_bytes = self._known[operation_id]
         backend = self._context.backend
         state = backend.read(work.topics())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.reassignments import NO_REASSIGNMENT_IN_PROGRESS, alter_reassignments
+from kadmin.cluster.kafka.servers import PLAIN
 from kadmin.cluster.model import Listening
 from kadmin.cluster.zookeeper.listening import confirmed_listening
 from kadmin.cluster.zookeeper.model import details_of
@@ -17,7 +18,7 @@ from kadmin.cluster.zookeeper.znodes.topics import TOPICS
 from kadmin.errors import NotCompletedError, name_some
 from kadmin.operations.backend import PublishOutcome
 from kadmin.operations.context import Context
-from kadmin.operations.reading.brokers import plain_listeners
+from kadmin.operations.reading.brokers import listeners_of
 from kadmin.operations.zookeeper.configs import ConfigWriter, config_backlog
 from kadmin.operations.zookeeper.controller_move import ControllerMover, await_successor
 from kadmin.operations.zookeeper.journal import Journal
@@ -28,6 +29,7 @@ from kadmin.plan.waves import ZOOKEEPER_LIMITS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from kadmin.cluster.kafka.servers import Security, Servers
     from kadmin.cluster.model import ClusterState
     from kadmin.cluster.zookeeper.store import Store
     from kadmin.errors import KadminError
@@ -50,10 +52,12 @@ class ZooKeeperContext(Context):
     paths: Paths
 
 
-def zookeeper_context(store: Store, paths: Paths, clock: Clock, tell: Tell) -> ZooKeeperContext:
+def zookeeper_context(
+    store: Store, paths: Paths, clock: Clock, tell: Tell, security: Security = PLAIN
+) -> ZooKeeperContext:
     """Return the context of a cluster in ZooKeeper mode; `paths` are those of its operations."""
     operations = ZooKeeperOperations(store, paths, clock)
-    return ZooKeeperContext(ZooKeeperBackend(store, paths, clock), operations, clock, tell, store, paths)
+    return ZooKeeperContext(ZooKeeperBackend(store, paths, clock, security), operations, clock, tell, store, paths)
 
 
 class ZooKeeperOperations(Lock, Journal):
@@ -66,8 +70,9 @@ class ZooKeeperBackend:
     limits: PublishLimits = ZOOKEEPER_LIMITS
     unchanged_means_rejected = True
 
-    def __init__(self, store: Store, paths: Paths, clock: Clock) -> None:
+    def __init__(self, store: Store, paths: Paths, clock: Clock, security: Security = PLAIN) -> None:
         self._store = store
+        self._security = security
         self._clock = clock
         self._publisher = Publisher(store, paths)
         self._configs = ConfigWriter(store, paths, clock)
@@ -83,6 +88,10 @@ class ZooKeeperBackend:
     ) -> ClusterState:
         """Read all topics, or those named."""
         return read_cluster(self._store, topics, with_configs=with_configs, settle=settle)
+
+    def servers(self, state: ClusterState) -> Servers:
+        """Return the live brokers' listeners that serve."""
+        return listeners_of(state, self._security)
 
     def place(self, channel: Channel) -> str:
         """Return the path of the channel's admin node."""
@@ -108,7 +117,7 @@ class ZooKeeperBackend:
         if action.through_brokers:
             outcome = self._publisher.record(step, seen, lease)
             if outcome is PublishOutcome.PUBLISHED:
-                _end_through_brokers(seen, action)
+                _end_through_brokers(self.servers(seen), seen, action)
             return outcome
         move = self._mover.ask()
         if isinstance(move, str):
@@ -153,9 +162,9 @@ class ZooKeeperBackend:
         return consumer_groups(self._store, topics)
 
 
-def _end_through_brokers(state: ClusterState, action: TakeBack) -> None:
+def _end_through_brokers(servers: Servers, state: ClusterState, action: TakeBack) -> None:
     controller_id = None if state.controller is None else state.controller.broker_id
-    with KafkaConnection(plain_listeners(state)) as connection:
+    with KafkaConnection(servers) as connection:
         answers = alter_reassignments(connection, dict.fromkeys(action.origin), controller_id)
     refused = {
         partition: answer

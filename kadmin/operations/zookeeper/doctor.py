@@ -102,7 +102,7 @@ def look_at_disks(context: ZooKeeperContext, evidence: Evidence) -> Evidence:
     if not state.brokers:
         return evidence
     try:
-        held = log_dirs_of(state, bootstrap_s=_BROKERS_S)
+        held = log_dirs_of(state, context.backend.servers(state), bootstrap_s=_BROKERS_S)
         unused = unused_copies(state, held)
         # A reassignment may have begun in the meantime: what is assigned now is used.
         if topics := {partition.topic for sizes in unused.values() for partition in sizes}:

@@ -60,17 +60,17 @@ _MESSAGES = {
 
 def inspect(context: ZooKeeperContext, name: str) -> Inspection:
     """Read one of TABLES; for the table of brokers, live ones are asked for the bytes on their disks."""
-    return _inspection(context, TABLES[name])
+    return _inspection(context, partial(TABLES[name], context))
 
 
 def inspect_tree(context: ZooKeeperContext, path: str, depth: int) -> Inspection:
     """Read a znode and `depth` levels below it; raises StalePlanError where it does not exist."""
-    return _inspection(context, partial(_tabled, lambda source: facts.tree_table(_tree(source, path, depth))))
+    return _inspection(context, partial(_tabled, lambda source: facts.tree_table(_tree(source, path, depth)), context))
 
 
 def inspect_znode(context: ZooKeeperContext, path: str) -> Inspection:
     """Read one znode; raises StalePlanError where it does not exist."""
-    return _inspection(context, partial(_tabled, lambda source: _znode(source, path)))
+    return _inspection(context, partial(_tabled, lambda source: _znode(source, path), context))
 
 
 def versions_of(source: ZnodeReader, state: ClusterState) -> KafkaVersions:
@@ -85,14 +85,14 @@ def _inspection(context: ZooKeeperContext, read: Callable[[ZnodeReader], Inspect
     return read(ZnodeReader(context.store, tolerant=True))
 
 
-def _tabled(read: Callable[[ZnodeReader], Table], source: ZnodeReader) -> Inspection:
+def _tabled(read: Callable[[ZnodeReader], Table], _context: ZooKeeperContext, source: ZnodeReader) -> Inspection:
     table = read(source)
     return Inspection(table, source.unreadable)
 
 
-def _brokers(source: ZnodeReader) -> Inspection:
+def _brokers(context: ZooKeeperContext, source: ZnodeReader) -> Inspection:
     state = read_tolerantly(source)
-    held, unavailable = held_by(state)
+    held, unavailable = held_by(state, context.backend.servers(state))
     return Inspection(broker_table(state, held), source.unreadable, unavailable)
 
 
@@ -236,7 +236,7 @@ _IN_ZOOKEEPER: Mapping[str, Callable[[ZnodeReader], Table]] = {
     "producer-ids": _producer_ids,
     "acls": _acls,
 }
-TABLES: Mapping[str, Callable[[ZnodeReader], Inspection]] = {
+TABLES: Mapping[str, Callable[[ZooKeeperContext, ZnodeReader], Inspection]] = {
     "brokers": _brokers,
     **{name: partial(_tabled, read) for name, read in _IN_ZOOKEEPER.items()},
 }

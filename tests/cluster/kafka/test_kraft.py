@@ -16,6 +16,7 @@ from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.quorum import describe_quorum
 from kadmin.cluster.kafka.reassignments import Reassignment, alter_reassignments, list_reassignments
 from kadmin.cluster.kafka.records import produce
+from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.kafka.topics import create_topic
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import NotCompletedError, StalePlanError, UnknownOutcomeError
@@ -50,16 +51,16 @@ def test_records_sizes_settings_and_groups(kraft: Sandbox, connection: KafkaConn
     topic = make_topic(connection, {0: (1, 2)})
     partition = TopicPartition(topic, 0)
     written = {partition: [b"x" * 10_000] * 10}
-    produce(kraft.bootstrap, written)
+    produce(Servers(kraft.bootstrap), written)
     assert consume_all(kraft.bootstrap, written) == written
     with pytest.raises(StalePlanError, match=f"{topic}-7"):
-        produce(kraft.bootstrap, {TopicPartition(topic, 7): [b"x"]})
-    sizes = describe_log_dirs(kraft.bootstrap, [1, 3]).sizes
+        produce(Servers(kraft.bootstrap), {TopicPartition(topic, 7): [b"x"]})
+    sizes = describe_log_dirs(Servers(kraft.bootstrap), [1, 3]).sizes
     assert 100_000 < sizes[1][partition] < 120_000
     assert partition not in sizes[3]
-    settings = describe_settings(kraft.bootstrap, [1, 2], ["delete.topic.enable", "no.such.setting"])
+    settings = describe_settings(Servers(kraft.bootstrap), [1, 2], ["delete.topic.enable", "no.such.setting"])
     assert settings == {broker: {"delete.topic.enable": "true"} for broker in (1, 2)}
-    assert describe_groups(kraft.bootstrap).unseen == ()
+    assert describe_groups(Servers(kraft.bootstrap)).unseen == ()
     with pytest.raises(NotCompletedError, match=f"did not create topic {topic}") as refused:
         create_topic(connection, topic, {0: (1,)})
     assert "already exists" in (refused.value.cause or "")

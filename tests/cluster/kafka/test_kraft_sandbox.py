@@ -16,6 +16,7 @@ from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.quorum import describe_quorum
 from kadmin.cluster.kafka.reassignments import alter_reassignments
+from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import KadminError, UnreachableError
 from kadmin.sandbox import Sandbox
@@ -84,8 +85,8 @@ def test_k04_a_frozen_broker_answers_nothing_and_another_one_is_asked(kraft: San
     try:
         started = time.monotonic()
         with pytest.raises(UnreachableError, match=str(kraft.broker_ports[3])):
-            KafkaConnection(kraft.bootstrap[2:3], bootstrap_s=1.0)
-        with KafkaConnection(kraft.bootstrap[:2]) as connection:
+            KafkaConnection(Servers(kraft.bootstrap[2:3]), bootstrap_s=1.0)
+        with KafkaConnection(Servers(kraft.bootstrap[:2])) as connection:
             assert read_metadata(connection, ()).brokers[1].alive
             with pytest.raises(UnreachableError, match="describe topics"):
                 read_metadata(connection, (), broker_id=3)
@@ -103,7 +104,7 @@ def test_a_life_in_kraft_mode_on_every_version(version: str, tmp_path: Path) -> 
     try:
         assert up.status == 0, up.err
         sandbox = Sandbox.load(folder)
-        with KafkaConnection(sandbox.bootstrap) as connection:
+        with KafkaConnection(Servers(sandbox.bootstrap)) as connection:
             topic = make_topic(connection, {0: (1, 2)})
             target = {TopicPartition(topic, 0): (2, 3)}
             assert alter_reassignments(connection, target) == dict.fromkeys(target)
@@ -137,5 +138,5 @@ def test_a_server_in_kraft_mode_given_as_zookeeper_is_recognised(kraft: Sandbox,
 def test_k05_a_controller_given_as_broker_is_recognised(kraft: Sandbox) -> None:
     address = f"127.0.0.1:{kraft.controller_ports[101]}"
     with pytest.raises(UnreachableError, match=f"No Kafka broker listens at {address}") as caught:
-        KafkaConnection([address])
+        KafkaConnection(Servers([address]))
     assert caught.value.cause == f"{address} is a KRaft controller"

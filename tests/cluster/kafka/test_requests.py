@@ -16,6 +16,7 @@ from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.groups import describe_groups
 from kadmin.cluster.kafka.log_dirs import describe_log_dirs
 from kadmin.cluster.kafka.records import produce
+from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.zookeeper.model import Create
 from kadmin.cluster.zookeeper.reader import read_cluster
@@ -54,7 +55,7 @@ def test_what_is_produced_is_consumed_in_order(live: Sandbox) -> None:
         TopicPartition(topic, 0): [f"value {number}".encode() for number in range(2_000)],
         TopicPartition(topic, 1): [b"x" * 100_000] * 30,
     }
-    produce(live.bootstrap, written)
+    produce(Servers(live.bootstrap), written)
     empty = {TopicPartition(topic, 2): list[bytes]()}
     assert consume_all(live.bootstrap, [*written, *empty]) == {**written, **empty}
 
@@ -62,8 +63,8 @@ def test_what_is_produced_is_consumed_in_order(live: Sandbox) -> None:
 @pytest.mark.live
 def test_sizes_on_disk_by_broker(live: Sandbox) -> None:
     topic = make_topic(live, {0: (1, 2), 1: (3,)})
-    produce(live.bootstrap, {TopicPartition(topic, 0): [b"x" * 10_000] * 10})
-    told = describe_log_dirs(live.bootstrap, [1, 2, 3, 4, 99])
+    produce(Servers(live.bootstrap), {TopicPartition(topic, 0): [b"x" * 10_000] * 10})
+    told = describe_log_dirs(Servers(live.bootstrap), [1, 2, 3, 4, 99])
     sizes = told.sizes
     assert {broker: str(error) for broker, error in told.failed.items()} == {
         99: "Broker 99 did not describe its log directories."
@@ -90,7 +91,7 @@ def test_a_broker_with_two_log_directories(tmp_path: Path, monkeypatch: pytest.M
     sandbox = Sandbox.up(SandboxSpec(tmp_path / "sandbox", version="3.9.2", brokers=1))
     try:
         topics = [make_topic(sandbox, dict.fromkeys(range(count), (1,))) for count in (3, 4, 1)]
-        (usable,) = describe_log_dirs(sandbox.bootstrap, [1]).usable.values()
+        (usable,) = describe_log_dirs(Servers(sandbox.bootstrap), [1]).usable.values()
         assert usable == pytest.approx(2 * shutil.disk_usage(tmp_path).free, rel=0.02), "one file system counts twice"
         folders = [sandbox.spec.directory / f"broker-1/data-{number}" for number in (1, 2)]
 
@@ -108,14 +109,14 @@ def test_partitions_that_do_not_exist(live: Sandbox) -> None:
     topic = make_topic(live, {0: (1,)})
     absent = TopicPartition(topic, 7)
     with pytest.raises(StalePlanError, match=f"{topic}-7"):
-        produce(live.bootstrap, {absent: [b"x"]})
+        produce(Servers(live.bootstrap), {absent: [b"x"]})
 
 
 @pytest.mark.live
 def test_a_record_that_brokers_refuse(live: Sandbox) -> None:
     topic = make_topic(live, {0: (1,)})
     with pytest.raises(NotCompletedError, match="did not write records") as caught:
-        produce(live.bootstrap, {TopicPartition(topic, 0): [b"x" * 2_000_000]})
+        produce(Servers(live.bootstrap), {TopicPartition(topic, 0): [b"x" * 2_000_000]})
     assert "large" in (caught.value.cause or "")
 
 
@@ -131,14 +132,14 @@ def oldest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
 def test_the_oldest_brokers_take_records_but_give_no_sizes(oldest: Sandbox) -> None:
     topic = make_topic(oldest, {0: (1,)})
     written = {TopicPartition(topic, 0): [b"a", b"b"]}
-    produce(oldest.bootstrap, written)
+    produce(Servers(oldest.bootstrap), written)
     assert consume_all(oldest.bootstrap, written) == written
     with pytest.raises(NotCompletedError, match="too old to describe log directories") as caught:
-        describe_log_dirs(oldest.bootstrap, [1])
+        describe_log_dirs(Servers(oldest.bootstrap), [1])
     assert "--sizes" in (caught.value.next_command or "")
-    assert describe_groups(oldest.bootstrap).unseen == ()
+    assert describe_groups(Servers(oldest.bootstrap)).unseen == ()
     with pytest.raises(NotCompletedError, match="too old to describe settings"):
-        describe_settings(oldest.bootstrap, [1], ["delete.topic.enable"])
+        describe_settings(Servers(oldest.bootstrap), [1], ["delete.topic.enable"])
 
 
 def test_no_broker_there(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,11 +148,11 @@ def test_no_broker_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(records, "BOOTSTRAP_S", 0.5)
     servers = ["127.0.0.1:1", "127.0.0.1:2"]
     for call in (
-        lambda: produce(servers, {TopicPartition("a", 0): [b"x"]}),
-        lambda: KafkaConnection(servers).close(),
-        lambda: describe_log_dirs(servers, [1, 2]),
-        lambda: describe_groups(servers),
-        lambda: describe_settings(servers, [1], ["delete.topic.enable"]),
+        lambda: produce(Servers(servers), {TopicPartition("a", 0): [b"x"]}),
+        lambda: KafkaConnection(Servers(servers)).close(),
+        lambda: describe_log_dirs(Servers(servers), [1, 2]),
+        lambda: describe_groups(Servers(servers)),
+        lambda: describe_settings(Servers(servers), [1], ["delete.topic.enable"]),
     ):
         started = time.monotonic()
         with pytest.raises(UnreachableError, match=r"127\.0\.0\.1:1,127\.0\.0\.1:2"):

@@ -10,17 +10,20 @@ from support.cluster.states import cluster, moving, tp
 from support.executor.fast_clock import FastClock
 
 from kadmin.cluster.kafka.log_dirs import LogDirs
+from kadmin.cluster.kafka.servers import PLAIN
 from kadmin.cluster.model import Endpoint
 from kadmin.errors import NotCompletedError, UnreachableError
 from kadmin.operations.decide.actions import Memory, Observed
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.events import Noted
 from kadmin.operations.reading import replica_bytes
+from kadmin.operations.reading.brokers import listeners_of
 from kadmin.operations.reading.replica_bytes import SILENCE_S, ReplicaBytes, Silences
 from kadmin.plan.copied import SAMPLE_S
 from kadmin.plan.model import Elect, PartitionTarget
 
 if TYPE_CHECKING:
+    from kadmin.cluster.kafka.servers import Servers
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.events import Event
 
@@ -33,6 +36,10 @@ COPYING = moving(cluster({"a-0": (1, 4, 2)}, states={"a-0": (1, (1, 2))}), "a-0"
 def listening(state: ClusterState, protocol: str) -> ClusterState:
     at = Endpoint("EXTERNAL", "127.0.0.1", 1, protocol)
     return replace(state, brokers={number: replace(each, endpoints=(at,)) for number, each in state.brokers.items()})
+
+
+def servers_of(state: ClusterState) -> Servers:
+    return listeners_of(state, PLAIN)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +56,7 @@ def test_brokers_that_do_not_answer_are_told_once_and_left_alone_for_a_while(
     told: list[Event] = []
     clock = FastClock()
     observed = Observed(listening(COPYING, protocol), ())
-    with ReplicaBytes(WORK, clock, told.append) as asking:
+    with ReplicaBytes(WORK, servers_of, clock, told.append) as asking:
         seen = []
         for at in (0.0, SAMPLE_S, 2 * SAMPLE_S, SAMPLE_S + SILENCE_S + 1):
             clock.time = at
@@ -64,7 +71,7 @@ def test_brokers_that_do_not_answer_are_told_once_and_left_alone_for_a_while(
 def test_nothing_is_asked_while_nothing_copies() -> None:
     """The address would be told as one that does not answer."""
     told: list[Event] = []
-    with ReplicaBytes(WORK, FastClock(), told.append) as asking:
+    with ReplicaBytes(WORK, servers_of, FastClock(), told.append) as asking:
         assert asking.measure(Observed(listening(STILL, "PLAINTEXT"), ()), Memory()).on_disk == {}
     assert told == []
 

@@ -15,6 +15,7 @@ from support.live.waiting import wait_until
 
 from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.metadata import read_metadata
+from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.kafka.topics import create_topic
 from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.operations.kafka.topic_settings import SETTINGS
@@ -43,7 +44,7 @@ def crowd(folder: Path, version: str, partitions: int) -> Iterator[tuple[str, ..
         for each in KILLED:
             os.kill(sandbox.brokers[each].pid, signal.SIGKILL)
         wait_until(lambda: not any(sandbox.brokers[each].alive for each in KILLED), WAIT_S)
-        with KafkaConnection(bootstrap) as connection:
+        with KafkaConnection(Servers(bootstrap)) as connection:
             _make_own_topics(connection)
             for topic, replicas in _topics(partitions):
                 create_topic(connection, topic, replicas)

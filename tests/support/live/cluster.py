@@ -17,6 +17,7 @@ from support.live.records import consume_all
 from support.live.waiting import wait_until
 
 from kadmin.cluster.kafka.records import produce
+from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.payloads import encode_election
 from kadmin.cluster.zookeeper.reader import read_cluster
@@ -105,13 +106,13 @@ class Cluster:
         self._await_metadata(topic)
         partitions = self.state(topic).topics[topic].partitions()
         records = {p: [f"{p} record {n}".encode() for n in range(per_partition)] for p in partitions}
-        produce(self.bootstrap, records)
+        produce(Servers(self.bootstrap), records)
         return records
 
     def produce_to(self, partition: TopicPartition, values: Sequence[bytes]) -> None:
         """Write values to one partition."""
         self._await_metadata(partition.topic)
-        produce(self.bootstrap, {partition: values})
+        produce(Servers(self.bootstrap), {partition: values})
 
     def _await_metadata(self, topic: str) -> None:
         """Wait until brokers tell clients of a topic; seen once to take 0.10.2 over 15 s on a busy machine."""

@@ -123,7 +123,7 @@ def slow_brokers(connection: KafkaConnection) -> Iterator[None]:
 
 def slow_down(connection: KafkaConnection, partitions: Sequence[TopicPartition]) -> None:
     """Give partitions something to copy, and throttle all replicas of their topics."""
-    produce(connection.bootstrap, dict.fromkeys(partitions, [b"x" * 900_000] * 3))
+    produce(connection.servers, dict.fromkeys(partitions, [b"x" * 900_000] * 3))
     for topic in sorted({each.topic for each in partitions}):
         set_configs(connection, f"topics/{topic}", THROTTLED_REPLICAS, "*")
 

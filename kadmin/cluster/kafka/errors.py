@@ -1,0 +1,141 @@
+"""kafka-python's errors as kadmin's, and the rights that requests need."""
+
+from __future__ import annotations
+
+import shlex
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kafka import errors
+
+from kadmin.errors import NotAuthorizedError, NotCompletedError, UnreachableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kadmin.cluster.kafka.servers import Servers
+
+LOST = (errors.KafkaConnectionError, errors.KafkaTimeoutError, errors.RequestTimedOutError, errors.Cancelled)
+CREDENTIALS = (
+    errors.SaslAuthenticationFailedError,
+    errors.UnsupportedSaslMechanismError,
+    errors.IllegalSaslStateError,
+)
+"""Errors by which brokers refuse who asks, or the way in which it proves itself."""
+_HANDSHAKE = "Handshake failed"
+_TLS_REMEDIES = {
+    "Hostname mismatch": "name the brokers as their certificate does: it must have the host of each listener",
+    "IP address mismatch": "name the brokers as their certificate does: it must have the host of each listener",
+    "certificate has expired": "have the certificate renewed that the brokers show",
+    "self-signed certificate": "name the authority's certificate in {source}: ssl.truststore.location",
+    "unable to get local issuer": "name the authority's certificate in {source}: ssl.truststore.location",
+    "WRONG_VERSION_NUMBER": "the listener has no TLS: correct security.protocol in {source}, or the address",
+    "RECORD_LAYER_FAILURE": "the listener has no TLS: correct security.protocol in {source}, or the address",
+    "alert": "show a certificate that the brokers trust, with its key: ssl.keystore.location in {source}",
+}
+"""What to do by what OpenSSL says."""
+_NAMES = {-1: "UNKNOWN_SERVER_ERROR", 39: "INVALID_REPLICA_ASSIGNMENT"}
+"""Kafka's names of error codes that kafka-python names differently."""
+
+
+@contextmanager
+def translated(servers: Servers, what: str) -> Iterator[None]:
+    """Raise kadmin's errors for those of kafka-python; `what` completes "The brokers did not ..."."""
+    try:
+        yield
+    except errors.IncompatibleBrokerVersion as error:
+        raise NotServedError(
+            f"The brokers at {servers} are too old to {what}.",
+            cause=str(error),
+            next_command="settings need Kafka 0.11, sizes 1.1 (or a file: --sizes), reassignments 2.4",
+        ) from error
+    except CREDENTIALS as error:
+        raise refusal_of(servers, error) or error from error
+    except errors.AuthorizationError as error:
+        raise NotAuthorizedError(f"The brokers at {servers} do not allow to {what}.", cause=reason_of(error)) from error
+    except (*LOST, errors.NodeNotReadyError, errors.UnknownBrokerIdError) as error:
+        raise UnreachableError(
+            f"No Kafka broker at {servers} answered in time to {what}.",
+            cause=reason_of(error),
+            next_command="check the addresses, and that the brokers run",
+        ) from error
+    except errors.KafkaError as error:
+        raise NotCompletedError(f"The brokers at {servers} did not {what}.", cause=reason_of(error)) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Right:
+    """The right that a request needs: an operation as ACLs name it, on a topic, a transactional id or the cluster."""
+
+    operation: str
+    topic: str | None = None
+    transactional_id: str | None = None
+
+    def __str__(self) -> str:
+        kind, name = self._resource
+        return f"the right {self.operation} on {f'{kind} {name}' if name else f'the {kind}'}"
+
+    @property
+    def options(self) -> str:
+        """The options of kafka-acls that name it."""
+        kind, name = self._resource
+        return f"--operation {self.operation} --{kind.replace(' ', '-')}{f' {shlex.quote(name)}' if name else ''}"
+
+    @property
+    def _resource(self) -> tuple[str, str | None]:
+        if self.transactional_id is not None:
+            return "transactional id", self.transactional_id
+        return ("cluster", None) if self.topic is None else ("topic", self.topic)
+
+
+def raise_for(code: int, message: str | None, servers: Servers, what: str, right: Right | None = None) -> None:
+    """Raise the error of an answer's code; 0 is none. `right` is the one that is missing where that is the error."""
+    if not code:
+        return
+    error = errors.for_code(code)(message or error_name(code))
+    if right is not None and isinstance(error, errors.AuthorizationError):
+        raise NotAuthorizedError(
+            f"The brokers at {servers} do not allow to {what}.",
+            cause=f"{right} is missing",
+            next_command=f"kafka-acls {servers.options} --add --allow-principal {servers.principal} {right.options}",
+        )
+    with translated(servers, what):
+        raise error
+
+
+def error_name(code: int) -> str:
+    """Return Kafka's name of an error code, as NOT_CONTROLLER for 41."""
+    return _NAMES.get(code) or getattr(errors.for_code(code), "message", None) or f"error {code}"
+
+
+class NotServedError(NotCompletedError):
+    """The brokers are of a version, or a mode, that does not serve a request."""
+
+
+def refusal_of(servers: Servers, error: errors.KafkaError) -> NotAuthorizedError | None:
+    """Return the error for a connection that TLS or SASL refused; None where that was not the reason."""
+    source = servers.security.source or "FILE"
+    said = reason_of(error)
+    if isinstance(error, CREDENTIALS):
+        said = said.rpartition("Error: ")[2] or "no reason given"
+        if isinstance(error, errors.IllegalSaslStateError):
+            said = "the listener has no SASL"
+        elif isinstance(error, errors.UnsupportedSaslMechanismError):
+            said = "the listener does not have this SASL mechanism"
+        return NotAuthorizedError(
+            f"The brokers at {servers} refuse the credentials.", cause=said, next_command=f"correct {source}"
+        )
+    found = next((remedy for words, remedy in _TLS_REMEDIES.items() if words in said), None)
+    if found is None and _HANDSHAKE not in said:
+        return None
+    return NotAuthorizedError(
+        f"There is no TLS connection with the brokers at {servers}.",
+        cause=said.removeprefix("KafkaConnectionError: "),
+        next_command=(found or "compare the TLS settings of {source} with those of the listener").format(source=source),
+    )
+
+
+def reason_of(error: BaseException | None) -> str:
+    """Return what an error of kafka-python says."""
+    return str(error) or type(error).__name__

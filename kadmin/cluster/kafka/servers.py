@@ -1,0 +1,105 @@
+"""Where the brokers of a cluster are, and how a client proves itself to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Protocol
+
+from kadmin.errors import NotCompletedError
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Sequence
+    from pathlib import Path
+
+
+class SecurityProtocol(StrEnum):
+    """Kafka's `security.protocol`: what a listener speaks."""
+
+    PLAINTEXT = "PLAINTEXT"
+    SSL = "SSL"
+    SASL_PLAINTEXT = "SASL_PLAINTEXT"
+    SASL_SSL = "SASL_SSL"
+
+    @property
+    def has_tls(self) -> bool:
+        """Whether it encrypts."""
+        return self in {SecurityProtocol.SSL, SecurityProtocol.SASL_SSL}
+
+    @property
+    def has_sasl(self) -> bool:
+        """Whether clients authenticate by SASL."""
+        return self in {SecurityProtocol.SASL_PLAINTEXT, SecurityProtocol.SASL_SSL}
+
+
+class Mechanism(Protocol):
+    """A SASL mechanism with its credentials. Secrets are not part of any repr."""
+
+    @property
+    def mechanism(self) -> str:
+        """Kafka's name of the mechanism, as SCRAM-SHA-512."""
+        ...
+
+    @property
+    def principal(self) -> str | None:
+        """The name that brokers give the client by default; None where they alone know it."""
+        ...
+
+    def settings(self) -> dict[str, Any]:
+        """Return kafka-python's settings for it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Security:
+    """How a client of Kafka is protected and proves itself; by default it does neither.
+
+    `tls` is given where the protocol has TLS, `sasl` where it has SASL. `source` is the file that says so.
+    """
+
+    protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
+    tls: ssl.SSLContext | None = None
+    sasl: Mechanism | None = None
+    source: Path | None = None
+
+    def settings(self) -> dict[str, Any]:
+        """Return kafka-python's settings for it."""
+        found: dict[str, Any] = {"security_protocol": self.protocol.value, "ssl_context": self.tls}
+        if self.sasl is not None:
+            found |= {"sasl_mechanism": self.sasl.mechanism, **self.sasl.settings()}
+        return found
+
+
+PLAIN = Security()
+
+
+@dataclass(frozen=True, slots=True)
+class Servers:
+    """Addresses of a cluster's brokers, `host:port`, and how a client proves itself there."""
+
+    addresses: Sequence[str]
+    security: Security = PLAIN
+
+    def __str__(self) -> str:
+        return ",".join(self.addresses)
+
+    def require(self) -> None:
+        """Raise NotCompletedError where there is no address."""
+        if not self.addresses:
+            raise NotCompletedError(
+                f"no broker has a {self.security.protocol} listener",
+                next_command="name a file for another one with --command-config FILE: Kafka's client.properties",
+            )
+
+    @property
+    def options(self) -> str:
+        """The options by which Kafka's own tools reach them."""
+        source = self.security.source
+        return f"--bootstrap-server {self}" + ("" if source is None else f" --command-config {source}")
+
+    @property
+    def principal(self) -> str:
+        """Whom a right is granted to, as `User:kadmin`; `User:NAME` where brokers alone know the name."""
+        sasl = self.security.sasl
+        return f"User:{(sasl and sasl.principal) or 'NAME'}"

@@ -1,0 +1,77 @@
+"""A token endpoint that serves the client credentials grant (RFC 6749, 4.4)."""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+import time
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class TokenEndpoint(ThreadingHTTPServer):
+    """Gives unsigned tokens (RFC 7515, A.5) of `lifetime_s` to the client that knows the secret."""
+
+    def __init__(self, client_id: str, secret: str, lifetime_s: float = 300) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.client = f"{client_id}:{secret}"
+        self.lifetime_s = lifetime_s
+        self.given: list[str] = []
+        """The tokens that were given."""
+        self.scopes: list[list[str]] = []
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/token"
+
+    def token(self) -> str:
+        now = time.time()
+        claims = {"sub": self.client.partition(":")[0], "iat": now, "exp": now + self.lifetime_s}
+        token = f"{_encoded({'alg': 'none'})}.{_encoded(claims)}."
+        self.given.append(token)
+        return token
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: TokenEndpoint
+
+    def do_POST(self) -> None:
+        form = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+        scheme, _, given = self.headers.get("Authorization", "").partition(" ")
+        self.server.scopes.append(form.get("scope", []))
+        if (scheme, base64.b64decode(given).decode()) != ("Basic", self.server.client):
+            self._answer(401, {"error": "invalid_client"})
+        elif form.get("grant_type") != ["client_credentials"]:
+            self._answer(400, {"error": "unsupported_grant_type"})
+        else:
+            self._answer(200, {"access_token": self.server.token(), "expires_in": self.server.lifetime_s})
+
+    def _answer(self, status: int, body: dict[str, object]) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        self.wfile.write(json.dumps(body).encode())
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def token_endpoint(client_id: str, secret: str, lifetime_s: float = 300) -> Iterator[TokenEndpoint]:
+    """Serve tokens meanwhile."""
+    with TokenEndpoint(client_id, secret, lifetime_s) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+
+
+def _encoded(value: dict[str, object]) -> str:
+    return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
