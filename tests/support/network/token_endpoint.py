@@ -9,7 +9,7 @@ import time
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, unquote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +25,8 @@ class TokenEndpoint(ThreadingHTTPServer):
         self.given: list[str] = []
         """The tokens that were given."""
         self.scopes: list[list[str]] = []
+        self.most: int | None = None
+        """How many tokens are given, all that are asked for by default."""
 
     @property
     def url(self) -> str:
@@ -45,7 +47,8 @@ class _Handler(BaseHTTPRequestHandler):
         form = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
         scheme, _, given = self.headers.get("Authorization", "").partition(" ")
         self.server.scopes.append(form.get("scope", []))
-        if (scheme, base64.b64decode(given).decode()) != ("Basic", self.server.client):
+        used_up = self.server.most is not None and len(self.server.given) >= self.server.most
+        if used_up or (scheme, unquote(base64.b64decode(given).decode())) != ("Basic", self.server.client):
             self._answer(401, {"error": "invalid_client"})
         elif form.get("grant_type") != ["client_credentials"]:
             self._answer(400, {"error": "unsupported_grant_type"})

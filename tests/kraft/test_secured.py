@@ -1,0 +1,191 @@
+"""Clusters with TLS, SASL and ACLs, reached with Kafka's client.properties: what works, and what is refused how."""
+
+from __future__ import annotations
+
+import csv
+import io
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+from support.cli.in_process import command
+from support.documents.plans import deletion, document, election, reassignment
+from support.kafka.refusals import REFUSED
+from support.kafka.secured import PASSWORD, jaas, own_certificate, password, scram, secured
+from support.live.kraft import make_topic
+from support.network.token_endpoint import token_endpoint
+
+from kadmin.cluster.kafka.connection import KafkaConnection
+from kadmin.cluster.kafka.records import produce
+from kadmin.cluster.kafka.servers import Servers
+from kadmin.cluster.model import TopicPartition
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from support.cli.in_process import Answer
+    from support.kafka.refusals import Refused
+    from support.kafka.secured import Secured
+
+pytestmark = [pytest.mark.live, pytest.mark.eras, pytest.mark.xdist_group("secured")]
+
+TOKEN_S = 4
+STORE = "store"
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
+    found = secured(tmp_path_factory.mktemp("secured"), "4.4.0")
+    yield found
+    found.sandbox.down()
+
+
+def in_pkcs12(cluster: Secured) -> dict[str, str]:
+    """The same certificate and the same authority, in stores of PKCS12."""
+    folder, pem = cluster.authority.folder, own_certificate(cluster)["ssl_keystore_location"]
+    own, trusted = (str(folder / name) for name in ("own.p12", "trusted.p12"))
+    secret = ["-passout", f"pass:{STORE}"]
+    subprocess.run(["openssl", "pkcs12", "-export", "-in", pem, "-out", own, *secret], check=True)
+    trust = ["-nokeys", "-in", cluster.authority.ca, "-out", trusted]
+    subprocess.run(["openssl", "pkcs12", "-export", *trust, *secret], check=True)
+    return {
+        "security_protocol": "SSL",
+        "ssl_keystore_location": own,
+        "ssl_keystore_password": STORE,
+        "ssl_truststore_location": trusted,
+        "ssl_truststore_password": STORE,
+    }
+
+
+WAYS: dict[str, tuple[str, Callable[[Secured], dict[str, str]]]] = {
+    "PLAIN": ("SASLTLS", password),
+    "SCRAM": ("SASLTLS", scram),
+    "SCRAM without TLS": ("SASL", lambda at: {**scram(at), "security_protocol": "SASL_PLAINTEXT"}),
+    "certificate in PEM": ("MUTUAL", own_certificate),
+    "certificate in PKCS12": ("MUTUAL", in_pkcs12),
+}
+
+
+class Client:
+    """Runs kadmin on one listener, and keeps all that it told."""
+
+    def __init__(self, cluster: Secured, listener: str, properties: dict[str, str], folder: Path) -> None:
+        self.folder = folder
+        self.told = ""
+        file = cluster.properties(folder.name, **properties)
+        self._given = "-b", cluster.bootstrap(listener), "--command-config", file
+
+    def __call__(self, *arguments: str | Path, status: int = 0) -> Answer:
+        answer = command(*arguments, *self._given)
+        assert answer.status == status, (arguments, answer.out + answer.err)
+        self.told += answer.out + answer.err
+        return answer
+
+
+def go_the_whole_way(cluster: Secured, run: Client) -> None:
+    """A throttled reassignment that is stopped and resumed, an election, a deletion, and what shows them."""
+    with KafkaConnection(Servers(cluster.sandbox.bootstrap)) as connection:
+        moved, led, retired = (make_topic(connection, {0: (1, 2), 1: (1, 2)}) for _ in range(3))
+    produce(Servers(cluster.sandbox.bootstrap), {TopicPartition(moved, 0): [b"x" * 900_000] * 30})
+    wanted = reassignment(moved, {0: [2, 3], 1: [2, 3]}, throttle={"rate": "1MB/s"}, elect="at_end")
+    plan = document(run.folder / "plan.yaml", wanted)
+    run("diff", plan)
+    run("apply", plan, "--yes", "--timeout", "3", status=8)
+    assert "resume" in run("status").out
+    run("throttle", "set", "--rate", "20MB/s", "--yes")
+    run("resume", "--yes")
+    run("verify", plan)
+    run("apply", document(run.folder / "election.yaml", election(partitions=[{"topic": led, "partition": 0}])), "--yes")
+    run("apply", document(run.folder / "deletion.yaml", deletion(retired)), "--yes")
+    run("snapshot", "--out", run.folder / "snapshot", "--table", "csv")
+    run("report", "--out", run.folder / "page.html")
+    run("history", "-o", "json")
+    run("doctor")
+    rows = csv.DictReader(io.StringIO(run("inspect", "brokers", "-o", "csv").out))
+    assert all(int(row["size_bytes"]) > 0 for row in rows)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_whole_way(cluster: Secured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    listener, write = WAYS[way]
+    run = Client(cluster, listener, write(cluster), tmp_path)
+    go_the_whole_way(cluster, run)
+    kept = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+    for secret in (PASSWORD, PASSWORD.replace('"', '\\"')):
+        assert secret not in run.told
+        assert secret.encode() not in kept
+
+
+def with_tokens(url: str, secret: str) -> dict[str, str]:
+    module = "oauthbearer.OAuthBearerLoginModule"
+    return {
+        "sasl_mechanism": "OAUTHBEARER",
+        "sasl_jaas_config": jaas(module, clientId="kadmin", clientSecret=secret, scope="admin"),
+        "sasl_oauthbearer_token_endpoint_url": url,
+    }
+
+
+def test_tokens_are_had_at_their_endpoint_and_renewed_while_an_operation_runs(
+    cluster: Secured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Brokers close connections whose token has ended (connections.max.reauth.ms); a lifetime is four seconds here."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    with token_endpoint("kadmin", PASSWORD, TOKEN_S) as endpoint:
+        given = {**password(cluster), **with_tokens(endpoint.url, PASSWORD)}
+        run = Client(cluster, "SASLTLS", given, tmp_path)
+        go_the_whole_way(cluster, run)
+        with KafkaConnection(Servers(cluster.sandbox.bootstrap)) as connection:
+            topic = make_topic(connection, {0: (1, 2)})
+        produce(Servers(cluster.sandbox.bootstrap), {TopicPartition(topic, 0): [b"x" * 900_000] * 16})
+        plan = document(tmp_path / "long.yaml", reassignment(topic, {0: [1, 3]}, throttle={"rate": "1MB/s"}))
+        before = len(endpoint.given)
+        run("apply", plan, "--yes")
+        assert len(endpoint.given) - before >= 3
+        assert endpoint.scopes == [["admin"]] * len(endpoint.scopes)
+        told = run.told.encode() + b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+        assert not [token for token in endpoint.given if token.encode() in told]
+    assert "does not answer" in run("status", status=6).err
+
+
+def test_a_renewal_that_fails_ends_the_run_and_loses_nothing(
+    cluster: Secured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    with KafkaConnection(Servers(cluster.sandbox.bootstrap)) as connection:
+        topic = make_topic(connection, {0: (1, 2)})
+    produce(Servers(cluster.sandbox.bootstrap), {TopicPartition(topic, 0): [b"x" * 900_000] * 40})
+    plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [1, 3]}, throttle={"rate": "1MB/s"}))
+    with token_endpoint("kadmin", PASSWORD, TOKEN_S) as endpoint:
+        run = Client(cluster, "SASLTLS", {**password(cluster), **with_tokens(endpoint.url, PASSWORD)}, tmp_path)
+        endpoint.most = 6
+        ended = run("apply", plan, "--yes", status=6)
+        assert "refused: 401 invalid_client" in ended.err
+        assert "kadmin resume" in ended.err
+        endpoint.most = None
+        run("resume", "--yes")
+        run("verify", plan)
+
+
+@pytest.mark.parametrize("refused", REFUSED, ids=lambda each: each.fault)
+def test_what_is_refused_says_why_and_what_to_do(cluster: Secured, tmp_path: Path, refused: Refused) -> None:
+    """Nothing is written: no connection is made, or no right is there."""
+    plain = ",".join(cluster.sandbox.bootstrap)
+    servers = plain if refused.listener == "PLAINTEXT" else cluster.bootstrap(refused.listener)
+    file = cluster.properties("refused", **refused.write(cluster))
+    plan = document(tmp_path / "plan.yaml", reassignment("any", {0: [1, 2]}))
+    answer = command("apply", plan, "--yes", "-b", servers, "--command-config", file)
+    assert answer.status == 6, answer.err
+    _, cause, remedy = answer.err.strip().splitlines()[-3:]
+    assert refused.cause in cause
+    assert refused.remedy in remedy
+    assert PASSWORD not in answer.err
+
+
+def test_a_wrong_secret_at_the_token_endpoint(cluster: Secured, tmp_path: Path) -> None:
+    with token_endpoint("kadmin", "other", TOKEN_S) as endpoint:
+        run = Client(cluster, "SASLTLS", {**password(cluster), **with_tokens(endpoint.url, PASSWORD)}, tmp_path)
+        answer = run("status", status=6)
+    assert "refused: 401 invalid_client" in answer.err
+    assert PASSWORD not in answer.err
