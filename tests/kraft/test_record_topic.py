@@ -333,13 +333,14 @@ def _set(connection: KafkaConnection, entity: str, key: str, value: str) -> None
 HOLDER = """
 import sys
 from kadmin.cluster.kafka.connection import KafkaConnection
+from kadmin.cluster.kafka.servers import Servers
 from kadmin.errors import KadminError
 from kadmin.operations.context import Clock
 from kadmin.operations.kafka.topic import TopicOperations
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author, Step, StepKind
 
-with KafkaConnection(sys.argv[1].split(",")) as connection:
+with KafkaConnection(Servers(sys.argv[1].split(","))) as connection:
     operations = TopicOperations(connection, Clock(), lambda _: None, float(sys.argv[3]), sys.argv[2])
     lease = operations.take(Holder(Author("ann", "host-a", 7), "op-1", "now", float(sys.argv[3])), 0)
     print("taken", flush=True)

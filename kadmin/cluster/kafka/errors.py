@@ -124,7 +124,9 @@ def refusal_of(servers: Servers, error: errors.KafkaError) -> NotAuthorizedError
         elif isinstance(error, errors.UnsupportedSaslMechanismError):
             said = "the listener does not have this SASL mechanism"
         return NotAuthorizedError(
-            f"The brokers at {servers} refuse the credentials.", cause=said, next_command=f"correct {source}"
+            f"The brokers at {servers} refuse the credentials.",
+            cause=said,
+            next_command=f"correct the credentials in {source}",
         )
     found = next((remedy for words, remedy in _TLS_REMEDIES.items() if words in said), None)
     if found is None and _HANDSHAKE not in said:

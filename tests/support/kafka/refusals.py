@@ -35,28 +35,28 @@ REFUSED = (
         "SASLTLS",
         lambda at: password(at, "SCRAM-SHA-512", secret=WRONG),
         "invalid credentials with SASL mechanism SCRAM-SHA-512",
-        "correct",
+        "correct the credentials in",
     ),
     Refused(
         "wrong password, PLAIN",
         "SASLTLS",
         lambda at: password(at, secret=WRONG),
         "Invalid username or password",
-        "correct",
+        "correct the credentials in",
     ),
     Refused(
         "unknown user",
         "SASLTLS",
         lambda at: password(at, "SCRAM-SHA-512", username="nobody"),
         "invalid credentials with SASL mechanism SCRAM-SHA-512",
-        "correct",
+        "correct the credentials in",
     ),
     Refused(
         "mechanism that the listener does not have",
         "SASLTLS",
         lambda at: password(at, "SCRAM-SHA-256"),
         "the listener does not have this SASL mechanism",
-        "correct",
+        "correct the credentials in",
     ),
     Refused(
         "user without rights",
@@ -112,13 +112,17 @@ REFUSED = (
         _PROTOCOL,
     ),
     Refused(
-        "TLS alone at a listener with TLS and SASL", "SASLTLS", tls, "the listener asks for SASL, by SCRAM", "correct"
+        "TLS alone at a listener with TLS and SASL",
+        "SASLTLS",
+        tls,
+        "the listener asks for SASL, by SCRAM",
+        "correct the credentials in",
     ),
     Refused(
         "SASL at a listener with TLS alone",
         "OTHERNAME",
         lambda at: password(at) | {"ssl_endpoint_identification_algorithm": ""},
         "the listener has no SASL",
-        "correct",
+        "correct the credentials in",
     ),
 )
