@@ -1,6 +1,6 @@
 """K07, K08: a runner that is stopped past its lease, and taken over, harms nothing when it wakes.
 
-Runners are true command lines with a lease of two seconds, stopped with SIGSTOP while a proxy holds one of their writes
+Runners are true command lines with a short lease, stopped with SIGSTOP while a proxy holds one of their writes
 or the answer to it.
 """
 

@@ -42,6 +42,7 @@ class TopicWriter:
         self._connection = KafkaConnection(servers)
         self._name = name
         self._reader = reader
+        self._holder: Holder | None = None
         self._producer: TransactionalProducer | None = None
         self.token = -1
         self._lost = False
@@ -57,15 +58,20 @@ class TopicWriter:
         """
         token = self._carry_out(take(holder, judged))
         if token is not None:
-            self.token = token
-            self._thread = threading.Thread(target=self._renew, args=(holder,), name="kadmin lease", daemon=True)
+            self.token, self._holder = token, holder
+            self._thread = threading.Thread(
+                target=self._renew, args=(holder.session_timeout_s,), name="kadmin lease", daemon=True
+            )
             self._thread.start()
         return token
 
     def write(self, values: Mapping[str, bytes | None]) -> None:
-        """Write values, all of them or none; raises LostLockError once another one holds the lock."""
+        """Write values, all of them or none, and renew the lease; raises LostLockError once another one holds the lock.
+
+        A request that leaves soon after a write leaves within the lease, though renewals before it may have failed.
+        """
         with self._mutex:
-            self._write(values)
+            self._write({**values, LOCK: encode_lock(self._holder, self.token)})
 
     def free(self, token: int) -> None:
         """Write that the lock with this token is free; raises LostLockError where it is another one's."""
@@ -85,15 +91,15 @@ class TopicWriter:
             self._thread.join()
         self._connection.close()
 
-    def _renew(self, holder: Holder) -> None:
-        while not self._closed.wait(holder.session_timeout_s / BEATS):
+    def _renew(self, lease_s: float) -> None:
+        while not self._closed.wait(lease_s / BEATS):
             if time.monotonic() - self._called_at > HUNG_S:
                 continue
             with self._mutex:
                 if self._closed.is_set():
                     return
                 try:
-                    self._write({LOCK: encode_lock(holder, self.token)})
+                    self._write({LOCK: encode_lock(self._holder, self.token)})
                 except LostLockError:
                     return
                 except KadminError:

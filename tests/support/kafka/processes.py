@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-LEASE_S = 2.0
+LEASE_S = 5.0
 SETTLE_S = 2.0
 DONE_S = 240
 
