@@ -157,7 +157,7 @@ def test_the_gate_waits_for_room_on_disk(
         f"    - {{topic: {topic}, partition: 1, replicas: [1, 3], size_bytes: 1000000000000000}}\n"
     )
     with monkeypatch.context() as patch:
-        patch.setattr(apply_module, "with_disks", lambda given, _state: given)
+        patch.setattr(apply_module, "with_disks", lambda given, *_: given)
         waiting = cluster.kadmin("apply", plan, "--yes", "--timeout", "20")
     assert waiting.status == 8
     assert re.search(rf"cause: health gate: broker 3 has room for .+ than the copies of {topic}-1 need", waiting.err)

@@ -86,7 +86,7 @@ def test_the_health_gate_waits_for_room_before_the_next_wave(
     plan["spec"]["partitions"] += reassignment(second, {0: [1, 3]})["spec"]["partitions"]
     plan["spec"]["partitions"][1]["size_bytes"] = PETABYTE
     with monkeypatch.context() as patch:
-        patch.setattr(service, "with_disks", lambda given, _state: given)
+        patch.setattr(service, "with_disks", lambda given, *_: given)
         waiting = cluster.kadmin("apply", document(tmp_path / "plan.yaml", plan), "--yes", "--timeout", "20")
     assert waiting.status == 8
     assert re.search("cause: health gate: " + TOO_LITTLE.format(second), waiting.err), waiting.err
