@@ -15,8 +15,10 @@ venv=$2
 }
 echo "setting up $venv (about 1 GB, PySpark included; minutes the first time)"
 [ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
-"$venv/bin/python" -m pip install --quiet --require-hashes --requirement requirements.lock
+# The lock is whole, so pip need not resolve: it would take a newer release for what is wanted with an extra.
+"$venv/bin/python" -m pip install --quiet --require-hashes --no-deps --requirement requirements.lock
 "$venv/bin/python" -m pip install --quiet --no-deps --no-build-isolation --editable .
+"$venv/bin/python" -m pip --quiet check
 echo "archiving Spark's classes, with which it starts in two thirds of the time"
 "$venv/bin/python" -m kadmin.planner.class_archive || echo "Spark will start without the archive"
 touch "$venv/.ready"
