@@ -50,3 +50,11 @@ def test_what_is_zookeeper_s_alone_names_what_serves_through_brokers(line: str) 
     assert answer.status == 64
     assert "This command reads or repairs znodes" in answer.err
     assert "-b kafka:1" in answer.err
+
+
+@pytest.mark.parametrize("lease", ["4", "601", "20 s", "-5", ""])
+def test_a_lease_that_a_request_could_outlast_is_refused(lease: str) -> None:
+    answer = command("status", "-b", "127.0.0.1:1", environment={"KADMIN_LEASE": lease})
+    assert answer.status == 64
+    assert f"KADMIN_LEASE is {lease!r}." in answer.err
+    assert "from 5 to 600" in answer.err
