@@ -171,6 +171,7 @@ def test_k08_a_request_that_arrives_after_its_operation_ended_is_named_and_taken
                 "topic": partition.topic,
                 "partition": 0,
                 "target": [2, 3],
+                "last": None,
                 "operation_id": context.operations.listings()[0].operation_id,
                 "step": 1,
             }
@@ -180,6 +181,27 @@ def test_k08_a_request_that_arrives_after_its_operation_ended_is_named_and_taken
         assert ended.status == 0, ended.err
         assert list_reassignments(connection) == {}
         assert read_cluster(connection, [partition.topic]).replicas(partition) == (1, 2)
+    _reached_and_rolled_back(cluster, connection, partition)
+
+
+def _reached_and_rolled_back(cluster: KraftCluster, connection: KafkaConnection, partition: TopicPartition) -> None:
+    """The same request once more: this time nobody looks before it is done."""
+    assert reassignments.alter_reassignments(connection, {partition: (2, 3)}) == {partition: None}
+    wait_assigned(connection, {partition: (2, 3)})
+    (late,) = json.loads(cluster.kadmin("status", "-o", "json").out)["late_requests"]
+    assert (late["target"], late["last"]) == ([2, 3], [1, 2])
+    remedy = f"kadmin rollback {late['operation_id']}"
+    assert remedy in cluster.kadmin("status").out
+    (found,) = (
+        each
+        for each in json.loads(cluster.kadmin("doctor", "-o", "json").out)["findings"]
+        if each["trouble"] == "late-move"
+    )
+    assert remedy in found["remedy"]
+    undone = cluster.kadmin("rollback", late["operation_id"], "--yes")
+    assert undone.status == 0, undone.err
+    wait_assigned(connection, {partition: (1, 2)})
+    assert json.loads(cluster.kadmin("status", "-o", "json").out)["late_requests"] == []
 
 
 @pytest.mark.eras

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from kadmin.insight.diagnosis.finding import Finding, Trouble
@@ -37,6 +37,37 @@ class OpenOperation:
     lists: Mapping[TopicPartition, tuple[Replicas, ...]] = field(default_factory=dict)
     elects: bool = False
     whole: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class LateRequest:
+    """A request of a finished operation that got no answer and was applied late: a partition goes to `target`.
+
+    `last`: the last replicas on record, where the target is reached; None while it is in flight. `undo` is the command
+    that takes it back; None where only a plan with the last replicas does.
+    """
+
+    operation_id: str
+    step: int
+    partition: TopicPartition
+    target: Replicas
+    last: Replicas | None = None
+    undo: str | None = "kadmin cancel --foreign"
+
+    def reached(self, last: Replicas, undo: str | None) -> LateRequest:
+        """Return it with its target reached."""
+        return replace(self, last=last, undo=undo)
+
+    @property
+    def remedy(self) -> str:
+        """How to take it back."""
+        return self.undo or f"kadmin apply FILE, a plan with the replicas {list(self.last or ())} for {self.partition}"
+
+    def __str__(self) -> str:
+        asked = f"operation {self.operation_id}, step {self.step}"
+        if self.last is None:
+            return f"{self.partition} to {list(self.target)} ({asked})"
+        return f"{self.partition} is at {list(self.target)} ({asked}), the last on record is {list(self.last)}"
 
 
 def operation_troubles(

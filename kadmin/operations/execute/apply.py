@@ -22,9 +22,9 @@ from kadmin.plan.model import DeletionPlan, ReassignmentPlan
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
+    from kadmin.insight.diagnosis.operations import LateRequest
     from kadmin.operations.context import Context
     from kadmin.operations.decide.actions import Work
-    from kadmin.operations.reading.late_requests import LateRequest
     from kadmin.operations.record.holder import Holder
     from kadmin.operations.record.record import Listing
     from kadmin.plan.facts import ClusterFacts
@@ -152,7 +152,8 @@ def _study(
     elif isinstance(plan, ReassignmentPlan) and _copies(plan, state):
         facts = with_disks(given, state, context.backend.servers(state))
     examination = examine(plan, state, facts, policy, context.backend.limits)
-    if late := late_requests(context, state):
+    # A target that is reached is judged as any other assignment: the plan is stale, or wants it so.
+    if late := tuple(each for each in late_requests(context, state) if each.last is None):
         examination = replace(examination, refusals=(_late(late), *examination.refusals))
     return state, facts, examination
 

@@ -24,6 +24,7 @@ from kadmin.operations.kafka.no_store import ELSEWHERE, NoOperations
 from kadmin.operations.kafka.record_copy import LostRecordError
 from kadmin.operations.kafka.topic_settings import check_topic
 from kadmin.operations.reading.brokers import not_described, unused_copies
+from kadmin.operations.reading.late_requests import late_requests
 from kadmin.operations.reading.open_operations import lock_held, open_operation
 from kadmin.operations.record.record import Sending
 from kadmin.operations.throttles.audit import read_throttles
@@ -99,7 +100,9 @@ class _Examination:
         listings = self._ask("operations on record", operations.listings) or ()
         unanswered = tuple(found for each in listings for found in self._unanswered(each))
         unfinished = self._recorded([each for each in listings if not each.status.state.finished], lock)
-        evidence = replace(evidence, lock=lock, operations=unfinished, unanswered=unanswered)
+        late = self._ask("late requests", lambda: late_requests(self._context, evidence.state)) or ()
+        reached = tuple(each for each in late if each.last is not None)
+        evidence = replace(evidence, lock=lock, operations=unfinished, unanswered=unanswered, late=reached)
         if not moves_in_flight(evidence.state).keys() - {each for found in unfinished for each in found.lists}:
             return evidence
         finished = [each for each in reversed(listings) if each.status.state.finished]

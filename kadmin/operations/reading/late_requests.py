@@ -1,71 +1,80 @@
-"""Requests of finished operations that were never answered, and reassign partitions now: they were applied late."""
+"""Requests of finished operations that were never answered, and were applied late."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kadmin.insight.diagnosis.operations import LateRequest
 from kadmin.operations.record.record import OperationKind, OperationState, Sending
 from kadmin.plan.progress import in_flight
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
     from kadmin.operations.context import Context
-    from kadmin.operations.record.record import Intent, Listing
-
-
-@dataclass(frozen=True, slots=True)
-class LateRequest:
-    """A partition that a request of a finished operation reassigns to `target`."""
-
-    operation_id: str
-    step: int
-    partition: TopicPartition
-    target: Replicas
-
-    def __str__(self) -> str:
-        return f"{self.partition} to {list(self.target)} (operation {self.operation_id}, step {self.step})"
+    from kadmin.operations.record.record import Intent, Listing, Step
 
 
 def late_requests(context: Context, state: ClusterState | None = None) -> tuple[LateRequest, ...]:
-    """Return the late requests that are in flight, in `state` where it is given.
+    """Return the late requests that are in flight or reached their target, in `state` where it is given.
 
-    Where step and request are one write there are none.
+    A target is reached late where a later request on record asked for other replicas. Where step and request are one
+    write there are no late requests.
     """
     if context.backend.unchanged_means_rejected:
         return ()
-    finished = [each for each in reversed(context.operations.listings()) if _finished(each)]
+    whole = [each for each in reversed(context.operations.listings()) if _whole(each)]
+    steps = {each.operation_id: context.operations.steps(each.operation_id) for each in whole}
     watched = [
         (listing, step, step.intent)
-        for listing in finished
-        for step in context.operations.steps(listing.operation_id)
+        for listing in whole
+        if listing.status.state.finished
+        for step in steps[listing.operation_id]
         if step.sending is Sending.UNANSWERED and step.intent is not None
     ]
     if not watched:
         return ()
     if state is None:
         state = context.backend.read({each.topic for _, _, intent in watched for each in intent.targets})
-    moving = set(in_flight(state))
+    moving, last = set(in_flight(state)), _last_asked(steps.values())
     late: dict[TopicPartition, LateRequest] = {}
     for listing, step, intent in watched:
-        for partition, target in _arrived(intent, state, moving):
-            late.setdefault(partition, LateRequest(listing.operation_id, step.number, partition, target))
+        for partition, target in _arrived(intent, state):
+            found = LateRequest(listing.operation_id, step.number, partition, target)
+            if partition in moving:
+                late.setdefault(partition, found)
+            elif (wanted := last[partition]) != target:
+                origin = context.operations.record(listing.operation_id).origin
+                undo = f"kadmin rollback {listing.operation_id}" if origin.get(partition) == wanted else None
+                late.setdefault(partition, found.reached(wanted, undo))
     return tuple(late[partition] for partition in sorted(late))
 
 
-def _finished(listing: Listing) -> bool:
-    whole = listing.status.state is not OperationState.DISCARDED
-    return whole and listing.status.state.finished and listing.kind is not OperationKind.HEAL
+def _whole(listing: Listing) -> bool:
+    without_record = {OperationState.PREPARING, OperationState.DISCARDED}
+    return listing.status.state not in without_record and listing.kind is not OperationKind.HEAL
 
 
-def _arrived(
-    intent: Intent, state: ClusterState, moving: set[TopicPartition]
-) -> Iterator[tuple[TopicPartition, Replicas]]:
+def _last_asked(steps: Iterable[Iterable[Step]]) -> Mapping[TopicPartition, Replicas]:
+    """Return the replicas that were asked for last, by partition; `steps` of the latest operation come first."""
+    last: dict[TopicPartition, Replicas] = {}
+    for each in steps:
+        asked: dict[TopicPartition, Replicas] = {}
+        for step in each:
+            if step.intent is not None and step.sending is not Sending.NOT_APPLIED:
+                targets = step.intent.targets.items()
+                asked |= {
+                    partition: target for partition, target in targets if target and partition not in step.refused
+                }
+        last = asked | last
+    return last
+
+
+def _arrived(intent: Intent, state: ClusterState) -> Iterator[tuple[TopicPartition, Replicas]]:
     for partition, target in intent.targets.items():
-        if partition in moving and partition.topic in state.topics:
-            topic = state.topics[partition.topic]
-            same = intent.topic_ids.get(partition.topic) in {topic.topic_id, None}
-            if same and target is not None and topic.target(partition.partition) == target:
-                yield partition, target
+        topic = state.topics.get(partition.topic)
+        if topic is None or target is None or intent.topic_ids.get(topic.name) not in {topic.topic_id, None}:
+            continue
+        if partition.partition in topic.replicas and topic.target(partition.partition) == target:
+            yield partition, target

@@ -15,9 +15,9 @@ from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationKind, OperationState, current_throttle, published_by
 
 if TYPE_CHECKING:
+    from kadmin.insight.diagnosis.operations import LateRequest
     from kadmin.operations.context import Context
     from kadmin.operations.decide.actions import Action, Memory, Tally, Work
-    from kadmin.operations.reading.late_requests import LateRequest
     from kadmin.operations.record.holder import Holder
     from kadmin.operations.record.record import Listing, OperationRecord, ThrottleRecord
 

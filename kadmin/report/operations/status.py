@@ -25,10 +25,7 @@ if TYPE_CHECKING:
 def status_text(status: Status) -> str:
     """Show each unfinished operation, who runs it, and the commands that finish it."""
     lines = [line for each in status.operations for line in _unfinished(each, status.runner_of(each.listing))]
-    late = [
-        f"applied late, of a finished operation: {each}; to take it back: kadmin cancel --foreign"
-        for each in status.late
-    ]
+    late = [f"applied late, of a finished operation: {each}; to take it back: {each.remedy}" for each in status.late]
     return "\n".join([*(lines or ["no operation is unfinished"]), *late])
 
 
@@ -38,7 +35,13 @@ def status_answer(status: Status) -> dict[str, Any]:
         "operations": [_unfinished_answer(each) for each in status.operations],
         "lock": lock_answer(status.holder)["lock"],
         "late_requests": [
-            {**asdict(each.partition), "target": each.target, "operation_id": each.operation_id, "step": each.step}
+            {
+                **asdict(each.partition),
+                "target": each.target,
+                "last": each.last,
+                "operation_id": each.operation_id,
+                "step": each.step,
+            }
             for each in status.late
         ],
     }

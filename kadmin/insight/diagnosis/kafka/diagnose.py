@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.insight.diagnosis.finding import Trouble
-from kadmin.insight.diagnosis.kafka.move_troubles import move_troubles, unanswered_requests
+from kadmin.insight.diagnosis.kafka.move_troubles import late_targets, move_troubles, unanswered_requests
 from kadmin.insight.diagnosis.kafka.partition_troubles import partition_troubles, standing_troubles
 from kadmin.insight.diagnosis.kafka.record_topic_troubles import record_topic_troubles
 from kadmin.insight.diagnosis.kafka.server_troubles import server_troubles
@@ -36,6 +36,7 @@ def diagnose(evidence: KafkaEvidence) -> tuple[Finding, ...]:
         *lasting,
         *operation_troubles(evidence.lock, evidence.operations),
         *unanswered_requests(evidence),
+        *late_targets(evidence),
         *standing_troubles(evidence),
     )
 

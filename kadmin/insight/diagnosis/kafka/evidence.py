@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kadmin.cluster.model import ClusterState, Grant, Replicas, TopicPartition
-    from kadmin.insight.diagnosis.operations import LockHeld, OpenOperation
+    from kadmin.insight.diagnosis.operations import LateRequest, LockHeld, OpenOperation
 
 STAYS_S = 5.0
 """Seconds between two looks: what a server that starts, or a controller that is elected, shows meanwhile is over."""
@@ -62,8 +62,9 @@ class KafkaEvidence:
     `bootstrap` are the addresses for Kafka's own tools.
     `records_elsewhere` says what is not known where operations on record could not be looked at, else it is empty: then
     no move in flight is foreign, and no throttle left over. `operations` are those unfinished, `past` those finished
-    that may have asked for a move which is in flight. `unanswered` are requests of the last hour. `throttles` holds
-    throttle settings by entity. `hidden_topics` are on disks and may not be described. `unused_copies` are bytes by
+    that may have asked for a move which is in flight. `unanswered` are requests of the last hour, `late` those of
+    finished operations whose target is reached although the record says otherwise. `throttles` holds throttle settings
+    by entity. `hidden_topics` are on disks and may not be described. `unused_copies` are bytes by
     broker and partition. `unavailable` says what could not be read, and why.
     """
 
@@ -74,6 +75,7 @@ class KafkaEvidence:
     operations: tuple[OpenOperation, ...] = ()
     past: tuple[OpenOperation, ...] = ()
     unanswered: tuple[UnansweredRequest, ...] = ()
+    late: tuple[LateRequest, ...] = ()
     throttles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     record_topic: RecordTopic | None = None
     hidden_topics: tuple[str, ...] = ()

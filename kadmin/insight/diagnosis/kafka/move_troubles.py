@@ -69,6 +69,17 @@ def unanswered_requests(evidence: KafkaEvidence) -> Iterator[Finding]:
             )
 
 
+def late_targets(evidence: KafkaEvidence) -> Iterator[Finding]:
+    """Find partitions that a late request brought to its target; those in flight are among the moves."""
+    for late in evidence.late:
+        yield Finding(
+            Trouble.LATE_MOVE,
+            f"A request that got no answer was applied after its operation was over: {late}.",
+            f"move it back: {late.remedy}",
+            severity="warning",
+        )
+
+
 def _may_come(request: UnansweredRequest, partition: TopicPartition, state: ClusterState) -> bool:
     topic, target = state.topics.get(partition.topic), request.targets[partition]
     same = topic is not None and topic.topic_id == request.topic_ids.get(topic.name)
