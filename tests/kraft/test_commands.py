@@ -6,25 +6,34 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from support.live.kraft import make_topic, wait_assigned
+from support.kafka.processes import LEASE_S
+from support.live.kraft import KraftCluster, make_topic, wait_assigned
 
+from kadmin.cluster.kafka.reader import read_cluster
 from kadmin.cluster.model import TopicPartition
+from kadmin.operations.context import Clock
+from kadmin.operations.kafka.topic import TopicOperations
+from kadmin.operations.record.holder import Holder
+from kadmin.operations.record.record import Author
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from support.live.kraft import KraftCluster
-
 pytestmark = pytest.mark.live
 
 
-def test_apply_moves_partitions_and_the_history_has_it(cluster: KraftCluster, tmp_path: Path) -> None:
-    topic = make_topic(cluster.connection, {0: (1, 2)})
-    plan = tmp_path / "plan.yaml"
+def plan_in(folder: Path, topic: str) -> Path:
+    plan = folder / "plan.yaml"
     plan.write_text(
         "apiVersion: kadmin/v1\nkind: PartitionReassignment\nmetadata: {name: move}\n"
         f"spec:\n  partitions:\n    - {{topic: {topic}, partition: 0, replicas: [3, 4]}}\n"
     )
+    return plan
+
+
+def test_apply_moves_partitions_and_the_history_has_it(cluster: KraftCluster, tmp_path: Path) -> None:
+    topic = make_topic(cluster.connection, {0: (1, 2)})
+    plan = plan_in(tmp_path, topic)
     applied = cluster.kadmin("apply", plan, "--yes")
     assert applied.status == 0, applied.err
     assert applied.out.startswith("1 partition at the target ")
@@ -32,3 +41,21 @@ def test_apply_moves_partitions_and_the_history_has_it(cluster: KraftCluster, tm
     (operation,) = json.loads(cluster.kadmin("history", "-o", "json").out)["operations"]
     assert operation["state"] == "completed"
     assert cluster.kadmin("verify", plan).status == 0
+
+
+@pytest.mark.usefixtures("record")
+def test_a_folder_of_records_is_no_second_door(cluster: KraftCluster, tmp_path: Path) -> None:
+    connection, topic = cluster.connection, make_topic(cluster.connection, {0: (1, 2)})
+    beside = KraftCluster(cluster.sandbox, connection, tmp_path / "beside")
+    operations = TopicOperations(connection, Clock(), lambda _: None, LEASE_S)
+    lease = operations.take(Holder(Author("ann", "host-a", 7), "op-1", "now", LEASE_S), 10 * LEASE_S)
+    try:
+        refused = beside.kadmin("apply", plan_in(tmp_path, topic), "--yes")
+    finally:
+        operations.release(lease)
+    assert refused.status == 5, refused.err
+    assert "in use, in its topic __kadmin" in refused.err
+    assert "ann@host-a" in refused.err
+    assert read_cluster(connection, [topic]).replicas(TopicPartition(topic, 0)) == (1, 2)
+    applied = beside.kadmin("apply", plan_in(tmp_path, topic), "--yes")
+    assert applied.status == 0, applied.err

@@ -81,7 +81,7 @@ def _operations(
     if records is not None:
         folder = records / _cluster_id(connection)
         tell(events.Noted(f"lock and record are in the folder {folder}, which other machines do not see"))
-        return FolderOperations(folder, clock)
+        return FolderOperations(folder, clock, TopicOperations(connection, clock, tell), tell)
     copy = None if copies is None else RecordCopy(copies, _cluster_id(connection), tell)
     return TopicOperations(connection, clock, tell, lease_s, copy=copy)
 

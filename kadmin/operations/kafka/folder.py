@@ -1,5 +1,7 @@
 """`OperationStore` in a folder of one machine, for clusters where nothing else can keep records.
 
+While the cluster's own record can be read, its lock and its unfinished operations count here, too.
+
 Layout below `<folder>/<cluster id>`::
 
     lock                       held with flock while an operation runs; names its holder
@@ -14,6 +16,9 @@ import os
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING
 
+from kadmin.cluster.names import RECORD_TOPIC
+from kadmin.errors import BusyError, KadminError
+from kadmin.operations import events
 from kadmin.operations.context import POLL_S
 from kadmin.operations.kafka.keyed import OPERATIONS, KeyedOperations
 from kadmin.operations.kafka.value_files import ValueFiles
@@ -24,20 +29,24 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from kadmin.operations.backend import OperationStore
     from kadmin.operations.context import Clock
+    from kadmin.operations.events import Tell
     from kadmin.operations.record.holder import Holder
 
 
 class FolderOperations(KeyedOperations):
-    """The lock and the operations of one cluster, in `folder`."""
+    """The lock and the operations of one cluster, in `folder`; `topic` is where they are usually."""
 
     session_timeout_s = 0.0
     """The lock of a dead holder is free at once."""
 
-    def __init__(self, folder: Path, clock: Clock) -> None:
+    def __init__(self, folder: Path, clock: Clock, topic: OperationStore, tell: Tell) -> None:
         self._folder = folder
         self._files = ValueFiles(folder)
         self._clock = clock
+        self._topic = topic
+        self._tell = tell
         self._lock: IO[str] | None = None
 
     def holder(self) -> Holder | None:
@@ -53,7 +62,11 @@ class FolderOperations(KeyedOperations):
         return None
 
     def take(self, holder: Holder, wait_s: float) -> Lease:
-        """Take the lock, waiting at most `wait_s` for another's; raises BusyError naming the holder."""
+        """Take the lock, waiting at most `wait_s` for another's; raises BusyError naming the holder.
+
+        Raises BusyError, too, where the cluster's own record is in use.
+        """
+        self._require_no_other()
         (self._folder / OPERATIONS).mkdir(parents=True, exist_ok=True)
         give_up = min(self._clock.now() + wait_s, self._clock.until)
         lock = (self._folder / "lock").open("a+", encoding="utf-8")
@@ -95,6 +108,24 @@ class FolderOperations(KeyedOperations):
         holder = require_held_for(operation_id, self.holder())
         self._files.put({"fence": str(self._token() + 1).encode()})
         return holder
+
+    def _require_no_other(self) -> None:
+        """Raise BusyError where the topic has a live lock, or an unfinished operation of which here is no copy."""
+        try:
+            holder, unfinished = self._topic.holder(), self._topic.unfinished()
+        except KadminError as error:
+            # Then the folder is all there is, as in an operation that is to repair the topic.
+            self._tell(events.Noted(f"topic {RECORD_TOPIC} was not looked at: {error.message}"))
+            return
+        copied = set(self._names(OPERATIONS))
+        other = [each.operation_id for each in unfinished if each.operation_id not in copied]
+        if holder is None and not other:
+            return
+        raise BusyError(
+            f"The record of this cluster is in use, in its topic {RECORD_TOPIC}.",
+            cause=f"{holder} holds the lock there" if holder else f"operation {other[0]} is not finished there",
+            next_command="leave --records out of the command",
+        )
 
     def _require(self, lease: Lease) -> None:
         if self._lock is None or self._token() != lease.token:

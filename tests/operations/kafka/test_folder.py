@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shutil import copytree
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +11,7 @@ from support.cluster.states import tp
 from kadmin.errors import BusyError, InvalidInputError, KadminError, NotCompletedError
 from kadmin.operations.context import Clock
 from kadmin.operations.kafka.folder import FolderOperations
+from kadmin.operations.kafka.no_store import NoOperations
 from kadmin.operations.record.holder import Holder, LostLockError
 from kadmin.operations.record.record import (
     KEPT_OPERATIONS,
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from kadmin.operations.backend import OperationStore
+
 ANN = Holder(Author("ann", "host-a", 7), "op-1", "now", 0.0)
 BEN = Holder(Author("ben", "host-b", 8), "op-2", "now", 0.0)
 
@@ -37,13 +41,18 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "cluster"
 
 
+def in_folder(folder: Path, topic: OperationStore | None = None) -> FolderOperations:
+    """The folder's operations, beside those of a cluster that has none of its own."""
+    return FolderOperations(folder, Clock(), topic or NoOperations(), lambda _: None)
+
+
 def recorded(operation_id: str) -> OperationRecord:
     origin = {tp("a-0"): (1, 2)}
     return OperationRecord(operation_id, OperationKind.ELECTION, "{}", "sha256:0", "id", "now", ANN.author, origin)
 
 
 def test_the_lock_is_held_once_and_names_its_holder(folder: Path) -> None:
-    first, second = FolderOperations(folder, Clock()), FolderOperations(folder, Clock())
+    first, second = in_folder(folder), in_folder(folder)
     assert first.holder() is None
     lease = first.take(ANN, 0)
     assert second.holder() == first.holder() == ANN
@@ -55,8 +64,30 @@ def test_the_lock_is_held_once_and_names_its_holder(folder: Path) -> None:
     assert again.token == lease.token + 1
 
 
+def test_a_record_that_is_in_use_elsewhere_refuses_a_second_one(folder: Path, tmp_path: Path) -> None:
+    """The lock and the unfinished operations of the usual place count; a copy of an operation continues it."""
+    usual = in_folder(tmp_path / "usual")
+    lease = usual.take(ANN, 0)
+    usual.create(recorded("op-1"), lease, "now")
+    beside = in_folder(folder, in_folder(tmp_path / "usual"))
+    with pytest.raises(BusyError, match="in use") as held:
+        beside.take(BEN, 0)
+    assert held.value.cause == f"{ANN} holds the lock there"
+    usual.release(lease)
+    with pytest.raises(BusyError, match="in use") as unfinished:
+        beside.take(BEN, 0)
+    assert unfinished.value.cause == "operation op-1 is not finished there"
+    copytree(tmp_path / "usual" / "operations", folder / "operations")
+    beside.release(beside.take(BEN, 0))
+    again = usual.take(ANN, 0)
+    usual.set_status("op-1", OperationStatus(OperationState.COMPLETED, "later"), again)
+    usual.release(again)
+    other = in_folder(tmp_path / "another", in_folder(tmp_path / "usual"))
+    assert other.take(BEN, 0).token == 1
+
+
 def test_a_lock_that_was_released_by_hand_writes_no_more(folder: Path) -> None:
-    operations, elsewhere = FolderOperations(folder, Clock()), FolderOperations(folder, Clock())
+    operations, elsewhere = in_folder(folder), in_folder(folder)
     lease = operations.take(ANN, 0)
     operations.create(recorded("op-1"), lease, "now")
     with pytest.raises(BusyError, match="op-1, not op-9"):
@@ -77,14 +108,14 @@ def test_a_lock_that_was_released_by_hand_writes_no_more(folder: Path) -> None:
 
 
 def test_what_is_on_record_is_read_again(folder: Path) -> None:
-    operations = FolderOperations(folder, Clock())
+    operations = in_folder(folder)
     lease = operations.take(ANN, 0)
     operations.create(recorded("op-1"), lease, "now")
     step = Step(1, StepKind.WAVE, "now", wave=0)
     operations.write_step(step, lease)
     outcome = Step(1, StepKind.WAVE, "now", wave=0, refused={tp("a-0"): "INVALID_REPLICA_ASSIGNMENT"})
     operations.write_step(outcome, lease)
-    elsewhere = FolderOperations(folder, Clock())
+    elsewhere = in_folder(folder)
     assert elsewhere.steps("op-1") == (outcome,)
     assert elsewhere.record("op-1") == recorded("op-1")
     assert [each.operation_id for each in elsewhere.unfinished()] == ["op-1"]
@@ -116,7 +147,7 @@ def test_what_is_on_record_is_read_again(folder: Path) -> None:
 
 
 def test_only_the_last_finished_operations_are_kept(folder: Path) -> None:
-    operations = FolderOperations(folder, Clock())
+    operations = in_folder(folder)
     lease = operations.take(ANN, 0)
     for number in range(KEPT_OPERATIONS + 2):
         operations.create(recorded(f"op-{number:03d}"), lease, "now")
