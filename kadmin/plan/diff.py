@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.makespan import schedule_shortest
 from kadmin.plan.model import WaveOrder
@@ -88,7 +89,24 @@ def _waves(
     facts: ClusterFacts,
     publish: PublishLimits,
 ) -> tuple[Wave, ...]:
-    """Cut into waves as the plan's order asks; in plan order where the disks lack room for the shortest waves."""
+    """Cut into waves as the plan's order asks; in plan order where the disks lack room for the shortest waves.
+
+    The topic of kadmin's own record comes last, one partition in a wave: every step before it needs it whole.
+    """
+    ours = [target for target in pending if target.partition.topic == RECORD_TOPIC]
+    others = [target for target in pending if target.partition.topic != RECORD_TOPIC] if ours else pending
+    waves = _ordered(plan, others, state, facts, publish)
+    alone = (wave for target in ours for wave in schedule([target], plan.limits, publish))
+    return tuple(replace(wave, index=index) for index, wave in enumerate(chain(waves, alone)))
+
+
+def _ordered(
+    plan: ReassignmentPlan,
+    pending: Sequence[PartitionTarget],
+    state: ClusterState,
+    facts: ClusterFacts,
+    publish: PublishLimits,
+) -> tuple[Wave, ...]:
     if plan.order is WaveOrder.SHORTEST:
         shortest = schedule_shortest(pending, state, plan.limits, publish)
         if not shortages([wave.reassignments for wave in shortest], facts.usable):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,13 +12,19 @@ from support.live.kraft import KraftCluster, make_topic, wait_assigned
 
 from kadmin.cluster.kafka.reader import read_cluster
 from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.operations.context import Clock
 from kadmin.operations.kafka.topic import TopicOperations
+from kadmin.operations.kafka.topic_settings import BODIES, CONTROL
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from kadmin.cluster.kafka.connection import KafkaConnection
+    from kadmin.cluster.model import Replicas
+    from kadmin.sandbox import Sandbox
 
 pytestmark = pytest.mark.live
 
@@ -59,3 +66,33 @@ def test_a_folder_of_records_is_no_second_door(cluster: KraftCluster, tmp_path: 
     assert read_cluster(connection, [topic]).replicas(TopicPartition(topic, 0)) == (1, 2)
     applied = beside.kadmin("apply", plan_in(tmp_path, topic), "--yes")
     assert applied.status == 0, applied.err
+
+
+@pytest.mark.usefixtures("record")
+def test_the_topic_of_the_record_is_moved_last(kraft: Sandbox, connection: KafkaConnection, tmp_path: Path) -> None:
+    """Each partition goes to another broker: lock and record are read and written throughout."""
+    cluster, topic = KraftCluster(kraft, connection), make_topic(connection, {0: (1, 2)})
+    partitions = [TopicPartition(RECORD_TOPIC, number) for number in (CONTROL, BODIES)]
+    before = read_cluster(connection, [RECORD_TOPIC])
+    targets = {each: rotated(before.replicas(each) or ()) for each in partitions} | {TopicPartition(topic, 0): (3, 4)}
+    plan = tmp_path / "plan.json"
+    plan.write_text(
+        json.dumps(
+            {
+                "apiVersion": "kadmin/v1",
+                "kind": "PartitionReassignment",
+                "spec": {"partitions": [{**asdict(each), "replicas": list(to)} for each, to in targets.items()]},
+            }
+        )
+    )
+    applied = cluster.kadmin("apply", plan, "--yes")
+    assert applied.status == 0, applied.err
+    assert "wave 3 of 3" in applied.err
+    wait_assigned(connection, targets)
+    assert cluster.kadmin("verify", plan).status == 0
+
+
+def rotated(replicas: Replicas) -> Replicas:
+    """Put the other broker of rack r1 in the place of the one that has a copy, and another one first."""
+    first, *rest = ({1: 4, 4: 1}.get(broker, broker) for broker in replicas)
+    return (*rest, first)

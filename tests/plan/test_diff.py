@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import pytest
 from support.cluster.states import cluster, tp
 
 from kadmin.plan.diff import diff
 from kadmin.plan.facts import ClusterFacts
-from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, WaveLimits
+from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, WaveLimits, WaveOrder
 
 
 def test_a_dead_broker_that_is_drained_is_shown_before_and_after() -> None:
@@ -24,3 +25,17 @@ def test_plan_order_is_taken_where_disks_lack_room_for_the_shortest_waves() -> N
     for usable, pairs in ((100, [["a-0", "a-2"], ["a-1", "a-3"]]), (99, [["a-0", "a-1"], ["a-2", "a-3"]])):
         waves = diff(plan, state, ClusterFacts(usable={3: usable})).waves
         assert [[str(each.partition) for each in wave.reassignments] for wave in waves] == pairs
+
+
+@pytest.mark.parametrize("order", WaveOrder)
+def test_the_record_of_kadmin_itself_comes_last_one_partition_in_a_wave(order: WaveOrder) -> None:
+    names = ("__kadmin-0", "a-0", "__kadmin-1", "b-0")
+    targets = tuple(PartitionTarget(tp(name), (2,), (1,), 10) for name in names)
+    plan = ReassignmentPlan(PlanHeader(), targets, order=order)
+    waves = diff(plan, cluster(dict.fromkeys(names, (1,)))).waves
+    assert [[str(each.partition) for each in wave.reassignments] for wave in waves] == [
+        ["a-0", "b-0"],
+        ["__kadmin-0"],
+        ["__kadmin-1"],
+    ]
+    assert [wave.index for wave in waves] == [0, 1, 2]
