@@ -35,7 +35,11 @@ def diff(
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
     html: options.Html = None,
     detailed_exitcode: Annotated[
-        bool, typer.Option("--detailed-exitcode", help="Exit with 2 when the plan would change something.")
+        bool,
+        typer.Option(
+            "--detailed-exitcode",
+            help="Exit with 2 when the plan would change something, with the code of apply when it is refused.",
+        ),
     ] = False,
     output: Annotated[DiffFormat, typer.Option("-o", "--output", help="Format of the answer.")] = DiffFormat.HUMAN,
 ) -> int:
@@ -73,4 +77,6 @@ def diff(
         screen = screen_of(sys.stdout)
         shown = options.OutputFormat(output.value)
         answer(shown, lambda: screen.wrapped(diff_text(plan, found)), lambda: diff_answer(found))
-    return 2 if detailed_exitcode and found.work is not None else 0
+    if not detailed_exitcode:
+        return 0
+    return found.refusals[0].exit_code if found.refusals else 2 * (found.work is not None)

@@ -10,10 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+_Answer = TypeVar("_Answer")
 
 ASK_AFTER_S = 2.0
 """How long a connection may take before the ports are asked what they are."""
@@ -51,18 +53,29 @@ def listeners_instead(
 
     The first few are asked, at the same time. One where nothing listens, or something silent or unknown, is left out.
     """
-    asked = addresses[:_MOST_ASKED]
-    with ThreadPoolExecutor(max_workers=len(asked)) as pool:
-        found = dict(zip(asked, pool.map(partial(listener_at, within_s=within_s), asked), strict=True))
+    found = _of_all(addresses, partial(listener_at, within_s=within_s))
     if any(listener in wanted for listener in found.values()):
         return {}
     return {address: listener for address, listener in found.items() if listener is not None}
 
 
+def complaints(addresses: Sequence[str]) -> str:
+    """Return why addresses, the first few, give no answer, as `kafka1:9092: Connection refused`."""
+    return "; ".join(f"{address}: {reason}" for address, reason in _of_all(addresses, _complaint).items())
+
+
+def no_answer(error: OSError | UnicodeError) -> str:
+    """Say why a server gave no answer."""
+    if isinstance(error, socket.gaierror | UnicodeError):
+        return "the host name cannot be resolved"
+    if isinstance(error, TimeoutError):
+        return "it takes connections but does not answer"
+    return error.strerror or str(error)
+
+
 def listener_at(address: str, *, within_s: float = ANSWER_S) -> Listener | None:
     """Return what listens at `host:port`; None where nothing does, or something silent or unknown."""
-    host, _, port = address.rpartition(":")
-    server, give_up = (host.strip("[]"), int(port)), time.monotonic() + within_s
+    server, give_up = _server(address), time.monotonic() + within_s
     try:
         if kafka := _kafka(_ask(server, _API_VERSIONS, give_up)):
             return Listener.SASL if _has_mechanisms(_ask(server, _SASL_HANDSHAKE, give_up)) else kafka
@@ -70,6 +83,26 @@ def listener_at(address: str, *, within_s: float = ANSWER_S) -> Listener | None:
         return _tls(_ask(server, _client_hello(), give_up)) or _zookeeper(_ask(server, b"srvr", give_up))
     except (OSError, UnicodeError):
         return None
+
+
+def _of_all(addresses: Sequence[str], question: Callable[[str], _Answer]) -> dict[str, _Answer]:
+    """Ask the first few addresses at the same time."""
+    asked = addresses[:_MOST_ASKED]
+    with ThreadPoolExecutor(max_workers=len(asked)) as pool:
+        return dict(zip(asked, pool.map(question, asked), strict=True))
+
+
+def _server(address: str) -> tuple[str, int]:
+    host, _, port = address.rpartition(":")
+    return host.strip("[]"), int(port)
+
+
+def _complaint(address: str) -> str:
+    try:
+        _ask(_server(address), _API_VERSIONS, time.monotonic() + ANSWER_S)
+    except (OSError, UnicodeError) as error:
+        return no_answer(error)
+    return "it answers, but not in time"
 
 
 def _kafka(answer: bytes) -> Listener | None:

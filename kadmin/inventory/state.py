@@ -34,11 +34,14 @@ def inventory_of(
 ) -> Inventory:
     """Return the inventory of one cluster; `usage` has the consumer groups of topics and the deletion settings.
 
-    Brokers that hold replicas and are not registered get a row with `alive` false and no rack. `sizes` is in bytes; a
-    partition that it lacks gets null. `taken_at` is ISO 8601 in UTC.
+    Fenced brokers get a row with `alive` false, and so do those that hold replicas and are not registered, without a
+    rack. `sizes` is in bytes; a partition that it lacks gets null. `taken_at` is ISO 8601 in UTC.
     """
     held = {broker for topic in state.topics.values() for ids in topic.replicas.values() for broker in ids}
-    dead = [BrokerRow(broker, alive=False) for broker in held - set(state.brokers)]
+    fenced = state.fenced_brokers or {}
+    gone = held - set(state.brokers) - set(fenced)
+    dead = [BrokerRow(broker, alive=False) for broker in gone]
+    dead += [BrokerRow(broker.broker_id, broker.rack, alive=False) for broker in fenced.values()]
     alive = [BrokerRow(broker.broker_id, broker.rack, alive=True) for broker in state.brokers.values()]
     partitions = [
         _partition_row(partition, topic.replicas[partition.partition], state, sizes or {})
@@ -57,7 +60,7 @@ def inventory_of(
 def state_of(cluster: ClusterInventory) -> ClusterState:
     """Return the state of a cluster as its inventory has it; an inventory has no epochs and no pending requests.
 
-    Brokers marked dead are not registered. A partition without a known leader has no state, as if its state znode were
+    Brokers marked dead count as fenced. A partition without a known leader has no state, as if its state znode were
     missing; the ISR of a partition without a known ISR is its leader alone.
     """
     replicas: dict[str, dict[int, Replicas]] = {}
@@ -68,6 +71,9 @@ def state_of(cluster: ClusterInventory) -> ClusterState:
         controller=None,
         controller_epoch=0,
         brokers={row.broker_id: Broker(row.broker_id, row.rack) for row in cluster.brokers if row.alive is not False},
+        fenced_brokers={
+            row.broker_id: Broker(row.broker_id, row.rack) for row in cluster.brokers if row.alive is False
+        },
         topics={name: Topic(name, numbers) for name, numbers in replicas.items()},
         topic_configs={name: _min_isr(wanted) for name, wanted in cluster.facts.min_insync_replicas.items()},
         broker_defaults=_min_isr(cluster.facts.default_min_insync_replicas),
@@ -100,8 +106,7 @@ def facts_of(cluster: ClusterInventory, sizes: Mapping[TopicPartition, int] | No
 
 def world_of(cluster: ClusterInventory, sizes: Mapping[TopicPartition, int] | None = None) -> World:
     """Return a cluster as the rules compare documents with it; `sizes`, in bytes, take precedence."""
-    dead = {row.broker_id: row.rack for row in cluster.brokers if row.alive is False}
-    return World(state_of(cluster), facts_of(cluster, sizes), dead)
+    return World(state_of(cluster), facts_of(cluster, sizes))
 
 
 def _reassignment(cluster: ClusterInventory) -> PendingRequest | None:

@@ -121,12 +121,14 @@ def _parse(text: str, *, per_second: bool) -> int:
         small = "." in number or int(number) < _FACTORS["kB"]
         meant = [f"{number}MB", f"{number}kB"] if small else [format_size(int(number))]
         raise ValueError(f"{_shown(text)} has no unit: {' or '.join(f'{each}{suffix}' for each in meant)}?")
-    if match["unit"] not in _SPELLINGS:
-        raise ValueError(f"unknown unit {match['unit']!r} in {_shown(text)}; {UNITS_HINT}")
-    if per_second != bool(match["per"]):
-        other = f"{match['number']}{match['unit']}{suffix}"
+    unit = match["unit"].removesuffix("ps") if per_second else match["unit"]
+    if unit not in _SPELLINGS:
+        each = f", each with {suffix}" if suffix else ""
+        raise ValueError(f"unknown unit {match['unit']!r} in {_shown(text)}; {UNITS_HINT}{each}")
+    if per_second != bool(match["per"]) or unit != match["unit"]:
+        other = f"{match['number']}{unit}{suffix}"
         raise ValueError(f"{_shown(text)} is not a {what}; write {other}")
-    amount = Fraction(match["number"]) * _SPELLINGS[match["unit"]]
+    amount = Fraction(match["number"]) * _SPELLINGS[unit]
     if amount.denominator != 1:
         raise ValueError(f"{_shown(text)} is not a whole number of bytes")
     if amount > MOST_BYTES:

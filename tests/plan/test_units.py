@@ -70,8 +70,11 @@ def test_bad_rates() -> None:
         parse_rate("50")
     with pytest.raises(ValueError, match=r"'5000000' has no unit: 5MB/s\?"):
         parse_rate("5000000")
-    with pytest.raises(ValueError, match="'50MB' is not a rate; write 50MB/s"):
-        parse_rate("50MB")
+    for text in ("50MB", "50MBps", "50MBps/s"):
+        with pytest.raises(ValueError, match=f"'{text}' is not a rate; write 50MB/s"):
+            parse_rate(text)
+    with pytest.raises(ValueError, match=r"unknown unit 'Mbit' in '5Mbit'; units are .*, each with /s"):
+        parse_rate("5Mbit")
 
 
 @pytest.mark.parametrize("text", ["2", "101%", "-1%", "%", "2%%", "two%"])

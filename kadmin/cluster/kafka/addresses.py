@@ -15,7 +15,7 @@ def parse_bootstrap(given: str) -> tuple[str, ...]:
         raise _invalid(given, "it is empty")
     for each in addresses:
         if "://" in each:
-            raise _invalid(given, f"{each!r} is a URL; listeners with TLS or SASL are not served so far")
+            raise _invalid(given, f"{each!r} is a URL; TLS and SASL are set with --command-config FILE")
         try:
             parse_server(each, _USUAL)
         except ValueError as error:

@@ -23,7 +23,7 @@ from kafka.protocol.sasl import SaslHandshakeRequest
 
 from kadmin.cluster.kafka.errors import LOST, reason_of, refusal_of, translated
 from kadmin.cluster.kafka.servers import PLAIN
-from kadmin.cluster.ports import ASK_AFTER_S, Listener, listeners_instead
+from kadmin.cluster.ports import ASK_AFTER_S, Listener, complaints, listeners_instead
 from kadmin.errors import NotCompletedError, UnknownOutcomeError, UnreachableError
 
 if TYPE_CHECKING:
@@ -201,6 +201,8 @@ class KafkaConnection:
                 if (reason := self._reason()) is not None:
                     raise reason from error
                 if not isinstance(error, UnreachableError) or part_s == patience_s or part_s != first_s:
+                    if isinstance(error.__cause__, errors.KafkaTimeoutError):
+                        error.cause = complaints(self.servers.addresses)
                     raise
             else:
                 return
@@ -319,12 +321,18 @@ def _not_brokers(servers: Servers) -> UnreachableError | None:
     if not found:
         return None
     source = servers.security.source
+    if source:
+        remedy = f"correct the address, or security.protocol in {source}"
+    elif {Listener.TLS, Listener.SASL} & set(found.values()):
+        remedy = (
+            "give the address of a listener without TLS and SASL, or --command-config FILE: Kafka's client.properties"
+        )
+    else:
+        remedy = "name brokers of the cluster: -b BROKERS"
     return UnreachableError(
         f"No Kafka broker listens at {servers} that speaks {protocol}.",
         cause="; ".join(f"{address} is {listener}" for address, listener in found.items()),
-        next_command=f"correct the address, or security.protocol in {source}"
-        if source
-        else "give the address of a listener without TLS and SASL, or --command-config FILE: Kafka's client.properties",
+        next_command=remedy,
     )
 
 

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
+from kadmin.cluster.ports import no_answer
 from kadmin.cluster.zookeeper.addresses import server_name
 
 if TYPE_CHECKING:
@@ -52,12 +53,8 @@ def _of_all(servers: Sequence[Server], question: Callable[[Server], _Answer]) ->
 def _complaint(server: Server, tls: ssl.SSLContext | None, deadline_s: float) -> str:
     try:
         answer = _exchange(server, "srvr", tls, deadline_s)
-    except (socket.gaierror, UnicodeError):
-        return "the host name cannot be resolved"
-    except TimeoutError:
-        return "it takes connections but does not answer"
-    except OSError as error:
-        return error.strerror or str(error)
+    except (OSError, UnicodeError) as error:
+        return no_answer(error)
     return _state(answer)
 
 

@@ -22,22 +22,21 @@ if TYPE_CHECKING:
 class World:
     """One cluster. Every topic was read.
 
-    `dead_brokers` are brokers that an inventory lists as not alive, with their racks. `live` is True where a command is
-    about to act: requests that are pending then count. `publish` is what one publish of the back-end can hold.
+    `live` is True where a command is about to act: requests that are pending then count. `publish` is what one publish
+    of the back-end can hold.
     """
 
     state: ClusterState
     facts: ClusterFacts = field(default_factory=ClusterFacts)
-    dead_brokers: Mapping[int, str | None] = field(default_factory=dict)
     live: bool = False
     publish: PublishLimits = ZOOKEEPER_LIMITS
 
     @cached_property
     def racks(self) -> Mapping[int, str | None]:
-        """The rack of every broker that is known: alive, listed as dead, or holding a replica."""
+        """The rack of every broker that is known: alive, fenced, or holding a replica."""
         held = chain.from_iterable(self.state.assignment.values())
-        alive = {broker.broker_id: broker.rack for broker in self.state.brokers.values()}
-        return {**dict.fromkeys(held), **self.dead_brokers, **alive}
+        listed = {**(self.state.fenced_brokers or {}), **self.state.brokers}
+        return {**dict.fromkeys(held), **{broker: found.rack for broker, found in listed.items()}}
 
     @cached_property
     def unsized(self) -> int:
