@@ -82,7 +82,8 @@ def open_zookeeper(
     """
     if cluster.zookeeper is None:
         raise UsageError(
-            "This command reads or repairs znodes, and the brokers show none.", next_command=cluster.named_in(instead)
+            "This command reads or repairs znodes, which only ZooKeeper has.",
+            next_command=cluster.named_in(instead).replace("BROKERS", str(cluster)),
         )
     with _running(cluster, timeout_s, story) as (clock, tell), _zookeeper(cluster, clock, tell) as context:
         yield context

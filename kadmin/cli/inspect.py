@@ -52,7 +52,7 @@ _INSTEAD = {
     "admin-entries": "kadmin inspect admin",
     "notifications": "kadmin inspect controller: brokers learn of changes from its log",
     "producer-ids": "kafka-metadata-shell on a controller: no request of brokers shows them",
-    "acls": "kafka-acls --list",
+    "acls": "kafka-acls.sh --bootstrap-server BROKERS --list",
     "tree": "kadmin inspect cluster",
     "znode": "kadmin inspect cluster",
 }

@@ -27,7 +27,7 @@ MinInsyncOption: TypeAlias = Annotated[
     typer.Option(
         "--min-insync-replicas",
         metavar="N",
-        help="The brokers' min.insync.replicas, for topics without their own: it is in no znode.",
+        help="The brokers' min.insync.replicas, for topics without their own, where the cluster does not tell it.",
         min=1,
     ),
 ]

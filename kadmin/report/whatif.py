@@ -97,8 +97,11 @@ def _leader(broker: int) -> str:
 
 
 def _refusing(refusing: Sequence[PlacedPartition]) -> list[str]:
-    rows = [[str(each.partition), replicas(each.isr), each.min_isr] for each in refusing[:SHOWN_ROWS]]
-    return [shortened(table(["refuses acks=all", "ISR left", "min ISR"], rows), len(refusing))] if refusing else []
+    rows = [
+        [str(each.partition), f"{len(each.isr)} ({replicas(each.isr)})" if each.isr else 0, each.min_isr]
+        for each in refusing[:SHOWN_ROWS]
+    ]
+    return [shortened(table(["refuses acks=all", "in sync left", "min ISR"], rows), len(refusing))] if refusing else []
 
 
 def _loads(found: Prediction) -> str:

@@ -102,7 +102,7 @@ def test_topics_that_may_not_be_described_are_named(secured: tuple[KraftCluster,
     denied = cluster.kadmin("verify", plan)
     assert denied.status == 6, denied.err
     assert f"the right Describe on topic {secret} is missing" in denied.err
-    assert f"kafka-acls --bootstrap-server {cluster.sandbox.bootstrap[0]} --add" in denied.err
+    assert f"kafka-acls.sh --bootstrap-server {cluster.sandbox.bootstrap[0]} --add" in denied.err
     assert f"--operation Describe --topic {secret}" in denied.err
 
 

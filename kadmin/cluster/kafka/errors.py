@@ -98,7 +98,7 @@ def raise_for(code: int, message: str | None, servers: Servers, what: str, right
         raise NotAuthorizedError(
             f"The brokers at {servers} do not allow to {what}.",
             cause=f"{right} is missing",
-            next_command=f"kafka-acls {servers.options} --add --allow-principal {servers.principal} {right.options}",
+            next_command=f"kafka-acls.sh {servers.options} --add --allow-principal {servers.principal} {right.options}",
         )
     with translated(servers, what):
         raise error

@@ -106,7 +106,7 @@ def _created_by_others(topics: Sequence[str]) -> Finish:
         BusyError(
             f"{name_some(topics)} was created by another client; it was left unchanged.",
             cause="brokers create topics automatically for producers and consumers, or another tool did",
-            next_command="kadmin recreate ID, after the topic was deleted; or kafka-topics --alter",
+            next_command="kadmin recreate ID, after the topic was deleted; or kafka-topics.sh --alter",
         )
     )
 

@@ -56,8 +56,8 @@ class Preview:
             return Outcome(None, "nothing to do")
         if not dry_run:
             return None
-        listening = "yes" if self.listening is Listening.LISTENING else "not checked"
-        return Outcome(None, f"dry run: nothing was changed; controller listening: {listening}")
+        asked = "" if self.listening is Listening.LISTENING else "; controller listening: not checked"
+        return Outcome(None, f"dry run: nothing was changed{asked}")
 
 
 def prepare(

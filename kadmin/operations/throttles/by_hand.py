@@ -87,7 +87,7 @@ def plan_clear(context: Context, scope: Scope, *, now: bool) -> ConfigChanges:
         raise BusyError(
             f"Partitions are in flight: {name_some(moving)}.",
             cause="without a throttle their copies may use the whole network",
-            next_command="kadmin throttle clear, when they are done; or with --now",
+            next_command="when they are done, kadmin throttle clear; at once: kadmin throttle clear --now",
         )
     changes: dict[str, dict[str, ConfigChange]] = {}
     for each in read_throttles(context):
