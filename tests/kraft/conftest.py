@@ -3,6 +3,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from support.eras.api_claims import KRAFT_CLAIMS
+from support.eras.claims import claim
 from support.kafka.ground import Ground
 from support.kafka.processes import LEASE_S, KadminProcess
 from support.live.kraft import KraftCluster
@@ -51,3 +53,9 @@ def record(connection: KafkaConnection) -> Iterator[None]:
 def ground(kraft: Sandbox, connection: KafkaConnection, tmp_path: Path) -> Callable[[], Ground]:
     """Makes topics on which runners are killed, stopped and taken over."""
     return lambda: Ground(kraft, connection, tmp_path)
+
+
+@pytest.fixture
+def seen(kraft: Sandbox) -> Callable[[str], str]:
+    """What the table of claims says for the version under test."""
+    return lambda name: claim(name, KRAFT_CLAIMS).seen[kraft.spec.version]

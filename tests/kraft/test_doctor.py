@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import socket
-import struct
 from typing import TYPE_CHECKING
 
 import pytest
 from support.kafka.broker_proxy import ALTER_REASSIGNMENTS, BrokerProxy
 from support.live.doctor import examine, stopped
-from support.live.kraft import held_back, make_topic, slow_brokers, wait_assigned
+from support.live.kraft import held_back, make_topic, slow_brokers, unregister, wait_assigned
 from support.live.waiting import wait_until
 from support.network.frame_proxy import Action, Fault, request_of
 
@@ -40,18 +38,6 @@ WAIT_S = 60
 def tells_fenced(cluster: KraftCluster) -> bool:
     """Whether the brokers tell which of them are fenced."""
     return read_metadata(cluster.connection, ()).fenced_known
-
-
-def unregister(cluster: KraftCluster, broker_id: int) -> None:
-    """Send UnregisterBroker, which kafka-python lacks: API 64, version 0."""
-    request = struct.pack(">hhih", 64, 0, 1, 4) + b"test\0" + struct.pack(">ib", broker_id, 0)
-    other = min(each for each in cluster.sandbox.broker_ports if each != broker_id)
-    with socket.create_connection(("127.0.0.1", cluster.sandbox.broker_ports[other]), WAIT_S) as connection:
-        connection.sendall(struct.pack(">i", len(request)) + request)
-        answer = connection.recv(1024)
-    # Length, correlation id, tags, throttle time; then the error code.
-    assert struct.unpack(">h", answer[13:15]) == (0,)
-    wait_until(lambda: broker_id not in read_metadata(cluster.connection, ()).brokers, WAIT_S)
 
 
 def plan_of(folder: Path, topic: str, replicas: list[int]) -> Path:
@@ -145,7 +131,8 @@ def test_k14_a_move_to_a_broker_that_is_fenced_and_then_not_registered(cluster: 
         fenced = {"fenced-broker"} if tells_fenced(cluster) else {"missing-brokers"}
         assert set(found) - {"under-min-isr"} == {"stalled-move", "foreign-move", *fenced}
         assert found["stalled-move"]["evidence"][0] == ("fenced: 4" if tells_fenced(cluster) else "not alive: 4")
-        unregister(cluster, 4)
+        unregister(cluster.sandbox, 4)
+        wait_until(lambda: 4 not in read_metadata(cluster.connection, ()).brokers, WAIT_S)
         gone = examine(cluster)
         assert set(gone) - {"under-min-isr"} == {"stalled-move", "foreign-move", "missing-brokers"}
         assert "kadmin cancel --foreign" in gone["stalled-move"]["remedy"]
@@ -155,7 +142,8 @@ def test_k14_a_move_to_a_broker_that_is_fenced_and_then_not_registered(cluster: 
 
 def test_a_live_broker_that_was_unregistered(cluster: KraftCluster) -> None:
     topic = make_topic(cluster.connection, {0: (1, 4)})
-    unregister(cluster, 4)
+    unregister(cluster.sandbox, 4)
+    wait_until(lambda: 4 not in read_metadata(cluster.connection, ()).brokers, WAIT_S)
     found = examine(cluster)
     with stopped(cluster, 4):
         pass  # it registers when it starts

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import socket
+import struct
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -134,6 +136,17 @@ def set_configs(
     """Set configs of an entity to a value, or delete them."""
     edit = ConfigEdit(ConfigOperation.DELETE if value is None else ConfigOperation.SET, value)
     assert alter_configs(connection, {entity: dict.fromkeys(keys, edit)}, broker_id=broker_id) == {entity: None}
+
+
+def unregister(sandbox: Sandbox, broker_id: int) -> None:
+    """Send UnregisterBroker, which kafka-python lacks: API 64, version 0. Brokers show it only some time later."""
+    request = struct.pack(">hhih", 64, 0, 1, 4) + b"test\0" + struct.pack(">ib", broker_id, 0)
+    other = min(each for each in sandbox.broker_ports if each != broker_id)
+    with socket.create_connection(("127.0.0.1", sandbox.broker_ports[other]), WAIT_S) as connection:
+        connection.sendall(struct.pack(">i", len(request)) + request)
+        answer = connection.recv(1024)
+    # Length, correlation id, tags, throttle time; then the error code.
+    assert struct.unpack(">h", answer[13:15]) == (0,)
 
 
 def wait_assigned(connection: KafkaConnection, targets: Mapping[TopicPartition, Replicas]) -> None:

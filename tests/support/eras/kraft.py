@@ -1,0 +1,154 @@
+"""Single requests to a live cluster in KRaft mode, with the codes of their answers, as the claims look at them."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from kafka.protocol.admin import AlterPartitionReassignmentsRequest, CreateTopicsRequest, ElectLeadersRequest
+from support.live.kraft import THROTTLED_RATES, THROTTLED_REPLICAS, make_topic
+from support.live.waiting import PATIENCE_S, wait_until
+
+from kadmin.cluster.kafka.configs import DEFAULT_ENTITY, ConfigEdit, ConfigOperation, alter_configs, read_own_configs
+from kadmin.cluster.kafka.deletions import delete_topics
+from kadmin.cluster.kafka.metadata import read_metadata
+from kadmin.cluster.kafka.reassignments import alter_reassignments, list_reassignments
+from kadmin.cluster.kafka.records import produce
+from kadmin.cluster.model import TopicPartition
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from kadmin.cluster.kafka.connection import KafkaConnection
+    from kadmin.cluster.kafka.metadata import PartitionMetadata
+    from kadmin.cluster.kafka.reassignments import Reassignment
+    from kadmin.cluster.kafka.refusals import Refusal
+    from kadmin.cluster.model import Replicas
+
+ALL_BROKERS = (1, 2, 3, 4)
+SET, DELETE, APPEND, SUBTRACT = ConfigOperation
+PREFERRED, UNCLEAN = 0, 1
+"""ElectionType."""
+WITH_LIMITS = 1
+"""The version of AlterPartitionReassignments that has `allow_replication_factor_change`."""
+_TIMEOUT_MS = 30_000
+
+
+def filled_topic(connection: KafkaConnection, replicas: Replicas) -> TopicPartition:
+    """A partition with records of 5 MB, more than a throttled broker fetches before it is held back."""
+    partition = TopicPartition(make_topic(connection, {0: replicas}), 0)
+    produce(connection.servers, {partition: [b"x" * 900_000] * 6})
+    return partition
+
+
+@contextmanager
+def slow_copies(connection: KafkaConnection) -> Iterator[None]:
+    """Every broker copies throttled replicas at 1 B/s."""
+    with _configs(connection, DEFAULT_ENTITY, THROTTLED_RATES, "1"):
+        yield
+
+
+@contextmanager
+def held(connection: KafkaConnection, topic: str) -> Iterator[None]:
+    """All replicas of a topic are throttled."""
+    with _configs(connection, f"topics/{topic}", THROTTLED_REPLICAS, "*"):
+        yield
+
+
+@contextmanager
+def _configs(connection: KafkaConnection, entity: str, keys: Sequence[str], value: str) -> Iterator[None]:
+    assert alter_configs(connection, {entity: dict.fromkeys(keys, ConfigEdit(SET, value))}) == {entity: None}
+    wait_until(
+        lambda: all(
+            read_own_configs(connection, [entity], broker_id=each)[entity].keys() >= set(keys) for each in ALL_BROKERS
+        ),
+        PATIENCE_S,
+    )
+    try:
+        yield
+    finally:
+        alter_configs(connection, {entity: dict.fromkeys(keys, ConfigEdit(DELETE))})
+
+
+def move(connection: KafkaConnection, partition: TopicPartition, target: Replicas | None) -> None:
+    assert alter_reassignments(connection, {partition: target}) == {partition: None}
+
+
+def reassign(
+    connection: KafkaConnection,
+    partition: TopicPartition,
+    *targets: Replicas | None,
+    same_factor: bool = False,
+    timeout_ms: int = _TIMEOUT_MS,
+) -> tuple[int, list[int], list[str | None]]:
+    """Ask for several targets of one partition in one request; return the code of the whole, codes and messages."""
+    topic = AlterPartitionReassignmentsRequest.ReassignableTopic
+    entries = [
+        topic.ReassignablePartition(
+            partition_index=partition.partition, replicas=None if replicas is None else list(replicas)
+        )
+        for replicas in targets
+    ]
+    request = AlterPartitionReassignmentsRequest(
+        timeout_ms=timeout_ms,
+        allow_replication_factor_change=not same_factor,
+        topics=[topic(name=partition.topic, partitions=entries)],
+    )
+    answer = connection.change("alter reassignments", request, timeout_s=2 * PATIENCE_S)
+    found = [each for of_topic in answer.responses for each in of_topic.partitions]
+    return answer.error_code, [each.error_code for each in found], [each.error_message for each in found]
+
+
+def in_flight(connection: KafkaConnection, partition: TopicPartition) -> Reassignment | None:
+    return list_reassignments(connection, [partition]).get(partition)
+
+
+def shown(connection: KafkaConnection, partition: TopicPartition) -> PartitionMetadata:
+    return read_metadata(connection, [partition.topic]).partitions[partition]
+
+
+def take_back(connection: KafkaConnection, partition: TopicPartition, original: Replicas) -> None:
+    move(connection, partition, original)
+    if in_flight(connection, partition):
+        move(connection, partition, None)
+    wait_until(lambda: in_flight(connection, partition) is None, PATIENCE_S)
+
+
+def elect(
+    connection: KafkaConnection, partition: TopicPartition, kind: int = PREFERRED, timeout_ms: int = _TIMEOUT_MS
+) -> int:
+    """The error code of an election of one partition."""
+    topic = ElectLeadersRequest.TopicPartitions(topic=partition.topic, partitions=[partition.partition])
+    request = ElectLeadersRequest(election_type=kind, topic_partitions=[topic], timeout_ms=timeout_ms)
+    answer = connection.change("elect leaders", request, timeout_s=PATIENCE_S)
+    code: int = answer.replica_election_results[0].partition_result[0].error_code
+    return code
+
+
+def change_config(
+    connection: KafkaConnection, entity: str, key: str, edit: ConfigEdit, server_id: int | None = None
+) -> Refusal | None:
+    return alter_configs(connection, {entity: {key: edit}}, broker_id=server_id)[entity]
+
+
+def creation(connection: KafkaConnection, name: str, replicas: Mapping[int, Replicas], partitions: int = -1) -> int:
+    """The error code of a creation, with the replicas of each partition or with a number of partitions."""
+    topic = CreateTopicsRequest.CreatableTopic
+    assigned = [
+        topic.CreatableReplicaAssignment(partition_index=number, broker_ids=list(brokers))
+        for number, brokers in replicas.items()
+    ]
+    factor = -1 if assigned else 1
+    asked = topic(name=name, num_partitions=partitions, replication_factor=factor, assignments=assigned, configs=[])
+    request = CreateTopicsRequest(topics=[asked], timeout_ms=_TIMEOUT_MS)
+    code: int = connection.change("create a topic", request, timeout_s=PATIENCE_S).topics[0].error_code
+    return code
+
+
+def topic_id(connection: KafkaConnection, topic: str) -> str:
+    return read_metadata(connection, [topic]).topics[topic].topic_id or ""
+
+
+def delete(connection: KafkaConnection, topic: str) -> None:
+    assert delete_topics(connection, {topic: topic_id(connection, topic)}) == {topic: None}
+    wait_until(lambda: topic not in read_metadata(connection, [topic]).topics, PATIENCE_S)
