@@ -11,7 +11,7 @@ from kadmin.insight.diagnosis.quorum import has_majority, lagging
 from kadmin.plan.min_isr import min_insync_replicas
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
     from kadmin.cluster.model import ClusterState, TopicPartition
 
@@ -53,8 +53,38 @@ def health_of(state: ClusterState) -> Health:
     )
 
 
-def new_trouble(before: Health, now: Health, repaired: Collection[TopicPartition]) -> tuple[str, ...]:
-    """Return what is wrong now and was not before, without the partitions that the plan repairs."""
+@dataclass(frozen=True, slots=True)
+class AwaitedLeaders:
+    """Whom partitions without a leader wait for.
+
+    `brokers` are those of their ISRs, and their eligible leaders (ELR), that are not alive: each may lead without a
+    loss. `lost` are the partitions that have neither; `last` are the brokers that led those last, where that is known.
+    """
+
+    brokers: frozenset[int]
+    lost: tuple[TopicPartition, ...]
+    last: frozenset[int]
+
+
+def awaited_leaders(state: ClusterState, offline: Iterable[TopicPartition]) -> AwaitedLeaders:
+    """Return whom partitions without a leader wait for."""
+    able = {each: {*state.states[each].isr, *state.states[each].elr} for each in offline}
+    lost = tuple(sorted(each for each, brokers in able.items() if not brokers))
+    return AwaitedLeaders(
+        frozenset[int]().union(*able.values()) - state.brokers.keys(),
+        lost,
+        frozenset(broker for each in lost for broker in state.states[each].last_known_elr),
+    )
+
+
+def brokers_in_words(ids: Collection[int]) -> str:
+    """Return brokers as part of a sentence, `broker 3`."""
+    return f"{'broker' if len(ids) == 1 else 'brokers'} {name_some(sorted(ids))}"
+
+
+def new_trouble(before: Health, state: ClusterState, repaired: Collection[TopicPartition]) -> tuple[str, ...]:
+    """Return what is wrong in a state and was not before, without the partitions that the plan repairs."""
+    now = health_of(state)
     missing = sorted(before.brokers - now.brokers)
     offline = sorted(now.offline - before.offline - set(repaired))
     short = sorted(now.under_min_isr - before.under_min_isr - before.offline - set(repaired))
@@ -67,7 +97,14 @@ def new_trouble(before: Health, now: Health, repaired: Collection[TopicPartition
     if missing:
         found.append(f"brokers missing: {name_some(missing)}")
     if offline:
-        found.append(f"partitions offline: {name_some(offline)}")
+        found.append(f"partitions offline: {name_some(offline)}{_awaited(state, offline)}")
     if short:
         found.append(f"partitions under min ISR: {name_some(short)}")
     return tuple(found)
+
+
+def _awaited(state: ClusterState, offline: Iterable[TopicPartition]) -> str:
+    awaited = awaited_leaders(state, offline)
+    waits = f", until {brokers_in_words(awaited.brokers)} can lead again" if awaited.brokers else ""
+    lost = f", no replica may lead without a loss: {name_some(awaited.lost)}" if awaited.lost else ""
+    return waits + lost

@@ -209,7 +209,7 @@ class Runner:
     def _compare_health(self, action: AskHealth) -> None:
         state = self._context.backend.read(with_configs=True)
         before, now = self._record.health, health_of(state)
-        trouble = () if before is None else new_trouble(before, now, self._record.origin)
+        trouble = () if before is None else new_trouble(before, state, self._record.origin)
         if foreign := self._foreign(state):
             trouble = (*trouble, f"another tool reassigns {name_some(foreign)}")
         known = sorted(now.offline | now.under_min_isr)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 from support.cluster.states import cluster, tp
 
 from kadmin.cluster.model import Controller, QuorumMember
 from kadmin.insight.diagnosis.health import LAG_S, health_of, new_trouble
+
+if TYPE_CHECKING:
+    from kadmin.cluster.model import ClusterState, Replicas
 
 HEALTHY = cluster({"foo-0": (1, 2), "foo-1": (2, 3)})
 NEVER = QuorumMember(103, None, None)
@@ -32,18 +36,28 @@ def quorum(*seconds: float) -> tuple[QuorumMember, ...]:
     ],
 )
 def test_controllers_close_the_gate(voters: tuple[QuorumMember, ...], trouble: tuple[str, ...]) -> None:
-    before, now = health_of(HEALTHY), health_of(replace(HEALTHY, controller=Controller(101, voters=voters)))
-    assert new_trouble(before, now, ()) == trouble
+    now = replace(HEALTHY, controller=Controller(101, voters=voters))
+    assert new_trouble(health_of(HEALTHY), now, ()) == trouble
 
 
 def test_a_controller_that_was_behind_before_is_no_news() -> None:
     late = replace(HEALTHY, controller=Controller(101, voters=quorum(0.0, 0.5, LAG_S + 1)))
-    assert new_trouble(health_of(late), health_of(late), ()) == ()
+    assert new_trouble(health_of(late), late, ()) == ()
 
 
 def test_brokers_and_partitions() -> None:
-    offline = replace(HEALTHY.states[tp("foo-0")], leader=-1, isr=())
+    """Without broker 1 partition foo-0 waits for it: as the last of the ISR, or as an eligible leader."""
     alive = {number: each for number, each in HEALTHY.brokers.items() if number != 1}
-    now = health_of(replace(HEALTHY, brokers=alive, states={**HEALTHY.states, tp("foo-0"): offline}))
-    assert new_trouble(health_of(HEALTHY), now, ()) == ("brokers missing: 1", "partitions offline: foo-0")
-    assert new_trouble(health_of(HEALTHY), now, (tp("foo-0"),)) == ("brokers missing: 1",)
+
+    def offline(**seen: Replicas) -> ClusterState:
+        found = replace(HEALTHY.states[tp("foo-0")], leader=-1, **seen)
+        return replace(HEALTHY, brokers=alive, states={**HEALTHY.states, tp("foo-0"): found})
+
+    gone = "brokers missing: 1"
+    for now, waits in (
+        (offline(isr=(1,)), "until broker 1 can lead again"),
+        (offline(isr=(), elr=(1,), last_known_elr=(1,)), "until broker 1 can lead again"),
+        (offline(isr=(), last_known_elr=(1,)), "no replica may lead without a loss: foo-0"),
+    ):
+        assert new_trouble(health_of(HEALTHY), now, ()) == (gone, f"partitions offline: foo-0, {waits}")
+        assert new_trouble(health_of(HEALTHY), now, (tp("foo-0"),)) == (gone,)

@@ -8,7 +8,7 @@ from kadmin.cluster.names import escaped
 from kadmin.errors import name_some
 from kadmin.insight.diagnosis.copies import copy_troubles
 from kadmin.insight.diagnosis.finding import Finding, Trouble
-from kadmin.insight.diagnosis.health import health_of
+from kadmin.insight.diagnosis.health import awaited_leaders, brokers_in_words, health_of
 from kadmin.insight.diagnosis.kafka.move_troubles import moves_in_flight
 from kadmin.plan.min_isr import MIN_INSYNC_REPLICAS
 
@@ -57,16 +57,13 @@ def standing_troubles(evidence: KafkaEvidence) -> Iterator[Finding]:
 def _offline(state: ClusterState, partitions: list[TopicPartition], bootstrap: str) -> Iterator[Finding]:
     if not partitions:
         return
-    able = {each: {*state.states[each].isr, *state.states[each].elr} for each in partitions}
-    needed = set().union(*able.values()) - set(state.brokers)
-    lost = [each for each in partitions if not able[each]]
+    awaited = awaited_leaders(state, partitions)
     hint = "the logs of their brokers say why: a log directory may have failed"
-    if needed:
-        hint = f"start {brokers_in_words(needed)}"
-    if lost:
-        last = {broker for each in lost for broker in state.states[each].last_known_elr}
+    if awaited.brokers:
+        hint = f"start {brokers_in_words(awaited.brokers)}"
+    if lost := awaited.lost:
         hint = (
-            f"start {brokers_in_words(last)}; or give up what was not copied: "
+            f"start {brokers_in_words(awaited.last)}; or give up what was not copied: "
             f"kafka-leader-election.sh --bootstrap-server {bootstrap} --election-type unclean "
             f"--topic {lost[0].topic} --partition {lost[0].partition}"
         )
@@ -88,11 +85,6 @@ def _seen(state: ClusterState, partition: TopicPartition) -> str:
     last = f", last leader {list(found.last_known_elr)}" if found.last_known_elr and not found.elr else ""
     replicas = list(state.replicas(partition) or ())
     return f"{partition}: leader {found.leader}, ISR {list(found.isr)}{elr}{last}, replicas {replicas}"
-
-
-def brokers_in_words(ids: set[int]) -> str:
-    """Return brokers as part of a sentence, `broker 3`."""
-    return f"{'broker' if len(ids) == 1 else 'brokers'} {name_some(sorted(ids))}"
 
 
 def _throttles(evidence: KafkaEvidence) -> Iterator[Finding]:
