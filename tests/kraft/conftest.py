@@ -24,8 +24,15 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def cluster(kraft: Sandbox, connection: KafkaConnection, tmp_path: Path) -> KraftCluster:
-    """The cluster in KRaft mode, with records of kadmin's in a folder of the test's own."""
+def cluster(kraft: Sandbox, connection: KafkaConnection, record: None) -> KraftCluster:
+    """The cluster in KRaft mode, with kadmin's record in its topic: other tests' operations are there, and finished."""
+    del record
+    return KraftCluster(kraft, connection)
+
+
+@pytest.fixture
+def cluster_and_folder(kraft: Sandbox, connection: KafkaConnection, tmp_path: Path) -> KraftCluster:
+    """The cluster in KRaft mode, with kadmin's record in a folder of the test's own: `--records`."""
     return KraftCluster(kraft, connection, tmp_path / "records")
 
 

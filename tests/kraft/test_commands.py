@@ -38,14 +38,17 @@ def plan_in(folder: Path, topic: str) -> Path:
     return plan
 
 
-def test_apply_moves_partitions_and_the_history_has_it(cluster: KraftCluster, tmp_path: Path) -> None:
+def test_apply_moves_partitions_and_the_history_in_a_folder_has_it(
+    cluster_and_folder: KraftCluster, tmp_path: Path
+) -> None:
+    cluster = cluster_and_folder
     topic = make_topic(cluster.connection, {0: (1, 2)})
     plan = plan_in(tmp_path, topic)
     applied = cluster.kadmin("apply", plan, "--yes")
     assert applied.status == 0, applied.err
     assert applied.out.startswith("1 partition at the target ")
     wait_assigned(cluster.connection, {TopicPartition(topic, 0): (3, 4)})
-    (operation,) = json.loads(cluster.kadmin("history", "-o", "json").out)["operations"]
+    (operation,) = cluster.history()
     assert operation["state"] == "completed"
     assert cluster.kadmin("verify", plan).status == 0
 

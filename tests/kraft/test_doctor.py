@@ -35,6 +35,12 @@ pytestmark = pytest.mark.eras
 WAIT_S = 60
 
 
+@pytest.fixture
+def cluster(cluster_and_folder: KraftCluster) -> KraftCluster:
+    """The cluster with a record of the test's own: what other tests left on record explains moves and throttles."""
+    return cluster_and_folder
+
+
 def tells_fenced(cluster: KraftCluster) -> bool:
     """Whether the brokers tell which of them are fenced."""
     return read_metadata(cluster.connection, ()).fenced_known

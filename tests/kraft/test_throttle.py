@@ -168,7 +168,7 @@ def test_the_rate_of_a_dead_broker_that_no_controller_takes_off_is_told_and_clea
         assert cancelled.status == 8, cancelled.err
         assert "The throttle remains on brokers/4" in cancelled.err
         assert "kadmin throttle clear --broker 4" in cancelled.err
-        (listed,) = json.loads(cluster.kadmin("history", "-o", "json").out)["operations"]
+        listed = cluster.history()[-1]
         assert listed["state"] == "cancelled"
         assert listed["message"].endswith("The throttle remains on brokers/4.")
     finally:

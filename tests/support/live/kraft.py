@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import json
 import socket
 import struct
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.cli.in_process import command
@@ -48,7 +49,7 @@ _numbers = itertools.count()
 class KraftCluster:
     """One live cluster in KRaft mode: brokers 1 to 4 on racks r1, r2, r3, r1, controllers 101 to 103.
 
-    kadmin keeps its records in a folder of the test's own where `records` is given.
+    kadmin keeps its record in the topic of the cluster, or in the folder `records` where one is given.
     """
 
     def __init__(self, sandbox: Sandbox, connection: KafkaConnection, records: Path | None = None) -> None:
@@ -66,6 +67,13 @@ class KraftCluster:
     def kadmin(self, *arguments: str | Path) -> Answer:
         """Run kadmin against this cluster."""
         return command(*arguments, *self._kept, environment={"KADMIN_BOOTSTRAP_SERVER": self._bootstrap})
+
+    def history(self, *operation_id: str) -> list[dict[str, Any]]:
+        """Return the operations on record, the oldest first; a named one alone, with its events."""
+        operations: list[dict[str, Any]] = json.loads(self.kadmin("history", *operation_id, "-o", "json").out)[
+            "operations"
+        ]
+        return operations
 
     def leave_in_flight(self, file: Path, step: int) -> None:
         """Apply a plan, and stop as at --timeout once `step` is published."""
