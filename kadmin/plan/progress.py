@@ -39,8 +39,9 @@ class Progress(StrEnum):
 def judge(target: PartitionTarget, state: ClusterState, *, published: bool) -> Progress:
     """Judge one partition; `published` says whether a step of ours that names it is on record.
 
-    `published` matters up to Kafka 2.3 only, where a topic znode in mid-move holds the bare union of both lists and
-    is otherwise the same as a finished increase of the replication factor.
+    `published` matters where nothing names a target and the replicas are the bare union of both lists: in the topic
+    znode of a move up to Kafka 2.3, and in a broker's copy that lags behind. Otherwise that is the same as a finished
+    increase of the replication factor.
     """
     topic = state.topics.get(target.partition.topic)
     replicas = state.replicas(target.partition)
@@ -53,7 +54,7 @@ def judge(target: PartitionTarget, state: ClusterState, *, published: bool) -> P
     )
     if replicas == target.replicas and not moving:
         return Progress.DONE if _in_sync(target, state) else Progress.SETTLED
-    if published and is_union(target, replicas):
+    if published and not moving and is_union(target, replicas):
         return Progress.RUNNING
     return Progress.WAITING if replicas == target.current and not moving else Progress.STALE
 

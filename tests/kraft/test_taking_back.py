@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +12,13 @@ from support.live.waiting import wait_until
 from kadmin.cluster.kafka.reader import read_cluster
 from kadmin.cluster.kafka.reassignments import alter_reassignments, list_reassignments
 from kadmin.cluster.model import TopicPartition
+from kadmin.errors import StalePlanError
+from kadmin.operations.context import Clock
+from kadmin.operations.events import StepPublished
+from kadmin.operations.execute.apply import apply
+from kadmin.operations.kafka.context import kafka_context
+from kadmin.plan.facts import ClusterFacts
+from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,6 +26,7 @@ if TYPE_CHECKING:
     from support.live.kraft import KraftCluster
 
     from kadmin.cluster.model import Replicas
+    from kadmin.operations.events import Event
     from kadmin.sandbox import Sandbox
 
 pytestmark = pytest.mark.live
@@ -27,10 +34,6 @@ pytestmark = pytest.mark.live
 
 def replicas(cluster: KraftCluster, partition: TopicPartition) -> Replicas | None:
     return read_cluster(cluster.connection, [partition.topic]).replicas(partition)
-
-
-def states(cluster: KraftCluster) -> list[str]:
-    return [each["state"] for each in json.loads(cluster.kadmin("history", "-o", "json").out)["operations"]]
 
 
 def test_cancel_now_restores_the_exact_order_and_rollback_the_rest(cluster: KraftCluster, tmp_path: Path) -> None:
@@ -43,7 +46,7 @@ def test_cancel_now_restores_the_exact_order_and_rollback_the_rest(cluster: Kraf
         assert set(list_reassignments(cluster.connection)) == {moving}
         cancelled = cluster.kadmin("cancel", "--now", "--yes")
         assert cancelled.status == 0, cancelled.err
-        assert states(cluster) == ["cancelled"]
+        assert cluster.history()[-1]["state"] == "cancelled"
         assert [replicas(cluster, each) for each in (done, moving, waiting)] == [(1, 2), (1, 2), (3, 1)]
     rolled = cluster.kadmin("rollback", "--yes")
     assert rolled.status == 0, rolled.err
@@ -60,7 +63,7 @@ def test_a_paused_operation_publishes_nothing_until_it_is_resumed(cluster: Kraft
         cluster.leave_in_flight(plan, step=1)
     paused = cluster.kadmin("pause")
     assert paused.status == 0, paused.err
-    assert states(cluster) == ["paused"]
+    assert cluster.history()[-1]["state"] == "paused"
     assert [replicas(cluster, each) for each in (first, second)] == [(3, 4), (1, 2)]
     resumed = cluster.kadmin("resume", "--yes")
     assert resumed.status == 0, resumed.err
@@ -80,6 +83,29 @@ def test_k15_cancel_foreign_ends_what_another_tool_reassigns(cluster: KraftClust
         assert "1 reassignment of other tools ended" in ended.out
         assert replicas(cluster, partition) == (1, 2)
         assert list_reassignments(cluster.connection) == {}
+
+
+@pytest.mark.parametrize("theirs", [(1, 3), None], ids=["another target", "cancelled"])
+def test_k15_a_reassignment_of_ours_that_another_tool_changes_is_stale(
+    cluster: KraftCluster, theirs: Replicas | None
+) -> None:
+    """The operation ends with the partition's name; what the other tool asked for stays as it is."""
+    connection = cluster.connection
+    partition = TopicPartition(make_topic(connection, {0: (1, 2)}), 0)
+    plan = ReassignmentPlan(PlanHeader(), (PartitionTarget(partition, (3, 4), (1, 2)),))
+
+    def interfere(event: Event) -> None:
+        if isinstance(event, StepPublished):
+            assert event.step == 1, "nothing is sent against the other tool"
+            assert alter_reassignments(connection, {partition: theirs}) == {partition: None}
+
+    with held_back(connection, [partition]):
+        with pytest.raises(StalePlanError, match=f"Changed by others .*: {partition}"):
+            apply(kafka_context(connection, None, Clock(), interfere), plan, ClusterFacts(), 0)
+        assert set(list_reassignments(connection)) == (set() if theirs is None else {partition})
+        for original in ((1, 2), None):
+            alter_reassignments(connection, {partition: original})
+    wait_assigned(connection, {partition: (1, 2)})
 
 
 @pytest.mark.eras

@@ -89,6 +89,13 @@ def made_again(partitions: Iterable[TopicPartition], observed: Observed) -> set[
     return {partition for partition in partitions if partition.topic in other}
 
 
+def accepted(partitions: Iterable[TopicPartition], observed: Observed) -> set[TopicPartition]:
+    """Return those that the controller last accepted a reassignment of ours for: it has begun, whatever is seen now."""
+    last = {partition: step for step in observed.steps if step.intent is not None for partition in step.intent.targets}
+    begun = {each for each, step in last.items() if step.kind is StepKind.WAVE and step.sending is Sending.ANSWERED}
+    return begun.intersection(partitions)
+
+
 def foreign_request(place: str, partitions: Iterable[TopicPartition] = ()) -> Finish:
     """Finish: another tool's request is pending on the channel."""
     return unfinished(occupied(place, partitions))

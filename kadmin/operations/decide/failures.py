@@ -22,11 +22,16 @@ def changed_by_others(
     next_command: str = "kadmin diff FILE, to see what changed",
     *,
     made_again: Collection[TopicPartition] = (),
+    cancelled: Collection[TopicPartition] = (),
 ) -> Finish:
-    """Finish: partitions are neither as planned nor at their target, or are of another topic of the same name."""
+    """Finish: partitions are neither as planned nor at their target, or are of another topic of the same name.
+
+    Those `cancelled` are as planned once more, after the controller had accepted their reassignment.
+    """
     gone = [target.partition for target in targets if state.replicas(target.partition) is None]
     found = ", ".join(f"{w.partition} has {list(state.replicas(w.partition) or ())}" for w in targets[:3])
     again = f"; their topic was deleted and made again: {name_some(sorted(made_again))}" if made_again else ""
+    again += f"; accepted, and cancelled by another client: {name_some(sorted(cancelled))}" if cancelled else ""
     return failed(
         StalePlanError(
             f"Changed by others since the plan was made: {name_some(w.partition for w in targets)}.",

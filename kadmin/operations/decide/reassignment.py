@@ -15,6 +15,7 @@ a union without a request (up to 2.3)                     PublishWave again: it 
 a partition stale                                         Finish: failed, stale plan
 published, and the cluster refused a partition            Finish: failed, with its reason
 published, request gone, a partition unchanged            Finish: failed, rejected by the controller (1)
+accepted by an answer, unchanged past the deadline        Finish: failed, stale: another client cancelled it
 a partition waiting, a target broker not alive            Finish: failed, names broker and substitute
 a partition waiting, new trouble or too little room       Wait: the health gate, from the second wave on
 a partition waiting                                       AskListening, then PublishWave
@@ -47,6 +48,7 @@ from kadmin.operations.decide.actions import (
     Work,
 )
 from kadmin.operations.decide.common import (
+    accepted,
     awaiting_pickup,
     before_publish,
     foreign_request,
@@ -225,10 +227,18 @@ def _without_request(work: ReassignmentWork, observed: Observed, memory: Memory,
         return _changed(stale, observed)
     if not waiting:
         return _out_of_sync(found)
-    if refused := _refused(waiting, observed, memory):
-        return refused
+    return _refused(waiting, observed, memory) or _unchanged(work, waiting, observed, memory, now)
+
+
+def _unchanged(
+    work: ReassignmentWork, waiting: Sequence[PartitionTarget], observed: Observed, memory: Memory, now: float
+) -> Action:
+    """Publish partitions that are as planned, unless the cluster may lag behind or another client cancelled them."""
     if published(observed, memory) and not overdue(memory, now):
         return awaiting_pickup("waiting until the cluster shows the change", len(waiting), memory, now)
+    if cancelled := accepted((target.partition for target in waiting), observed):
+        targets = [target for target in waiting if target.partition in cancelled]
+        return changed_by_others(targets, observed.state, cancelled=cancelled)
     to_come = (tuple(waiting), *work.waves[memory.wave + 1 :])
     return _health_gate(to_come, observed, memory, now) or _publish(waiting, observed, memory)
 

@@ -216,7 +216,8 @@ def test_a_wave_that_stands_still_is_told_with_its_partitions() -> None:
 
 
 def test_where_bytes_are_known_a_stall_is_copies_that_do_not_grow() -> None:
-    running = moving(cluster({**START, "a-0": (1, 4, 2)}, states={"a-0": (1, (1, 2))}), "a-0", adding=(4,))
+    copying = cluster({**START, "a-0": (1, 4, 2)}, states={"a-0": (1, (1, 2))})
+    running = moving(copying, "a-0", adding=(4,), removing=(2,))
 
     def at(now: float, memory: Memory, leader: int, copy: int) -> Memory:
         return remember(memory, Observed(running, (), on_disk={1: {tp("a-0"): leader}, 4: {tp("a-0"): copy}}), now)

@@ -78,6 +78,27 @@ def test_an_unchanged_partition_was_not_rejected_and_is_asked_for_again_after_a_
     assert not isinstance(decide(WORK, seen(state, UNANSWERED), memory, 111.0), Wait | Finish)
 
 
+def test_k15_what_was_accepted_and_is_as_before_was_cancelled_by_another_client() -> None:
+    """It is not asked for again: that would undo the other client's work."""
+    state = with_id(cluster({"a-0": (2, 1)}), "id")
+    memory = replace(HEARD, last_step=1, step_seen_at=100.0)
+    assert isinstance(decide(WORK, seen(state, WAVE), memory, 105.0), Wait), "a broker's copy may lag behind"
+    action = decide(WORK, seen(state, WAVE), memory, 111.0)
+    assert isinstance(action, Finish)
+    assert isinstance(action.error, StalePlanError)
+    assert "a-0" in action.error.message
+    assert "accepted, and cancelled by another client: a-0" in (action.error.cause or "")
+
+
+def test_k15_what_another_client_sends_elsewhere_is_stale_and_not_a_union_that_copies() -> None:
+    """From Kafka 4.3 on the replicas that our request added stay: the list is the one of our reassignment."""
+    elsewhere = moving(cluster({"a-0": (3, 4, 2, 1)}), "a-0", adding=(3, 4), removing=(4, 1))
+    action = decide(WORK, seen(with_id(elsewhere, "id"), WAVE), HEARD, 0.0)
+    assert isinstance(action, Finish)
+    assert isinstance(action.error, StalePlanError)
+    assert "being reassigned by another tool: a-0" in (action.error.cause or "")
+
+
 def test_a_request_that_never_left_published_nothing() -> None:
     state = with_id(cluster({"a-0": (2, 1)}), "id")
     unsent = replace(WAVE, sending=Sending.NOT_APPLIED)
