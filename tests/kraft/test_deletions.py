@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING
 import pytest
 from support.documents.plans import deletion, document
 from support.kafka.group_members import join
-from support.live.kraft import make_topic, wait_assigned
+from support.live.kraft import KraftCluster, make_topic, wait_assigned
 from support.live.records import consume_all
 
 from kadmin.cluster.kafka.configs import read_own_configs
+from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.deletions import delete_topics
 from kadmin.cluster.kafka.groups import describe_groups
 from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.records import produce
+from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.kafka.topics import create_topic
 from kadmin.cluster.model import TopicPartition
+from kadmin.sandbox import Sandbox, SandboxSpec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from support.live.kraft import KraftCluster
-
-    from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.cluster.kafka.refusals import Refusal
     from kadmin.cluster.model import Replicas
 
@@ -141,3 +141,46 @@ def test_members_of_newer_groups_guard_a_topic(cluster: KraftCluster, tmp_path: 
     assert f"consumer groups use {topic}: consumer-of-{topic}, share-of-{topic}" in refused.err
     done = cluster.kadmin("apply", document(tmp_path / "other.yaml", deletion(other)), "--yes")
     assert done.status == 0, done.err
+
+
+@pytest.mark.eras
+def test_k20_a_topic_that_another_client_deletes_first_is_gone_and_so_are_the_others(
+    cluster: KraftCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The controller answers UNKNOWN_TOPIC_ID, code 100."""
+    connection = cluster.connection
+    topic, other = make_topic(connection, {0: (1, 2)}), make_topic(connection, {0: (1, 2)})
+
+    def late(to: KafkaConnection, topic_ids: Mapping[str, str], *, send_by: float) -> dict[str, Refusal | None]:
+        assert delete_topics(to, {topic: topic_ids[topic]}) == {topic: None}
+        answers = delete_topics(to, topic_ids, send_by=send_by)
+        assert {name: answer and answer.code for name, answer in answers.items()} == {topic: 100, other: None}
+        return answers
+
+    monkeypatch.setattr("kadmin.operations.kafka.requests.delete_topics", late)
+    applied = cluster.kadmin("apply", document(tmp_path / "deletion.yaml", deletion(topic, other)), "--yes")
+    assert applied.status == 0, applied.err
+    assert applied.out.startswith("2 topics deleted")
+    assert not {topic, other} & set(read_metadata(connection).topics)
+
+
+@pytest.mark.eras
+def test_k20_where_deletion_is_disabled_each_topic_is_kept_and_the_reason_told(tmp_path: Path) -> None:
+    """The plan has to waive that; the controller then answers TOPIC_DELETION_DISABLED, code 73."""
+    settings = {"delete.topic.enable": "false"}
+    spec = SandboxSpec(tmp_path / "sandbox", version="4.4.0", brokers=1, mode="kraft", broker_config=settings)
+    sandbox = Sandbox.up(spec)
+    try:
+        with KafkaConnection(Servers(sandbox.bootstrap)) as connection:
+            cluster = KraftCluster(sandbox, connection, tmp_path / "records")
+            topic, other = make_topic(connection, {0: (1,)}), make_topic(connection, {0: (1,)})
+            refused = cluster.kadmin("apply", document(tmp_path / "d.yaml", deletion(topic, other)), "--yes")
+            assert (refused.status, "delete.topic.enable=false" in refused.err) == (8, True), refused.err
+            waived = document(tmp_path / "w.yaml", deletion(topic, other, allow={"deletion_disabled": True}))
+            applied = cluster.kadmin("apply", waived, "--yes")
+            assert applied.status == 8, applied.err
+            assert f"The controller refused to delete {topic}, {other}." in applied.err
+            assert "TOPIC_DELETION_DISABLED" in applied.err
+            assert {topic, other} <= set(read_metadata(connection).topics)
+    finally:
+        sandbox.down()

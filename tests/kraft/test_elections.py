@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import json
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 from support.documents.plans import document, election
+from support.kafka.broker_proxy import ELECT_LEADERS, BrokerProxy
+from support.kafka.processes import KadminProcess
 from support.live.kraft import make_topic, wait_assigned
+from support.network.frame_proxy import Action, Fault, request_of
 
+from kadmin.cluster.kafka.elections import elect_preferred_leaders
 from kadmin.cluster.kafka.reader import read_cluster
 from kadmin.cluster.kafka.reassignments import alter_reassignments
 from kadmin.cluster.model import TopicPartition
@@ -59,8 +63,7 @@ def test_more_partitions_than_one_batch_are_elected_in_several_steps(cluster: Kr
     applied = cluster.kadmin("apply", plan, "--yes")
     assert applied.status == 0, applied.err
     assert leaders(cluster.connection, topic) == [2] * 1_001
-    (operation,) = json.loads(cluster.kadmin("history", "-o", "json").out)["operations"]
-    shown = json.loads(cluster.kadmin("history", operation["operation_id"], "-o", "json").out)["operations"][0]
+    (shown,) = cluster.history(cluster.history()[-1]["operation_id"])
     steps = [each["step"] for each in shown["events"] if each["step"] is not None]
     assert [len(step["partitions"]) for step in steps] == [500, 500, 1]
 
@@ -82,3 +85,50 @@ def test_k20_a_preferred_broker_that_is_away_is_named_for_each_partition(cluster
     finally:
         cluster.sandbox.start_broker(4)
     wait_assigned(cluster.connection, {TopicPartition(topic, 0): (4, 1)})
+
+
+@pytest.mark.eras
+def test_k20_an_election_that_another_client_asks_for_first_is_no_failure(
+    cluster: KraftCluster, tmp_path: Path
+) -> None:
+    """The controller answers ELECTION_NOT_NEEDED, code 84."""
+    topic = off_preferred(cluster.connection, 1)
+    plan = document(tmp_path / "election.yaml", election(topics=[topic]))
+
+    def elect() -> None:
+        assert set(elect_preferred_leaders(cluster.connection, [TopicPartition(topic, 0)]).values()) == {None}
+
+    with BrokerProxy(cluster.sandbox) as proxy:
+        proxy.faults.append(Fault(Action.CALL, request_of(ELECT_LEADERS), then=elect))
+        applied = KadminProcess(proxy.bootstrap, "apply", plan, "--yes").answer()
+        assert len(proxy.requests(ELECT_LEADERS)) == 1
+    assert applied.status == 0, applied.err
+    assert leaders(cluster.connection, topic) == [2]
+
+
+@pytest.mark.eras
+@pytest.mark.on("4.4.0")
+def test_k20_a_preferred_broker_that_dies_around_the_request_is_named_and_the_others_are_elected(
+    cluster: KraftCluster, tmp_path: Path
+) -> None:
+    """The controller answers PREFERRED_LEADER_NOT_AVAILABLE, code 80, for one partition."""
+    topic = make_topic(cluster.connection, {0: (1, 4), 1: (1, 2)})
+    lost, other = (TopicPartition(topic, number) for number in range(2))
+    reordered = {lost: (4, 1), other: (2, 1)}
+    alter_reassignments(cluster.connection, reordered)
+    wait_assigned(cluster.connection, reordered)
+    plan = document(tmp_path / "election.yaml", election(topics=[topic]))
+    try:
+        with BrokerProxy(cluster.sandbox) as proxy:
+            stop = partial(cluster.sandbox.stop_broker, 4, kill=True)
+            proxy.faults.append(Fault(Action.CALL, request_of(ELECT_LEADERS), then=stop))
+            applied = KadminProcess(proxy.bootstrap, "apply", plan, "--yes").answer()
+        assert applied.status == 8, applied.err
+        assert f"Not led by their preferred replica: {lost} (1 of 2 partitions)" in applied.err
+        assert leaders(cluster.connection, topic) == [1, 2]
+        (shown,) = cluster.history(cluster.history()[-1]["operation_id"])
+        refused = [each for event in shown["events"] if event["step"] for each in event["step"]["refused"]]
+        assert ["PREFERRED_LEADER_NOT_AVAILABLE" in str(each) for each in refused] == [True]
+    finally:
+        cluster.sandbox.start_broker(4)
+    wait_assigned(cluster.connection, {lost: (4, 1)})

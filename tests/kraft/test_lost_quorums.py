@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.documents.plans import document, reassignment
-from support.kafka.broker_proxy import ALTER_REASSIGNMENTS, BrokerProxy
+from support.kafka.broker_proxy import ALTER_CONFIGS, ALTER_REASSIGNMENTS, ELECT_LEADERS, BrokerProxy
 from support.kafka.processes import KadminProcess
 from support.kafka.writes import WritePoint
 from support.live.kraft import make_topic, wait_assigned
@@ -30,12 +30,14 @@ if TYPE_CHECKING:
     from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.sandbox import Sandbox
 
-pytestmark = [pytest.mark.executor, pytest.mark.usefixtures("record")]
+pytestmark = pytest.mark.usefixtures("record")
+SAMPLE = [pytest.mark.eras, pytest.mark.on("4.4.0")]
 
 WAIT_S = 120
 PATIENT_S, HASTY_S = 120, 5
 MIN_ISR = "min.insync.replicas"
 STATE = "__transaction_state"
+CHANGES = {ALTER_CONFIGS, ALTER_REASSIGNMENTS, ELECT_LEADERS}
 
 
 @contextmanager
@@ -98,10 +100,26 @@ LOST = {
 @pytest.mark.parametrize(
     ("lost", "returns"),
     [
-        pytest.param("K03 the controllers have no majority", True, id="K03 no majority, returns in time"),
-        pytest.param("K03 the controllers have no majority", False, id="K03 no majority, returns later"),
-        pytest.param("K10 the record is below its minimum ISR", True, id="K10 record, returns in time"),
-        pytest.param("K10 transactions are not available", True, id="K10 transactions, return in time"),
+        pytest.param("K03 the controllers have no majority", True, id="K03 no majority, returns in time", marks=SAMPLE),
+        pytest.param(
+            "K03 the controllers have no majority",
+            False,
+            id="K03 no majority, returns later",
+            marks=pytest.mark.executor,
+        ),
+        pytest.param(
+            "K10 the record is below its minimum ISR",
+            True,
+            id="K10 record, returns in time",
+            marks=pytest.mark.executor,
+        ),
+        pytest.param("K10 the record is below its minimum ISR", False, id="K10 record, returns later", marks=SAMPLE),
+        pytest.param(
+            "K10 transactions are not available",
+            True,
+            id="K10 transactions, return in time",
+            marks=pytest.mark.executor,
+        ),
     ],
 )
 def test_what_an_operation_needs_is_lost_in_mid_run_and_comes_back(
@@ -124,10 +142,11 @@ def test_what_an_operation_needs_is_lost_in_mid_run_and_comes_back(
                 proxy.faults.append(WritePoint("reassignments, time 1", forwarded=False).fault(Action.CALL, lose))
                 wait_until(lambda: "does not answer; waiting" in runner.told or runner.ended, WAIT_S)
                 if not returns:
-                    late = runner.answer()
+                    late = runner.answer(90)
                     assert late.status == 6, late.err
                     assert "kadmin resume" in late.err
-                assert len(proxy.requests(ALTER_REASSIGNMENTS)) == 1
+                sent = [each.op for each in proxy.requests() if each.op in CHANGES]
+                assert sent == [ALTER_REASSIGNMENTS], "the one that passed as it was lost"
             if returns:
                 ended = runner.answer()
                 assert ended.status == 0, ended.err
@@ -139,6 +158,7 @@ def test_what_an_operation_needs_is_lost_in_mid_run_and_comes_back(
     wait_assigned(connection, {TopicPartition(topic, number): target for number in range(2)})
 
 
+@pytest.mark.executor
 def test_k03_a_watch_of_the_status_goes_on_without_a_majority_of_controllers(
     kraft: Sandbox, connection: KafkaConnection, tmp_path: Path
 ) -> None:

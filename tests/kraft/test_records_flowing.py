@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     from support.live.kraft import KraftCluster
 
     from kadmin.sandbox import Sandbox
-
-pytestmark = pytest.mark.executor
 
 ORIGIN, TARGET = (1, 2), (3, 4)
 PARTITIONS = 3
@@ -84,12 +81,12 @@ class Reassigning:
 
     def waves(self) -> list[int]:
         """Return the waves that were published, by the record of the last operation."""
-        operation = json.loads(self.cluster.kadmin("history", "-o", "json").out)["operations"][-1]["operation_id"]
-        answer = json.loads(self.cluster.kadmin("history", operation, "-o", "json").out)
-        steps = [event["step"] for event in answer["operations"][0]["events"] if event["step"] is not None]
+        (shown,) = self.cluster.history(self.cluster.history()[-1]["operation_id"])
+        steps = [event["step"] for event in shown["events"] if event["step"] is not None]
         return [step["wave"] for step in steps if step["kind"] == "wave"]
 
 
+@pytest.mark.eras
 def test_it_runs_through(cluster: KraftCluster, tmp_path: Path) -> None:
     move = Reassigning(cluster, tmp_path, "5MB/s", 10_000)
     with RecordsFlowing(cluster.sandbox.bootstrap, move.partitions) as flow, move.started() as runner:
@@ -97,6 +94,7 @@ def test_it_runs_through(cluster: KraftCluster, tmp_path: Path) -> None:
     assert flow.lost() == []
 
 
+@pytest.mark.eras
 def test_it_is_cancelled_in_the_middle_and_rolled_back(cluster: KraftCluster, tmp_path: Path) -> None:
     move = Reassigning(cluster, tmp_path, "100KB/s", 20_000)
     with RecordsFlowing(cluster.sandbox.bootstrap, move.partitions) as flow, move.started() as runner:
@@ -113,6 +111,7 @@ def test_it_is_cancelled_in_the_middle_and_rolled_back(cluster: KraftCluster, tm
     assert flow.lost() == []
 
 
+@pytest.mark.eras
 def test_k14_a_target_broker_is_killed_in_the_middle(kraft: Sandbox, cluster: KraftCluster, tmp_path: Path) -> None:
     move = Reassigning(cluster, tmp_path, "200KB/s", 4_000)
     with RecordsFlowing(cluster.sandbox.bootstrap, move.partitions) as flow, move.started() as runner:
@@ -126,7 +125,9 @@ def test_k14_a_target_broker_is_killed_in_the_middle(kraft: Sandbox, cluster: Kr
     assert flow.lost() == []
 
 
-@pytest.mark.parametrize("how", ["killed", "frozen"])
+@pytest.mark.parametrize(
+    "how", [pytest.param("killed", marks=pytest.mark.executor), pytest.param("frozen", marks=pytest.mark.eras)]
+)
 def test_k02_the_active_controller_is_lost_in_the_middle(
     kraft: Sandbox, cluster: KraftCluster, tmp_path: Path, how: str
 ) -> None:

@@ -149,6 +149,20 @@ def test_k13_a_topic_made_again_between_look_and_send(
     assert [step.kind for step in steps_of(context)] == [StepKind.WAVE, *[StepKind.CANCEL] * in_flight]
 
 
+def test_k13_a_topic_deleted_between_look_and_send(
+    connection: KafkaConnection, context: Context, proxy: BrokerProxy
+) -> None:
+    topic = make_topic(connection, {0: (1, 2)})
+    topic_id = read_metadata(connection, [topic]).topics[topic].topic_id or ""
+    proxy.faults.append(
+        Fault(Action.CALL, request_of(ALTER_REASSIGNMENTS), then=lambda: delete_topics(connection, {topic: topic_id}))
+    )
+    with pytest.raises(StalePlanError, match=f"Changed by others .*: {topic}-0") as refused:
+        apply(context, plan_of(TopicPartition(topic, 0)), ClusterFacts(), 0)
+    assert refused.value.cause == f"deleted: {topic}-0"
+    assert len(proxy.requests(ALTER_REASSIGNMENTS)) == 1
+
+
 @pytest.mark.eras
 def test_k08_a_request_that_arrives_after_its_operation_ended_is_named_and_taken_back(
     kraft: Sandbox, connection: KafkaConnection, context: Context, proxy: BrokerProxy, tmp_path: Path

@@ -197,12 +197,17 @@ def test_a_rate_that_changes_while_it_is_set_is_undone_from_every_state_between(
         assert {e: v for e, v in written(state, undone).items() if v} == {e: v for e, v in found.items() if v}
 
 
-def test_a_list_that_is_too_long_for_brokers_becomes_the_wildcard_and_goes_back() -> None:
-    theirs, ours = "7:7", ",".join(f"{number}:1" for number in range(MOST_LIST_BYTES // 6))
-    wanted, found = {"topics/a": {LEADER_REPLICAS: ours}}, {"topics/a": {LEADER_REPLICAS: theirs}}
-    changes = merge(wanted, found)
-    assert changes == {"topics/a": {LEADER_REPLICAS: ConfigChange(theirs, WILDCARD)}}
-    assert to_undo(changes, {"topics/a": {LEADER_REPLICAS: WILDCARD}}).values == found
+def test_k18_a_list_that_is_too_long_for_brokers_becomes_the_wildcard_and_goes_back() -> None:
+    """A topic of 3,000 partitions: two senders of each are too many for one value, one receiver of each is not."""
+    wanted = throttled([PartitionTarget(tp(f"a-{number}"), (1, 3), (1, 2)) for number in range(3_000)], 5)
+    receivers = wanted["topics/a"][FOLLOWER_REPLICAS]
+    assert len(receivers) <= MOST_LIST_BYTES < len(wanted["topics/a"][LEADER_REPLICAS])
+    found = {"topics/a": {LEADER_REPLICAS: "7:7"}}
+    changes = merge({"topics/a": wanted["topics/a"]}, found)
+    written = {LEADER_REPLICAS: ConfigChange("7:7", WILDCARD), FOLLOWER_REPLICAS: ConfigChange(None, receivers)}
+    assert changes == {"topics/a": written}
+    set_now = {"topics/a": {LEADER_REPLICAS: WILDCARD, FOLLOWER_REPLICAS: receivers}}
+    assert to_undo(changes, set_now).values == {"topics/a": {LEADER_REPLICAS: "7:7", FOLLOWER_REPLICAS: None}}
 
 
 @pytest.mark.parametrize(("previous", "back"), [(None, None), ("", "")])

@@ -98,7 +98,7 @@ def test_entities_are_independent_and_one_entity_changes_whole_or_not_at_all(con
     assert read_own_configs(connection, [bad, absent], keys=[LEADERS]) == {bad: {}, absent: {}}
 
 
-def test_a_value_that_brokers_would_not_take_is_not_sent(connection: KafkaConnection) -> None:
+def test_k18_a_value_that_brokers_would_not_take_is_not_sent(connection: KafkaConnection) -> None:
     """They close the connection without an answer at a longer one; the longest value is taken."""
     entity = f"topics/{make_topic(connection, {0: (1,)})}"
     entries = ",".join(f"{number}:1" for number in range(10_000))

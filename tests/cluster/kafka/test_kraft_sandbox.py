@@ -21,6 +21,7 @@ from kadmin.cluster.model import TopicPartition
 from kadmin.errors import KadminError, UnreachableError
 from kadmin.sandbox import Sandbox
 from kadmin.sandbox.kraft_mode import is_up
+from kadmin.sandbox.processes import free_ports
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -135,8 +136,21 @@ def test_a_server_in_kraft_mode_given_as_zookeeper_is_recognised(kraft: Sandbox,
     )
 
 
-def test_k05_a_controller_given_as_broker_is_recognised(kraft: Sandbox) -> None:
-    address = f"127.0.0.1:{kraft.controller_ports[101]}"
-    with pytest.raises(UnreachableError, match=f"No Kafka broker listens at {address}") as caught:
-        KafkaConnection(Servers([address]))
-    assert caught.value.cause == f"{address} is a KRaft controller"
+def test_k05_addresses_at_which_no_broker_listens_are_named_with_what_does(kraft: Sandbox, zookeeper: Sandbox) -> None:
+    controller, silent = f"127.0.0.1:{kraft.controller_ports[101]}", f"127.0.0.1:{free_ports(1)[0]}"
+    keeper = zookeeper.connect_string.partition("/")[0]
+    for addresses, listening in (
+        (controller, {controller: "a KRaft controller"}),
+        (keeper, {keeper: "a ZooKeeper server"}),
+        (f"{silent},{keeper},{controller}", {keeper: "a ZooKeeper server", controller: "a KRaft controller"}),
+    ):
+        answer = command("status", "-b", addresses, "--timeout", "20")
+        assert (answer.status, answer.out) == (6, "")
+        message, cause, following = answer.err.splitlines()
+        assert message == f"error: No Kafka broker listens at {addresses} that speaks PLAINTEXT."
+        assert cause == f"  cause: {'; '.join(f'{address} is {what}' for address, what in listening.items())}"
+        assert following.startswith("  next:  give the address of a listener")
+    answer = command("status", "-b", silent, "--timeout", "20")
+    assert (answer.status, answer.out) == (6, "")
+    assert answer.err.startswith(f"error: No Kafka broker at {silent} answered in time to list the brokers.\n")
+    assert answer.err.endswith("  next:  check the addresses, and that the brokers run\n")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING
 
 from support.documents.plans import document, reassignment
 from support.kafka.broker_proxy import BrokerProxy
 from support.kafka.processes import LEASE_S, KadminProcess
-from support.kafka.writes import points_of, sent_off_record
+from support.kafka.writes import points_of, sent_off_record, targets_of
 from support.live.kraft import make_topic, wait_assigned
 from support.live.waiting import freeze, thaw, wait_until
 from support.network.frame_proxy import Action
@@ -20,13 +21,12 @@ from kadmin.cluster.kafka.connection import uptime_s
 from kadmin.cluster.kafka.reader import read_cluster
 from kadmin.cluster.model import TopicPartition
 from kadmin.operations.context import Clock
-from kadmin.operations.kafka.sending import SEND_BY_S
 from kadmin.operations.kafka.topic import TopicOperations
-from kadmin.operations.record.record import OperationState, StepKind
+from kadmin.operations.record.record import OperationState, Sending, StepKind
 from kadmin.plan.throttle import THROTTLE_KEYS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from support.cli.in_process import Answer
@@ -54,6 +54,14 @@ class Seen:
     record: list[tuple[Listing, OperationRecord, tuple[Step, ...]]]
 
 
+@dataclass(frozen=True, slots=True)
+class TakeOver:
+    """What was wrong after a runner was taken over, and whether it was `stopped` at all before it ended."""
+
+    wrong: list[str]
+    stopped: bool
+
+
 class Ground:
     """A topic of its own with its plan, and proxies that see every request of every run."""
 
@@ -70,6 +78,7 @@ class Ground:
             throttle={"rate": "10MB/s"},
             elect="at_end",
         )
+        self._machines = (folder / f"{self._topic}-machine-{number}" for number in count())
         self._apply = ("apply", document(folder / f"{self._topic}.json", plan), "--yes")
 
     def points(self) -> list[WritePoint]:
@@ -86,12 +95,13 @@ class Ground:
         found = [*self._recover(), *self._judge(OperationState.COMPLETED)]
         return [f"killed {', then '.join(map(str, points))}: {each}" for each in found]
 
-    def take_over(self, point: WritePoint | LastLook, *successor: str) -> list[str]:
+    def take_over(self, point: WritePoint | LastLook, *successor: str) -> TakeOver:
         """Stop an apply at a point until another process has ended its operation, wake it, and say what is wrong."""
         with self._stopped(point) as (zombie, proxy):
             if zombie.ended:  # runs differ in confirmations, and this one had no such write
                 ended = zombie.answer()
-                return [f"not stopped {point}: {ended.status}: {ended.err}"] if ended.status else []
+                wrong = [f"not stopped {point}: {ended.status}: {ended.err}"] if ended.status else []
+                return TakeOver(wrong, stopped=False)
             taken = self._run(*successor)
             before, sent = self.seen(), len(proxy.frames)
             thaw(zombie.pid)
@@ -104,12 +114,13 @@ class Ground:
             *self._judge(OperationState.COMPLETED if successor[0] == "resume" else OperationState.CANCELLED),
             *([f"changed since the old runner woke: {before} {self.seen()}"] if self.seen() != before else ()),
         ]
-        return [f"stopped {point}: {each}" for each in found]
+        return TakeOver([f"stopped {point}: {each}" for each in found], stopped=True)
 
-    def suspend(self, point: LastLook) -> list[str]:
-        """Stop an apply for longer than what it has read holds, wake it, and return its writes from there on."""
+    def suspend(self, point: LastLook, seconds: float) -> list[str]:
+        """Stop an apply for a time, wake it, and return its writes from there on."""
         with self._stopped(point) as (sleeper, proxy):
-            sent, until = len(proxy.frames), uptime_s() + SEND_BY_S
+            assert not sleeper.ended
+            sent, until = len(proxy.frames), uptime_s() + seconds
             wait_until(lambda: uptime_s() > until, STOPPED_BY_S)
             thaw(sleeper.pid)
             woken = sleeper.answer()
@@ -120,7 +131,8 @@ class Ground:
     @contextmanager
     def _stopped(self, point: WritePoint | LastLook) -> Iterator[tuple[KadminProcess, BrokerProxy]]:
         with BrokerProxy(self._sandbox) as proxy:
-            process, stopped = KadminProcess(proxy.bootstrap, *self._apply), threading.Event()
+            process = KadminProcess(proxy.bootstrap, *self._apply, state=next(self._machines))
+            stopped = threading.Event()
 
             def stop() -> None:
                 freeze(process.pid)
@@ -158,8 +170,9 @@ class Ground:
         return [TopicPartition(self._topic, number) for number in range(WAVES)]
 
     def _run(self, *arguments: str | Path, kill: WritePoint | None = None) -> Answer:
+        """Run a command on a machine of its own, that has no copy of any record."""
         with BrokerProxy(self._sandbox) as proxy:
-            process = KadminProcess(proxy.bootstrap, *arguments)
+            process = KadminProcess(proxy.bootstrap, *arguments, state=next(self._machines))
             if kill is not None:
                 proxy.faults.append(kill.fault(Action.CUT_BEFORE, process.kill))
             answer = process.answer()
@@ -178,13 +191,14 @@ class Ground:
 
     def _judge(self, expected: OperationState) -> Iterator[str]:
         seen, operations = self.seen(), TopicOperations(self._connection, Clock(), lambda _: None)
+        steps = [step for _, _, steps in seen.record for step in steps]
         if expected is OperationState.COMPLETED:
             wait_assigned(self._connection, dict.fromkeys(self._partitions, TARGET))
             leaders = {each.leader for each in read_cluster(self._connection, [self._topic]).states.values()}
             if leaders != {TARGET[0]}:
                 yield f"led by {leaders}"
-        elif not set(seen.replicas.values()) <= {ORIGIN, TARGET}:
-            yield f"replicas {seen.replicas}"
+        else:
+            wait_assigned(self._connection, self._on_record(steps))
         if seen.throttles != self._before.throttles:
             yield f"throttles are not what they were: {seen.throttles}"
         wait_until(lambda: operations.holder() is None, STOPPED_BY_S)  # one that was killed holds it for its lease
@@ -194,13 +208,24 @@ class Ground:
             yield f"operations: {[str(each.status) for each, _, _ in seen.record]}"
         if any(record.origin != dict.fromkeys(self._partitions, ORIGIN) for _, record, _ in seen.record):
             yield "the original assignment is lost"
-        steps = [step for _, _, steps in seen.record for step in steps]
         waves = [step.wave for step in steps if step.kind is StepKind.WAVE and step.wave is not None]
         if waves != sorted(waves) or (expected is OperationState.COMPLETED and set(waves) != set(range(WAVES))):
             yield f"steps on record of waves {waves}"
         intents = [step.intent.targets for step in steps if step.intent is not None]
         for frames in self._frames:
             yield from sent_off_record(frames, intents)
+
+    def _on_record(self, steps: Iterable[Step]) -> dict[TopicPartition, Replicas]:
+        """Return where the record leaves the partitions: at the last list that was asked for, and did leave.
+
+        A request without an answer left where a proxy saw it. One to end a reassignment leaves the original list.
+        """
+        found: dict[TopicPartition, Replicas] = dict.fromkeys(self._partitions, ORIGIN)
+        sent = [targets_of(frame) for frames in self._frames for frame in frames]
+        for step in steps:
+            if step.intent is not None and (step.sending is Sending.ANSWERED or step.intent.targets in sent):
+                found |= {each: replicas or ORIGIN for each, replicas in step.intent.targets.items()}
+        return found
 
 
 _OVER = {5, 6}

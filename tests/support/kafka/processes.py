@@ -40,7 +40,10 @@ main()
 
 
 class KadminProcess:
-    """One command on its way, reaching the cluster through `bootstrap`."""
+    """One command on its way, reaching the cluster through `bootstrap`.
+
+    It keeps its copies of records in `state`, as on a machine of its own, or with all other commands of the tests.
+    """
 
     def __init__(
         self,
@@ -48,6 +51,7 @@ class KadminProcess:
         *arguments: str | Path,
         settle_s: float = SETTLE_S,
         outage_s: float = follow.OUTAGE_S,
+        state: Path | None = None,
     ) -> None:
         self._out, self._err = TemporaryFile(), TemporaryFile()  # noqa: SIM115 - open as long as the process
         self._process = subprocess.Popen(
@@ -55,7 +59,12 @@ class KadminProcess:
             stdin=subprocess.DEVNULL,
             stdout=self._out,
             stderr=self._err,
-            env={**os.environ, BOOTSTRAP_VARIABLE: ",".join(bootstrap), LEASE_VARIABLE: f"{LEASE_S:.0f}"},
+            env={
+                **os.environ,
+                BOOTSTRAP_VARIABLE: ",".join(bootstrap),
+                LEASE_VARIABLE: f"{LEASE_S:.0f}",
+                **({} if state is None else {"XDG_STATE_HOME": str(state)}),
+            },
             start_new_session=True,
         )
 
@@ -92,6 +101,8 @@ class KadminProcess:
         """Wait for its end; a process that was killed has the status -SIGKILL."""
         try:
             self._process.wait(within_s)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"not within {within_s:g} s: {self.told}") from None
         finally:
             self.end()
         with self._out, self._err:

@@ -131,11 +131,14 @@ def sent_off_record(frames: Iterable[Frame], intents: Sequence[Targets]) -> Iter
         elif name.startswith("reassignments"):
             if not committed:
                 yield "a request left before its step was on record"
-            if _targets(frame) not in intents:
-                yield f"a request left that is not on record: {_targets(frame)}"
+            if targets_of(frame) not in intents:
+                yield f"a request left that is not on record: {targets_of(frame)}"
 
 
-def _targets(frame: Frame) -> dict[TopicPartition, Replicas | None]:
+def targets_of(frame: Frame) -> dict[TopicPartition, Replicas | None]:
+    """Return what a request to reassign asks for; of any other frame nothing."""
+    if frame.side is not Side.REQUEST or frame.op != ALTER_REASSIGNMENTS:
+        return {}
     version: int = struct.unpack_from("!h", frame.body, 2)[0]
     request: Any = AlterPartitionReassignmentsRequest.decode(frame.body, version=version, header=True)
     return {

@@ -206,13 +206,13 @@ ROWS = (
     Row(
         "K18",
         "throttles of a broker that is not alive; a list above 32 kB; a throttle edited meanwhile",
-        "removed or restored, edits kept; what cannot be reached stays on record: 8",
+        "removed or restored, edits kept; a longer list is written as `*`; what cannot be reached stays on record: 8",
     ),
     Row("K19", "a right is taken away in mid-run", "6 with the right; `kadmin resume` continues"),
     Row(
         "K20",
         "an election or a deletion that the controller refuses",
-        "8 with the reason per partition or topic; the others are elected or deleted",
+        "8 with the reason per partition or topic; the others are elected or deleted; 0 where another client was first",
     ),
 )
 
