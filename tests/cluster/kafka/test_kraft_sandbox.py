@@ -149,7 +149,7 @@ def test_k05_addresses_at_which_no_broker_listens_are_named_with_what_does(kraft
         message, cause, following = answer.err.splitlines()
         assert message == f"error: No Kafka broker listens at {addresses} that speaks PLAINTEXT."
         assert cause == f"  cause: {'; '.join(f'{address} is {what}' for address, what in listening.items())}"
-        assert following.startswith("  next:  give the address of a listener")
+        assert following == "  next:  name brokers of the cluster: -b BROKERS"
     answer = command("status", "-b", silent, "--timeout", "20")
     assert (answer.status, answer.out) == (6, "")
     assert answer.err.startswith(f"error: No Kafka broker at {silent} answered in time to list the brokers.\n")
