@@ -31,12 +31,14 @@ class KadminError(Exception):
     """An error with its place and remedy.
 
     `message` names what failed and where; `cause` why, when known; `next_command` what the reader does now.
+    `exit_status` is what the process exits with.
     """
 
     exit_code: ClassVar[int] = 1
 
     def __init__(self, message: str, *, cause: str | None = None, next_command: str | None = None) -> None:
         super().__init__(message)
+        self.exit_status = self.exit_code
         self.message = message
         self.cause = cause
         self.next_command = next_command

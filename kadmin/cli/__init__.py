@@ -83,7 +83,7 @@ def _fail(error: KadminError) -> int:
     ]
     with suppress(OSError):  # where stderr is closed, there is still the exit code
         typer.echo("\n".join(lines), err=True)
-    return error.exit_status if isinstance(error, StoppedError) else error.exit_code
+    return error.exit_status
 
 
 def _forget_stdout() -> None:

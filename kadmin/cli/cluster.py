@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import os
 import re
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kadmin.cli.option_groups import group_options, option
 from kadmin.errors import UsageError
 
 if TYPE_CHECKING:
@@ -81,16 +81,22 @@ class ClusterAddress:
         return self.zookeeper or self.bootstrap or ""
 
     @property
+    def options(self) -> dict[str, str]:
+        """The options that name this address, with their values."""
+        given = {
+            "-z": self.zookeeper,
+            "-b": self.bootstrap,
+            "--command-config": self.command_config,
+            "--records": self.records,
+        }
+        return {option: str(value) for option, value in given.items() if value is not None}
+
+    @property
     def typed(self) -> str:
-        """The options that name this address, but for those that the environment has."""
-        options = (
-            ("-z", self.zookeeper, os.environ.get(ZOOKEEPER_VARIABLE)),
-            ("-b", self.bootstrap, os.environ.get(BOOTSTRAP_VARIABLE)),
-            ("--command-config", None if self.command_config is None else str(self.command_config), None),
-            ("--records", None if self.records is None else str(self.records), None),
-        )
+        """The options that name this address as they are typed, but for those that the environment has."""
+        known = {"-z": os.environ.get(ZOOKEEPER_VARIABLE), "-b": os.environ.get(BOOTSTRAP_VARIABLE)}
         return " ".join(
-            f"{option} {shlex.quote(value)}" for option, value, known in options if value not in {None, known}
+            f"{option} {shlex.quote(value)}" for option, value in self.options.items() if value != known.get(option)
         )
 
     def named_in(self, text: str) -> str:
@@ -110,29 +116,9 @@ def on_cluster(command: Callable[..., Any]) -> Callable[..., Any]:
 
     A command whose `cluster` has the default None is run without one, too. Raises UsageError for two addresses.
     """
-    signature = inspect.signature(command)
-    required = signature.parameters["cluster"].default is inspect.Parameter.empty
-    hints = get_type_hints(command, include_extras=True, localns={"ClusterAddress": ClusterAddress})
-
-    @functools.wraps(command)
-    def with_options(**given: Any) -> Any:  # noqa: ANN401 - whatever the command takes
-        address = _address(**{name: given.pop(name) for name in _OPTIONS}, required=required)
-        return command(**given, cluster=address)
-
-    kept = [
-        each.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY)
-        for name, each in signature.parameters.items()
-        if name != "cluster"
-    ]
-    named = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-        for name, annotation in _OPTIONS.items()
-    ]
-    place = list(signature.parameters).index("cluster")
-    parameters = [*kept[:place], *named, *kept[place:]]
-    with_options.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    with_options.__annotations__ = {each.name: each.annotation for each in parameters}
-    return with_options
+    required = inspect.signature(command).parameters["cluster"].default is inspect.Parameter.empty
+    options = {name: option(name, annotation) for name, annotation in _OPTIONS.items()}
+    return group_options(command, "cluster", options, lambda taken, _: _address(**taken, required=required))
 
 
 def require_cluster(address: ClusterAddress | None) -> ClusterAddress:

@@ -5,16 +5,12 @@ from __future__ import annotations
 import math
 import os
 import signal
-import sys
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import typer
-
-from kadmin.cli import options
 from kadmin.cli.deadline import alarm
-from kadmin.cli.terminal import screen_of
+from kadmin.cli.telling import UNASKED
 from kadmin.errors import KadminError, UsageError, name_some
 
 if TYPE_CHECKING:
@@ -23,6 +19,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from kadmin.cli.cluster import ClusterAddress
+    from kadmin.cli.telling import Telling
     from kadmin.cluster.kafka.servers import Security
     from kadmin.operations.context import Clock, Context
     from kadmin.operations.events import Tell
@@ -42,14 +39,14 @@ def open_context(
     cluster: ClusterAddress,
     *,
     timeout_s: float | None = None,
-    story: options.OutputFormat = options.OutputFormat.HUMAN,
+    telling: Telling = UNASKED,
 ) -> Iterator[Context]:
     """Connect to the cluster, and stop at a safe point when a signal comes.
 
     `timeout_s` bounds the whole command: calls and waits end by then, each with its own error; the clean-up has
-    _GRACE_S more, after which an alarm ends it. `story` is the format of the progress on stderr.
+    _GRACE_S more, after which an alarm ends it. `telling` says what is told of it, and to whom.
     """
-    with _running(cluster, timeout_s, story) as (clock, tell), _opened(cluster, clock, tell, reads=False) as context:
+    with _running(cluster, timeout_s, telling) as (clock, tell), _opened(cluster, clock, tell, reads=False) as context:
         yield context
 
 
@@ -58,13 +55,13 @@ def open_reading(
     cluster: ClusterAddress,
     *,
     timeout_s: float | None = None,
-    story: options.OutputFormat = options.OutputFormat.HUMAN,
+    telling: Telling = UNASKED,
 ) -> Iterator[KafkaContext | ZooKeeperContext]:
     """Connect as `open_context` does for a command that takes no lock and needs no record.
 
     Through their brokers, clusters in ZooKeeper mode are opened, too.
     """
-    with _running(cluster, timeout_s, story) as (clock, tell), _opened(cluster, clock, tell, reads=True) as context:
+    with _running(cluster, timeout_s, telling) as (clock, tell), _opened(cluster, clock, tell, reads=True) as context:
         yield context
 
 
@@ -74,7 +71,7 @@ def open_zookeeper(
     instead: str,
     *,
     timeout_s: float | None = None,
-    story: options.OutputFormat = options.OutputFormat.HUMAN,
+    telling: Telling = UNASKED,
 ) -> Iterator[ZooKeeperContext]:
     """Open the context of a command that only ZooKeeper serves; `instead` is the command that serves through brokers.
 
@@ -85,7 +82,7 @@ def open_zookeeper(
             "This command reads or repairs znodes, which only ZooKeeper has.",
             next_command=cluster.named_in(instead).replace("BROKERS", str(cluster)),
         )
-    with _running(cluster, timeout_s, story) as (clock, tell), _zookeeper(cluster, clock, tell) as context:
+    with _running(cluster, timeout_s, telling) as (clock, tell), _zookeeper(cluster, clock, tell) as context:
         yield context
 
 
@@ -93,37 +90,25 @@ def open_zookeeper(
 def open_kafka(cluster: ClusterAddress, *, timeout_s: float | None = None) -> Iterator[KafkaContext]:
     """Connect to the brokers of a cluster as `open_reading` does, for questions that brokers alone answer."""
     with (
-        _running(cluster, timeout_s, options.OutputFormat.HUMAN) as (clock, tell),
+        _running(cluster, timeout_s, UNASKED) as (clock, tell),
         _kafka(cluster, clock, tell, reads=True) as context,
     ):
         yield context
 
 
 @contextmanager
-def _running(
-    cluster: ClusterAddress, timeout_s: float | None, story: options.OutputFormat
-) -> Iterator[tuple[Clock, Tell]]:
+def _running(cluster: ClusterAddress, timeout_s: float | None, telling: Telling) -> Iterator[tuple[Clock, Tell]]:
+    from kadmin.cli.story import told
     from kadmin.operations.context import Clock
-    from kadmin.report.operations.follow import Follower
-    from kadmin.report.operations.follow_json import JsonFollower
 
-    def write(text: str) -> None:
-        typer.echo(text, err=True, nl=False)
-
-    in_json = story is options.OutputFormat.JSON
     clock = Clock(math.inf if timeout_s is None else time.monotonic() + timeout_s)
-    follower = (
-        JsonFollower(write, clock.timestamp) if in_json else Follower(write, screen_of(sys.stderr), time.monotonic)
-    )
-    with alarm(timeout_s, grace_s=_GRACE_S), _signals(clock):
+    with told(telling, clock, str(cluster)) as tell, alarm(timeout_s, grace_s=_GRACE_S), _signals(clock):
         try:
-            yield clock, follower
+            yield clock, tell
         except KadminError as error:
             if error.next_command is not None:
                 error.next_command = cluster.named_in(error.next_command)
             raise
-        finally:
-            follower.close()
 
 
 def _opened(

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import sys
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kadmin.cli import options
+from kadmin.cli.approval import unattended_command
 from kadmin.cli.cluster import ClusterAddress, on_cluster, require_cluster
 from kadmin.cli.context import open_reading
+from kadmin.cli.execution import UNATTENDED
 from kadmin.cli.inputs import read_facts, read_plan, read_policy, read_sizes, write_text
 from kadmin.cli.output import answer
 from kadmin.cli.terminal import screen_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kadmin.operations.decide.examine import Examination
+    from kadmin.plan.model import Plan
 
 
 class DiffFormat(StrEnum):
@@ -71,12 +79,20 @@ def diff(
 
         write_text(html, plan_report(str(file), preview))
     found = preview.examination
+    following = _unattended(plan, found, cluster, {"--sizes": sizes, "--policy": policy})
     if output is DiffFormat.MARKDOWN:
-        typer.echo(diff_markdown(str(file), plan, found), nl=False)
+        typer.echo(diff_markdown(str(file), plan, found).removesuffix("\n") + following)
     else:
         screen = screen_of(sys.stdout)
         shown = options.OutputFormat(output.value)
-        answer(shown, lambda: screen.wrapped(diff_text(plan, found)), lambda: diff_answer(found))
+        answer(shown, lambda: screen.wrapped(diff_text(plan, found)) + following, lambda: diff_answer(found))
     if not detailed_exitcode:
         return 0
     return found.refusals[0].exit_code if found.refusals else 2 * (found.work is not None)
+
+
+def _unattended(plan: Plan, found: Examination, cluster: ClusterAddress | None, options: Mapping[str, object]) -> str:
+    """Return what follows a diff that would change something; nothing for one that would be refused."""
+    if found.work is None or found.refusals:
+        return ""
+    return f"\n\n{UNATTENDED}:\n\n    {unattended_command(plan, cluster, options)}"

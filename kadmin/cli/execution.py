@@ -17,10 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from kadmin.cli.cluster import ClusterAddress
+    from kadmin.cli.telling import Telling
     from kadmin.operations.context import Context
     from kadmin.operations.execute.apply import Outcome, Preview
     from kadmin.plan.facts import ClusterFacts
     from kadmin.plan.model import Plan, Policy, ThrottleSpec
+
+
+UNATTENDED = "to apply this file and no other, without a question"
 
 
 def execute(
@@ -29,20 +33,25 @@ def execute(
     plan: Plan,
     given: ClusterFacts,
     lock_timeout: float,
-    output: options.OutputFormat,
+    telling: Telling,
     *,
     policy: Policy | None = None,
     throttle: ThrottleSpec | None = None,
     dry_run: bool = False,
+    unattended: str | None = None,
     yes: bool,
 ) -> Outcome:
-    """Show what the plan would do to the cluster at `address`, ask, execute it; `throttle` replaces the plan's own."""
+    """Show what the plan would do to the cluster at `address`, ask, execute it; `throttle` replaces the plan's own.
+
+    `unattended` is the command that applies the plan without a question; a dry run tells it.
+    """
+    from kadmin.operations.events import Noted
     from kadmin.operations.execute.apply import apply, prepare
     from kadmin.report.plans.text import diff_text
 
     preview = prepare(context, plan, given, policy, throttle)
     found = preview.examination
-    if output is options.OutputFormat.HUMAN and found.work is not None and not found.refusals:
+    if telling.log_format is options.OutputFormat.HUMAN and found.work is not None and not found.refusals:
         screen = screen_of(sys.stderr)
         shown = diff_text(plan, found)
         typer.echo("\n".join(screen.painted(screen.wrapped(line)) for line in shown.split("\n")), err=True)
@@ -50,6 +59,17 @@ def execute(
     if outcome is None:
         _confirm(plan, preview, address, yes=yes)
         outcome = apply(context, plan, given, lock_timeout, policy, throttle)
+    elif unattended is not None and found.work is not None:
+        context.tell(Noted(f"{UNATTENDED}:  {unattended}"))
+    return tell_outcome(context, outcome)
+
+
+def tell_outcome(context: Context, outcome: Outcome) -> Outcome:
+    """Tell that the command ends well."""
+    from kadmin.operations.events import Ended
+    from kadmin.report.operations.outcome import outcome_text
+
+    context.tell(Ended(0, outcome_text(outcome)))
     return outcome
 
 

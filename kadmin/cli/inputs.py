@@ -49,11 +49,14 @@ def _read(path: Path, most: int = -1) -> bytes:
         ) from error
 
 
-def read_plan(path: Path) -> Plan:
-    """Read a plan that can be applied; raises InvalidInputError for a request, a recipe or a policy."""
+def read_plan(path: Path, approved: str | None = None) -> Plan:
+    """Read a plan that can be applied; raises InvalidInputError for a request, a recipe or a policy.
+
+    Raises StalePlanError for a file whose SHA-256 is not `approved`.
+    """
     from kadmin.plan.model import DeletionPlan, ElectionPlan, ReassignmentPlan, RebalanceRequest, RecreationPlan
 
-    document = _read_document_in(path)
+    document = _read_document_in(path, approved)
     if isinstance(document, ReassignmentPlan | ElectionPlan | DeletionPlan):
         return document
     others = {
@@ -129,14 +132,17 @@ def _read_kind(path: Path, model: type[_Document], kind: str, schema: str) -> _D
     raise InvalidInputError(f"{path} is not a {kind}.", next_command=f"kadmin schema show {schema}")
 
 
-def _read_document_in(path: Path) -> Document:
-    """Read a document that knows its file."""
-    from kadmin.documents import parse_document
+def _read_document_in(path: Path, approved: str | None = None) -> Document:
+    """Read a document that knows its file; the bytes that are approved are the bytes that are parsed."""
+    from kadmin.cli.approval import require_approved
+    from kadmin.documents import MOST_BYTES, parse_document
     from kadmin.plan.model import DocumentFile
 
-    data = read_document(path)
-    document = parse_document(data, str(path))
-    return replace(document, header=replace(document.header, file=DocumentFile(str(path), data)))
+    file = DocumentFile(str(path), read_document(path))
+    if approved is not None and len(file.data) <= MOST_BYTES:  # a larger one is not read whole, and not parsed
+        require_approved(file, approved)
+    document = parse_document(file.data, file.name)
+    return replace(document, header=replace(document.header, file=file))
 
 
 def read_sizes(path: Path | None) -> Mapping[TopicPartition, int]:
@@ -195,6 +201,14 @@ def write_text(path: Path, text: str) -> None:
             path.write_text(text, encoding="utf-8")
         else:
             _replace(path.resolve(), text)  # through links: /dev/stdout must not be replaced by a file
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Replace a file whole or not at all; raises NotCompletedError for a pipe, a device or a folder, too."""
+    with writing(path):
+        if path.exists() and not path.is_file():
+            raise NotCompletedError(f"Cannot write {path}.", cause="it is no regular file")
+        _replace(path.resolve(), text)
 
 
 def make_folder(path: Path) -> None:

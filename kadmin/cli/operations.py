@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
 from kadmin.cli import options
+from kadmin.cli.approval import parse_digest, unattended_command
 from kadmin.cli.cluster import ClusterAddress, on_cluster
 from kadmin.cli.context import open_context, open_reading
-from kadmin.cli.execution import answer_outcome, ask, ask_about_unfinished, execute, read_cluster_at
+from kadmin.cli.execution import answer_outcome, ask, ask_about_unfinished, execute, read_cluster_at, tell_outcome
 from kadmin.cli.inputs import read_facts, read_origin, read_plan, read_policy, read_throttle
+from kadmin.cli.telling import UNASKED, Telling, with_telling
 from kadmin.errors import UsageError, count, name_some
+
+if TYPE_CHECKING:
+    from kadmin.operations.execute.apply import Outcome
 
 ForeignOption: TypeAlias = Annotated[
     bool, typer.Option("--foreign", help="End the reassignments that no operation on record asked for.")
@@ -28,6 +34,7 @@ OriginOption: TypeAlias = Annotated[
 
 
 @on_cluster
+@with_telling
 def apply(
     file: options.PlanFile,
     cluster: ClusterAddress,
@@ -41,8 +48,15 @@ def apply(
         typer.Option("--throttle", metavar="RATE", help="Copy at this rate, in place of the plan's own throttle."),
     ] = None,
     policy: options.Policy = None,
+    approved: Annotated[
+        str | None,
+        typer.Option(
+            "--approved", metavar="SHA256", help="Apply only the plan file with this digest, as sha256sum prints it."
+        ),
+    ] = None,
     timeout: options.Timeout = None,
     lock_timeout: options.LockTimeout = 0,
+    telling: Telling = UNASKED,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
     """Execute a plan on the live cluster, wave by wave, and verify it.
@@ -52,19 +66,22 @@ def apply(
     """
     from kadmin.plan.model import ReassignmentPlan
 
-    plan, given, rules = read_plan(file), read_facts(sizes, inventory), read_policy(policy)
+    plan = read_plan(file, None if approved is None else parse_digest(approved))
+    given, rules = read_facts(sizes, inventory), read_policy(policy)
     pace = None if throttle is None else read_throttle(rate=throttle)
     if pace is not None and not isinstance(plan, ReassignmentPlan):
         raise UsageError("--throttle goes with a PartitionReassignment.", next_command="leave --throttle out")
-    opened = open_reading if dry_run else open_context
-    with opened(cluster, timeout_s=timeout, story=output) as context:
-        outcome = execute(
-            context, cluster, plan, given, lock_timeout, output, policy=rules, throttle=pace, dry_run=dry_run, yes=yes
-        )
+    unattended = unattended_command(
+        plan, cluster, {"--inventory": inventory, "--sizes": sizes, "--throttle": throttle, "--policy": policy}
+    )
+    with (open_reading if dry_run else open_context)(cluster, timeout_s=timeout, telling=telling) as context:
+        run = partial(execute, policy=rules, throttle=pace, dry_run=dry_run, unattended=unattended, yes=yes)
+        outcome = run(context, cluster, plan, given, lock_timeout, telling)
     answer_outcome(output, outcome)
 
 
 @on_cluster
+@with_telling
 def resume(
     cluster: ClusterAddress,
     operation_id: options.OperationId = None,
@@ -72,6 +89,7 @@ def resume(
     yes: options.Yes = False,
     timeout: options.Timeout = None,
     lock_timeout: options.LockTimeout = 0,
+    telling: Telling = UNASKED,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
     """Continue an unfinished operation, from any machine.
@@ -80,11 +98,11 @@ def resume(
     """
     from kadmin.operations.execute import takeover
 
-    with open_context(cluster, timeout_s=timeout, story=output) as context:
+    with open_context(cluster, timeout_s=timeout, telling=telling) as context:
         found = takeover.find_unfinished(context, operation_id)
         if found is not None:
             ask_about_unfinished(context, found, cluster, "Resume", yes=yes)
-        outcome = takeover.resume(context, operation_id, lock_timeout)
+        outcome = tell_outcome(context, takeover.resume(context, operation_id, lock_timeout))
     answer_outcome(output, outcome)
 
 
@@ -104,12 +122,13 @@ def pause(
     from kadmin.operations.execute.takeover import stop
     from kadmin.operations.record.stop_request import Stop
 
-    with open_context(cluster, timeout_s=timeout, story=output) as context:
-        outcome = stop(context, operation_id, Stop.PAUSE, lock_timeout)
+    with open_context(cluster, timeout_s=timeout, telling=Telling(log_format=output)) as context:
+        outcome = tell_outcome(context, stop(context, operation_id, Stop.PAUSE, lock_timeout))
     answer_outcome(output, outcome)
 
 
 @on_cluster
+@with_telling
 def cancel(
     cluster: ClusterAddress,
     operation_id: options.OperationId = None,
@@ -131,6 +150,7 @@ def cancel(
     yes: options.Yes = False,
     timeout: options.Timeout = None,
     lock_timeout: options.LockTimeout = 0,
+    telling: Telling = UNASKED,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
     """End an operation after its current wave, or at once with --now.
@@ -144,19 +164,20 @@ def cancel(
     if foreign:
         if operation_id is not None or now or allow_foreign:
             raise UsageError("--foreign ends what no operation asked for.", next_command="kadmin cancel --foreign")
-        _cancel_foreign(cluster, origin, timeout, lock_timeout, output, yes=yes)
+        answer_outcome(output, _cancel_foreign(cluster, origin, timeout, lock_timeout, telling, yes=yes))
         return
     if origin is not None:
         raise UsageError("--origin goes with --foreign.", next_command="add --foreign, or leave --origin out")
     if allow_foreign and not now:
         raise UsageError("--allow-foreign goes with --now.", next_command="add --now, or leave --allow-foreign out")
     kind = Stop.CANCEL_NOW if now else Stop.CANCEL
-    with open_context(cluster, timeout_s=timeout, story=output) as context:
+    with open_context(cluster, timeout_s=timeout, telling=telling) as context:
         found = find_unfinished(context, operation_id)
         if found is not None:
             how = ", and revert its current wave" if now else ", when its current wave is done"
             ask_about_unfinished(context, found, cluster, "Cancel", how, yes=yes)
         outcome = stop(context, operation_id, kind, lock_timeout, allow_foreign=allow_foreign)
+        tell_outcome(context, outcome)
     answer_outcome(output, outcome)
 
 
@@ -165,15 +186,15 @@ def _cancel_foreign(
     origin: Path | None,
     timeout: float | None,
     lock_timeout: float,
-    output: options.OutputFormat,
+    telling: Telling,
     *,
     yes: bool,
-) -> None:
+) -> Outcome:
     from kadmin.operations.events import Noted
     from kadmin.operations.execute.cancel_foreign import NOTHING_FOREIGN, cancel_foreign, plan_cancellation
 
     given = {} if origin is None else read_origin(origin)
-    with open_context(cluster, timeout_s=timeout, story=output) as context:
+    with open_context(cluster, timeout_s=timeout, telling=telling) as context:
         outcome = NOTHING_FOREIGN
         if targets := plan_cancellation(context, given):
             for target in targets:
@@ -183,10 +204,11 @@ def _cancel_foreign(
             what = f"End {count(len(targets), 'reassignment')} of other tools"
             ask(lambda: f"{what} on {read_cluster_at(context, cluster)}: {names}?", yes=yes)
             outcome = cancel_foreign(context, given, targets, lock_timeout)
-    answer_outcome(output, outcome)
+        return tell_outcome(context, outcome)
 
 
 @on_cluster
+@with_telling
 def rollback(
     cluster: ClusterAddress,
     operation_id: Annotated[
@@ -199,15 +221,16 @@ def rollback(
     sizes: options.Sizes = None,
     timeout: options.Timeout = None,
     lock_timeout: options.LockTimeout = 0,
+    telling: Telling = UNASKED,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
     """Restore the replicas that an operation's partitions had before it."""
+    from kadmin.operations.events import Noted
     from kadmin.operations.repair.rollback import ROLLS_BACK, plan_rollback
 
     given = read_facts(sizes, inventory)
-    with open_context(cluster, timeout_s=timeout, story=output) as context:
+    with open_context(cluster, timeout_s=timeout, telling=telling) as context:
         plan = plan_rollback(context, operation_id)
-        if output is options.OutputFormat.HUMAN:
-            typer.echo(f"rollback of operation {plan.header.labels[ROLLS_BACK]}", err=True)
-        outcome = execute(context, cluster, plan, given, lock_timeout, output, dry_run=dry_run, yes=yes)
+        context.tell(Noted(f"rollback of operation {plan.header.labels[ROLLS_BACK]}"))
+        outcome = execute(context, cluster, plan, given, lock_timeout, telling, dry_run=dry_run, yes=yes)
     answer_outcome(output, outcome)

@@ -10,9 +10,10 @@ import typer
 from kadmin.cli import options
 from kadmin.cli.cluster import ClusterAddress, on_cluster
 from kadmin.cli.context import open_context, open_zookeeper
-from kadmin.cli.execution import answer_outcome, ask, execute, read_cluster_at
+from kadmin.cli.execution import answer_outcome, ask, execute, read_cluster_at, tell_outcome
 from kadmin.cli.files import STANDARD_INPUT
 from kadmin.cli.inputs import read_recipe, write_plan
+from kadmin.cli.telling import UNASKED, Telling, with_telling
 
 if TYPE_CHECKING:
     from kadmin.operations.context import Context
@@ -20,30 +21,34 @@ if TYPE_CHECKING:
 
 
 @on_cluster
+@with_telling
 def heal(
     cluster: ClusterAddress,
     *,
     yes: options.Yes = False,
     timeout: options.Timeout = None,
     lock_timeout: options.LockTimeout = 0,
+    telling: Telling = UNASKED,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
     """Repair what keeps the controller from working.
 
     Each step is shown and confirmed. What a step replaces is kept on record.
     """
+    from kadmin.operations.events import Noted
     from kadmin.operations.zookeeper.heal import heal as run
 
     def confirm(finding: str, step: str) -> None:
-        typer.echo(f"{finding}\n  repair: {step}", err=True)
+        context.tell(Noted(f"{finding}\n  repair: {step}"))
         ask(lambda: f"Repair this on {read_cluster_at(context, cluster)}?", yes=yes)
 
-    with open_zookeeper(cluster, "kadmin doctor", timeout_s=timeout, story=output) as context:
-        outcome = run(context, lock_timeout, confirm)
+    with open_zookeeper(cluster, "kadmin doctor", timeout_s=timeout, telling=telling) as context:
+        outcome = tell_outcome(context, run(context, lock_timeout, confirm))
     answer_outcome(output, outcome)
 
 
 @on_cluster
+@with_telling
 def recreate(
     recipe: Annotated[
         str, typer.Argument(metavar="ID|FILE", help="The id of the deletion, or a TopicRecipe; - reads standard input.")
@@ -57,6 +62,7 @@ def recreate(
     yes: options.Yes = False,
     timeout: options.Timeout = None,
     lock_timeout: options.LockTimeout = 0,
+    telling: Telling = UNASKED,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
     """Create deleted topics again, with their assignment and configs.
@@ -66,13 +72,13 @@ def recreate(
     from kadmin.errors import count
     from kadmin.plan.facts import ClusterFacts
 
-    with open_context(cluster, timeout_s=timeout, story=output) as context:
+    with open_context(cluster, timeout_s=timeout, telling=telling) as context:
         plan = _recipe(context, recipe)
         if out is not None:
             write_plan(out, plan)
             typer.echo(f"{out}: {count(len(plan.recipes), 'topic')}")
             return
-        outcome = execute(context, cluster, plan, ClusterFacts(), lock_timeout, output, dry_run=dry_run, yes=yes)
+        outcome = execute(context, cluster, plan, ClusterFacts(), lock_timeout, telling, dry_run=dry_run, yes=yes)
     answer_outcome(output, outcome)
 
 

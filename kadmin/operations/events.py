@@ -50,5 +50,29 @@ class Noted:
     text: str
 
 
-Event: TypeAlias = Opened | StepPublished | Progressed | Noted
+@dataclass(frozen=True, slots=True)
+class StateChanged:
+    """The operation's record has a new state: completed, failed, paused or cancelled, and why."""
+
+    state: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The command ends: its exit code, the result or the error in a sentence, and the command to type next."""
+
+    exit_code: int
+    text: str
+    next_command: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a server was asked, and what came of it; told on request alone."""
+
+    text: str
+
+
+Event: TypeAlias = Opened | StepPublished | Progressed | Noted | StateChanged | Ended | Asked
 Tell: TypeAlias = Callable[[Event], None]

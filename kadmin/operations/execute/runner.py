@@ -299,6 +299,7 @@ class Runner:
                 error = remains if stopped_well else finish.error
                 finish = replace(finish, message=f"{finish.message}; {remains.message}", error=error)
             self._set_status(OperationStatus(finish.state, self._context.clock.timestamp(), finish.message))
+            self._context.tell(events.StateChanged(finish.state.value, finish.message))
         if finish.error is not None:
             raise finish.error
         return finish.message

@@ -80,6 +80,7 @@ def heal(context: ZooKeeperContext, lock_timeout_s: float, confirm: Confirm) -> 
     try:
         if not unfinished:
             _open(context, holder, diagnosis, lease)
+        context.tell(events.Opened(operation_id, diagnosis.state.cluster_id))
         return Outcome(operation_id, _Healing(context, operation_id, lease, consent).run())
     finally:
         context.give_back(lease)
@@ -209,6 +210,7 @@ class _Healing:
     def _close(self, state: OperationState, message: str) -> None:
         status = OperationStatus(state, self._context.clock.timestamp(), message)
         self._context.operations.set_status(self._operation_id, status, self._lease)
+        self._context.tell(events.StateChanged(state.value, message))
 
 
 def _open(context: ZooKeeperContext, holder: Holder, diagnosis: Diagnosis, lease: Lease) -> None:
@@ -228,7 +230,6 @@ def _open(context: ZooKeeperContext, holder: Holder, diagnosis: Diagnosis, lease
     )
     context.operations.create(record, lease, holder.started_at)
     context.operations.prune(lease)
-    context.tell(events.Opened(holder.operation_id, record.cluster_id))
 
 
 def _past_deadline(reason: str | None) -> NotCompletedError:

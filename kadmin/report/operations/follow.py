@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.errors import count
-from kadmin.operations.events import Opened, Progressed, StepPublished
+from kadmin.operations.events import Ended, Progressed, StateChanged, StepPublished
 from kadmin.operations.record.record import StepKind
-from kadmin.report.kinds import STEP_WORDS
+from kadmin.report.operations.event_line import event_line
 from kadmin.report.operations.progress_line import fields, progress_line, wave_text
 from kadmin.report.screen import ERASE_BELOW, Meaning
 from kadmin.report.text import duration
@@ -15,7 +14,7 @@ from kadmin.report.text import duration
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kadmin.operations.events import Event, Noted
+    from kadmin.operations.events import Event
     from kadmin.report.screen import Screen
 
 REPEATED_S = 30.0
@@ -41,11 +40,13 @@ class Follower:
         self._wave_since: float | None = None
 
     def __call__(self, event: Event) -> None:
-        """Write one event."""
+        """Write one event; the end of the operation and of the command is left to the answer."""
+        if isinstance(event, StateChanged | Ended):
+            return
         if not isinstance(event, Progressed):
             if isinstance(event, StepPublished) and event.what == StepKind.WAVE:
                 self._begin_wave()
-            self._keep(self._screen.painted(_line(event)))
+            self._keep(self._screen.painted(event_line(event)))
             return
         self._end_waves(event)
         if self._screen.live:
@@ -79,7 +80,7 @@ class Follower:
         now, seen = self._now(), (event.done, event.wave, event.reason)
         if self._told != seen or now - self._told_at >= REPEATED_S:
             self._told, self._told_at = seen, now
-            self._write(", ".join(fields(event).values()) + "\n")
+            self._write(event_line(event) + "\n")
 
     def _begin_wave(self) -> None:
         if self._wave_since is None:
@@ -98,12 +99,3 @@ class Follower:
             self._waves_done, self._wave_since = done, None
         if event.reason:
             self._begin_wave()
-
-
-def _line(event: Opened | StepPublished | Noted) -> str:
-    if isinstance(event, Opened):
-        return f"operation {event.operation_id} is on record"
-    if isinstance(event, StepPublished):
-        words = STEP_WORDS[StepKind(event.what)]
-        return f"step {event.step}: {words.published} of {count(event.count, words.subject)} published"
-    return event.text

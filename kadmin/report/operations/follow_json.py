@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from kadmin.operations.events import Opened, Progressed, StepPublished
+from kadmin.operations.events import Asked, Ended, Opened, Progressed, StateChanged, StepPublished
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,17 +31,21 @@ class JsonFollower:
             if self._last == shown:
                 return
             self._last = shown
-        opened = self._opened
-        line = {
-            "at": self._now(),
-            "cluster_id": None if opened is None else opened.cluster_id,
-            "operation": None if opened is None else opened.operation_id,
-            **_fields(event),
-        }
-        self._write(json.dumps(line, ensure_ascii=False) + "\n")
+        value = event_value(event, self._now(), self._opened)
+        self._write(json.dumps(value, ensure_ascii=False) + "\n")
 
     def close(self) -> None:
         """Do nothing: every line is complete."""
+
+
+def event_value(event: Event, at: str, opened: Opened | None) -> dict[str, Any]:
+    """Return an event as `answers/event` describes it; `opened` names the operation, None before it is on record."""
+    return {
+        "at": at,
+        "cluster_id": None if opened is None else opened.cluster_id,
+        "operation": None if opened is None else opened.operation_id,
+        **_fields(event),
+    }
 
 
 def _fields(event: Event) -> dict[str, Any]:
@@ -52,16 +56,25 @@ def _fields(event: Event) -> dict[str, Any]:
         case StepPublished():
             return {"event": "published", "what": event.what, "count": event.count, "step": event.step}
         case Progressed():
-            return {
-                "event": "progressed",
-                "done": event.done,
-                "total": event.total,
-                "bytes_done": event.done_bytes,
-                "bytes_total": event.total_bytes,
-                "wave": event.wave,
-                "waves": event.waves,
-                "rate_bytes_per_s": event.rate,
-                "eta_s": event.eta_s,
-                "reason": event.reason,
-            }
-    return {"event": "noted", "text": event.text}
+            return _progress(event)
+        case StateChanged():
+            return {"event": "state_changed", "state": event.state, "text": event.text}
+        case Ended():
+            ending = {"event": "ended", "exit_code": event.exit_code, "text": event.text}
+            return {**ending, "next_command": event.next_command}
+    return {"event": "asked" if isinstance(event, Asked) else "noted", "text": event.text}
+
+
+def _progress(event: Progressed) -> dict[str, Any]:
+    return {
+        "event": "progressed",
+        "done": event.done,
+        "total": event.total,
+        "bytes_done": event.done_bytes,
+        "bytes_total": event.total_bytes,
+        "wave": event.wave,
+        "waves": event.waves,
+        "rate_bytes_per_s": event.rate,
+        "eta_s": event.eta_s,
+        "reason": event.reason,
+    }

@@ -1,0 +1,60 @@
+"""`apply --approved SHA256`: only the plan file that was reviewed is applied."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shlex
+from typing import TYPE_CHECKING
+
+from kadmin.cli.files import STANDARD_INPUT
+from kadmin.errors import StalePlanError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kadmin.cli.cluster import ClusterAddress
+    from kadmin.plan.model import DocumentFile, Plan
+
+_DIGEST = re.compile("[0-9a-f]{64}")
+
+
+def parse_digest(text: str) -> str:
+    """Return a SHA-256 in lower case; raises UsageError for what `sha256sum` cannot have printed."""
+    digest = text.lower()
+    if _DIGEST.fullmatch(digest) is None:
+        raise UsageError(
+            f"--approved {text!r} is no SHA-256.",
+            cause="it is the 64 hexadecimal digits that sha256sum prints for the plan file",
+            next_command="sha256sum PLAN",
+        )
+    return digest
+
+
+def require_approved(file: DocumentFile, approved: str) -> None:
+    """Raise StalePlanError unless the bytes that were read are those that were approved."""
+    found = _digest_of(file)
+    if found != approved:
+        raise StalePlanError(
+            f"{file.name} is not the plan that was approved.",
+            cause=f"its SHA-256 is {found}, and approved was {approved}",
+            next_command=f"kadmin diff {shlex.quote(file.name)}, and have the plan approved again",
+        )
+
+
+def unattended_command(plan: Plan, cluster: ClusterAddress | None, options: Mapping[str, object]) -> str | None:
+    """Return the command that applies the bytes of a plan's file and no others, and asks nothing.
+
+    Options that are None are left out. Addresses that the environment has are written: the job has its own environment.
+    """
+    file = plan.header.file
+    if file is None:
+        return None
+    given = {"--approved": _digest_of(file), **options, **({} if cluster is None else cluster.options)}
+    words = [f"{name} {shlex.quote(str(value))}" for name, value in given.items() if value is not None]
+    redirection = " < PLAN" if file.name == STANDARD_INPUT else ""
+    return " ".join(["kadmin apply", shlex.quote(file.name), *words, f"--yes{redirection}"])
+
+
+def _digest_of(file: DocumentFile) -> str:
+    return hashlib.sha256(file.data).hexdigest()

@@ -1,0 +1,162 @@
+"""Tells the events of a command: on stderr, and where --metrics and --notify say."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+import time
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+import typer
+
+from kadmin.cli.metrics_file import MetricsFile
+from kadmin.cli.options import OutputFormat
+from kadmin.cli.terminal import screen_of
+from kadmin.cli.webhook import FLUSH_S, Poster
+from kadmin.errors import KadminError, UsageError
+from kadmin.operations.events import Asked, Ended, Noted, Opened, Progressed
+from kadmin.report.operations.follow import Follower
+from kadmin.report.operations.follow_json import JsonFollower
+from kadmin.report.operations.notification import notification
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from kadmin.cli.telling import Telling
+    from kadmin.cli.webhook import Webhook
+    from kadmin.operations.context import Clock
+    from kadmin.operations.events import Event, Tell
+
+BETWEEN_POSTS_S = 30.0
+"""Seconds between two posts where only progress was made."""
+_LAST_POST_S = 0.5
+"""How long posts may take after the command's end has come."""
+
+
+@contextmanager
+def told(telling: Telling, clock: Clock, cluster: str) -> Iterator[Tell]:
+    """Tell events as `telling` says, and the error that ends the command; `cluster` is the address that was typed.
+
+    Raises NotCompletedError where the file of the metrics cannot be written.
+    """
+    with _story(telling, clock, cluster) as story:
+        try:
+            yield story
+        except BaseException as error:
+            with suppress(OSError):  # where stderr is closed, there is still the exit code
+                story(_ended_by(error))
+            raise
+
+
+def _ended_by(error: BaseException) -> Ended:
+    if isinstance(error, KadminError):
+        cause = "" if error.cause is None else f" {error.cause}"
+        return Ended(error.exit_status, f"{error.message}{cause}", error.next_command)
+    if isinstance(error, typer.Abort):
+        return Ended(UsageError.exit_code, "The question was not answered.")
+    return Ended(KadminError.exit_code, type(error).__name__)
+
+
+@contextmanager
+def _story(telling: Telling, clock: Clock, cluster: str) -> Iterator[Tell]:
+    stderr = _OnStderr(telling, clock)
+    complain: Callable[[str], None] = lambda text: stderr(Noted(text))  # noqa: E731 - in one place
+    receivers: list[Tell] = [stderr]
+    if telling.metrics is not None:
+        receivers.append(MetricsFile(telling.metrics, complain))
+    posts = None if telling.webhook is None else _Posts(telling.webhook, clock, cluster, complain)
+    if posts is not None:
+        receivers.append(posts)
+
+    def tell(event: Event) -> None:
+        for receiver in receivers:
+            receiver(event)
+
+    try:
+        with _requests(telling, stderr):
+            yield tell
+    finally:
+        if posts is not None:
+            posts.close()
+        stderr.close()
+
+
+class _OnStderr:
+    """Writes events in the format asked for; posts and requests of other threads may end while one is written."""
+
+    def __init__(self, telling: Telling, clock: Clock) -> None:
+        self._lock = threading.RLock()
+        self._follower = (
+            JsonFollower(_write, clock.timestamp)
+            if telling.log_format is OutputFormat.JSON
+            else Follower(_write, screen_of(sys.stderr), time.monotonic)
+        )
+
+    def __call__(self, event: Event) -> None:
+        with self._lock:
+            self._follower(event)
+
+    def close(self) -> None:
+        """Leave the progress line."""
+        with self._lock:
+            self._follower.close()
+
+
+class _Posts:
+    """Posts every event but most of the progress, and what servers were asked."""
+
+    def __init__(self, webhook: Webhook, clock: Clock, cluster: str, complain: Callable[[str], None]) -> None:
+        self._clock = clock
+        self._cluster = cluster
+        self._opened: Opened | None = None
+        self._next_progress = 0.0
+        self._poster = Poster(webhook, complain)
+        self._poster.start()
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, Opened):
+            self._opened = event
+        if isinstance(event, Asked):
+            return
+        if isinstance(event, Progressed):
+            if self._clock.now() < self._next_progress:
+                return
+            self._next_progress = self._clock.now() + BETWEEN_POSTS_S
+        self._poster.post(notification(event, self._clock.timestamp(), self._opened, self._cluster))
+
+    def close(self) -> None:
+        """Wait for the last posts, and hardly beyond the command's end."""
+        self._poster.close(min(FLUSH_S, max(0.0, self._clock.until - self._clock.now()) + _LAST_POST_S))
+
+
+@contextmanager
+def _requests(telling: Telling, tell: Tell) -> Iterator[None]:
+    """With --verbose, tell what kadmin logs: the requests to servers. What its libraries log may hold secrets."""
+    if not telling.verbose:
+        yield
+        return
+    logger, handler = logging.getLogger("kadmin"), _Handler(tell)
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+        logger.removeHandler(handler)
+
+
+class _Handler(logging.Handler):
+    def __init__(self, tell: Tell) -> None:
+        super().__init__()
+        self._tell = tell
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Tell a record as an event."""
+        self._tell(Asked(self.format(record)))
+
+
+def _write(text: str) -> None:
+    typer.echo(text, err=True, nl=False)

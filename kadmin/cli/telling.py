@@ -1,0 +1,82 @@
+"""The options that say what a command that runs an operation tells, and to whom; it gets them as one value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kadmin.cli.option_groups import group_options, option
+from kadmin.cli.options import OutputFormat
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from kadmin.cli.webhook import Webhook
+
+NOTIFY_VARIABLE = "KADMIN_NOTIFY"
+
+_OPTIONS = (
+    option(
+        "log_format",
+        Annotated[
+            OutputFormat | None,
+            typer.Option("--log-format", help="Format of the events on stderr. Default: that of --output."),
+        ],
+    ),
+    option(
+        "verbose",
+        Annotated[
+            bool, typer.Option("-v", "--verbose", help="Also tell what servers are asked, and how long it takes.")
+        ],
+        default=False,
+    ),
+    option(
+        "metrics",
+        Annotated[
+            Path | None,
+            typer.Option("--metrics", metavar="FILE", help="Keep state and progress in this file, for Prometheus."),
+        ],
+    ),
+    option(
+        "notify",
+        Annotated[
+            str | None,
+            typer.Option(
+                "--notify", envvar=NOTIFY_VARIABLE, metavar="URL", help="Post events to this webhook, as JSON."
+            ),
+        ],
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """The format of the events on stderr, whether requests to servers are among them, and where else events go."""
+
+    log_format: OutputFormat = OutputFormat.HUMAN
+    verbose: bool = False
+    metrics: Path | None = None
+    webhook: Webhook | None = None
+
+
+UNASKED = Telling()
+"""What a command tells that has no options for it."""
+
+
+def with_telling(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options in place of its parameter `telling`; it needs one that is named `output`."""
+    return group_options(command, "telling", {each.name: each for each in _OPTIONS}, _telling)
+
+
+def _telling(taken: Mapping[str, Any], given: Mapping[str, Any]) -> Telling:
+    """Build the value; a dry run changes nothing, so it writes no metrics and posts nothing."""
+    from kadmin.cli.webhook import Webhook
+
+    webhook = Webhook.parse(taken["notify"]) if taken["notify"] else None
+    log_format = taken["log_format"] or given["output"]
+    if given.get("dry_run"):
+        return Telling(log_format, taken["verbose"])
+    return Telling(log_format, taken["verbose"], taken["metrics"], webhook)

@@ -1,0 +1,139 @@
+"""Posts the events of a run to a webhook, from a thread of its own: the run never waits for it, nor fails by it."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections import deque
+from dataclasses import dataclass, field
+from http.client import HTTPException
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from kadmin.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+ANSWER_S = 5.0
+"""How long a webhook may be silent."""
+PAUSES_S = (1.0, 3.0)
+"""Seconds before the second and the third attempt to post an event."""
+FLUSH_S = 5.0
+"""How long the end of a command waits for posts, at most."""
+MOST_WAITING = 100
+"""Events that wait to be posted; the oldest ones go first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """The address of a webhook, which is a secret: only scheme and host are shown."""
+
+    url: str = field(repr=False)
+
+    @classmethod
+    def parse(cls, url: str) -> Webhook:
+        """Raise UsageError for what is no address of a webhook, without showing it."""
+        try:
+            parts = urlsplit(url)
+            usable = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0 and parts.username is None
+        except ValueError:  # a port that is no number, a bracket that is not closed
+            usable = None
+        if not usable or not url.isascii() or not url.isprintable() or " " in url:
+            raise UsageError(
+                "The address of --notify is no URL of a webhook; it is a secret, and not shown.",
+                cause="it begins with https:// or http:// and a host, and has no blank, user or password",
+                next_command="correct --notify, or the variable KADMIN_NOTIFY",
+            )
+        return cls(url)
+
+    def __str__(self) -> str:
+        parts = urlsplit(self.url)
+        return f"{parts.scheme}://{parts.netloc}"
+
+
+class Poster:
+    """Posts values as JSON, in their order, a few times each; `complain` gets the first failure, and no other."""
+
+    def __init__(self, webhook: Webhook, complain: Callable[[str], None]) -> None:
+        self._webhook = webhook
+        self._complain = complain
+        self._waiting: deque[Mapping[str, Any]] = deque(maxlen=MOST_WAITING)
+        self._changed = threading.Condition()
+        self._closing = False
+        self._failed = False
+        # A post that is answered with a redirection would become a GET: it counts as refused.
+        self._opener = urllib.request.build_opener(_NoRedirections)
+        self._thread = threading.Thread(target=self._run, name="webhook", daemon=True)
+
+    def start(self) -> None:
+        """Begin to post."""
+        self._thread.start()
+
+    def post(self, value: Mapping[str, Any]) -> None:
+        """Let a value be posted soon."""
+        with self._changed:
+            self._waiting.append(value)
+            self._changed.notify()
+
+    def close(self, within_s: float) -> None:
+        """Wait for the last posts, and give up those that take longer."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify()
+        self._thread.join(within_s)
+        if self._thread.is_alive():
+            self._fail(f"it did not answer within {within_s:g} s")
+
+    def _run(self) -> None:
+        while (value := self._next()) is not None:
+            reason = self._send(value)
+            for pause_s in PAUSES_S:
+                if reason is None:
+                    break
+                time.sleep(pause_s)
+                reason = self._send(value)
+            if reason is not None:
+                self._fail(reason)
+
+    def _next(self) -> Mapping[str, Any] | None:
+        """Wait for a value; None at the end."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._closing)
+            return self._waiting.popleft() if self._waiting else None
+
+    def _send(self, value: Mapping[str, Any]) -> str | None:
+        """Post a value once; returns why it failed, in words that never hold the address."""
+        data = json.dumps(value, ensure_ascii=False).encode()
+        headers = {"Content-Type": "application/json; charset=utf-8"}
+        request = urllib.request.Request(self._webhook.url, data, headers, method="POST")  # noqa: S310 - http or https
+        try:
+            with self._opener.open(request, timeout=ANSWER_S):
+                return None
+        except urllib.error.HTTPError as error:
+            error.close()
+            return f"it answered {error.code}"
+        except (OSError, HTTPException, UnicodeError) as error:  # the last for a host that no resolver takes
+            return _reason_of(getattr(error, "reason", error))
+
+    def _fail(self, reason: str) -> None:
+        with self._changed:
+            known, self._failed = self._failed, True
+        if not known:
+            self._complain(f"warning: events do not reach {self._webhook}: {reason}; the command continues")
+
+
+def _reason_of(error: object) -> str:
+    if isinstance(error, TimeoutError):
+        return f"it did not answer within {ANSWER_S:g} s"
+    if isinstance(error, ConnectionResetError):
+        return "it closed the connection"
+    return (error.strerror if isinstance(error, OSError) else None) or type(error).__name__
+
+
+class _NoRedirections(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: Any) -> None:  # noqa: ANN401 - as urllib declares it
+        """Follow none."""

@@ -1,0 +1,32 @@
+"""One event of a running operation in one line of text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.errors import count
+from kadmin.operations.events import Ended, Opened, Progressed, StateChanged, StepPublished
+from kadmin.operations.record.record import StepKind
+from kadmin.report.kinds import STEP_WORDS
+from kadmin.report.operations.progress_line import fields
+
+if TYPE_CHECKING:
+    from kadmin.operations.events import Event
+
+
+def event_line(event: Event) -> str:
+    """Return an event in words; an Ended with its exit code and the command to type next."""
+    match event:
+        case Opened():
+            return f"operation {event.operation_id} is on record"
+        case StepPublished():
+            words = STEP_WORDS[StepKind(event.what)]
+            return f"step {event.step}: {words.published} of {count(event.count, words.subject)} published"
+        case Progressed():
+            return ", ".join(fields(event).values())
+        case StateChanged():
+            return event.text if event.text.startswith(event.state) else f"{event.state}: {event.text}"
+        case Ended():
+            following = "" if event.next_command is None else f"; next: {event.next_command}"
+            return f"exit code {event.exit_code}: {event.text}{following}"
+    return event.text

@@ -1,0 +1,27 @@
+"""An event of a running operation as a message to a webhook: kadmin's JSON, with the text that a chat shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kadmin.cluster.names import one_line
+from kadmin.report.operations.event_line import event_line
+from kadmin.report.operations.follow_json import event_value
+
+if TYPE_CHECKING:
+    from kadmin.operations.events import Event, Opened
+
+
+def notification(event: Event, at: str, opened: Opened | None, cluster: str) -> dict[str, Any]:
+    """Return the event of `answers/event`, whose `text` names the operation and the cluster, too.
+
+    `cluster` is the address that was typed, for the time before its id is known. Slack takes `&`, `<` and `>` for
+    marks of its own, so they are escaped as it wants them.
+    """
+    subject = f"kadmin on {cluster}"
+    if opened is not None:
+        place = cluster if opened.cluster_id is None else f"cluster {opened.cluster_id} at {cluster}"
+        subject = f"kadmin operation {opened.operation_id} on {place}"
+    text = one_line(f"{subject}: {event_line(event)}")
+    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return {**event_value(event, at, opened), "text": escaped}
