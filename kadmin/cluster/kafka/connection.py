@@ -6,9 +6,10 @@ version of a request is negotiated with the broker; a field that an older broker
 
 from __future__ import annotations
 
+import logging
 import math
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from copy import copy
 from typing import TYPE_CHECKING, Any, Self
 
@@ -27,7 +28,7 @@ from kadmin.cluster.ports import ASK_AFTER_S, Listener, complaints, listeners_in
 from kadmin.errors import NotCompletedError, UnknownOutcomeError, UnreachableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterator
 
     from kadmin.cluster.kafka.servers import Servers
     from kadmin.errors import NotAuthorizedError
@@ -41,6 +42,9 @@ ATTEMPT_S = 5.0
 
 LAST_REQUEST_S = 0.3
 """How long the answer may take to a request that begins after the command's end: enough to release a lock."""
+
+_LOG = logging.getLogger(__name__)
+"""Names of requests, brokers and times: never what a request holds, which may be secret."""
 
 _PAUSE_S = 0.05
 _BOOTSTRAPS = 3
@@ -78,7 +82,8 @@ class KafkaConnection:
         self._manager = _Manager(self._net, receive_message_max_bytes=_MOST_BYTES, **settings)
         self._net.start()
         try:
-            self._connect_to_any(BOOTSTRAP_S if bootstrap_s is None else bootstrap_s)
+            with _logged(f"connect to {servers}"):
+                self._connect_to_any(BOOTSTRAP_S if bootstrap_s is None else bootstrap_s)
         except BaseException:
             self.close()
             raise
@@ -140,7 +145,7 @@ class KafkaConnection:
         answer = self._manager.call_soon(self._ask, request, broker_id, self._deadline(timeout_s))
 
         def wait() -> Any:  # noqa: ANN401 - as admin
-            with translated(self.servers, what):
+            with _logged(_named(request, broker_id)), translated(self.servers, what):
                 return self._manager.run(answer)
 
         return wait
@@ -177,7 +182,7 @@ class KafkaConnection:
         `send_by` is in seconds of `uptime_s`. Raises UnreachableError when the request was not sent, TooLateError when
         that is because `send_by` had passed, and UnknownOutcomeError when the answer is missing.
         """
-        with translated(self.servers, what):
+        with _logged(_named(request, broker_id)), translated(self.servers, what):
             try:
                 return self._manager.run(self._change, request, broker_id, self._deadline(timeout_s), send_by)
             except _UnansweredError as error:
@@ -304,6 +309,23 @@ class KafkaConnection:
             else:
                 return connection
             await self._net.sleep(_PAUSE_S)
+
+
+@contextmanager
+def _logged(what: str) -> Iterator[None]:
+    """Log what was asked, how it ended, and how long it took."""
+    began, result = time.monotonic(), "answered"
+    try:
+        yield
+    except Exception as error:
+        result = type(error).__name__
+        raise
+    finally:
+        _LOG.debug("kafka: %s: %s (%.0f ms)", what, result, (time.monotonic() - began) * 1000)
+
+
+def _named(request: Any, broker_id: int | None) -> str:  # noqa: ANN401 - as admin
+    return f"{type(request).__name__} to {'any broker' if broker_id is None else f'broker {broker_id}'}"
 
 
 def uptime_s() -> float:

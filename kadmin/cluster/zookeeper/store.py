@@ -10,6 +10,7 @@ I/O thread, so paths are checked first. Starting with a chroot blocks, so the ch
 
 from __future__ import annotations
 
+import logging
 import math
 import threading
 import time
@@ -30,7 +31,7 @@ from kadmin.cluster.zookeeper.client import client_of
 from kadmin.cluster.zookeeper.connection import Connection
 from kadmin.cluster.zookeeper.model import Acl, Check, Create, Delete, MultiResult, SetData, Znode
 from kadmin.cluster.zookeeper.znodes.paths import require_path
-from kadmin.errors import NotZooKeeperModeError
+from kadmin.errors import NotZooKeeperModeError, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -57,6 +58,9 @@ _LOST = (
     zookeeper.ThrottledOpError,
 )
 _FORBIDDEN = (zookeeper.NoAuthError, zookeeper.AuthFailedError, zookeeper.SessionClosedRequireSaslError)
+
+_LOG = logging.getLogger(__name__)
+"""Paths, amounts and times: never data of znodes, which may be secret."""
 
 # In a failed multi these are the results of the ops before and after the refused one.
 _BYSTANDERS = (zookeeper.RolledBackError, zookeeper.RuntimeInconsistency)
@@ -95,8 +99,10 @@ class Store:
         store = cls(Connection(address, timeout_s, session_timeout_s, identity, identity.tls_context(), until))
         try:
             store._client.start_async()
+            began = time.monotonic()
             store._require_zookeeper()
             store.exists("/")
+            _log(began, f"connected to {address}, session timeout {store.session_timeout_s:g} s")
         except BaseException:
             store.close()
             raise
@@ -220,7 +226,7 @@ class Store:
         self._await_connection(deadline)
         transaction = self._client.transaction()
         transaction.operations.extend(requests)
-        pending = transaction.commit_async()
+        pending, began = transaction.commit_async(), time.monotonic()
         try:
             results = pending.get(timeout=_left(deadline))
         except (*_LOST, KazooTimeoutError) as lost:
@@ -231,14 +237,20 @@ class Store:
             raise self._connection.unknown(_name(odd), size) from odd
         if len(results) != len(ops):
             raise self._connection.unknown("an answer for another number of ops", size)
-        return _fate(ops, results)
+        fate = _fate(ops, results)
+        _log(began, f"wrote {_named(ops)}, {size} bytes: {'committed' if fate.committed else fate.reason}")
+        return fate
 
     def four_letter_words(self, word: str) -> Mapping[str, str | None]:
         """Ask every server of the connect string; None where one refuses, is not serving or does not answer."""
         return four_letter.ask_all(self._connection.connect.servers, word, self._connection.tls)
 
     def _read(self, send: Callable[[str], Any], paths: Sequence[str]) -> list[Any]:
-        return self._pipeline(send, [self._absolute(path) for path in paths])
+        began = time.monotonic()
+        found = self._pipeline(send, [self._absolute(path) for path in paths])
+        if paths and _LOG.isEnabledFor(logging.DEBUG):
+            _log(began, f"{send.__name__.removesuffix('_async')} {name_some(paths, most=1)}")
+        return found
 
     def _pipeline(self, send: Callable[[str], Any], paths: Sequence[str]) -> list[Any]:
         """Send reads with at most WINDOW in flight; a znode that does not exist answers None."""
@@ -332,6 +344,14 @@ def _fate(ops: Sequence[Op], results: Sequence[object]) -> MultiResult:
     causes = [(op, error) for op, error in errors if not isinstance(error, _BYSTANDERS)]
     failed, error = (causes or errors)[0]
     return MultiResult(committed=False, failed=failed, reason=_name(error))
+
+
+def _named(ops: Sequence[Op]) -> str:
+    return ", ".join(f"{type(op).__name__} {op.path}" for op in ops)
+
+
+def _log(began: float, what: str) -> None:
+    _LOG.debug("zookeeper: %s (%.0f ms)", what, (time.monotonic() - began) * 1000)
 
 
 def _znode(path: str, data: bytes | None, stat: Any) -> Znode:  # noqa: ANN401 - kazoo ships no types
