@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.cli.in_process import command
+from support.cli.process import kadmin as with_input
 from support.controller.simple_controller import CLUSTER_ID, Manner
 from support.documents.plans import document, reassignment
 from support.live.waiting import wait_until
@@ -246,6 +248,38 @@ def test_a_plan_file_that_is_not_what_it_was_is_refused(cluster: SimpleControlle
     assert refused.status in statuses, refused.err
     assert word in refused.err
     assert cluster.fingerprint() == before
+
+
+def test_f32_a_plan_file_that_was_not_approved_is_refused(cluster: SimpleController, plan: Path) -> None:
+    """The bytes that were hashed are the bytes that are parsed, from standard input, too."""
+    approved = hashlib.sha256(plan.read_bytes()).hexdigest()
+    plan.write_bytes(plan.read_bytes() + b"\n")
+    found = hashlib.sha256(plan.read_bytes()).hexdigest()
+    before = cluster.fingerprint()
+    line = ("--yes", "-z", cluster.connect, "--approved")
+    refused = command("apply", plan, *line, approved)
+    assert refused.status == 4
+    assert refused.err.splitlines()[:2] == [
+        f"error: {plan} is not the plan that was approved.",
+        f"  cause: its SHA-256 is {found}, and approved was {approved}",
+    ]
+    for malformed in (f"sha256:{approved}", approved[:-1], f"{approved}  plan.yaml", ""):
+        assert command("apply", plan, *line, malformed).status == 64
+    truncated = plan.read_bytes()[:-9]
+    plan.write_bytes(truncated)
+    assert command("apply", plan, *line, approved).status == 4, "the digest is checked before the text"
+    assert command("apply", plan, *line, hashlib.sha256(truncated).hexdigest()).status == 3
+    assert cluster.fingerprint() == before
+
+
+def test_f32_a_plan_that_was_approved_is_applied_from_standard_input(cluster: SimpleController, plan: Path) -> None:
+    data = plan.read_bytes()
+    line = ("apply", "-", "--yes", "-z", cluster.connect, "--approved", hashlib.sha256(data).hexdigest().upper())
+    refused = with_input(*line, data=data + b"\n")
+    assert (refused.returncode, refused.stderr.partition("\n")[0]) == (4, "error: - is not the plan that was approved.")
+    done = with_input(*line, data=data)
+    assert done.returncode == 0, done.stderr
+    assert cluster.replicas("orders") == {0: [2, 3]}
 
 
 def test_f32_a_record_whose_plan_was_edited_is_not_resumed(cluster: SimpleController, plan: Path) -> None:

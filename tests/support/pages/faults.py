@@ -107,8 +107,9 @@ ROWS = (
     ),
     Row(
         "F32",
-        "the plan file was edited, truncated or is of another version; the plan on record was edited",
-        "3 with the place, or 4",
+        "the plan file was edited, truncated or is of another version; it is not the one that was approved; the plan on "
+        "record was edited",
+        "3 with the place, or 4; with `--approved` 4, naming both digests",
     ),
     Row(
         "F33",
