@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
 import yaml
+from support.pages.snippets import put_on_path, shell, snippet
 
 from kadmin.documents import KINDS
 from kadmin.inventory import BrokerRow, ClusterInventory, Inventory, PartitionRow, write_inventory
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
 BAD_PLAN = "kind: TopicDeletion\nspec: {topics: [no-such-topic, no-such-topic]}\n"
-
-
-def snippet(section: str, language: str) -> str:
-    text = PAGE.split(f"\n## {section}\n", maxsplit=1)[1].split("\n## ", maxsplit=1)[0]
-    found: list[str] = re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
-    return found[0]
 
 
 @pytest.fixture
@@ -39,26 +30,12 @@ def checkout(tmp_path: Path) -> Path:
     brokers = tuple(BrokerRow(number, f"r{number}", alive=True) for number in (1, 2, 3))
     cluster = ClusterInventory("docs", brokers, (PartitionRow("orders", 0, (1, 2), 1, (1, 2), 100),))
     write_inventory(Inventory("2026-11-21T08:30:00Z", {"": cluster}), tmp_path / "inventory", "csv")
-    script = tmp_path / "bin" / "kadmin"
-    script.parent.mkdir()
-    script.write_text(f'#!/bin/sh\nexec {sys.executable} -m kadmin "$@"\n')
-    script.chmod(0o755)
+    put_on_path(tmp_path)
     return tmp_path
 
 
-def shell(command: str, folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        ["bash", "-e", "-c", command, "bash", *arguments],
-        cwd=folder,
-        env={**os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}", **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 def test_the_workflow_of_github_runs(checkout: Path) -> None:
-    workflow = yaml.load(snippet("GitHub Actions", "yaml"), Loader=yaml.BaseLoader)  # noqa: S506 - BaseLoader makes only strings
+    workflow = yaml.load(snippet("ci.md", "GitHub Actions", "yaml"), Loader=yaml.BaseLoader)  # noqa: S506 - BaseLoader makes only strings
     assert workflow["on"]["pull_request"]["paths"] == ["plans/**"]
     steps = workflow["jobs"]["validate"]["steps"]
     commands = [step["run"] for step in steps if "run" in step and not step["run"].startswith("pip install")]
@@ -89,7 +66,7 @@ def test_the_workflow_of_github_runs(checkout: Path) -> None:
 
 
 def test_the_job_of_gitlab_runs(checkout: Path) -> None:
-    job: dict[str, Any] = yaml.safe_load(snippet("GitLab CI", "yaml"))["plans"]
+    job: dict[str, Any] = yaml.safe_load(snippet("ci.md", "GitLab CI", "yaml"))["plans"]
     (checkout / "plans" / "bad.yaml").write_text(BAD_PLAN)
     (command,) = job["script"]
     done = shell(command, checkout)
@@ -100,7 +77,7 @@ def test_the_job_of_gitlab_runs(checkout: Path) -> None:
 
 
 def test_the_stage_of_jenkins_runs(checkout: Path) -> None:
-    text = snippet("Jenkins and all others that read JUnit", "groovy")
+    text = snippet("ci.md", "Jenkins and all others that read JUnit", "groovy")
     command = next(found for found in re.findall(r"sh '(.*)'", text) if found.startswith("kadmin"))
     (report,) = re.findall(r"junit '(.*)'", text)
     (checkout / "plans" / "bad.yaml").write_text(BAD_PLAN)
@@ -111,7 +88,7 @@ def test_the_stage_of_jenkins_runs(checkout: Path) -> None:
 
 def test_the_hook_of_pre_commit_runs(checkout: Path) -> None:
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
-    (used,) = yaml.safe_load(snippet("pre-commit", "yaml"))["repos"][0]["hooks"]
+    (used,) = yaml.safe_load(snippet("ci.md", "pre-commit", "yaml"))["repos"][0]["hooks"]
     assert used["id"] == hook["id"]
     assert re.search(hook["files"], "plans/drain.yaml")
     assert hook["require_serial"], "files in batches would not be compared"
@@ -122,6 +99,6 @@ def test_the_hook_of_pre_commit_runs(checkout: Path) -> None:
 
 
 def test_the_schemas_are_where_the_first_line_of_each_plan_says(checkout: Path) -> None:
-    exported = shell(snippet("Editors", "console").splitlines()[0].removeprefix("$ "), checkout)
+    exported = shell(snippet("ci.md", "Editors", "console").splitlines()[0].removeprefix("$ "), checkout)
     assert exported.returncode == 0
     assert all((checkout / "schemas" / f"{name}.schema.json").is_file() for name in KINDS.values())

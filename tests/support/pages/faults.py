@@ -107,8 +107,8 @@ ROWS = (
     ),
     Row(
         "F32",
-        "the plan file was edited, truncated or is of another version; it is not the one that was approved; the plan on "
-        "record was edited",
+        "the plan file was edited, truncated or is of another version; it is not the one that was approved; the plan "
+        "on record was edited",
         "3 with the place, or 4; with `--approved` 4, naming both digests",
     ),
     Row(
