@@ -51,9 +51,9 @@ def unattended_command(plan: Plan, cluster: ClusterAddress | None, options: Mapp
     if file is None:
         return None
     given = {"--approved": _digest_of(file), **options, **({} if cluster is None else cluster.options)}
-    words = [f"{name} {shlex.quote(str(value))}" for name, value in given.items() if value is not None]
-    redirection = " < PLAN" if file.name == STANDARD_INPUT else ""
-    return " ".join(["kadmin apply", shlex.quote(file.name), *words, f"--yes{redirection}"])
+    options_given = [f"{name} {shlex.quote(str(value))}" for name, value in given.items() if value is not None]
+    redirection = ["<", "PLAN"] if file.name == STANDARD_INPUT else []
+    return " ".join(["kadmin", "apply", shlex.quote(file.name), *options_given, "--yes", *redirection])
 
 
 def _digest_of(file: DocumentFile) -> str:
