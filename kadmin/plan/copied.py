@@ -5,7 +5,8 @@ Constraints: waves follow each other, and in each the busier direction of the bu
 in bursts, so that of several brokers that are about as busy, another one has the most left at every sample.
 Algorithm: what is left on the busiest broker, added up over the waves, through the speed at which the mean falls of all
 brokers that are about as busy. Speeds are averages over the last WINDOW_S, or over the last WINDOW_SAMPLES where
-samples are rare, as they are where only whole partitions count. Time before the first byte does not count.
+samples are rare, as they are where only whole partitions count. Time before the first byte does not count. While the
+busy brokers copy far less than the average broker, they are between two bursts, and the remaining time is not known.
 Example: 60 MB left on the busiest broker, 50 MB half a minute later: 10 MB in 30 s, so 150 s remain.
 """
 
@@ -31,6 +32,8 @@ WINDOW_S = 30.0
 WINDOW_SAMPLES = 5
 _SHARPNESS = 8
 """A broker that sends or receives half as much as the busiest weighs 2^8 times less."""
+_LEAST_SHARE = 0.1
+"""The busy brokers copy at least this part of what the average broker copies, or their speed says nothing yet."""
 
 Sizes: TypeAlias = Mapping[TopicPartition, int]
 """Bytes to copy to each new replica, by partition."""
@@ -43,13 +46,14 @@ class Copied:
     """Bytes copied of bytes to copy.
 
     `left` is what the busiest broker of each wave has left, added up; `level` the same for the mean of the
-    busy brokers.
+    busy brokers, `mean` for that of all brokers.
     """
 
     done: int
     total: int
     left: float
     level: float
+    mean: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +101,7 @@ def copied(
     partition is `finished`.
     """
     done = total = 0
-    left = level = 0.0
+    left = level = mean = 0.0
     for wave in waves:
         copies: list[tuple[int, int, int, int]] = []
         for target in wave:
@@ -115,7 +119,8 @@ def copied(
             lefts = per_broker((sender, (broker,), rest) for sender, broker, _, rest in copies)
             left += max(lefts)
             level += _level(lefts, per_broker((sender, (broker,), size) for sender, broker, size, _ in copies))
-    return Copied(done, total, left, level)
+            mean += sum(lefts) / len(lefts)
+    return Copied(done, total, left, level, mean)
 
 
 def with_sample(samples: tuple[Sample, ...], new: Sample) -> tuple[Sample, ...]:
@@ -138,10 +143,13 @@ def rate_of(samples: tuple[Sample, ...]) -> float | None:
 def eta_of(samples: tuple[Sample, ...], throttle: int | None) -> float | None:
     """Return the seconds that are left, never fewer than the throttle allows; None where the end does not approach."""
     elapsed = _elapsed(samples)
-    speed = (samples[0].copied.level - samples[-1].copied.level) / elapsed if elapsed else 0.0
-    if speed <= 0:
+    if not elapsed:
         return None
-    return samples[-1].copied.left / (speed if throttle is None else min(speed, throttle))
+    before, now = samples[0].copied, samples[-1].copied
+    speed = (before.level - now.level) / elapsed
+    if speed <= 0 or before.level - now.level < _LEAST_SHARE * (before.mean - now.mean):
+        return None
+    return now.left / (speed if throttle is None else min(speed, throttle))
 
 
 def _holders(target: PartitionTarget, state: ClusterState) -> tuple[int, ...]:

@@ -29,7 +29,7 @@ STATE = cluster({"a-0": (3, 4, 1, 2), "b-0": (1, 3, 2)}, states={"a-0": (2, (1, 
 
 def sampled(*points: tuple[float, int, int]) -> tuple[Sample, ...]:
     """Return what is averaged after samples of time, bytes copied, and bytes left on one broker."""
-    each = (Sample(at, Copied(done, 10**6, left, left)) for at, done, left in points)
+    each = (Sample(at, Copied(done, 10**6, left, left, left)) for at, done, left in points)
     return list(accumulate(each, with_sample, initial=tuple[Sample, ...]()))[-1]
 
 
@@ -56,7 +56,7 @@ def test_what_brokers_say_takes_precedence_and_an_unknown_size_makes_all_unknown
     assert found is not None
     assert (found.total, found.left) == (140, 140)
     assert copied([[A, B]], set(), STATE, {}, {}) is None
-    assert copied([[NEW_ORDER]], set(), STATE, {}, {}) == Copied(0, 0, 0, 0), "a new order copies nothing"
+    assert copied([[NEW_ORDER]], set(), STATE, {}, {}) == Copied(0, 0, 0, 0, 0), "a new order copies nothing"
 
 
 def test_a_broker_that_lags_by_a_burst_does_not_stretch_the_remaining_time() -> None:
@@ -85,6 +85,22 @@ def test_a_broker_that_has_little_to_do_does_not_hide_the_busy_one() -> None:
         return Sample(second, found)
 
     assert eta_of((at(0, 0, 0), at(2, 20, 100)), None) == pytest.approx(98.0, rel=0.01)
+
+
+def test_while_only_brokers_with_little_to_do_copy_the_remaining_time_is_not_known() -> None:
+    def at(second: float, busy: int, idle: int) -> Sample:
+        moves = [
+            PartitionTarget(tp("a-0"), (4,), (2,), size_bytes=10**7),
+            PartitionTarget(tp("a-1"), (5,), (3,), size_bytes=4 * 10**6),
+        ]
+        found = copied([moves], set(), cluster({}), {}, {4: {tp("a-0"): busy}, 5: {tp("a-1"): idle}})
+        assert found is not None
+        return Sample(second, found)
+
+    samples = (at(0, 0, 0), at(2, 0, 70_000))
+    assert rate_of(samples) == pytest.approx(35_000.0)
+    assert eta_of(samples, None) is None, "2^8 times less of 35 kB/s would be hours"
+    assert eta_of((*samples, at(12, 10**6, 10**6)), None) == pytest.approx(108.0, rel=0.01)
 
 
 def test_only_leaders_and_receivers_are_measured() -> None:
