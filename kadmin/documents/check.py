@@ -7,6 +7,7 @@ import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from kadmin.contexts.build import check_contexts
 from kadmin.diagnostics import Diagnostic, Location
 from kadmin.documents.events import MOST_FAULTS, Reading, assemble
 from kadmin.documents.explain import amount_problem, code_of
@@ -15,6 +16,7 @@ from kadmin.documents.kafka_entries import kafka_file_of
 from kadmin.documents.kinds import build
 from kadmin.documents.places import PlaceFinder
 from kadmin.documents.placing import Unplaced, place
+from kadmin.documents.secrecy import may_hold_secrets, without_secrets
 from kadmin.documents.text import UnreadableTextError, decode
 from kadmin.plan import codes
 from kadmin.plan.rules import check
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from kadmin.plan.model import Document
     from kadmin.schema import SchemaSet, SchemaViolation
 
+CONTEXTS = "Contexts"
 KINDS = {
     "PartitionReassignment": "partition-reassignment",
     "PreferredReplicaElection": "preferred-replica-election",
@@ -36,6 +39,7 @@ KINDS = {
     "RebalanceRequest": "rebalance-request",
     "Policy": "policy",
     "ClusterInventory": "cluster-inventory",
+    CONTEXTS: "contexts",
 }
 """Kinds of documents and the names of their schemas."""
 
@@ -47,7 +51,8 @@ _NUMBER_KEYS = {("spec", "brokers", "substitute"), ("spec", "brokers", "weights"
 class Checked:
     """A document that was read, and what is wrong with it, in order of place.
 
-    `document` is there when its schema holds, even where a rule is broken; an inventory's header has only `value`.
+    `document` is there when its schema holds, even where a rule is broken; an inventory's header and contexts have only
+    `value`. The `text` of contexts is empty: a line of it may hold a secret, and is not shown.
     """
 
     source: str
@@ -67,7 +72,7 @@ class Checked:
             return ()
         finder = PlaceFinder(self.document)
         found = [Unplaced(replace(each, field=finder.find(each)), finder.first(each)) for each in diagnostics]
-        return place(found, self.source, self.text, _events(self.text, self.source))
+        return place(found, self.source, self.text, events_of(self.text, self.source))
 
 
 def check_document(data: bytes, source: str) -> tuple[Document | None, tuple[Diagnostic, ...]]:
@@ -105,10 +110,14 @@ def read(data: bytes, source: str, schemas: SchemaSet | None = None) -> Checked:
     elif reading.complete:
         found.extend(_schema_problems(reading.value, reading.blind, schemas))
     document = None
-    if not found and reading.value["kind"] != "ClusterInventory":
+    if not found and reading.value["kind"] == CONTEXTS:
+        found.extend(map(Unplaced, check_contexts(reading.value)))
+    elif not found and reading.value["kind"] != "ClusterInventory":
         document, bad = build(reading.value)
         found.extend(map(Unplaced, bad))
-    problems = place(found, source, text, _events(text, source)) if found else ()
+    problems = place(found, source, text, events_of(text, source)) if found else ()
+    if may_hold_secrets(text):
+        problems, text = without_secrets(problems), ""
     return Checked(source, text, reading.value, None if problems else document, problems)
 
 
@@ -124,7 +133,7 @@ def _read(text: str, source: str) -> Reading:
         usual, value = plain_value(text)
         if usual:
             return Reading(value)
-    reading = assemble(_events(text, source), source)
+    reading = assemble(events_of(text, source), source)
     if reading.complete and reading.value is None and not reading.faults:
         hint, location = f"begin with kind: {'|'.join(KINDS)}", Location(source, 1, 1)
         empty = Diagnostic(codes.NOT_ONE_DOCUMENT, "the document is empty", hint, location=location)
@@ -140,7 +149,8 @@ def _is_json(text: str, source: str) -> bool:
     return name.endswith(".json") or (not name.endswith((".yaml", ".yml")) and text.lstrip()[:1] in {"{", "["})
 
 
-def _events(text: str, source: str) -> Iterator[Event]:
+def events_of(text: str, source: str) -> Iterator[Event]:
+    """Return the events of a text, which is read as JSON or YAML."""
     if _is_json(text, source):
         return json_events(text)
     from kadmin.documents.yaml_text import yaml_events

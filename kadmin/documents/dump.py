@@ -58,7 +58,7 @@ def _yaml_lines(value: dict[str, Any], indent: int) -> Iterator[str]:
     without libyaml, against 1 s here.
     """
     for key, part in value.items():
-        start = f"{'  ' * indent}{_yaml_scalar(key)}:"
+        start = f"{'  ' * indent}{yaml_scalar(key)}:"
         block = bool(part) and (isinstance(part, dict) if indent == 0 else _is_table(part))
         line = start if block else f"{start} {_yaml_flow(part)}"
         if not isinstance(part, dict | list) or (not block and len(line) <= _WIDTH):
@@ -77,13 +77,14 @@ def _is_table(value: object) -> bool:
 
 def _yaml_flow(value: Any) -> str:  # noqa: ANN401 - any JSON value
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_yaml_scalar(key)}: {_yaml_flow(part)}" for key, part in value.items()) + "}"
+        return "{" + ", ".join(f"{yaml_scalar(key)}: {_yaml_flow(part)}" for key, part in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(_yaml_flow, value)) + "]"
-    return _yaml_scalar(value)
+    return yaml_scalar(value)
 
 
-def _yaml_scalar(value: Any) -> str:  # noqa: ANN401 - any JSON value
+def yaml_scalar(value: Any) -> str:  # noqa: ANN401 - any JSON value
+    """Return a scalar of YAML that every reader takes for this value."""
     if not isinstance(value, str):
         return json.dumps(value)
     plain = (_PLAIN.fullmatch(value) and _is_string(value)) or _AMOUNT.fullmatch(value)

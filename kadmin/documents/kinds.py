@@ -111,6 +111,11 @@ def to_value(document: Document) -> dict[str, Any]:
     return {**head, **({"metadata": present} if present else {}), "spec": spec or {"partitions": []}}
 
 
+def kind_name(plan: type[Document]) -> str:
+    """Return the name of a kind of document, as `kind` has it."""
+    return _NAMES[plan]
+
+
 def _read_partition(entry: Mapping[str, Any]) -> TopicPartition:
     return TopicPartition(entry["topic"], entry["partition"])
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kadmin.documents.check import examine
+from kadmin.contexts.build import build_contexts
+from kadmin.documents.check import CONTEXTS, examine
 from kadmin.errors import InvalidInputError, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from kadmin.contexts.model import Contexts
     from kadmin.diagnostics import Diagnostic
     from kadmin.documents.check import Checked
     from kadmin.plan.model import Document
@@ -19,8 +22,10 @@ _MOST_LISTED = 50
 
 
 def parse_document(data: bytes, source: str) -> Document:
-    """Return a valid document of any kind but ClusterInventory; raises InvalidInputError that lists every problem."""
+    """Return a valid plan, request, recipe or policy; raises InvalidInputError that lists every problem."""
     checked = _valid(data, source)
+    if checked.document is None and checked.value["kind"] == CONTEXTS:
+        raise InvalidInputError(f"{source} is a contexts file, not a plan.", next_command="kadmin context list")
     if checked.document is None:
         raise InvalidInputError(
             f"{source} is an inventory's header, not a plan.",
@@ -32,10 +37,18 @@ def parse_document(data: bytes, source: str) -> Document:
 def parse_inventory_header(data: bytes, source: str) -> Mapping[str, Any]:
     """Return the fields of an `inventory.json` by its schema; raises InvalidInputError that lists every problem."""
     checked = _valid(data, source)
-    if checked.document is not None:
+    if checked.value["kind"] != "ClusterInventory":
         raise InvalidInputError(f"{source} is a {checked.value['kind']}, not a ClusterInventory.")
     fields: Mapping[str, Any] = checked.value
     return fields
+
+
+def parse_contexts(data: bytes, source: str) -> Contexts:
+    """Return the contexts of the file `source`, whose folder is that of relative paths; raises as `parse_document`."""
+    checked = _valid(data, source)
+    if checked.value["kind"] != CONTEXTS:
+        raise InvalidInputError(f"{source} is a {checked.value['kind']}, not a contexts file.")
+    return build_contexts(checked.value, Path(source).absolute().parent)
 
 
 def _valid(data: bytes, source: str) -> Checked:

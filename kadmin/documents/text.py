@@ -78,6 +78,10 @@ class LineIndex:
         line = bisect.bisect_right(self._starts, position)
         return Mark(line, position - self._starts[line - 1] + 1)
 
+    def position(self, mark: Mark) -> int:
+        """Return the position of a place, in characters from 0."""
+        return self._starts[mark.line - 1] + mark.column - 1
+
 
 def lines_of(text: str) -> list[str]:
     """Return the lines as the marks count them, without their ends."""

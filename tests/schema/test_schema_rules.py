@@ -149,6 +149,40 @@ GOOD: dict[str, list[dict[str, Any]]] = {
             "kafka_by_cluster": {"east": {"controller": 1}},
         }
     ],
+    "contexts": [
+        {
+            "apiVersion": "kadmin/v1",
+            "kind": "Contexts",
+            "current": "east",
+            "contexts": {
+                "east": {
+                    "description": "d",
+                    "cluster_id": "c",
+                    "zookeeper": {
+                        "connect": "h:1",
+                        "sasl": {"mechanism": "DIGEST-MD5", "username": "u", "password": secret},
+                        "digest": {"username": "u", "password": secret},
+                        "tls": {"ca": "a", "certificate": "b", "key": "c", "key_password": secret},
+                    },
+                    "kafka": {"bootstrap_servers": "h:1", "command_config": "p", "records": "r"},
+                    "policy": "p",
+                    "inventory": "i",
+                    "protect": "confirm",
+                    "allow": ["TopicDeletion"],
+                    "defaults": {
+                        "throttle": "1B/s",
+                        "waves": {
+                            "max_partitions": 1,
+                            "max_moves_per_broker": 1,
+                            "max_bytes": "1B",
+                            "max_payload": "1B",
+                        },
+                    },
+                }
+            },
+        }
+        for secret in ({"file": "f"}, {"env": "E"}, {"command": ["c", "a"]})
+    ],
     "payloads/reassign_partitions": [{"version": 1, "partitions": [{**PARTITION, "replicas": [1]}]}],
     "payloads/preferred_replica_election": [{"version": 1, "partitions": [PARTITION]}],
     "payloads/delete_topics": [{"version": 1, "topics": ["orders"]}],

@@ -1,0 +1,133 @@
+"""Named clusters, as a contexts file has them. Frozen; secrets are references, so that no value is ever shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from kadmin.plan.model import ThrottleSpec
+
+WAVE_SIZES = ("max_bytes", "max_payload")
+"""The limits of waves that are bytes."""
+
+
+class Protection(StrEnum):
+    """What a context wants of commands that write."""
+
+    NONE = "none"
+    CONFIRM = "confirm"
+    READ_ONLY = "read-only"
+
+
+@dataclass(frozen=True, slots=True)
+class SecretFile:
+    """A secret in a file."""
+
+    path: Path
+
+    def __str__(self) -> str:
+        return f"file {self.path}"
+
+
+@dataclass(frozen=True, slots=True)
+class SecretVariable:
+    """A secret in an environment variable."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"variable {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class SecretCommand:
+    """A secret that a program prints, which is run in `folder`. Its arguments are not shown: they may hold secrets."""
+
+    program: str
+    arguments: tuple[str, ...] = field(repr=False)
+    folder: Path
+
+    def __str__(self) -> str:
+        return f"command {self.program}"
+
+
+SecretReference = SecretFile | SecretVariable | SecretCommand
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A name with its password."""
+
+    username: str
+    password: SecretReference
+
+
+@dataclass(frozen=True, slots=True)
+class SaslUser(User):
+    """A user of SASL."""
+
+    mechanism: str = "DIGEST-MD5"
+
+
+@dataclass(frozen=True, slots=True)
+class TlsFiles:
+    """Files in PEM."""
+
+    ca: Path
+    certificate: Path | None = None
+    key: Path | None = None
+    key_password: SecretReference | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ZooKeeperAccess:
+    """How ZooKeeper is reached."""
+
+    connect: str
+    sasl: SaslUser | None = None
+    digest: User | None = None
+    tls: TlsFiles | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KafkaAccess:
+    """How brokers are reached; `records` is the folder that keeps lock and records in place of the cluster."""
+
+    bootstrap_servers: str | None = None
+    command_config: Path | None = None
+    records: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NamedContext:
+    """One cluster. `allow` None allows plans of every kind; `waves` are those limits that a plan need not set."""
+
+    name: str
+    description: str | None = None
+    cluster_id: str | None = None
+    zookeeper: ZooKeeperAccess | None = None
+    kafka: KafkaAccess = field(default_factory=KafkaAccess)
+    policy: Path | None = None
+    inventory: Path | None = None
+    protect: Protection = Protection.NONE
+    allow: frozenset[str] | None = None
+    throttle: ThrottleSpec | None = None
+    waves: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def address(self) -> str:
+        """Where the cluster is: ZooKeeper, or else its brokers."""
+        return (self.zookeeper.connect if self.zookeeper is not None else self.kafka.bootstrap_servers) or ""
+
+
+@dataclass(frozen=True, slots=True)
+class Contexts:
+    """Kind `Contexts`; `current` is the context of commands that name no cluster."""
+
+    contexts: Mapping[str, NamedContext]
+    current: str | None = None

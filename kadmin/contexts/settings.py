@@ -1,0 +1,122 @@
+"""Every value of a context, and where it comes from: an option, the environment, the context, or a default."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from kadmin.contexts.model import WAVE_SIZES, Protection
+from kadmin.plan.model import WaveLimits
+from kadmin.plan.units import format_rate, format_size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kadmin.contexts.model import Contexts, NamedContext, SaslUser, TlsFiles, User
+
+CONTEXT_VARIABLE = "KADMIN_CONTEXT"
+POLICY_VARIABLE = "KADMIN_POLICY"
+_ALL = "every kind"
+
+
+class Source(StrEnum):
+    """Where a value comes from; the first in this order that has one gives it."""
+
+    FLAG = "flag"
+    ENVIRONMENT = "environment"
+    CONTEXT = "context"
+    DEFAULT = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A value as text, None where there is none; `origin` is the option, the variable or the file that has it.
+
+    Of a secret the text is the reference.
+    """
+
+    name: str
+    value: str | None
+    source: Source
+    origin: str = ""
+    secret: bool = False
+
+
+def name_of(typed: str | None, environment: Mapping[str, str], contexts: Contexts | None, file: str) -> Setting:
+    """Return which context a command uses: that of --context, of KADMIN_CONTEXT, or the current one."""
+    if typed is not None:
+        return Setting("context", typed, Source.FLAG, "--context")
+    if environment.get(CONTEXT_VARIABLE):
+        return Setting("context", environment[CONTEXT_VARIABLE], Source.ENVIRONMENT, CONTEXT_VARIABLE)
+    if contexts is not None and contexts.current is not None:
+        return Setting("context", contexts.current, Source.CONTEXT, f"current in {file}")
+    return Setting("context", None, Source.DEFAULT)
+
+
+def settings_of(context: NamedContext, environment: Mapping[str, str], file: str) -> Iterator[Setting]:
+    """Yield every value that commands use with a context."""
+    rows = [*_address(context), *_behaviour(context)]
+    variable = environment.get(POLICY_VARIABLE)
+    for name, value, default, secret in rows:
+        if name == "policy" and variable:
+            yield Setting(name, variable, Source.ENVIRONMENT, POLICY_VARIABLE)
+        elif value is not None:
+            yield Setting(name, value, Source.CONTEXT, file, secret)
+        else:
+            yield Setting(name, default, Source.DEFAULT)
+
+
+def _address(context: NamedContext) -> Iterator[tuple[str, str | None, str | None, bool]]:
+    yield "description", context.description, None, False
+    yield "cluster_id", context.cluster_id, None, False
+    zookeeper, kafka = context.zookeeper, context.kafka
+    yield "zookeeper.connect", None if zookeeper is None else zookeeper.connect, None, False
+    if zookeeper is not None:
+        yield from _user("zookeeper.sasl", zookeeper.sasl)
+        yield from _user("zookeeper.digest", zookeeper.digest)
+        yield from _tls(zookeeper.tls)
+    yield "kafka.bootstrap_servers", kafka.bootstrap_servers, None, False
+    yield "kafka.command_config", _text(kafka.command_config), None, False
+    yield "kafka.records", _text(kafka.records), None, False
+
+
+def _user(prefix: str, user: User | SaslUser | None) -> Iterator[tuple[str, str | None, str | None, bool]]:
+    if user is not None:
+        mechanism = getattr(user, "mechanism", None)
+        if mechanism is not None:
+            yield f"{prefix}.mechanism", mechanism, None, False
+        yield f"{prefix}.username", user.username, None, False
+        yield f"{prefix}.password", str(user.password), None, True
+
+
+def _tls(tls: TlsFiles | None) -> Iterator[tuple[str, str | None, str | None, bool]]:
+    if tls is not None:
+        yield "zookeeper.tls.ca", str(tls.ca), None, False
+        yield "zookeeper.tls.certificate", _text(tls.certificate), None, False
+        yield "zookeeper.tls.key", _text(tls.key), None, False
+        yield "zookeeper.tls.key_password", _text(tls.key_password), None, True
+
+
+def _behaviour(context: NamedContext) -> Iterator[tuple[str, str | None, str | None, bool]]:
+    yield "policy", _text(context.policy), None, False
+    yield "inventory", _text(context.inventory), None, False
+    protect = context.protect
+    yield "protect", None if protect is Protection.NONE else protect.value, Protection.NONE.value, False
+    yield "allow", None if context.allow is None else ", ".join(sorted(context.allow)) or "none", _ALL, False
+    throttle = context.throttle
+    yield "defaults.throttle", None if throttle is None else format_rate(throttle.amount), None, False
+    usual = WaveLimits()
+    for name in usual.__slots__:
+        write = format_size if name in WAVE_SIZES else str
+        given, default = context.waves.get(name), getattr(usual, name)
+        yield (
+            f"defaults.waves.{name}",
+            None if given is None else write(given),
+            None if default is None else write(default),
+            False,
+        )
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
