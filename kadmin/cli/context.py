@@ -6,12 +6,12 @@ import math
 import os
 import signal
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from kadmin.cli.deadline import alarm
 from kadmin.cli.telling import UNASKED
-from kadmin.errors import KadminError, UsageError, name_some
+from kadmin.errors import KadminError, NotCompletedError, UsageError, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -126,13 +126,21 @@ def _zookeeper(cluster: ClusterAddress, clock: Clock, tell: Tell) -> Iterator[Zo
     The environment variable KADMIN_ROOT is the znode below which kadmin keeps its own, for clusters whose ACLs forbid
     the default.
     """
+    from kadmin.cli.credentials import authentication_of
+    from kadmin.cluster.kafka.addresses import parse_bootstrap
+    from kadmin.cluster.kafka.servers import Servers
     from kadmin.cluster.zookeeper.store import Store
     from kadmin.operations.zookeeper.backend import zookeeper_context
     from kadmin.operations.zookeeper.paths import DEFAULT_ROOT, Paths
 
-    with Store.connect(cluster.zookeeper or "", until=clock.until) as store:
+    named = cluster.context and cluster.context.kafka.bootstrap_servers
+    brokers = Servers(parse_bootstrap(named) if named else (), _security(cluster, tell))
+    identity = authentication_of(cluster.context, clock.until - clock.now())
+    with Store.connect(cluster.zookeeper or "", authentication=identity, until=clock.until) as store:
         paths = Paths(os.environ.get(ROOT_VARIABLE, DEFAULT_ROOT))
-        yield zookeeper_context(store, paths, clock, tell, _security(cluster, tell))
+        context = zookeeper_context(store, paths, clock, tell, brokers)
+        _require_its_cluster(cluster, context)
+        yield context
 
 
 @contextmanager
@@ -148,9 +156,21 @@ def _kafka(cluster: ClusterAddress, clock: Clock, tell: Tell, *, reads: bool) ->
     servers = Servers(parse_bootstrap(cluster.bootstrap or ""), _security(cluster, tell))
     with KafkaConnection(servers, until=clock.until) as connection:
         if reads:
-            yield reading_context(connection, cluster.records, clock, tell, copies=copies)
+            context = reading_context(connection, cluster.records, clock, tell, copies=copies)
         else:
-            yield kafka_context(connection, cluster.records, clock, tell, lease_s, copies=copies)
+            context = kafka_context(connection, cluster.records, clock, tell, lease_s, copies=copies)
+        _require_its_cluster(cluster, context)
+        yield context
+
+
+def _require_its_cluster(cluster: ClusterAddress, context: Context) -> None:
+    """Raise StalePlanError where the context of the address names the id of another cluster than is there."""
+    from kadmin.cli.protection import require_cluster_id
+
+    if cluster.context is None or cluster.context.cluster_id is None:
+        return
+    with suppress(NotCompletedError):  # for a znode that cannot be decoded, which a heal may be about to repair
+        require_cluster_id(cluster, context.backend.read(()).cluster_id, f"{cluster.zookeeper or cluster.bootstrap}")
 
 
 def _security(cluster: ClusterAddress, tell: Tell) -> Security:

@@ -15,6 +15,7 @@ from kadmin.cli.context import open_reading
 from kadmin.cli.execution import UNATTENDED
 from kadmin.cli.inputs import read_facts, read_plan, read_policy, read_sizes, write_text
 from kadmin.cli.output import answer
+from kadmin.cli.plan_defaults import as_applied, read_plan_for
 from kadmin.cli.terminal import screen_of
 
 if TYPE_CHECKING:
@@ -63,7 +64,8 @@ def diff(
 
     if html is not None:
         require_renderer()
-    plan, rules = read_plan(file), read_policy(policy)
+    rules = read_policy(policy)
+    plan = as_applied(cluster, read_plan_for(cluster, file)) if inventory is None else read_plan(file)
     if inventory is not None:
         from kadmin.operations.reading.preview import preview_snapshot
 

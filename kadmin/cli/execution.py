@@ -10,6 +10,7 @@ import typer
 
 from kadmin.cli import options
 from kadmin.cli.output import answer
+from kadmin.cli.protection import name_to_type, require_allowed
 from kadmin.cli.terminal import screen_of
 from kadmin.errors import NotCompletedError, StoppedError, UsageError
 
@@ -49,6 +50,7 @@ def execute(
     from kadmin.operations.execute.apply import apply, prepare
     from kadmin.report.plans.text import diff_text
 
+    require_allowed(address, type(plan))
     preview = prepare(context, plan, given, policy, throttle)
     found = preview.examination
     if telling.log_format is options.OutputFormat.HUMAN and found.work is not None and not found.refusals:
@@ -86,14 +88,29 @@ def answer_outcome(output: options.OutputFormat, outcome: Outcome) -> None:
     )
 
 
-def ask(question: Callable[[], str], *, yes: bool) -> None:
-    """Ask unless `yes`; raises UsageError for "no", and where there is no terminal."""
+def ask(question: Callable[[], str], address: ClusterAddress, *, yes: bool) -> None:
+    """Ask unless `yes`; raises UsageError for "no", and where there is no terminal.
+
+    A protected context wants its name typed, whether `yes` or not.
+    """
+    wanted = name_to_type(address)
+    if wanted is not None:
+        _ask_to_type(question, wanted, f"type {wanted} to go on")
+        return
     if yes:
         return
     _require_terminal()
     with _own_line():
         confirmed = typer.confirm(screen_of(sys.stderr).wrapped(question()), err=True)
     if not confirmed:
+        raise UsageError("Not confirmed; nothing was changed.")
+
+
+def _ask_to_type(question: Callable[[], str], wanted: str, how: str) -> None:
+    _require_terminal()
+    with _own_line():
+        typed = typer.prompt(screen_of(sys.stderr).wrapped(f"{question()} ({how})"), err=True)
+    if typed != wanted:
         raise UsageError("Not confirmed; nothing was changed.")
 
 
@@ -128,7 +145,7 @@ def ask_about_unfinished(
         found = StatusReader(context).read_one(operation_id)
         return unfinished_question(verb, found, read_cluster_at(context, address), how)
 
-    ask(question, yes=yes)
+    ask(question, address, yes=yes)
 
 
 def _require_terminal() -> None:
@@ -142,8 +159,10 @@ def _confirm(plan: Plan, preview: Preview, address: ClusterAddress, *, yes: bool
     from kadmin.report.operations.questions import apply_question, cluster_at, deletion_question
 
     where = cluster_at(preview.state.cluster_id, str(address))
+    protected = name_to_type(address) is not None
+    if not isinstance(plan, DeletionPlan) or yes or protected:
+        ask(lambda: apply_question(plan, preview.examination, where), address, yes=yes)
     if not isinstance(plan, DeletionPlan) or yes:
-        ask(lambda: apply_question(plan, preview.examination, where), yes=yes)
         return
     _require_terminal()
     wanted = ",".join(plan.topics)

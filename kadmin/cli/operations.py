@@ -10,14 +10,17 @@ import typer
 
 from kadmin.cli import options
 from kadmin.cli.approval import parse_digest, unattended_command
-from kadmin.cli.cluster import ClusterAddress, on_cluster
+from kadmin.cli.cluster import ClusterAddress, changes_cluster
 from kadmin.cli.context import open_context, open_reading
 from kadmin.cli.execution import answer_outcome, ask, ask_about_unfinished, execute, read_cluster_at, tell_outcome
-from kadmin.cli.inputs import read_facts, read_origin, read_plan, read_policy, read_throttle
+from kadmin.cli.inputs import read_facts, read_origin, read_policy, read_throttle
+from kadmin.cli.plan_defaults import read_plan_for, throttle_for
+from kadmin.cli.protection import require_allowed, require_cluster_id
 from kadmin.cli.telling import UNASKED, Telling, with_telling
 from kadmin.errors import UsageError, count, name_some
 
 if TYPE_CHECKING:
+    from kadmin.operations.context import Context
     from kadmin.operations.execute.apply import Outcome
 
 ForeignOption: TypeAlias = Annotated[
@@ -33,7 +36,7 @@ OriginOption: TypeAlias = Annotated[
 ]
 
 
-@on_cluster
+@changes_cluster
 @with_telling
 def apply(
     file: options.PlanFile,
@@ -66,11 +69,13 @@ def apply(
     """
     from kadmin.plan.model import ReassignmentPlan
 
-    plan = read_plan(file, None if approved is None else parse_digest(approved))
+    plan = read_plan_for(cluster, file, None if approved is None else parse_digest(approved))
     given, rules = read_facts(sizes, inventory), read_policy(policy)
-    pace = None if throttle is None else read_throttle(rate=throttle)
+    pace = throttle_for(cluster, plan) if throttle is None else read_throttle(rate=throttle)
     if pace is not None and not isinstance(plan, ReassignmentPlan):
         raise UsageError("--throttle goes with a PartitionReassignment.", next_command="leave --throttle out")
+    require_allowed(cluster, type(plan))
+    require_cluster_id(cluster, plan.header.cluster_id, "The plan")
     unattended = unattended_command(
         plan, cluster, {"--inventory": inventory, "--sizes": sizes, "--throttle": throttle, "--policy": policy}
     )
@@ -80,7 +85,7 @@ def apply(
     answer_outcome(output, outcome)
 
 
-@on_cluster
+@changes_cluster
 @with_telling
 def resume(
     cluster: ClusterAddress,
@@ -101,12 +106,21 @@ def resume(
     with open_context(cluster, timeout_s=timeout, telling=telling) as context:
         found = takeover.find_unfinished(context, operation_id)
         if found is not None:
+            _require_kind_allowed(context, cluster, found)
             ask_about_unfinished(context, found, cluster, "Resume", yes=yes)
         outcome = tell_outcome(context, takeover.resume(context, operation_id, lock_timeout))
     answer_outcome(output, outcome)
 
 
-@on_cluster
+def _require_kind_allowed(context: Context, cluster: ClusterAddress, operation_id: str) -> None:
+    from kadmin.operations.decide.kinds import plan_type
+
+    kinds = {each.operation_id: each.kind for each in context.operations.unfinished()}
+    if operation_id in kinds:
+        require_allowed(cluster, plan_type(kinds[operation_id]))
+
+
+@changes_cluster
 def pause(
     cluster: ClusterAddress,
     operation_id: options.OperationId = None,
@@ -123,11 +137,12 @@ def pause(
     from kadmin.operations.record.stop_request import Stop
 
     with open_context(cluster, timeout_s=timeout, telling=Telling(log_format=output)) as context:
+        ask(lambda: f"Pause the operation on {read_cluster_at(context, cluster)}?", cluster, yes=True)
         outcome = tell_outcome(context, stop(context, operation_id, Stop.PAUSE, lock_timeout))
     answer_outcome(output, outcome)
 
 
-@on_cluster
+@changes_cluster
 @with_telling
 def cancel(
     cluster: ClusterAddress,
@@ -202,12 +217,12 @@ def _cancel_foreign(
                 context.tell(Noted(back))
             names = name_some((target.partition for target in targets), most=20)
             what = f"End {count(len(targets), 'reassignment')} of other tools"
-            ask(lambda: f"{what} on {read_cluster_at(context, cluster)}: {names}?", yes=yes)
+            ask(lambda: f"{what} on {read_cluster_at(context, cluster)}: {names}?", cluster, yes=yes)
             outcome = cancel_foreign(context, given, targets, lock_timeout)
         return tell_outcome(context, outcome)
 
 
-@on_cluster
+@changes_cluster
 @with_telling
 def rollback(
     cluster: ClusterAddress,

@@ -14,11 +14,12 @@ def group_options(
     command: Callable[..., Any],
     name: str,
     options: Mapping[str, inspect.Parameter],
-    build: Callable[[Mapping[str, Any], Mapping[str, Any]], object],
+    build: Callable[[Mapping[str, Any], dict[str, Any]], object],
 ) -> Callable[..., Any]:
     """Return the command with `options` at the place of its parameter `name`.
 
-    `build` makes the value of that parameter, of what was given for these options and for the command's others.
+    `build` makes the value of that parameter, of what was given for these options and for the command's others; it may
+    fill in what was not given.
     """
     signature = inspect.signature(command)
     hints = get_type_hints(command, include_extras=True)
@@ -26,7 +27,8 @@ def group_options(
     @functools.wraps(command)
     def with_options(**given: Any) -> Any:  # noqa: ANN401 - whatever the command takes
         taken = {option: given.pop(option) for option in options}
-        return command(**given, **{name: build(taken, given)})
+        built = build(taken, given)
+        return command(**given, **{name: built})
 
     parameters: list[inspect.Parameter] = []
     for each in signature.parameters.values():

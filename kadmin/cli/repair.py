@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.cluster import ClusterAddress, on_cluster
+from kadmin.cli.cluster import ClusterAddress, changes_cluster
 from kadmin.cli.context import open_context, open_zookeeper
 from kadmin.cli.execution import answer_outcome, ask, execute, read_cluster_at, tell_outcome
 from kadmin.cli.files import STANDARD_INPUT
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from kadmin.plan.model import RecreationPlan
 
 
-@on_cluster
+@changes_cluster
 @with_telling
 def heal(
     cluster: ClusterAddress,
@@ -38,16 +39,20 @@ def heal(
     from kadmin.operations.events import Noted
     from kadmin.operations.zookeeper.heal import heal as run
 
+    asked = cluster
+
     def confirm(finding: str, step: str) -> None:
+        nonlocal asked
         context.tell(Noted(f"{finding}\n  repair: {step}"))
-        ask(lambda: f"Repair this on {read_cluster_at(context, cluster)}?", yes=yes)
+        ask(lambda: f"Repair this on {read_cluster_at(context, cluster)}?", asked, yes=yes)
+        asked = replace(cluster, confirmed=True)
 
     with open_zookeeper(cluster, "kadmin doctor", timeout_s=timeout, telling=telling) as context:
         outcome = tell_outcome(context, run(context, lock_timeout, confirm))
     answer_outcome(output, outcome)
 
 
-@on_cluster
+@changes_cluster
 @with_telling
 def recreate(
     recipe: Annotated[

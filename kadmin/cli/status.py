@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.cluster import ClusterAddress, on_cluster
+from kadmin.cli.cluster import ClusterAddress, changes_cluster, on_cluster
 from kadmin.cli.context import open_context, open_reading
 from kadmin.cli.execution import ask, read_cluster_at
 from kadmin.cli.inputs import read_plan
@@ -162,7 +162,7 @@ def lock_show(
 
 
 @lock_app.command("release")
-@on_cluster
+@changes_cluster
 def lock_release(
     operation_id: Annotated[str, typer.Argument(metavar="ID", help="The operation that holds the lock.")],
     cluster: ClusterAddress,
@@ -176,6 +176,6 @@ def lock_release(
     """
     what = f"Take the lock from the runner of operation {operation_id}, whose next write then fails,"
     with open_context(cluster, timeout_s=timeout) as context:
-        ask(lambda: f"{what} on {read_cluster_at(context, cluster)}?", yes=yes)
+        ask(lambda: f"{what} on {read_cluster_at(context, cluster)}?", cluster, yes=yes)
         holder = context.operations.release_by_hand(operation_id)
     typer.echo(f"released; it was held by {holder}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.cluster import ClusterAddress, on_cluster
+from kadmin.cli.cluster import ClusterAddress, changes_cluster, on_cluster
 from kadmin.cli.context import open_context, open_reading
 from kadmin.cli.execution import ask, read_cluster_at
 from kadmin.cli.inputs import read_throttle
@@ -87,7 +87,7 @@ def audit(
 
 
 @throttle_app.command("set")
-@on_cluster
+@changes_cluster
 def set_(
     cluster: ClusterAddress,
     *,
@@ -134,7 +134,7 @@ def set_(
 
 
 @throttle_app.command("clear")
-@on_cluster
+@changes_cluster
 def clear(
     cluster: ClusterAddress,
     *,
@@ -175,7 +175,7 @@ def _carry_out(
     if changes := plan():
         if not yes:  # the answer shows them anyway
             typer.echo(changes_text(changes), err=True)
-        ask(lambda: throttle_question(changes, read_cluster_at(context, cluster)), yes=yes)
+        ask(lambda: throttle_question(changes, read_cluster_at(context, cluster)), cluster, yes=yes)
         written = write()
     answer(output, lambda: cluster.named_in(written_text(written)), lambda: written_answer(written))
 

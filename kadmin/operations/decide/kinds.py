@@ -31,6 +31,12 @@ def kind_of(plan: Plan) -> PlanKind[Any]:
     return _BY_PLAN[type(plan)]
 
 
+def plan_type(kind: OperationKind) -> type[Plan] | None:
+    """Return the type of the plan that an operation executes; None for a heal, which has no plan."""
+    found = _BY_OPERATION.get(kind)
+    return None if found is None else found.plan
+
+
 def work_of(record: OperationRecord) -> Work:
     """Rebuild the work from a record alone, on any machine.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.reassignments import NO_REASSIGNMENT_IN_PROGRESS, alter_reassignments
-from kadmin.cluster.kafka.servers import PLAIN
+from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.model import Listening
 from kadmin.cluster.zookeeper.listening import confirmed_listening
 from kadmin.cluster.zookeeper.model import details_of
@@ -29,7 +29,6 @@ from kadmin.plan.waves import ZOOKEEPER_LIMITS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from kadmin.cluster.kafka.servers import Security, Servers
     from kadmin.cluster.model import ClusterState
     from kadmin.cluster.zookeeper.store import Store
     from kadmin.errors import KadminError
@@ -52,12 +51,19 @@ class ZooKeeperContext(Context):
     paths: Paths
 
 
+ANY_LISTENER = Servers(())
+"""The brokers' listeners in plain text, as their znodes name them."""
+
+
 def zookeeper_context(
-    store: Store, paths: Paths, clock: Clock, tell: Tell, security: Security = PLAIN
+    store: Store, paths: Paths, clock: Clock, tell: Tell, brokers: Servers = ANY_LISTENER
 ) -> ZooKeeperContext:
-    """Return the context of a cluster in ZooKeeper mode; `paths` are those of its operations."""
+    """Return the context of a cluster in ZooKeeper mode; `paths` are those of its operations.
+
+    `brokers` says how brokers are asked, and where; without addresses, at the listeners that their znodes name.
+    """
     operations = ZooKeeperOperations(store, paths, clock)
-    return ZooKeeperContext(ZooKeeperBackend(store, paths, clock, security), operations, clock, tell, store, paths)
+    return ZooKeeperContext(ZooKeeperBackend(store, paths, clock, brokers), operations, clock, tell, store, paths)
 
 
 class ZooKeeperOperations(Lock, Journal):
@@ -70,9 +76,9 @@ class ZooKeeperBackend:
     limits: PublishLimits = ZOOKEEPER_LIMITS
     unchanged_means_rejected = True
 
-    def __init__(self, store: Store, paths: Paths, clock: Clock, security: Security = PLAIN) -> None:
+    def __init__(self, store: Store, paths: Paths, clock: Clock, brokers: Servers = ANY_LISTENER) -> None:
         self._store = store
-        self._security = security
+        self._brokers = brokers
         self._clock = clock
         self._publisher = Publisher(store, paths)
         self._configs = ConfigWriter(store, paths, clock)
@@ -90,8 +96,8 @@ class ZooKeeperBackend:
         return read_cluster(self._store, topics, with_configs=with_configs, settle=settle)
 
     def servers(self, state: ClusterState) -> Servers:
-        """Return the live brokers' listeners that serve."""
-        return listeners_of(state, self._security)
+        """Return the brokers that were named, or else the live ones' listeners that serve."""
+        return self._brokers if self._brokers.addresses else listeners_of(state, self._brokers.security)
 
     def place(self, channel: Channel) -> str:
         """Return the path of the channel's admin node."""

@@ -1,0 +1,46 @@
+"""Completes a plan by the defaults of a context, where the plan says nothing itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kadmin.cli.inputs import read_plan
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kadmin.cli.cluster import ClusterAddress
+    from kadmin.plan.model import Plan, ThrottleSpec
+
+
+def read_plan_for(cluster: ClusterAddress | None, file: Path, approved: str | None = None) -> Plan:
+    """Read a plan as `read_plan` does; limits of waves that it does not set are those of the cluster's context."""
+    from kadmin.documents import read
+    from kadmin.plan.model import ReassignmentPlan
+
+    plan = read_plan(file, approved)
+    context, source = None if cluster is None else cluster.context, plan.header.file
+    if context is None or not context.waves or source is None or not isinstance(plan, ReassignmentPlan):
+        return plan
+    given = read(source.data, source.name).value["spec"].get("waves", {})
+    missing = {name: limit for name, limit in context.waves.items() if name not in given}
+    return replace(plan, limits=replace(plan.limits, **missing))
+
+
+def throttle_for(cluster: ClusterAddress | None, plan: Plan) -> ThrottleSpec | None:
+    """Return the throttle of the cluster's context for a reassignment that has none; None leaves the plan's own."""
+    from kadmin.plan.model import ReassignmentPlan
+
+    context = None if cluster is None else cluster.context
+    if context is None or not isinstance(plan, ReassignmentPlan) or plan.throttle is not None:
+        return None
+    return context.throttle
+
+
+def as_applied(cluster: ClusterAddress | None, plan: Plan) -> Plan:
+    """Return a plan with the throttle with which `apply` would execute it."""
+    from kadmin.plan.model import ReassignmentPlan
+
+    throttle = throttle_for(cluster, plan)
+    return replace(plan, throttle=throttle) if throttle is not None and isinstance(plan, ReassignmentPlan) else plan

@@ -1,0 +1,79 @@
+"""What a context wants of commands that write: the name typed, nothing at all, or some kinds of plans only."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kadmin.contexts.model import Protection
+from kadmin.errors import StalePlanError, UsageError
+
+if TYPE_CHECKING:
+    from kadmin.cli.cluster import ClusterAddress
+    from kadmin.plan.model import Plan
+
+
+def require_writable(address: ClusterAddress, confirm: str | None) -> ClusterAddress:
+    """Return the address for a command that writes; `confirm` is the name that --confirm gives.
+
+    Raises UsageError for a context that is read-only, for another name, and where the name has to be typed and there is
+    no terminal. Nothing has been connected by then.
+    """
+    context = address.context
+    if context is None:
+        if confirm is not None:
+            raise UsageError(
+                "--confirm goes with a context.", next_command="leave --confirm out, or add --context NAME"
+            )
+        return address
+    if context.protect is Protection.READ_ONLY:
+        raise UsageError(
+            f"The context {context.name} is read-only: kadmin changes nothing there.",
+            cause="its protection in the contexts file is protect: read-only",
+            next_command=f"kadmin context show {context.name}",
+        )
+    if confirm is not None and confirm != context.name:
+        raise UsageError(f"--confirm names {confirm!a}, and the context is {context.name}.")
+    if context.protect is Protection.CONFIRM and confirm is None and not sys.stdin.isatty():
+        raise UsageError(
+            f"The context {context.name} is protected: its name must be typed, and there is no terminal.",
+            cause="protect: confirm is not satisfied by --yes",
+            next_command=f"add --confirm {context.name}",
+        )
+    return replace(address, confirmed=confirm is not None)
+
+
+def name_to_type(address: ClusterAddress) -> str | None:
+    """Return the name that must be typed before the cluster is changed; None where that is not so, or done."""
+    context = address.context
+    if context is None or address.confirmed or context.protect is not Protection.CONFIRM:
+        return None
+    return context.name
+
+
+def require_allowed(address: ClusterAddress, plan: type[Plan] | None) -> None:
+    """Raise UsageError for a kind of plan that the context does not allow; None is an operation without a plan."""
+    from kadmin.documents import kind_name
+
+    context = address.context
+    if context is None or context.allow is None or plan is None:
+        return
+    if (kind := kind_name(plan)) not in context.allow:
+        allowed = ", ".join(sorted(context.allow)) or "no kind of plan"
+        raise UsageError(
+            f"The context {context.name} does not allow a {kind}.",
+            cause=f"it allows {allowed}",
+            next_command=f"kadmin context show {context.name}",
+        )
+
+
+def require_cluster_id(address: ClusterAddress, cluster_id: str | None, what: str) -> None:
+    """Raise StalePlanError where `what` is of another cluster than the context says; an unknown id says nothing."""
+    wanted = None if address.context is None else address.context.cluster_id
+    if address.context is None or wanted is None or cluster_id is None or wanted == cluster_id:
+        return
+    raise StalePlanError(
+        f"{what} is of cluster {cluster_id}; the context {address.context.name} is cluster {wanted}.",
+        next_command=f"kadmin context show {address.context.name}",
+    )
