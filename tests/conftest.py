@@ -62,9 +62,10 @@ def _version(item: pytest.Item, fixture: str = "live") -> str | None:
 
 @pytest.fixture(scope="session", autouse=True)
 def state_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Copies of records are kept here, and not in the home folder."""
+    """Copies of records are kept here, and not in the home folder; contexts are not looked for there either."""
     folder = tmp_path_factory.mktemp("state")
     os.environ["XDG_STATE_HOME"] = str(folder)
+    os.environ["XDG_CONFIG_HOME"] = str(tmp_path_factory.mktemp("config"))
     return folder / "kadmin"
 
 

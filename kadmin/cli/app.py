@@ -43,6 +43,7 @@ _GROUPS = {
         "consumers": "consumers:consumers_app",
         "snapshot": "snapshot:snapshot",
         "report": "report:report",
+        "context": "contexts:context_app",
     },
     "Repair": {"heal": "repair:heal", "recreate": "repair:recreate"},
     "Planner": {"propose": "propose:propose_app"},

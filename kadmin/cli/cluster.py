@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import re
-import shlex
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,17 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 
+from kadmin.cli.address import BOOTSTRAP_VARIABLE, ZOOKEEPER_VARIABLE, ClusterAddress, Fleet, address_of
+from kadmin.cli.named_clusters import current_context, find_context, is_pattern, matching_contexts
 from kadmin.cli.option_groups import group_options, option
+from kadmin.cli.protection import require_writable
 from kadmin.contexts.settings import CONTEXT_VARIABLE
 from kadmin.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-    from kadmin.contexts.model import NamedContext
-
-ZOOKEEPER_VARIABLE = "KADMIN_ZOOKEEPER"
-BOOTSTRAP_VARIABLE = "KADMIN_BOOTSTRAP_SERVER"
 
 _OPTIONS: Mapping[str, Any] = {
     "zookeeper": Annotated[
@@ -82,79 +78,6 @@ _HOW_TO_NAME_IT = (
     f"-z CONNECT (or set {ZOOKEEPER_VARIABLE}), -b BROKERS (or set {BOOTSTRAP_VARIABLE}), "
     f"or --context NAME (or set {CONTEXT_VARIABLE})"
 )
-_COMMAND = re.compile(r"\bkadmin (?=[a-z])(?:(?!, |; |: | \(|\)|$).)*")
-"""A command that a message names: it ends before a comma, a semicolon, a colon or a bracket."""
-_WITHOUT_CLUSTER = tuple(
-    f"kadmin {name}" for name in ("validate", "convert", "schema", "sandbox", "propose rebalance", "context")
-)
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterAddress:
-    """How a cluster is reached: through `zookeeper`, or through the brokers of `bootstrap`; one of the two is set.
-
-    `command_config` is the file that says how brokers are asked. `records` is the folder that keeps lock and records in
-    place of the cluster. `context` is the one that the address is of, `typed_context` whether --context named it, and
-    `confirmed` whether --confirm did, too.
-    """
-
-    zookeeper: str | None = None
-    bootstrap: str | None = None
-    command_config: Path | None = None
-    records: Path | None = None
-    context: NamedContext | None = None
-    typed_context: bool = False
-    confirmed: bool = False
-
-    def __str__(self) -> str:
-        place = self.zookeeper or self.bootstrap or ""
-        return place if self.context is None else f"{self.context.name} ({place})"
-
-    @property
-    def options(self) -> dict[str, str]:
-        """The options that name this address, with their values."""
-        context = self.context
-        given = {
-            "--context": context and context.name,
-            "-z": None if context else self.zookeeper,
-            "-b": None if context else self.bootstrap,
-            "--command-config": self.command_config,
-            "--records": self.records,
-        }
-        return {option: str(value) for option, value in given.items() if value is not None}
-
-    @property
-    def typed(self) -> str:
-        """The options that name this address, but for those that the environment or the contexts file has."""
-        context, kafka = self.context, None if self.context is None else self.context.kafka
-        known = {
-            "--context": context and not self.typed_context and context.name,
-            "-z": os.environ.get(ZOOKEEPER_VARIABLE),
-            "-b": os.environ.get(BOOTSTRAP_VARIABLE),
-            "--command-config": str(kafka.command_config) if kafka else None,
-            "--records": str(kafka.records) if kafka else None,
-        }
-        return " ".join(
-            f"{option} {shlex.quote(value)}" for option, value in self.options.items() if value != known.get(option)
-        )
-
-    def named_in(self, text: str) -> str:
-        """Add the options of this address to the commands that a text names, where they take and lack them."""
-        typed = self.typed
-
-        def add(found: re.Match[str]) -> str:
-            line = found[0]
-            has_address = any(f" {option} " in line for option in ("-z", "-b", "--context"))
-            return line if has_address or not typed or line.startswith(_WITHOUT_CLUSTER) else f"{line} {typed}"
-
-        return _COMMAND.sub(add, text)
-
-
-@dataclass(frozen=True, slots=True)
-class Fleet:
-    """The clusters whose contexts a pattern matches, by their names."""
-
-    clusters: Mapping[str, ClusterAddress]
 
 
 def on_cluster(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -173,8 +96,6 @@ def changes_cluster(command: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     def build(taken: Mapping[str, Any], given: dict[str, Any]) -> object:
-        from kadmin.cli.protection import require_writable
-
         confirm, cluster = taken["confirm"], _taken(command, taken, given)
         harmless = given.get("dry_run") or given.get("out")
         return cluster if harmless or not isinstance(cluster, ClusterAddress) else require_writable(cluster, confirm)
@@ -210,21 +131,6 @@ def require_cluster(address: ClusterAddress | None) -> ClusterAddress:
     return address
 
 
-def address_of(
-    context: NamedContext, command_config: Path | None = None, records: Path | None = None, *, typed: bool
-) -> ClusterAddress:
-    """Return the address of a context; the files that options name outweigh its own."""
-    zookeeper, kafka = context.zookeeper, context.kafka
-    return ClusterAddress(
-        None if zookeeper is None else zookeeper.connect,
-        kafka.bootstrap_servers if zookeeper is None else None,
-        command_config or kafka.command_config,
-        records or kafka.records,
-        context,
-        typed,
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class _Given:
     """The options as they were given, or their variables."""
@@ -252,11 +158,8 @@ def _cluster(given: _Given, *, required: bool, offline: bool) -> ClusterAddress 
         found = _of_context(given, named["--context"])
     elif named:
         found = ClusterAddress(named.get("-z"), named.get("-b"), given.command_config, given.records)
-    elif required or not offline:
-        from kadmin.cli.named_clusters import current_context
-
-        if (current := current_context()) is not None:
-            found = address_of(current, given.command_config, given.records, typed=False)
+    elif (required or not offline) and (current := current_context()) is not None:
+        found = address_of(current, given.command_config, given.records, typed=False)
     if given.records is not None and not (isinstance(found, ClusterAddress) and found.bootstrap):
         raise UsageError("--records goes with -b.", next_command="add -b BROKERS, or leave --records out")
     if found is None and required:
@@ -265,8 +168,6 @@ def _cluster(given: _Given, *, required: bool, offline: bool) -> ClusterAddress 
 
 
 def _of_context(given: _Given, name: str) -> ClusterAddress | Fleet:
-    from kadmin.cli.named_clusters import find_context, is_pattern, matching_contexts
-
     if not is_pattern(name):
         typed = name != os.environ.get(CONTEXT_VARIABLE)
         return address_of(find_context(name), given.command_config, given.records, typed=typed)

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.cluster import ClusterAddress, on_cluster
+from kadmin.cli.address import ClusterAddress
+from kadmin.cli.cluster import on_cluster
 from kadmin.cli.context import open_reading, open_zookeeper
 from kadmin.cli.inputs import read_plan
 from kadmin.cli.output import TableView

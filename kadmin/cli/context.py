@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from types import FrameType
 
-    from kadmin.cli.cluster import ClusterAddress
+    from kadmin.cli.address import ClusterAddress
     from kadmin.cli.telling import Telling
     from kadmin.cluster.kafka.servers import Security
     from kadmin.operations.context import Clock, Context
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 ROOT_VARIABLE = "KADMIN_ROOT"
 LEASE_VARIABLE = "KADMIN_LEASE"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_GRACE_S = 1.5
+GRACE_S = 1.5
+"""Seconds for what a command still has to do after its deadline, as to release a lock."""
 # A request leaves up to 3 s after its record; a shorter lease could end before it.
 _SHORTEST_LEASE_S, _LONGEST_LEASE_S = 5, 600
 
@@ -44,9 +45,9 @@ def open_context(
     """Connect to the cluster, and stop at a safe point when a signal comes.
 
     `timeout_s` bounds the whole command: calls and waits end by then, each with its own error; the clean-up has
-    _GRACE_S more, after which an alarm ends it. `telling` says what is told of it, and to whom.
+    GRACE_S more, after which an alarm ends it. `telling` says what is told of it, and to whom.
     """
-    with _running(cluster, timeout_s, telling) as (clock, tell), _opened(cluster, clock, tell, reads=False) as context:
+    with _running(cluster, timeout_s, telling) as (clock, tell), connect(cluster, clock, tell, reads=False) as context:
         yield context
 
 
@@ -61,7 +62,7 @@ def open_reading(
 
     Through their brokers, clusters in ZooKeeper mode are opened, too.
     """
-    with _running(cluster, timeout_s, telling) as (clock, tell), _opened(cluster, clock, tell, reads=True) as context:
+    with _running(cluster, timeout_s, telling) as (clock, tell), connect(cluster, clock, tell, reads=True) as context:
         yield context
 
 
@@ -77,13 +78,18 @@ def open_zookeeper(
 
     Raises UsageError for a cluster that is reached through its brokers.
     """
+    require_zookeeper(cluster, instead)
+    with _running(cluster, timeout_s, telling) as (clock, tell), _zookeeper(cluster, clock, tell) as context:
+        yield context
+
+
+def require_zookeeper(cluster: ClusterAddress, instead: str) -> None:
+    """Raise UsageError for a cluster that is reached through its brokers; `instead` is what serves there."""
     if cluster.zookeeper is None:
         raise UsageError(
             "This command reads or repairs znodes, which only ZooKeeper has.",
             next_command=cluster.named_in(instead).replace("BROKERS", str(cluster)),
         )
-    with _running(cluster, timeout_s, telling) as (clock, tell), _zookeeper(cluster, clock, tell) as context:
-        yield context
 
 
 @contextmanager
@@ -99,10 +105,8 @@ def open_kafka(cluster: ClusterAddress, *, timeout_s: float | None = None) -> It
 @contextmanager
 def _running(cluster: ClusterAddress, timeout_s: float | None, telling: Telling) -> Iterator[tuple[Clock, Tell]]:
     from kadmin.cli.story import told
-    from kadmin.operations.context import Clock
 
-    clock = Clock(math.inf if timeout_s is None else time.monotonic() + timeout_s)
-    with told(telling, clock, str(cluster)) as tell, alarm(timeout_s, grace_s=_GRACE_S), _signals(clock):
+    with ticking(timeout_s) as clock, told(telling, clock, str(cluster)) as tell:
         try:
             yield clock, tell
         except KadminError as error:
@@ -111,9 +115,20 @@ def _running(cluster: ClusterAddress, timeout_s: float | None, telling: Telling)
             raise
 
 
-def _opened(
+@contextmanager
+def ticking(timeout_s: float | None) -> Iterator[Clock]:
+    """Yield the clock of a command, which ends at its deadline and at a signal; as `open_context`."""
+    from kadmin.operations.context import Clock
+
+    clock = Clock(math.inf if timeout_s is None else time.monotonic() + timeout_s)
+    with alarm(timeout_s, grace_s=GRACE_S), _signals(clock):
+        yield clock
+
+
+def connect(
     cluster: ClusterAddress, clock: Clock, tell: Tell, *, reads: bool
 ) -> AbstractContextManager[KafkaContext | ZooKeeperContext]:
+    """Connect to a cluster until the clock's end; what `reads` only takes no lock and needs no record."""
     if cluster.zookeeper is None:
         return _kafka(cluster, clock, tell, reads=reads)
     return _zookeeper(cluster, clock, tell)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kadmin.cli import options
+from kadmin.cli.address import ClusterAddress
 from kadmin.cli.approval import unattended_command
-from kadmin.cli.cluster import ClusterAddress, on_cluster, require_cluster
+from kadmin.cli.cluster import on_cluster, require_cluster
 from kadmin.cli.context import open_reading
 from kadmin.cli.execution import UNATTENDED
 from kadmin.cli.inputs import read_facts, read_plan, read_policy, read_sizes, write_text

@@ -2,56 +2,97 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from kadmin.cli import options
-from kadmin.cli.cluster import ClusterAddress, on_cluster
-from kadmin.cli.context import open_kafka, open_zookeeper
+from kadmin.cli.address import ClusterAddress, Fleet
+from kadmin.cli.cluster import on_cluster
+from kadmin.cli.context import open_reading
 from kadmin.cli.output import answer
 from kadmin.errors import NotCompletedError
 
 if TYPE_CHECKING:
+    from kadmin.cli.side_by_side import FleetAnswer
     from kadmin.insight.diagnosis.finding import Finding
     from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
+    from kadmin.operations.kafka.context import KafkaContext
+    from kadmin.operations.zookeeper.backend import ZooKeeperContext
 
-    Examined: TypeAlias = tuple[tuple[Finding, ...], tuple[str, ...], KafkaVersions | None]
+
+@dataclass(frozen=True, slots=True)
+class Examined:
     """The findings, what was not checked, and the versions of Kafka where znodes show them."""
+
+    findings: tuple[Finding, ...]
+    unchecked: tuple[str, ...]
+    versions: KafkaVersions | None
+
+    @property
+    def exit_code(self) -> int:
+        """That of `doctor` for this cluster."""
+        return NotCompletedError.exit_code if any(each.stops_apply for each in self.findings) else 0
 
 
 @on_cluster
 def doctor(
-    cluster: ClusterAddress,
+    cluster: ClusterAddress | Fleet,
     *,
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> int:
     """Find what is wrong with a cluster, and the command that fixes it.
 
-    Exit code 8 when a finding would stop `kadmin apply`, else 0.
+    Exit code 8 when a finding would stop `kadmin apply`, else 0. Of several contexts it is the highest of any.
     """
     from kadmin.report.doctor import doctor_answer, doctor_text
 
-    examine = _through_brokers if cluster.zookeeper is None else _through_zookeeper
-    found, unchecked, versions = examine(cluster, timeout)
-    findings = tuple(replace(each, hint=cluster.named_in(each.hint or "")) for each in found)
-    answer(output, lambda: doctor_text(findings, unchecked), lambda: doctor_answer(findings, unchecked, versions))
-    return NotCompletedError.exit_code if any(each.stops_apply for each in findings) else 0
+    if isinstance(cluster, Fleet):
+        return _of_fleet(cluster, timeout, output)
+    with open_reading(cluster, timeout_s=timeout) as context:
+        found = examine(cluster, context)
+    answer(
+        output,
+        lambda: doctor_text(found.findings, found.unchecked),
+        lambda: doctor_answer(found.findings, found.unchecked, found.versions),
+    )
+    return found.exit_code
 
 
-def _through_zookeeper(cluster: ClusterAddress, timeout_s: float | None) -> Examined:
+def _of_fleet(fleet: Fleet, timeout_s: float, output: options.OutputFormat) -> int:
+    from kadmin.cli.side_by_side import FleetAnswer, answer_fleet, read_side_by_side
+    from kadmin.report.doctor import doctor_answer, doctor_text
+
+    def render(_name: str, found: Examined) -> FleetAnswer:
+        stopping = sum(each.stops_apply for each in found.findings)
+        value = doctor_answer(found.findings, found.unchecked, found.versions)
+        block = doctor_text(found.findings, found.unchecked) if found.findings or found.unchecked else ""
+        return FleetAnswer([(len(found.findings), stopping)], value, block, found.exit_code)
+
+    return answer_fleet(output, ("findings", "stop an apply"), read_side_by_side(fleet, examine, timeout_s), render)
+
+
+def examine(cluster: ClusterAddress, context: KafkaContext | ZooKeeperContext) -> Examined:
+    """Examine a cluster; hints name the commands with the address that was typed."""
+    from kadmin.operations.kafka.context import KafkaContext
+
+    through = _through_brokers if isinstance(context, KafkaContext) else _through_zookeeper
+    found = through(context)  # type: ignore[arg-type] # each takes the context that is chosen for it
+    findings = tuple(replace(each, hint=cluster.named_in(each.hint or "")) for each in found.findings)
+    return replace(found, findings=findings)
+
+
+def _through_zookeeper(context: ZooKeeperContext) -> Examined:
     from kadmin.insight.diagnosis.zookeeper.diagnose import diagnose, unchecked
     from kadmin.operations.zookeeper.doctor import gather, look_at_disks
 
-    with open_zookeeper(cluster, "kadmin doctor", timeout_s=timeout_s) as context:
-        evidence = look_at_disks(context, gather(context))
-    return diagnose(evidence), unchecked(evidence), evidence.versions
+    evidence = look_at_disks(context, gather(context))
+    return Examined(diagnose(evidence), unchecked(evidence), evidence.versions)
 
 
-def _through_brokers(cluster: ClusterAddress, timeout_s: float | None) -> Examined:
+def _through_brokers(context: KafkaContext) -> Examined:
     from kadmin.insight.diagnosis.kafka.diagnose import diagnose, unchecked
     from kadmin.operations.kafka.doctor import gather
 
-    with open_kafka(cluster, timeout_s=timeout_s) as context:
-        evidence = gather(context)
-    return diagnose(evidence), unchecked(evidence), None
+    evidence = gather(context)
+    return Examined(diagnose(evidence), unchecked(evidence), None)

@@ -52,6 +52,10 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
     "consumers disturbed": (f"plans/drain-broker.yaml {_ZK}",),
     "snapshot": (f"{_ZK} --out inventory", f"{_B} --out inventory --table csv"),
     "report": (f"{_ZK} --out report.html", "plans/drain-broker.yaml --inventory inventory --out p.html"),
+    "context list": ("", "-o json"),
+    "context show": ("prod-eu",),
+    "context use": ("prod-eu",),
+    "context check": ("prod-eu",),
     "heal": (_ZK,),
     "recreate": (f"20260301T120000Z-4f9a1c {_ZK}", f"plans/recreate-topic.yaml {_B} --dry-run"),
     "propose rebalance": ("plans/rebalance.yaml --inventory inventory \\\n    --out plan.yaml --engine local",),
@@ -80,6 +84,7 @@ _GROUPS: Mapping[str, Sequence[str]] = {
         "whatif plan plans/drain-broker.yaml --inventory inventory",
     ),
     "consumers": (f"consumers coordinator billing {_ZK}", f"consumers disturbed plans/drain-broker.yaml {_B}"),
+    "context": ("context list", "context use prod-eu", "context check prod-eu"),
     "propose": ("propose election --inventory inventory --out elect.yaml", f"propose election {_ZK} --out elect.yaml"),
     "sandbox": ("sandbox up", "sandbox seed", "sandbox down"),
 }

@@ -17,7 +17,7 @@ from kadmin.errors import NotCompletedError, StoppedError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from kadmin.cli.cluster import ClusterAddress
+    from kadmin.cli.address import ClusterAddress
     from kadmin.cli.telling import Telling
     from kadmin.operations.context import Context
     from kadmin.operations.execute.apply import Outcome, Preview

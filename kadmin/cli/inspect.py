@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.cluster import ClusterAddress, on_cluster
-from kadmin.cli.context import open_reading, open_zookeeper
+from kadmin.cli.address import ClusterAddress, Fleet
+from kadmin.cli.cluster import on_cluster
+from kadmin.cli.context import open_reading, open_zookeeper, require_zookeeper
 from kadmin.cli.output import TableView, answer
 from kadmin.cli.terminal import screen_of
 from kadmin.errors import NotCompletedError, UnreachableError
@@ -62,12 +63,12 @@ _INSTEAD = {
 @inspect_app.command("admin")
 @on_cluster
 def inspect_admin(
-    cluster: ClusterAddress,
+    cluster: ClusterAddress | Fleet,
     *,
     watch: WatchOption = False,
     timeout: options.WatchTimeout = None,
     output: options.TableOutput = options.TableFormat.HUMAN,
-) -> None:
+) -> int:
     """Show the three admin znodes, or reassignments in flight.
 
     With -z each entry is shown with what is wrong with it; CSV has the rows of `inspect admin-entries`. With -b each
@@ -76,38 +77,86 @@ def inspect_admin(
     from kadmin.operations.zookeeper.doctor import AdminSurvey, survey_admin
     from kadmin.report.zookeeper.admin_nodes import admin_answer, admin_text
 
-    if cluster.zookeeper is None:
-        _show_table("admin", cluster, TableView((), (), output), watch=watch, timeout_s=timeout)
-        return
-    if output is options.TableFormat.CSV:
-        _show_table("admin-entries", cluster, TableView((), (), output), watch=watch, timeout_s=timeout)
-        return
+    view = TableView((), (), output)
+    if isinstance(cluster, Fleet):
+        return _show_table(
+            lambda each: "admin" if each.zookeeper is None else "admin-entries",
+            cluster,
+            view,
+            watch=watch,
+            timeout_s=timeout,
+        )
+    if cluster.zookeeper is None or output is options.TableFormat.CSV:
+        name = "admin" if cluster.zookeeper is None else "admin-entries"
+        return _show_table(lambda _: name, cluster, view, watch=watch, timeout_s=timeout)
 
     def render(survey: AdminSurvey) -> None:
         answer(options.OutputFormat(output.value), lambda: admin_text(survey), lambda: admin_answer(survey))
 
-    _show(_zookeeper_for("admin-entries"), cluster, survey_admin, render, watch=watch, timeout_s=timeout)
+    opened = partial(open_zookeeper, instead=_INSTEAD["admin-entries"])
+    _show(opened, cluster, survey_admin, render, watch=watch, timeout_s=timeout)
+    return 0
 
 
 def _table_command(name: str, words: str) -> None:
     @inspect_app.command(name, help=words)
     @on_cluster
     def show(
-        cluster: ClusterAddress,
+        cluster: ClusterAddress | Fleet,
         *,
         sort: options.Sort = None,
         filters: options.Filter = None,
         watch: WatchOption = False,
         timeout: options.WatchTimeout = None,
         output: options.TableOutput = options.TableFormat.HUMAN,
-    ) -> None:
+    ) -> int:
         view = TableView(sort or (), filters or (), output)
-        _show_table(name, cluster, view, watch=watch, timeout_s=timeout)
+        return _show_table(lambda _: name, cluster, view, watch=watch, timeout_s=timeout)
 
 
-def _show_table(name: str, cluster: ClusterAddress, view: TableView, *, watch: bool, timeout_s: float | None) -> None:
-    opened = _zookeeper_for(name) if name in _INSTEAD else open_reading
-    _show(opened, cluster, lambda context: _table(context, name), view.show, watch=watch, timeout_s=timeout_s)
+def _show_table(
+    name_for: Callable[[ClusterAddress], str],
+    cluster: ClusterAddress | Fleet,
+    view: TableView,
+    *,
+    watch: bool,
+    timeout_s: float | None,
+) -> int:
+    def read(of: ClusterAddress, context: KafkaContext | ZooKeeperContext) -> Inspection:
+        return _table(context, name_for(of))
+
+    return _inspect(cluster, lambda of: _INSTEAD.get(name_for(of)), read, view, watch=watch, timeout_s=timeout_s)
+
+
+def _inspect(
+    cluster: ClusterAddress | Fleet,
+    instead_of: Callable[[ClusterAddress], str | None],
+    read: Callable[[ClusterAddress, Any], Inspection],
+    view: TableView,
+    *,
+    watch: bool,
+    timeout_s: float | None,
+) -> int:
+    """Show a table of one cluster, or of several; `instead_of` is what serves through brokers where znodes are read."""
+    if isinstance(cluster, Fleet):
+        from kadmin.cli.side_by_side import highest_exit_code, read_side_by_side
+
+        def guarded(of: ClusterAddress, context: KafkaContext | ZooKeeperContext) -> Inspection:
+            if (instead := instead_of(of)) is not None:
+                require_zookeeper(of, instead)
+            return read(of, context)
+
+        options.refuse_watch(watch=watch)
+        found = read_side_by_side(cluster, guarded, timeout_s or options.READ_TIMEOUT_S)
+        view.show_fleet(
+            {each.name: each.found for each in found if each.found is not None},
+            {each.name: each.error for each in found if each.error is not None},
+        )
+        return highest_exit_code(found)
+    instead = instead_of(cluster)
+    opened = open_reading if instead is None else partial(open_zookeeper, instead=instead)
+    _show(opened, cluster, lambda context: read(cluster, context), view.show, watch=watch, timeout_s=timeout_s)
+    return 0
 
 
 def _table(context: KafkaContext | ZooKeeperContext, name: str) -> Inspection:
@@ -116,10 +165,6 @@ def _table(context: KafkaContext | ZooKeeperContext, name: str) -> Inspection:
     from kadmin.operations.zookeeper.inspect import inspect as through_zookeeper
 
     return through_brokers(context, name) if isinstance(context, KafkaContext) else through_zookeeper(context, name)
-
-
-def _zookeeper_for(name: str) -> Callable[..., AbstractContextManager[ZooKeeperContext]]:
-    return partial(open_zookeeper, instead=_INSTEAD[name])
 
 
 for _name, _words in TABLES.items():
@@ -131,14 +176,14 @@ for _name, _words in TABLES.items():
 def inspect_tree(
     path: Annotated[str, typer.Argument(metavar="PATH", help="The znode to start from, below the chroot.")] = "/",
     *,
-    cluster: ClusterAddress,
+    cluster: ClusterAddress | Fleet,
     depth: Annotated[int, typer.Option("--depth", metavar="LEVELS", help="Levels below PATH to show.", min=0)] = 2,
     sort: options.Sort = None,
     filters: options.Filter = None,
     watch: WatchOption = False,
     timeout: options.WatchTimeout = None,
     output: options.TableOutput = options.TableFormat.HUMAN,
-) -> None:
+) -> int:
     """Show the znodes below a path.
 
     Shows size and number of children, and whether kadmin decodes the data.
@@ -146,11 +191,11 @@ def inspect_tree(
     from kadmin.operations.zookeeper.inspect import inspect_tree as read
 
     view = TableView(sort or (), filters or (), output)
-    _show(
-        _zookeeper_for("tree"),
+    return _inspect(
         cluster,
-        lambda context: read(context, path, depth),
-        view.show,
+        lambda _: _INSTEAD["tree"],
+        lambda _, context: read(context, path, depth),
+        view,
         watch=watch,
         timeout_s=timeout,
     )
@@ -161,23 +206,28 @@ def inspect_tree(
 def inspect_znode(
     path: Annotated[str, typer.Argument(metavar="PATH", help="The znode's path, below the chroot.")],
     *,
-    cluster: ClusterAddress,
+    cluster: ClusterAddress | Fleet,
     watch: WatchOption = False,
     timeout: options.WatchTimeout = None,
     output: options.TableOutput = options.TableFormat.HUMAN,
-) -> None:
+) -> int:
     """Show one znode: its data, raw and decoded, its ACL and stat."""
     from kadmin.operations.zookeeper.inspect import inspect_znode as read
 
     view = TableView((), (), output)
-    _show(
-        _zookeeper_for("znode"), cluster, lambda context: read(context, path), view.show, watch=watch, timeout_s=timeout
+    return _inspect(
+        cluster,
+        lambda _: _INSTEAD["znode"],
+        lambda _, context: read(context, path),
+        view,
+        watch=watch,
+        timeout_s=timeout,
     )
 
 
 def _show(
     opened: Callable[..., AbstractContextManager[_Context]],
-    cluster: ClusterAddress,
+    cluster: ClusterAddress | Fleet,
     read: Callable[[_Context], _Found],
     render: Callable[[_Found], None],
     *,

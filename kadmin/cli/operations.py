@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from kadmin.cli import options
+from kadmin.cli.address import ClusterAddress
 from kadmin.cli.approval import parse_digest, unattended_command
-from kadmin.cli.cluster import ClusterAddress, changes_cluster
+from kadmin.cli.cluster import changes_cluster
 from kadmin.cli.context import open_context, open_reading
 from kadmin.cli.execution import answer_outcome, ask, ask_about_unfinished, execute, read_cluster_at, tell_outcome
 from kadmin.cli.inputs import read_facts, read_origin, read_policy, read_throttle

@@ -8,6 +8,8 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from kadmin.errors import UsageError
+
 READ_TIMEOUT_S = 60.0
 """Time limit of a command that only reads, unless --timeout says otherwise."""
 
@@ -93,6 +95,12 @@ Filter: TypeAlias = Annotated[
         help="Keep rows that match; COLUMN!=GLOB keeps the others. Repeatable.",
     ),
 ]
+
+
+def refuse_watch(*, watch: bool) -> None:
+    """Raise UsageError for --watch with several contexts."""
+    if watch:
+        raise UsageError("--watch is for one cluster.", next_command="--context NAME, or leave --watch out")
 
 
 def watch_bound(timeout_s: float | None, *, watch: bool) -> float | None:

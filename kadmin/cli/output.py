@@ -11,8 +11,9 @@ import typer
 from kadmin.cli import options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from kadmin.errors import KadminError
     from kadmin.insight.tables.inspection import Inspection
 
 
@@ -50,3 +51,32 @@ class TableView:
             lambda: table_text(table, found.unreadable),
             lambda: {**table_answer(table, found.unreadable, found.unavailable), **found.more},
         )
+
+    def show_fleet(self, found: Mapping[str, Inspection], failed: Mapping[str, KadminError]) -> None:
+        """Print the tables of several clusters as one, with the column `cluster`; what failed is on stderr in CSV."""
+        from kadmin.insight.tables.table import together
+        from kadmin.report.cluster.tables import table_answer, table_csv, table_text, unreadable_lines
+        from kadmin.report.fleet import failures_text, fleet_answer
+
+        joined = together({name: each.table for name, each in found.items()})
+        table = joined.filtered(self.filters).sorted_by(self.sort) if found else joined
+        if self.output is options.TableFormat.JSON:
+            values = {
+                name: (0, {**table_answer(table.of_cluster(name), each.unreadable, each.unavailable), **each.more})
+                for name, each in found.items()
+            }
+            typer.echo(
+                json.dumps(fleet_answer(sorted({*found, *failed}), values, failed), indent=2, ensure_ascii=False)
+            )
+            return
+        notes = [
+            f"{name}: {line}"
+            for name, each in found.items()
+            for line in (*(each.unavailable or ()), *unreadable_lines(each.unreadable))
+        ]
+        told = [*notes, *failures_text(failed)]
+        in_csv = self.output is options.TableFormat.CSV
+        if found:
+            typer.echo(table_csv(table) if in_csv else table_text(table, ()))
+        for line in told:
+            typer.echo(line, err=in_csv)

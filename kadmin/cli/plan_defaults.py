@@ -10,7 +10,7 @@ from kadmin.cli.inputs import read_plan
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kadmin.cli.cluster import ClusterAddress
+    from kadmin.cli.address import ClusterAddress
     from kadmin.plan.model import Plan, ThrottleSpec
 
 

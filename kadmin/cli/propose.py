@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.cluster import ClusterAddress, on_cluster, require_cluster
+from kadmin.cli.address import ClusterAddress
+from kadmin.cli.cluster import on_cluster, require_cluster
 from kadmin.cli.context import open_reading
 from kadmin.cli.deadline import bounded
 from kadmin.cli.inputs import make_folder, read_request, write_plan, write_text

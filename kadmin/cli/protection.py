@@ -10,7 +10,7 @@ from kadmin.contexts.model import Protection
 from kadmin.errors import StalePlanError, UsageError
 
 if TYPE_CHECKING:
-    from kadmin.cli.cluster import ClusterAddress
+    from kadmin.cli.address import ClusterAddress
     from kadmin.plan.model import Plan
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.cluster import ClusterAddress, changes_cluster
+from kadmin.cli.address import ClusterAddress
+from kadmin.cli.cluster import changes_cluster
 from kadmin.cli.context import open_context, open_zookeeper
 from kadmin.cli.execution import answer_outcome, ask, execute, read_cluster_at, tell_outcome
 from kadmin.cli.files import STANDARD_INPUT

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.cluster import ClusterAddress, changes_cluster, on_cluster
+from kadmin.cli.address import ClusterAddress, Fleet
+from kadmin.cli.cluster import changes_cluster, on_cluster
 from kadmin.cli.context import open_context, open_reading
 from kadmin.cli.execution import ask, read_cluster_at
 from kadmin.cli.inputs import read_plan
@@ -25,30 +26,47 @@ lock_app = typer.Typer(help="Show or release the lock that admits one runner at 
 
 @on_cluster
 def status(
-    cluster: ClusterAddress,
+    cluster: ClusterAddress | Fleet,
     *,
     watch: Annotated[
         bool, typer.Option("--watch", help="Read again every 2 s, until nothing is unfinished, ^C or --timeout.")
     ] = False,
     timeout: options.WatchTimeout = None,
     output: options.Output = options.OutputFormat.HUMAN,
-) -> None:
+) -> int:
     """Show unfinished operations, their progress, and who runs them.
 
     With --watch a terminal is drawn again; a pipe gets lines when something changes, and at least every 30 s. With
-    -o json each answer is one line. An outage of the cluster does not end it.
+    -o json each answer is one line. An outage of the cluster does not end it. Several contexts are read once.
     """
     from kadmin.operations.reading.status import StatusReader
     from kadmin.report.operations.status import status_answer, status_text
 
     bound_s = options.watch_bound(timeout, watch=watch)
+    if isinstance(cluster, Fleet):
+        options.refuse_watch(watch=watch)
+        return _of_fleet(cluster, bound_s or options.READ_TIMEOUT_S, output)
     with open_context(cluster, timeout_s=bound_s) as context:
         reader = StatusReader(context)
         if watch:
             _watch(context, reader, output, cluster)
-            return
+            return 0
         found = reader.read()
     answer(output, lambda: cluster.named_in(status_text(found)), lambda: status_answer(found))
+    return 0
+
+
+def _of_fleet(fleet: Fleet, timeout_s: float, output: options.OutputFormat) -> int:
+    from kadmin.cli.side_by_side import FleetAnswer, answer_fleet, read_side_by_side
+    from kadmin.operations.reading.status import Status, StatusReader
+    from kadmin.report.operations.status import STATUS_COLUMNS, status_answer, status_rows, status_text
+
+    def render(name: str, found: Status) -> FleetAnswer:
+        text = fleet.clusters[name].named_in(status_text(found)) if found.operations or found.late else ""
+        return FleetAnswer(status_rows(found), status_answer(found), text)
+
+    found = read_side_by_side(fleet, lambda _, context: StatusReader(context).read(), timeout_s, reads_only=False)
+    return answer_fleet(output, STATUS_COLUMNS, found, render)
 
 
 def _watch(context: Context, reader: StatusReader, output: options.OutputFormat, cluster: ClusterAddress) -> None:

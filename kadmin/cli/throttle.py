@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.cluster import ClusterAddress, changes_cluster, on_cluster
+from kadmin.cli.address import ClusterAddress
+from kadmin.cli.cluster import changes_cluster, on_cluster
 from kadmin.cli.context import open_context, open_reading
 from kadmin.cli.execution import ask, read_cluster_at
 from kadmin.cli.inputs import read_throttle

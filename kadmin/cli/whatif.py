@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.cluster import ClusterAddress, on_cluster, require_cluster
+from kadmin.cli.address import ClusterAddress
+from kadmin.cli.cluster import on_cluster, require_cluster
 from kadmin.cli.context import open_reading
 from kadmin.cli.inputs import read_facts, read_plan, read_sizes
 from kadmin.cli.output import answer

@@ -43,13 +43,11 @@ class Setting:
     secret: bool = False
 
 
-def name_of(typed: str | None, environment: Mapping[str, str], contexts: Contexts | None, file: str) -> Setting:
-    """Return which context a command uses: that of --context, of KADMIN_CONTEXT, or the current one."""
-    if typed is not None:
-        return Setting("context", typed, Source.FLAG, "--context")
+def name_of(environment: Mapping[str, str], contexts: Contexts, file: str) -> Setting:
+    """Return which context commands use that name none: that of KADMIN_CONTEXT, or the current one."""
     if environment.get(CONTEXT_VARIABLE):
         return Setting("context", environment[CONTEXT_VARIABLE], Source.ENVIRONMENT, CONTEXT_VARIABLE)
-    if contexts is not None and contexts.current is not None:
+    if contexts.current is not None:
         return Setting("context", contexts.current, Source.CONTEXT, f"current in {file}")
     return Setting("context", None, Source.DEFAULT)
 

@@ -27,7 +27,7 @@ OFFLINE = sorted(
 GROUPS = {
     "Plan": ["validate", "convert", "schema", "diff"],
     "Run": ["apply", "status", "resume", "pause", "cancel", "rollback", "verify", "history", "lock", "throttle"],
-    "Look": ["doctor", "inspect", "whatif", "consumers", "snapshot", "report"],
+    "Look": ["doctor", "inspect", "whatif", "consumers", "snapshot", "report", "context"],
     "Repair": ["heal", "recreate"],
     "Planner": ["propose"],
     "Practise": ["sandbox"],
@@ -162,8 +162,10 @@ def test_without_a_command_the_help_is_on_stderr(name: str) -> None:
         (
             ["throttle", "set", "--rate", "1MB/s"],
             "No cluster is named.",
-            "add -z CONNECT (or set KADMIN_ZOOKEEPER), -b BROKERS (or set KADMIN_BOOTSTRAP_SERVER), "
-            "or --context NAME (or set KADMIN_CONTEXT)",
+            (
+                "add -z CONNECT (or set KADMIN_ZOOKEEPER), -b BROKERS (or set KADMIN_BOOTSTRAP_SERVER), "
+                "or --context NAME (or set KADMIN_CONTEXT)"
+            ),
         ),
         (["convert", "a.json"], "Missing option '--to'. Choose from: plan, kafka", "kadmin convert --help"),
         (["validate", "--nope", "plans"], "No such option: --nope", "kadmin validate --help"),

@@ -12,7 +12,7 @@ import pytest
 from support.cli.in_process import command, every_command
 from typer.core import TyperCommand
 
-from kadmin.cli.cluster import ClusterAddress
+from kadmin.cli.address import ClusterAddress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -82,8 +82,9 @@ class KafkaConnection:
         self._manager = _Manager(self._net, receive_message_max_bytes=_MOST_BYTES, **settings)
         self._net.start()
         try:
+            patience_s = BOOTSTRAP_S if bootstrap_s is None else bootstrap_s
             with _logged(f"connect to {servers}"):
-                self._connect_to_any(BOOTSTRAP_S if bootstrap_s is None else bootstrap_s)
+                self._connect_to_any(max(LAST_REQUEST_S, min(patience_s, until - time.monotonic())))
         except BaseException:
             self.close()
             raise

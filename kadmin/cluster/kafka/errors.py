@@ -66,11 +66,12 @@ def translated(servers: Servers, what: str) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Right:
-    """The right that a request needs: an operation as ACLs name it, on a topic, a transactional id or the cluster."""
+    """The right that a request needs: an operation as ACLs name it, on the cluster or on something of this name."""
 
     operation: str
     topic: str | None = None
     transactional_id: str | None = None
+    group: str | None = None
 
     def __str__(self) -> str:
         kind, name = self._resource
@@ -82,10 +83,16 @@ class Right:
         kind, name = self._resource
         return f"--operation {self.operation} --{kind.replace(' ', '-')}{f' {shlex.quote(name)}' if name else ''}"
 
+    def granted_by(self, servers: Servers) -> str:
+        """Return the command that grants it to this client."""
+        return f"kafka-acls.sh {servers.options} --add --allow-principal {servers.principal} {self.options}"
+
     @property
     def _resource(self) -> tuple[str, str | None]:
         if self.transactional_id is not None:
             return "transactional id", self.transactional_id
+        if self.group is not None:
+            return "group", self.group
         return ("cluster", None) if self.topic is None else ("topic", self.topic)
 
 
@@ -98,7 +105,7 @@ def raise_for(code: int, message: str | None, servers: Servers, what: str, right
         raise NotAuthorizedError(
             f"The brokers at {servers} do not allow to {what}.",
             cause=f"{right} is missing",
-            next_command=f"kafka-acls.sh {servers.options} --add --allow-principal {servers.principal} {right.options}",
+            next_command=right.granted_by(servers),
         )
     with translated(servers, what):
         raise error

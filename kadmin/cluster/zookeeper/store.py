@@ -124,6 +124,11 @@ class Store:
         closing.join(patience_s)
 
     @property
+    def authentication(self) -> Authentication:
+        """Who this session is."""
+        return self._connection.authentication
+
+    @property
     def connect_string(self) -> str:
         """The servers and the chroot, as given."""
         return str(self._connection.connect)

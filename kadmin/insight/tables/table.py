@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, TypeAlias
@@ -11,9 +11,12 @@ from kadmin.cluster.names import escaped, one_line
 from kadmin.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 Cell: TypeAlias = int | str | bool | tuple[int, ...] | tuple[str, ...] | None
+
+CLUSTER = "cluster"
+"""The first column of a table of several clusters."""
 
 _DESCENDING = "-"
 _WORDS = {True: ("true", "yes"), False: ("false", "no")}
@@ -23,18 +26,27 @@ _WORDS = {True: ("true", "yes"), False: ("false", "no")}
 class Table:
     """Rows below named columns; `name` says what the rows are. Text in cells is escaped, so that terminals can show it.
 
-    `upright` marks a table of at most one row, which is shown as a list of its columns.
+    `upright` marks a table of at most one row, which is shown as a list of its columns. In a table of several clusters
+    `columns_of` says which columns, after that of the cluster, each of them has.
     """
 
     name: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     upright: bool = False
+    columns_of: Mapping[str, tuple[bool, ...]] = field(default_factory=dict, compare=False)
 
     @classmethod
     def of(cls, name: str, columns: tuple[str, ...], rows: Iterable[Sequence[Cell]], *, upright: bool = False) -> Table:
         """Return a table with all text escaped."""
         return cls(name, columns, tuple(tuple(_safe(cell) for cell in row) for row in rows), upright)
+
+    def of_cluster(self, cluster: str) -> Table:
+        """Return the rows of one cluster of tables that are together, without the columns that it has not."""
+        rows = [row[1:] for row in self.rows if row[0] == cluster]
+        own = [index for index, has in enumerate(self.columns_of.get(cluster, ())) if has]
+        columns = tuple(self.columns[1:][index] for index in own)
+        return Table(self.name, columns, tuple(tuple(row[index] for index in own) for row in rows))
 
     def sorted_by(self, keys: Sequence[str]) -> Table:
         """Sort by columns, the first one first; `-column` is descending. Unknown values come last.
@@ -73,6 +85,22 @@ class Table:
                 f"{self.name} have no column {escaped(column)!r}.", cause=f"the columns are {', '.join(self.columns)}"
             )
         return self.columns.index(column)
+
+
+def together(tables: Mapping[str, Table]) -> Table:
+    """Return the rows of several clusters' tables as one, with the cluster's name first; a cell that is absent is None.
+
+    The columns are those of any of them.
+    """
+    columns = tuple(dict.fromkeys(column for each in tables.values() for column in each.columns))
+    rows = [
+        (name, *(row[each.columns.index(column)] if column in each.columns else None for column in columns))
+        for name, each in tables.items()
+        for row in each.rows
+    ]
+    own = {name: tuple(column in each.columns for column in columns) for name, each in tables.items()}
+    named = next((each.name for each in tables.values()), "rows")
+    return Table(named, (CLUSTER, *columns), tuple(rows), columns_of=own)
 
 
 def text_of(cell: Cell, separator: str = ",") -> str:

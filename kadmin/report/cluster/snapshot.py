@@ -15,13 +15,16 @@ if TYPE_CHECKING:
 def snapshot_text(taken: Snapshot, folder: Path) -> str:
     """Show what was written, and what could not be read."""
     counts = (count(taken.brokers, "broker"), count(taken.topics, "topic"), count(taken.partitions, "partition"))
-    lines = [f"{folder}: {', '.join(counts)}"]
-    if taken.no_sizes is not None:
-        lines.append(f"without sizes: {taken.no_sizes}")
+    return "\n".join([f"{folder}: {', '.join(counts)}", *snapshot_notes(taken)])
+
+
+def snapshot_notes(taken: Snapshot) -> list[str]:
+    """Say what could not be read, a line for each."""
+    lines = [] if taken.no_sizes is None else [f"without sizes: {taken.no_sizes}"]
     lines += taken.unavailable
     if taken.unsettled:
         lines.append(f"changed while they were read: {name_some(taken.unsettled)}")
-    return "\n".join(lines)
+    return lines
 
 
 def snapshot_answer(taken: Snapshot, folder: Path) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from kadmin.operations.record.record import OperationState
 from kadmin.plan.units import readable_rate
 from kadmin.report.kinds import words_of
 from kadmin.report.operations.progress_line import bytes_text, wave_text
-from kadmin.report.text import table
+from kadmin.report.text import NOTHING, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +27,23 @@ def status_text(status: Status) -> str:
     lines = [line for each in status.operations for line in _unfinished(each, status.runner_of(each.listing))]
     late = [f"applied late, of a finished operation: {each}; to take it back: {each.remedy}" for each in status.late]
     return "\n".join([*(lines or ["no operation is unfinished"]), *late])
+
+
+STATUS_COLUMNS = ("operation", "kind", "state", "done")
+
+
+def status_rows(status: Status) -> list[tuple[str, ...]]:
+    """Return a row of STATUS_COLUMNS for each unfinished operation, one without values where there is none."""
+    rows: list[tuple[str, ...]] = [
+        (
+            each.listing.operation_id,
+            each.listing.kind.value,
+            each.listing.described_state(has_runner=status.runner_of(each.listing) is not None),
+            NOTHING if each.tally is None else f"{each.tally.done}/{each.tally.total}",
+        )
+        for each in status.operations
+    ]
+    return rows or [(NOTHING,) * len(STATUS_COLUMNS)]
 
 
 def status_answer(status: Status) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING
 
 from support.cli.in_process import Answer
 
-from kadmin.cli.cluster import BOOTSTRAP_VARIABLE
+from kadmin.cli.address import BOOTSTRAP_VARIABLE
 from kadmin.cli.context import LEASE_VARIABLE
 from kadmin.operations.execute import follow
 

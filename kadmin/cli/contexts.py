@@ -1,0 +1,160 @@
+"""`kadmin context list`, `show`, `use` and `check`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from kadmin.cli import options
+from kadmin.cli.address import address_of
+from kadmin.cli.deadline import bounded
+from kadmin.cli.inputs import read_document, writing
+from kadmin.cli.named_clusters import contexts_path, find_context, read_contexts
+from kadmin.cli.output import answer
+from kadmin.errors import NotAuthorizedError, UsageError
+
+if TYPE_CHECKING:
+    from kadmin.cli.address import ClusterAddress
+    from kadmin.contexts.model import NamedContext
+    from kadmin.contexts.settings import Setting
+    from kadmin.operations.reading.rights import RightsFound
+
+context_app = typer.Typer(help="List, show, choose or check the named clusters of the contexts file.")
+
+NameArgument: TypeAlias = Annotated[str, typer.Argument(metavar="NAME", help="The context's name.")]
+GivenName: TypeAlias = Annotated[
+    str | None, typer.Argument(metavar="NAME", help="The context's name. Default: the one that commands use.")
+]
+
+
+@context_app.command("list")
+@bounded
+def list_(*, output: options.Output = options.OutputFormat.HUMAN) -> None:
+    """List the contexts, with address and protection."""
+    from kadmin.report.contexts import contexts_answer, contexts_text
+
+    contexts = read_contexts()
+    answer(output, lambda: contexts_text(contexts), lambda: contexts_answer(contexts, str(contexts_path())))
+
+
+@context_app.command("show")
+@bounded
+def show(name: GivenName = None, *, output: options.Output = options.OutputFormat.HUMAN) -> None:
+    """Show every value of a context, and where it comes from.
+
+    Secrets are not read: their references are shown. Of a command that prints a secret its program alone is shown.
+    """
+    from kadmin.contexts.settings import settings_of
+    from kadmin.report.contexts import context_answer, context_text
+
+    chosen = _chosen(name)
+    context = find_context(chosen.value or "")
+    settings = [chosen, *settings_of(context, os.environ, str(contexts_path()))]
+    answer(output, lambda: context_text(settings), lambda: context_answer(settings))
+
+
+@context_app.command("use")
+@bounded
+def use(name: NameArgument) -> None:
+    """Make a context the current one: commands without an address use it.
+
+    Only the value of `current` is written; comments and layout of the file stay.
+    """
+    from kadmin.documents import with_current
+
+    find_context(name)
+    path = contexts_path()
+    before = read_document(path)
+    after = with_current(before, str(path), name)
+    if after != before:
+        _replace(path, after)
+    typer.echo(f"current context: {name}")
+
+
+@context_app.command("check")
+def check(
+    name: GivenName = None,
+    *,
+    timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
+    output: options.Output = options.OutputFormat.HUMAN,
+) -> int:
+    """Connect to a context's cluster, and list the rights that are missing.
+
+    Nothing is written or tried out. Exit code 6 when a right is missing, with the command that grants it; else 0.
+    """
+    from kadmin.report.contexts import rights_answer, rights_text
+
+    context = find_context(_chosen(name).value or "")
+    address = address_of(context, typed=True)
+    examine = _through_brokers if context.zookeeper is None else _through_zookeeper
+    found = examine(address, context, timeout)
+    answer(output, lambda: rights_text(context, found), lambda: rights_answer(context, found))
+    return NotAuthorizedError.exit_code if found.missing else 0
+
+
+def _chosen(name: str | None) -> Setting:
+    from kadmin.contexts.settings import Setting, Source, name_of
+
+    if name is not None:
+        return Setting("context", name, Source.FLAG, "NAME")
+    found = name_of(os.environ, read_contexts(), str(contexts_path()))
+    if found.value is None:
+        raise UsageError("No context is named, and none is current.", next_command="kadmin context list")
+    return found
+
+
+def _through_zookeeper(address: ClusterAddress, context: NamedContext, timeout_s: float) -> RightsFound:
+    from kadmin.cli.context import open_zookeeper
+    from kadmin.cluster.kafka.connection import KafkaConnection
+    from kadmin.operations.kafka.rights import RightsCheck
+    from kadmin.operations.reading.rights import RightsFound
+    from kadmin.operations.zookeeper.rights import check_rights, principal_of
+
+    with open_zookeeper(address, "kadmin context check", timeout_s=timeout_s) as opened:
+        opened.backend.check()
+        state = opened.backend.read(())
+        missing, unchecked = check_rights(opened)
+        if context.kafka.bootstrap_servers is not None or context.kafka.command_config is not None:
+            with KafkaConnection(opened.backend.servers(state), until=opened.clock.until) as connection:
+                brokers = RightsCheck(connection, writes=False)
+                brokers.run()
+            missing, unchecked = [*missing, *brokers.missing], [*unchecked, *brokers.unchecked]
+        principal = principal_of(opened.store.authentication)
+    return RightsFound(state.cluster_id, principal, tuple(missing), tuple(unchecked))
+
+
+def _through_brokers(address: ClusterAddress, context: NamedContext, timeout_s: float) -> RightsFound:
+    from kadmin.cli.context import open_kafka
+    from kadmin.operations.kafka.rights import RightsCheck
+    from kadmin.operations.reading.rights import RightsFound
+
+    del context
+    with open_kafka(address, timeout_s=timeout_s) as opened:
+        found = RightsCheck(opened.connection, writes=True)
+        found.run()
+        sasl = opened.connection.servers.security.sasl
+        principal = None if sasl is None or sasl.principal is None else f"User:{sasl.principal}"
+        cluster_id = opened.backend.read(()).cluster_id
+    return RightsFound(cluster_id, principal, tuple(found.missing), tuple(found.unchecked))
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Replace a file whole or not at all, through links, with the permissions that it has."""
+    with writing(path):
+        place = path.resolve()
+        handle, partial = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            shutil.copymode(place, partial)
+            Path(partial).replace(place)
+        except OSError:
+            Path(partial).unlink(missing_ok=True)
+            raise

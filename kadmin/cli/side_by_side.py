@@ -1,0 +1,148 @@
+"""Reads several clusters side by side: each has the command's deadline, and a broken one hides no other."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import typer
+
+from kadmin.cli.context import GRACE_S, connect, ticking
+from kadmin.cli.options import OutputFormat
+from kadmin.cli.output import answer
+from kadmin.cluster.names import escaped
+from kadmin.errors import KadminError, NotCompletedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kadmin.cli.address import ClusterAddress, Fleet
+    from kadmin.operations.events import Event
+    from kadmin.operations.kafka.context import KafkaContext
+    from kadmin.operations.zookeeper.backend import ZooKeeperContext
+
+Found = TypeVar("Found")
+
+AT_ONCE = 16
+"""How many clusters are read at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class FromCluster(Generic[Found]):
+    """What a cluster answered, or the error in its place."""
+
+    name: str
+    found: Found | None = None
+    error: KadminError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FleetAnswer:
+    """The rows of a cluster that answered, a block of text where there is more to say, its JSON and exit code."""
+
+    rows: Sequence[Sequence[object]]
+    value: dict[str, Any]
+    block: str = ""
+    exit_code: int = 0
+
+
+@dataclass(slots=True)
+class _Reading(Generic[Found]):
+    """The work of all threads: names that wait, and results as they come."""
+
+    fleet: Fleet
+    read: Callable[[ClusterAddress, KafkaContext | ZooKeeperContext], Found]
+    until: float
+    reads_only: bool
+    waiting: queue.SimpleQueue[str] = field(default_factory=queue.SimpleQueue)
+    results: queue.SimpleQueue[FromCluster[Found]] = field(default_factory=queue.SimpleQueue)
+
+    def work(self) -> None:
+        """Read one cluster after the other until none waits."""
+        while True:
+            try:
+                name = self.waiting.get_nowait()
+            except queue.Empty:
+                return
+            self.results.put(self._one(name))
+
+    def _one(self, name: str) -> FromCluster[Found]:
+        from kadmin.operations.context import Clock
+
+        cluster = self.fleet.clusters[name]
+        try:
+            with connect(cluster, Clock(self.until), _teller(name), reads=self.reads_only) as context:
+                return FromCluster(name, self.read(cluster, context))
+        except KadminError as error:
+            if error.next_command is not None:
+                error.next_command = cluster.named_in(error.next_command)
+            return FromCluster(name, error=error)
+        except Exception as error:  # noqa: BLE001 - a bug that one cluster brings to light must not hide the others
+            return FromCluster(name, error=KadminError(f"A bug in kadmin: {type(error).__name__}."))
+
+
+def read_side_by_side(
+    fleet: Fleet,
+    read: Callable[[ClusterAddress, KafkaContext | ZooKeeperContext], Found],
+    timeout_s: float,
+    *,
+    reads_only: bool = True,
+) -> tuple[FromCluster[Found], ...]:
+    """Read every cluster, and return the results by name; one without a result by the deadline is an error."""
+    with ticking(timeout_s) as clock:
+        reading = _Reading(fleet, read, clock.until, reads_only)
+        for name in fleet.clusters:
+            reading.waiting.put(name)
+        for _ in range(min(AT_ONCE, len(fleet.clusters))):
+            # A daemon: a call that no deadline ends does not keep the command from ending.
+            threading.Thread(target=reading.work, daemon=True).start()
+        found: dict[str, FromCluster[Found]] = {}
+        while len(found) < len(fleet.clusters):
+            try:
+                result = reading.results.get(timeout=max(0.0, clock.until + GRACE_S / 2 - time.monotonic()))
+            except queue.Empty:
+                break
+            found[result.name] = result
+    late = NotCompletedError(f"Not finished within {timeout_s:g} s.", next_command="give a longer --timeout")
+    return tuple(found.get(name, FromCluster(name, error=late)) for name in fleet.clusters)
+
+
+def answer_fleet(
+    output: OutputFormat,
+    columns: Sequence[str],
+    found: Sequence[FromCluster[Found]],
+    render: Callable[[str, Found], FleetAnswer],
+) -> int:
+    """Print one answer for all clusters, and return the highest exit code of any."""
+    from kadmin.report.fleet import fleet_answer, fleet_text
+
+    answers = {each.name: render(each.name, each.found) for each in found if each.found is not None}
+    failed = {each.name: each.error for each in found if each.error is not None}
+    rows = [(name, *row) for name, each in answers.items() for row in each.rows]
+    blocks = {name: each.block for name, each in answers.items() if each.block}
+    values = {name: (each.exit_code, each.value) for name, each in answers.items()}
+    answer(
+        output,
+        lambda: fleet_text(("cluster", *columns), rows, blocks, failed),
+        lambda: fleet_answer([each.name for each in found], values, failed),
+    )
+    return highest_exit_code(found, [each.exit_code for each in answers.values()])
+
+
+def highest_exit_code(found: Sequence[FromCluster[Found]], others: Sequence[int] = ()) -> int:
+    """Return the highest exit code of the clusters that failed and of the `others`."""
+    return max([0, *(each.error.exit_code for each in found if each.error is not None), *others])
+
+
+def _teller(name: str) -> Callable[[Event], None]:
+    """Print the notes of a cluster with its name."""
+    from kadmin.operations.events import Noted
+
+    def tell(event: Event) -> None:
+        if isinstance(event, Noted):
+            typer.echo(f"{name}: {escaped(event.text, len(event.text))}", err=True)
+
+    return tell

@@ -1,0 +1,52 @@
+"""What this client may do, as brokers say without anything being tried (Metadata, DescribeCluster, DescribeGroups)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kafka.protocol.admin import ACLOperation, DescribeClusterRequest, DescribeGroupsRequest
+from kafka.protocol.metadata import MetadataRequest
+
+from kadmin.cluster.kafka.errors import raise_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from kadmin.cluster.kafka.connection import KafkaConnection
+
+_ASKED_FOR = "kadmin-asks-for-its-rights"
+"""The name of a group that need not exist: rights are checked first."""
+_GROUP_NOT_AUTHORIZED = 30
+_WHAT = "say what this client may do"
+_NAMES = {int(each): each.name.replace("_", "") for each in ACLOperation}
+
+
+def cluster_rights(connection: KafkaConnection) -> frozenset[str] | None:
+    """Return the operations on the cluster, as `ALTERCONFIGS`; None where brokers do not say (before 2.8).
+
+    Raises as `KafkaConnection.ask` does.
+    """
+    answer = connection.ask(_WHAT, DescribeClusterRequest(include_cluster_authorized_operations=True))
+    raise_for(answer.error_code, answer.error_message, connection.servers, _WHAT)
+    return _operations(answer.authorized_operations)
+
+
+def topic_rights(connection: KafkaConnection) -> Mapping[str, frozenset[str] | None]:
+    """Return the operations on each topic that is shown; None where brokers do not say (before 2.3).
+
+    Raises as `KafkaConnection.ask` does.
+    """
+    request = MetadataRequest(topics=None, allow_auto_topic_creation=False, include_topic_authorized_operations=True)
+    answer = connection.ask(_WHAT, request)
+    return {topic.name: _operations(topic.authorized_operations) for topic in answer.topics if not topic.error_code}
+
+
+def may_describe_groups(connection: KafkaConnection) -> bool:
+    """Whether groups of any name may be described; raises as `KafkaConnection.ask` does."""
+    answer = connection.ask(_WHAT, DescribeGroupsRequest(groups=[_ASKED_FOR], include_authorized_operations=False))
+    return all(group.error_code != _GROUP_NOT_AUTHORIZED for group in answer.groups)
+
+
+def _operations(said: Iterable[int] | None) -> frozenset[str] | None:
+    found = frozenset(_NAMES[each] for each in said or () if each in _NAMES)
+    return found or (None if said is None else found)

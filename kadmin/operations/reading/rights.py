@@ -1,0 +1,24 @@
+"""What `context check` reports: rights that operations need and this client does not have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class MissingRight:
+    """A right that is missing, what needs it, and the command or the instruction that grants it."""
+
+    right: str
+    needed_for: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class RightsFound:
+    """What was looked at: who this client is, where that is known, what is missing, and what could not be checked."""
+
+    cluster_id: str | None
+    principal: str | None
+    missing: tuple[MissingRight, ...]
+    unchecked: tuple[str, ...]

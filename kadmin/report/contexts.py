@@ -1,0 +1,94 @@
+"""What `context list`, `show` and `check` answer; secrets are shown by their references only."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from kadmin.cluster.names import escaped
+from kadmin.contexts.settings import Source
+from kadmin.report.text import NOTHING, table, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kadmin.contexts.model import Contexts, NamedContext
+    from kadmin.contexts.settings import Setting
+    from kadmin.operations.reading.rights import RightsFound
+
+_MOST = 4_096
+
+
+def contexts_text(contexts: Contexts) -> str:
+    """Show one row for each context."""
+    rows = [
+        (each.name, each.address, "yes" if each.name == contexts.current else NOTHING, each.protect.value)
+        for each in contexts.contexts.values()
+    ]
+    return table(("context", "address", "current", "protect"), rows) if rows else "no contexts"
+
+
+def contexts_answer(contexts: Contexts, file: str) -> dict[str, Any]:
+    """Answer `context list`."""
+    return {
+        "file": file,
+        "current": contexts.current,
+        "contexts": [
+            {
+                "name": each.name,
+                "address": each.address,
+                "current": each.name == contexts.current,
+                "protect": each.protect.value,
+                "description": each.description,
+            }
+            for each in contexts.contexts.values()
+        ],
+    }
+
+
+def context_text(settings: Sequence[Setting]) -> str:
+    """Show every value with its origin."""
+    rows = [(each.name, _shown(each), _origin(each)) for each in settings]
+    return table(("setting", "value", "from"), rows)
+
+
+def context_answer(settings: Sequence[Setting]) -> dict[str, Any]:
+    """Answer `context show`."""
+    return {"settings": [{**asdict(each), "source": each.source.value} for each in settings]}
+
+
+def rights_text(context: NamedContext, found: RightsFound) -> str:
+    """Show whom kadmin is taken for, and every right that is missing with what grants it."""
+    who = "" if found.principal is None else f" as {found.principal}"
+    lines = [f"{context.name}: reached {context.address}{who}; cluster {found.cluster_id or 'without an id'}"]
+    lines.append("no right is missing" if not found.missing else f"missing rights: {len(found.missing)}")
+    for each in found.missing:
+        lines += wrapped(f"- {each.right}, for {each.needed_for}", indent="  ")
+        lines.append(f"  next: {each.remedy}")
+    for unchecked in found.unchecked:
+        lines += wrapped(f"not checked: {unchecked}", indent="  ")
+    return "\n".join(lines)
+
+
+def rights_answer(context: NamedContext, found: RightsFound) -> dict[str, Any]:
+    """Answer `context check`."""
+    return {
+        "context": context.name,
+        "address": context.address,
+        "cluster_id": found.cluster_id,
+        "principal": found.principal,
+        "missing": [asdict(each) for each in found.missing],
+        "not_checked": [escaped(each, _MOST) for each in found.unchecked],
+    }
+
+
+def _shown(setting: Setting) -> str:
+    if setting.value is None:
+        return NOTHING
+    return f"({setting.value})" if setting.secret else setting.value
+
+
+def _origin(setting: Setting) -> str:
+    if setting.source is Source.DEFAULT:
+        return setting.source.value
+    return f"{setting.source.value}: {setting.origin}"

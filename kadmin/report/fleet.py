@@ -1,0 +1,60 @@
+"""One answer for several clusters: a table with the column `cluster`, and JSON with one entry for each of them."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from kadmin.cluster.names import escaped
+from kadmin.errors import count
+from kadmin.report.text import table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kadmin.errors import KadminError
+
+_MOST = 2_000
+
+
+def fleet_text(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    blocks: Mapping[str, str],
+    failed: Mapping[str, KadminError],
+) -> str:
+    """Show a row for each cluster that answered, more about some of them, and why others did not answer."""
+    shown = [table(columns, rows)] if rows else []
+    shown += [f"{name}:\n{textwrap.indent(block, '  ')}" for name, block in blocks.items()]
+    return "\n\n".join([*shown, *failures_text(failed)])
+
+
+def failures_text(failed: Mapping[str, KadminError]) -> list[str]:
+    """Name the clusters that did not answer, with cause and next command."""
+    if not failed:
+        return []
+    lines = [f"{count(len(failed), 'cluster')} did not answer:"]
+    for name, error in failed.items():
+        said = (line.removeprefix("error: ") for line in error.lines())
+        lines += [f"  {name}: {escaped(next(said), _MOST)}", *(f"  {escaped(line, _MOST)}" for line in said)]
+    return ["\n".join(lines)]
+
+
+def fleet_answer(
+    names: Sequence[str], answers: Mapping[str, tuple[int, dict[str, Any]]], failed: Mapping[str, KadminError]
+) -> dict[str, Any]:
+    """Answer for each cluster with its exit code, and its answer or its error."""
+    return {"clusters": [_entry(name, answers.get(name), failed.get(name)) for name in names]}
+
+
+def _entry(name: str, found: tuple[int, dict[str, Any]] | None, error: KadminError | None) -> dict[str, Any]:
+    if error is not None:
+        told = {"message": error.message, "cause": error.cause, "next_command": error.next_command}
+        return {
+            "cluster": name,
+            "exit_code": error.exit_code,
+            "answer": None,
+            "error": {key: text and escaped(text, _MOST) for key, text in told.items()},
+        }
+    exit_code, value = found or (0, {})
+    return {"cluster": name, "exit_code": exit_code, "answer": value, "error": None}
