@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kadmin.contexts.settings import Setting
     from kadmin.operations.reading.rights import RightsFound
 
-context_app = typer.Typer(help="List, show, choose or check the named clusters of the contexts file.")
+context_app = typer.Typer(help="List, show, choose or check the clusters that have a name.")
 
 NameArgument: TypeAlias = Annotated[str, typer.Argument(metavar="NAME", help="The context's name.")]
 GivenName: TypeAlias = Annotated[

@@ -21,9 +21,8 @@ from kadmin.inventory import BrokerRow, ClusterInventory, Inventory, PartitionRo
 PLANS = Path(__file__).parents[2] / "plans"
 COMMANDS = every_command()
 LINES = [line for lines in EXAMPLES.values() for line in lines]
-OFFLINE = sorted(
-    {each for each in LINES if not {"-z", "-b"} & set(each.split()) and not each.startswith("kadmin sandbox")}
-)
+ONLINE = ("kadmin sandbox", "kadmin context check")
+OFFLINE = sorted({each for each in LINES if not {"-z", "-b"} & set(each.split()) and not each.startswith(ONLINE)})
 GROUPS = {
     "Plan": ["validate", "convert", "schema", "diff"],
     "Run": ["apply", "status", "resume", "pause", "cancel", "rollback", "verify", "history", "lock", "throttle"],
@@ -133,12 +132,16 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "reassign.json").write_text(
         '{"version": 1, "partitions": [{"topic": "orders", "partition": 0, "replicas": [1, 2, 4]}]}'
     )
+    (folder / "contexts.yaml").write_text(
+        "kind: Contexts\ncontexts: {prod-eu: {zookeeper: {connect: 'zk1:2181'}}}\n", encoding="utf-8"
+    )
     return folder
 
 
 @pytest.mark.parametrize("line", OFFLINE)
 def test_an_example_without_a_cluster_works(line: str, workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(workplace)
+    monkeypatch.setenv("KADMIN_CONFIG", "contexts.yaml")
     answer = command(*words(line))
     assert answer.status == 0, answer.err
 
