@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
 
 from kadmin.cli import options
 from kadmin.cli.address import ClusterAddress, Fleet
 from kadmin.cli.cluster import on_cluster
 from kadmin.cli.context import open_reading
+from kadmin.cli.inputs import write_text
 from kadmin.cli.output import answer
-from kadmin.errors import NotCompletedError
+from kadmin.errors import KadminError, NotCompletedError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kadmin.cli.side_by_side import FleetAnswer
     from kadmin.insight.diagnosis.finding import Finding
     from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
     from kadmin.operations.kafka.context import KafkaContext
     from kadmin.operations.zookeeper.backend import ZooKeeperContext
+
+MetricsOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--metrics", metavar="FILE", help="Also write gauges to this file, for Prometheus' textfile collector."
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +51,7 @@ class Examined:
 def doctor(
     cluster: ClusterAddress | Fleet,
     *,
+    metrics: MetricsOption = None,
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> int:
@@ -48,9 +62,15 @@ def doctor(
     from kadmin.report.doctor import doctor_answer, doctor_text
 
     if isinstance(cluster, Fleet):
-        return _of_fleet(cluster, timeout, output)
-    with open_reading(cluster, timeout_s=timeout) as context:
-        found = examine(cluster, context)
+        return _of_fleet(cluster, metrics, timeout, output)
+    name = str(cluster) if cluster.context is None else cluster.context.name
+    try:
+        with open_reading(cluster, timeout_s=timeout) as context:
+            found = examine(cluster, context)
+    except KadminError:
+        _write_metrics(metrics, {name: None})
+        raise
+    _write_metrics(metrics, {name: found.findings})
     answer(
         output,
         lambda: doctor_text(found.findings, found.unchecked),
@@ -59,7 +79,14 @@ def doctor(
     return found.exit_code
 
 
-def _of_fleet(fleet: Fleet, timeout_s: float, output: options.OutputFormat) -> int:
+def _write_metrics(file: Path | None, findings: Mapping[str, tuple[Finding, ...] | None]) -> None:
+    from kadmin.report.doctor_metrics import doctor_metrics
+
+    if file is not None:
+        write_text(file, doctor_metrics(findings))
+
+
+def _of_fleet(fleet: Fleet, metrics: Path | None, timeout_s: float, output: options.OutputFormat) -> int:
     from kadmin.cli.side_by_side import FleetAnswer, answer_fleet, read_side_by_side
     from kadmin.report.doctor import doctor_answer, doctor_text
 
@@ -69,7 +96,9 @@ def _of_fleet(fleet: Fleet, timeout_s: float, output: options.OutputFormat) -> i
         block = doctor_text(found.findings, found.unchecked) if found.findings or found.unchecked else ""
         return FleetAnswer([(len(found.findings), stopping)], value, block, found.exit_code)
 
-    return answer_fleet(output, ("findings", "stop an apply"), read_side_by_side(fleet, examine, timeout_s), render)
+    found = read_side_by_side(fleet, examine, timeout_s)
+    _write_metrics(metrics, {each.name: None if each.found is None else each.found.findings for each in found})
+    return answer_fleet(output, ("findings", "stop an apply"), found, render)
 
 
 def examine(cluster: ClusterAddress, context: KafkaContext | ZooKeeperContext) -> Examined:

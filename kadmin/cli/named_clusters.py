@@ -38,7 +38,7 @@ def read_contexts() -> Contexts:
     if not path.exists():
         raise InvalidInputError(
             f"There is no contexts file {path}.",
-            next_command=f"kadmin schema show contexts, which says what it holds; or set {CONFIG_VARIABLE}",
+            next_command=f"write it as docs/contexts.md shows, or set {CONFIG_VARIABLE} to another file",
         )
     return parse_contexts(read_document(path), str(path))
 
