@@ -105,6 +105,6 @@ def new_trouble(before: Health, state: ClusterState, repaired: Collection[TopicP
 
 def _awaited(state: ClusterState, offline: Iterable[TopicPartition]) -> str:
     awaited = awaited_leaders(state, offline)
-    waits = f", until {brokers_in_words(awaited.brokers)} can lead again" if awaited.brokers else ""
+    waits = f", waiting for {brokers_in_words(awaited.brokers)}" if awaited.brokers else ""
     lost = f", no replica may lead without a loss: {name_some(awaited.lost)}" if awaited.lost else ""
     return waits + lost

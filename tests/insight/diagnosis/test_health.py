@@ -49,15 +49,15 @@ def test_brokers_and_partitions() -> None:
     """Without broker 1 partition foo-0 waits for it: as the last of the ISR, or as an eligible leader."""
     alive = {number: each for number, each in HEALTHY.brokers.items() if number != 1}
 
-    def offline(**seen: Replicas) -> ClusterState:
-        found = replace(HEALTHY.states[tp("foo-0")], leader=-1, **seen)
+    def offline(isr: Replicas, elr: Replicas = (), last: Replicas = ()) -> ClusterState:
+        found = replace(HEALTHY.states[tp("foo-0")], leader=-1, isr=isr, elr=elr, last_known_elr=last)
         return replace(HEALTHY, brokers=alive, states={**HEALTHY.states, tp("foo-0"): found})
 
     gone = "brokers missing: 1"
     for now, waits in (
-        (offline(isr=(1,)), "until broker 1 can lead again"),
-        (offline(isr=(), elr=(1,), last_known_elr=(1,)), "until broker 1 can lead again"),
-        (offline(isr=(), last_known_elr=(1,)), "no replica may lead without a loss: foo-0"),
+        (offline((1,)), "waiting for broker 1"),
+        (offline((), elr=(1,), last=(1,)), "waiting for broker 1"),
+        (offline((), last=(1,)), "no replica may lead without a loss: foo-0"),
     ):
         assert new_trouble(health_of(HEALTHY), now, ()) == (gone, f"partitions offline: foo-0, {waits}")
         assert new_trouble(health_of(HEALTHY), now, (tp("foo-0"),)) == (gone,)
