@@ -20,7 +20,8 @@ from support.documents.plans import deletion, document, election, reassignment
 from support.pages.html import HTML, hostile_page, large_page, operation_html, operation_text, page_of
 
 from kadmin.inventory import inventory_of, write_inventory
-from kadmin.operations.record.record import OperationState, Step, StepKind, ThrottleChange
+from kadmin.operations.record.holder import Holder
+from kadmin.operations.record.record import Author, OperationState, Step, StepKind, ThrottleChange
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan
 
@@ -230,6 +231,19 @@ def test_an_operation_is_told_step_by_step() -> None:
     brokers = {row[0]: row[2:6] for row in rows["brokers"] if row[0].isdigit()}
     assert brokers["1"] == ["2", "1", "2", "1"]
     assert "Not at their target now: orders-1." in operation_html()
+
+
+def test_the_page_of_a_running_operation_names_its_runner_and_never_what_would_fail_beside_it() -> None:
+    runner = Holder(Author("ops", "box", 7), "op-1", "2026-01-01T00:00:00Z", 18.0)
+    watched = operation_text([], OperationState.RUNNING, sizes={}, runner=runner)
+    assert "<b>Note</b> <span>Running" in watched
+    assert "runner: ops@box (pid 7) since 2026-01-01T00:00:00Z <code>kadmin status --watch</code>" in watched
+    assert "resume" not in watched
+    assert "<b>Warning</b>" not in watched
+    assert "<dt>Time so far</dt><dd>2:00</dd>" in watched
+    alone = operation_text([], OperationState.RUNNING, sizes={})
+    assert "<b>Warning</b> <span>Interrupted" in alone
+    assert "no runner <code>kadmin resume op-1</code>" in alone
 
 
 def test_a_change_of_the_throttle_concerns_no_partition() -> None:

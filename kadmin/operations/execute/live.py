@@ -10,11 +10,13 @@ from kadmin.operations.reading.brokers import with_disks
 from kadmin.operations.reading.preview import PlanPreview
 from kadmin.operations.reading.snapshot import read_state
 from kadmin.operations.reading.timeline import read_timeline
+from kadmin.operations.record.holder import is_run_by
 from kadmin.plan.rules import World
 
 if TYPE_CHECKING:
     from kadmin.operations.context import Context
     from kadmin.operations.reading.timeline import Timeline
+    from kadmin.operations.record.holder import Holder
     from kadmin.plan.facts import ClusterFacts
     from kadmin.plan.model import Plan, Policy
 
@@ -26,6 +28,7 @@ class OperationReview:
     timeline: Timeline
     cluster: World
     read_at: str
+    runner: Holder | None
 
 
 def preview_live(context: Context, plan: Plan, given: ClusterFacts, policy: Policy) -> PlanPreview:
@@ -50,4 +53,8 @@ def review_operation(context: Context, operation_id: str | None, given: ClusterF
     timeline = read_timeline(context, operation_id)
     facts = with_disks(given, state, context.backend.servers(state)) if timeline.targets else given
     cluster = World(state, facts)
-    return OperationReview(timeline, cluster, "; ".join([f"at {context.clock.timestamp()}", *cluster.why_unsized]))
+    read_at = "; ".join([f"at {context.clock.timestamp()}", *cluster.why_unsized])
+    holder = context.operations.holder()
+    return OperationReview(
+        timeline, cluster, read_at, holder if is_run_by(timeline.record.operation_id, holder) else None
+    )

@@ -18,11 +18,12 @@ from kadmin.report.pages.even_share import even_shares
 from kadmin.report.text import NOTHING, UNKNOWN, about, duration
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kadmin.cluster.model import TopicPartition
     from kadmin.insight.predict.forecast import Forecast
     from kadmin.operations.reading.timeline import Moment, Timeline
+    from kadmin.operations.record.holder import Holder
     from kadmin.plan.model import PartitionTarget
 
 TIMES = ("before", "now")
@@ -31,10 +32,15 @@ _MOST_MOMENTS = 500
 
 
 def operation_page(
-    found: Timeline, forecast: Forecast, progress: Mapping[TopicPartition, Progress], read_at: str
+    found: Timeline,
+    forecast: Forecast,
+    progress: Mapping[TopicPartition, Progress],
+    read_at: str,
+    runner: Holder | None,
 ) -> page.Page:
-    """Build the page; `progress` is how far each partition of a reassignment is now."""
+    """Build the page; `progress` is how far each partition of a reassignment is now, `runner` who is at work."""
     record, status = found.record, found.status
+    state = found.listing.described_state(has_runner=runner is not None)
     parts, shares = [_span_section(found)], even_shares(forecast)
     if found.targets:
         parts += [
@@ -56,39 +62,51 @@ def operation_page(
         ("Cluster read", read_at),
     )
     return page.Page(
-        title=f"{record.kind.value.capitalize()} {status.state.value}",
+        title=f"{record.kind.value.capitalize()} {state}",
         kind="Operation",
         facts=tuple((key, one_line(value)) for key, value in facts),
-        notices=_notices(found, progress),
-        cards=_cards(found, progress, forecast),
+        notices=(_verdict(found, state, runner), *_partition_notices(found, progress)),
+        cards=(*_state_cards(found, state), *_work_cards(found, progress, forecast)),
         charts=sections.charts(forecast, shares, TIMES) if found.targets else (),
         sections=tuple(parts),
     )
 
 
-def _notices(found: Timeline, progress: Mapping[TopicPartition, Progress]) -> tuple[page.Notice, ...]:
+def _verdict(found: Timeline, state: str, runner: Holder | None) -> page.Notice:
+    """Say how the operation is, and the command that fits: beside a runner none but `status` would get anywhere."""
     status = found.status
-    message = f": {one_line(status.message)}" if status.message else ""
-    notices = [page.Notice(f"{status.state.value.capitalize()}{message}", _TONES.get(status.state, page.Tone.WARN))]
-    if not status.state.finished:
-        command = words_of(found.record.kind).commands(one_line(found.record.operation_id))[0]
-        notices.append(page.Notice("The operation is not finished.", page.Tone.WARN, command))
+    told = f"{state.capitalize()}{f': {one_line(status.message)}' if status.message else ''}"
+    if status.state.finished:
+        return page.Notice(told, _TONES.get(status.state, page.Tone.WARN))
+    if runner is not None:
+        return page.Notice(f"{told}; runner: {one_line(str(runner))}", page.Tone.NONE, "kadmin status --watch")
+    command = words_of(found.record.kind).commands(one_line(found.record.operation_id))[0]
+    return page.Notice(f"{told}; no runner", page.Tone.WARN, command)
+
+
+def _partition_notices(found: Timeline, progress: Mapping[TopicPartition, Progress]) -> Iterator[page.Notice]:
     open_ = [each for each, where in progress.items() if where is not Progress.DONE]
     if progress and not open_:
-        notices.append(page.Notice(f"All partitions are at their target now: {len(progress):,}.", page.Tone.GOOD))
+        yield page.Notice(f"All partitions are at their target now: {len(progress):,}.", page.Tone.GOOD)
     elif open_:
         named = name_some([one_line(str(each)) for each in open_])
-        notices.append(page.Notice(f"Not at their target now: {named}.", page.Tone.WARN))
-    return tuple(notices)
+        tone = page.Tone.WARN if found.status.state.finished else page.Tone.NONE
+        yield page.Notice(f"Not at their target now: {named}.", tone)
 
 
-def _cards(found: Timeline, progress: Mapping[TopicPartition, Progress], forecast: Forecast) -> tuple[page.Card, ...]:
+def _state_cards(found: Timeline, state: str) -> tuple[page.Card, ...]:
     took = UNKNOWN if found.took_s is None else duration(found.took_s)
-    cards = [page.Card("State", found.status.state.value, tone=_TONES.get(found.status.state, page.Tone.NONE))]
-    if found.status.state.finished:
-        cards.append(page.Card("Took", took, "from record to end"))
-    else:
-        cards.append(page.Card("Since", took, "from record to its last change"))
+    ended = found.status.state.finished
+    return (
+        page.Card("State", state, tone=_TONES.get(found.status.state, page.Tone.NONE)),
+        page.Card("Took" if ended else "Time so far", took, f"from record to {'end' if ended else 'its last change'}"),
+    )
+
+
+def _work_cards(
+    found: Timeline, progress: Mapping[TopicPartition, Progress], forecast: Forecast
+) -> tuple[page.Card, ...]:
+    cards = []
     if found.targets:
         done = sum(where is Progress.DONE for where in progress.values())
         throttle = current_throttle(found.record, [span.step for span in found.spans])

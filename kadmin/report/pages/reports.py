@@ -44,4 +44,4 @@ def operation_report(review: OperationReview) -> str:
     """Return the page of an operation."""
     found, state = review.timeline, review.cluster.state
     past = retrospect(found.record.origin, state, review.cluster.facts.sizes, {})
-    return render(operation_page(found, past, progress_of(found, state), review.read_at))
+    return render(operation_page(found, past, progress_of(found, state), review.read_at, review.runner))

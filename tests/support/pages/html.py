@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.operations.record.holder import Holder
     from kadmin.plan.model import Plan
 
 HTML = "<script>window.owned=1</script><img src=x onerror=window.owned=1>\"'&amp;"
@@ -85,7 +86,9 @@ def hostile_page() -> str:
     return page_of(ReassignmentPlan(header, targets), state, source=f"plans/{HTML}.yaml")
 
 
-def operation_text(steps: Sequence[Step], state: OperationState, *, sizes: Mapping[TopicPartition, int]) -> str:
+def operation_text(
+    steps: Sequence[Step], state: OperationState, *, sizes: Mapping[TopicPartition, int], runner: Holder | None = None
+) -> str:
     """Return the page of an operation of two waves that had these steps; the cluster of now has done the first."""
     origin = {tp("orders-0"): (1, 2), tp("orders-1"): (2, 3)}
     targets = tuple(
@@ -108,7 +111,7 @@ def operation_text(steps: Sequence[Step], state: OperationState, *, sizes: Mappi
     listing = Listing("op-1", record.kind, status, record.plan_digest, record.created_at, record.author)
     found = timeline(record, listing, steps)
     now = cluster({"orders-0": (4, 2), "orders-1": (2, 3), "other-0": (1, 3)})
-    return render(operation_page(found, retrospect(origin, now, sizes, {}), progress_of(found, now), "now"))
+    return render(operation_page(found, retrospect(origin, now, sizes, {}), progress_of(found, now), "now", runner))
 
 
 def operation_html() -> str:
