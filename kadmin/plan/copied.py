@@ -38,7 +38,7 @@ _LEAST_SHARE = 0.1
 Sizes: TypeAlias = Mapping[TopicPartition, int]
 """Bytes to copy to each new replica, by partition."""
 OnDisk: TypeAlias = Mapping[int, Mapping[TopicPartition, int]]
-"""Bytes of replicas by the broker that holds them, of the brokers that answered; 0 where it holds none."""
+"""Bytes of replicas by the broker that holds them, of the brokers that answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +78,18 @@ def replicas_to_measure(
     return found
 
 
-def sizes_told(targets: Iterable[PartitionTarget], state: ClusterState, on_disk: OnDisk) -> Sizes:
-    """Return the sizes of those targets whose holders answered."""
+def sizes_told(targets: Iterable[PartitionTarget], state: ClusterState, held: OnDisk) -> Sizes:
+    """Return the sizes of those targets whose holders answered, and one of them has a replica.
+
+    `held` has no entry of a replica that is not there: a leader that the reassignment removes may have deleted its own
+    since `state` was read, which says nothing of the size.
+    """
     sizes = {}
     for target in targets:
-        told = [on_disk.get(broker, {}).get(target.partition) for broker in _holders(target, state)]
-        if None not in told:
-            sizes[target.partition] = max(size or 0 for size in told)
+        holders, partition = _holders(target, state), target.partition
+        told = [held[broker][partition] for broker in holders if partition in held.get(broker, ())]
+        if told and all(broker in held for broker in holders):
+            sizes[partition] = max(told)
     return sizes
 
 

@@ -120,8 +120,14 @@ def test_a_size_is_that_of_the_leader_and_not_known_while_the_leader_is_silent()
 def test_a_partition_that_was_not_read_has_the_size_that_its_first_replica_before_or_after_holds() -> None:
     away = PartitionTarget(tp("z-0"), (3, 4), (1, 2))
     assert replicas_to_measure([], [away], STATE) == {1: {tp("z-0")}, 3: {tp("z-0")}}
-    assert sizes_told([away], STATE, {1: {tp("z-0"): 0}, 3: {tp("z-0"): 9}}) == {tp("z-0"): 9}
-    assert sizes_told([away], STATE, {3: {tp("z-0"): 0}}) == {}
+    assert sizes_told([away], STATE, {1: {}, 3: {tp("z-0"): 9}}) == {tp("z-0"): 9}
+    assert sizes_told([away], STATE, {3: {tp("z-0"): 9}}) == {}
+    assert sizes_told([away], STATE, {1: {}, 3: {}}) == {}
+
+
+def test_a_leader_that_has_deleted_its_replica_meanwhile_tells_no_size_and_an_empty_one_tells_0() -> None:
+    assert sizes_told([A], STATE, {2: {}}) == {}
+    assert sizes_told([A], STATE, {2: {tp("a-0"): 0}}) == {tp("a-0"): 0}
 
 
 def test_nothing_is_known_before_the_first_growth() -> None:

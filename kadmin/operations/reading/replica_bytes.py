@@ -112,12 +112,13 @@ class ReplicaBytes:
         for broker, error in self._silences.heard(found, now).items():
             where = f" on broker {broker}" if found.sizes else ""
             self._note(f"progress counts whole partitions{where}: {error.message}")
+        # A broker that answered and does not hold a replica yet has copied 0 of it.
         told = {
             broker: {partition: held.get(partition, 0) for partition in wanted[broker]}
             for broker, held in found.sizes.items()
         }
         self._on_disk = {**self._on_disk, **told}
-        self._sizes = {**self._sizes, **sizes_told((*moving, *unsized), state, self._on_disk)}
+        self._sizes = {**self._sizes, **sizes_told((*moving, *unsized), state, found.sizes)}
 
     def _ask(self, wanted: Mapping[int, Collection[TopicPartition]], state: ClusterState) -> LogDirs:
         try:
