@@ -21,6 +21,7 @@ from kadmin.cli.terminal import screen_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from kadmin.operations.decide.examine import Examination
     from kadmin.plan.model import Plan
@@ -59,9 +60,6 @@ def diff(
     and after, on a live cluster or on a snapshot.
     """
     from kadmin.report.pages.html import require_renderer
-    from kadmin.report.plans.answer import diff_answer
-    from kadmin.report.plans.markdown import diff_markdown
-    from kadmin.report.plans.text import diff_text
 
     if html is not None:
         require_renderer()
@@ -82,16 +80,23 @@ def diff(
 
         write_text(html, plan_report(str(file), preview))
     found = preview.examination
-    following = _unattended(plan, found, cluster, {"--sizes": sizes, "--policy": policy})
-    if output is DiffFormat.MARKDOWN:
-        typer.echo(diff_markdown(str(file), plan, found).removesuffix("\n") + following)
-    else:
-        screen = screen_of(sys.stdout)
-        shown = options.OutputFormat(output.value)
-        answer(shown, lambda: screen.wrapped(diff_text(plan, found)) + following, lambda: diff_answer(found))
+    _show(output, file, plan, found, _unattended(plan, found, cluster, {"--sizes": sizes, "--policy": policy}))
     if not detailed_exitcode:
         return 0
     return found.refusals[0].exit_code if found.refusals else 2 * (found.work is not None)
+
+
+def _show(output: DiffFormat, file: Path, plan: Plan, found: Examination, following: str) -> None:
+    from kadmin.report.plans.answer import diff_answer
+    from kadmin.report.plans.markdown import diff_markdown
+    from kadmin.report.plans.text import diff_text
+
+    if output is DiffFormat.MARKDOWN:
+        typer.echo(diff_markdown(str(file), plan, found).removesuffix("\n") + following)
+        return
+    screen = screen_of(sys.stdout)
+    shown = options.OutputFormat(output.value)
+    answer(shown, lambda: screen.wrapped(diff_text(plan, found)) + following, lambda: diff_answer(found))
 
 
 def _unattended(plan: Plan, found: Examination, cluster: ClusterAddress | None, options: Mapping[str, object]) -> str:
