@@ -3,6 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# Tools of a release alone: they are no part of the environment that the tests of the code run in.
+TOOLS := .release
+TOOLS_READY := $(TOOLS)/.ready
 # Each worker runs the tests of one cluster at a time. Tests wait for servers much of their time: three serve two cores.
 WORKERS := -n 3 --dist loadgroup --tb=short
 ERAS := 0.10.2.2,1.1.1,2.3.1,2.4.1,2.8.2,3.9.2
@@ -19,7 +22,7 @@ MUTANTS :=
 # The rows of the planner's table, all of them if none is named.
 ROWS :=
 
-.PHONY: help setup demo test lint unit live test-eras test-executor test-containers test-report bench bench-executor bench-insight bench-planner \
+.PHONY: help setup demo test lint unit live test-eras test-executor test-containers test-report test-release release audit image site bench bench-executor bench-insight bench-planner \
 	fuzz mutation clean
 
 help:
@@ -30,6 +33,11 @@ help:
 	@echo "make test-executor    the executor: every kill point, races, records during a reassignment"
 	@echo "make test-containers  live tests on brokers in containers, with a Docker daemon"
 	@echo "make test-report      the HTML report in a real browser: three widths, light and dark, axe"
+	@echo "make test-release     wheel, action, hook and site, as users meet them"
+	@echo "make release          wheel, source distribution, SBOM and checksums, in dist/"
+	@echo "make audit            known vulnerabilities of what kadmin needs; asks an advisory service"
+	@echo "make image            two container images, kadmin and kadmin-planner, BASE=python:3.13-slim or of this machine"
+	@echo "make site             the documentation as a site, in site/"
 	@echo "make bench            the figures, as a table"
 	@echo "make fuzz             the loader under a coverage-guided fuzzer, SECONDS=1800"
 	@echo "make mutation         mutants of loader, validators and payload encoder that the tests find, MUTANTS=200 more"
@@ -55,7 +63,7 @@ lint: $(READY)
 
 # Coverage is measured here alone: it doubles the work of Python, and live tests have no time to lose.
 unit: $(READY)
-	$(BIN)/python -m pytest $(WORKERS) -m "not live and not eras and not executor and not containers and not browser" \
+	$(BIN)/python -m pytest $(WORKERS) -m "not live and not eras and not executor and not containers and not browser and not release" \
 		--cov --cov-report=term:skip-covered --cov-fail-under=85
 
 live: $(READY)
@@ -77,6 +85,28 @@ test-containers: $(READY)
 test-report: $(READY)
 	tests/with-chromium.sh $(BIN)/python -m pytest -m browser tests/report
 
+test-release: $(READY) $(TOOLS_READY)
+	$(BIN)/python -m pytest -n 2 --tb=short -m release tests/release
+
+$(TOOLS_READY): release/requirements.lock
+	"$(PYTHON)" -m venv $(TOOLS)
+	$(TOOLS)/bin/python -m pip install --quiet --require-hashes --no-deps --requirement release/requirements.lock
+	@touch $(TOOLS_READY)
+
+release: $(READY) $(TOOLS_READY)
+	$(BIN)/python release/build.py $(TOOLS)/bin
+
+audit: $(READY) $(TOOLS_READY)
+	$(BIN)/python release/locked.py java report spark >$(TOOLS)/runtime.lock
+	$(TOOLS)/bin/pip-audit --strict --disable-pip --require-hashes --requirement $(TOOLS)/runtime.lock
+
+image: $(READY)
+	containers/with-docker.sh $(BIN)/python containers/build_images.py $(BASE)
+
+site: $(READY) $(TOOLS_READY)
+	$(BIN)/python release/site_pages.py $(TOOLS)/pages
+	$(TOOLS)/bin/mkdocs build --strict --quiet --site-dir $(CURDIR)/site
+
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py
 	PYTHONPATH=tests $(BIN)/python benchmarks/validation.py
@@ -97,4 +127,4 @@ mutation: $(READY)
 	$(BIN)/python benchmarks/mutation.py $(MUTANTS)
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .fuzz mutants mutation.log demo-output
+	rm -rf $(VENV) $(TOOLS) dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .fuzz mutants mutation.log demo-output

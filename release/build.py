@@ -1,0 +1,77 @@
+"""Builds what is published, into dist/: wheel, source distribution, SBOM and checksums.
+
+Usage: python release/build.py TOOLS, where TOOLS is the `bin` folder with cyclonedx-py and twine (`make release`).
+
+The SBOM (CycloneDX, JSON) lists kadmin with its extras spark, java and report, at the versions of requirements.lock.
+Same tree, same bytes: the wheel is built again from the source distribution, and must be equal.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+from locked import DISTRIBUTION, ROOT, direct, needed
+from packaging.utils import canonicalize_name
+
+EXTRAS = ("java", "report", "spark")
+
+
+def build(tree: Path, out: Path) -> list[Path]:
+    """Build wheel and source distribution of a tree; returns the files in `out`, by name."""
+    out.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", "hatchling", "build", "-d", str(out)]
+    subprocess.run(command, cwd=tree, check=True, stdout=subprocess.DEVNULL)
+    return sorted(out.iterdir())
+
+
+def rebuilt_wheel(source: Path, scratch: Path) -> Path:
+    """Build the wheel from a source distribution."""
+    with tarfile.open(source) as archive:
+        archive.extractall(scratch, filter="data")
+    (tree,) = scratch.iterdir()
+    return next(path for path in build(tree, scratch / "dist") if path.suffix == ".whl")
+
+
+def bill_of_materials(tools: Path, version: str, out: Path) -> None:
+    """Write the SBOM of this environment, without what only the tools of this repository need."""
+    command = [str(tools / "cyclonedx-py"), "environment", sys.executable, "--pyproject", str(ROOT / "pyproject.toml")]
+    command += ["--output-reproducible", "--mc-type", "application", "--no-validate"]
+    bill = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    kept, own = needed(EXTRAS), {name for name, _ in direct(EXTRAS)}
+    bill["components"] = [each for each in bill["components"] if canonicalize_name(each["name"]) in kept]
+    names = {each["bom-ref"]: canonicalize_name(each["name"]) for each in bill["components"]}
+    application = bill["metadata"]["component"]
+    application["version"] = version # pyproject.toml has it in kadmin/__init__.py
+    graph = {each["ref"]: [ref for ref in each.get("dependsOn", []) if ref in names] for each in bill["dependencies"]}
+    graph = {ref: graph[ref] for ref in names}
+    graph[application["bom-ref"]] = sorted(ref for ref, name in names.items() if name in own)
+    bill["dependencies"] = [{"ref": ref, "dependsOn": graph[ref]} for ref in sorted(graph)]
+    out.write_text(json.dumps(bill, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def main(tools: Path) -> None:
+    """Build, check, and print the checksums."""
+    dist = ROOT / "dist"
+    shutil.rmtree(dist, ignore_errors=True)
+    wheel, source = build(ROOT, dist)
+    subprocess.run([str(tools / "twine"), "check", "--strict", str(wheel), str(source)], check=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        again = rebuilt_wheel(source, Path(scratch))
+        if again.read_bytes() != wheel.read_bytes():
+            sys.exit("the wheel that is built from the source distribution differs from the wheel of this tree")
+    version = wheel.name.split("-")[1]
+    bill_of_materials(tools, version, dist / f"{DISTRIBUTION}-{version}.cdx.json")
+    sums = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in sorted(dist.iterdir())]
+    (dist / "SHA256SUMS").write_text("".join(sums), encoding="utf-8")
+    sys.stdout.write("".join(sums))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
