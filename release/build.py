@@ -48,7 +48,7 @@ def bill_of_materials(tools: Path, version: str, out: Path) -> None:
     bill["components"] = [each for each in bill["components"] if canonicalize_name(each["name"]) in kept]
     names = {each["bom-ref"]: canonicalize_name(each["name"]) for each in bill["components"]}
     application = bill["metadata"]["component"]
-    application["version"] = version # pyproject.toml has it in kadmin/__init__.py
+    application["version"] = version  # pyproject.toml has it in kadmin/__init__.py
     graph = {each["ref"]: [ref for ref in each.get("dependsOn", []) if ref in names] for each in bill["dependencies"]}
     graph = {ref: graph[ref] for ref in names}
     graph[application["bom-ref"]] = sorted(ref for ref, name in names.items() if name in own)

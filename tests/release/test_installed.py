@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from build import EXTRAS
+from locked import locked
 from support.release.environments import ROOT, TOOLS, installed, interpreters, run, succeed
 
 from kadmin import __version__
@@ -101,9 +103,6 @@ def test_an_extra_for_credentials_can_be_had(extra: str, wheel: Path, workplace:
 @pytest.mark.parametrize("version", ["3.11", "3.12", "3.13", "3.14"])
 def test_every_locked_package_has_a_wheel_for_every_python(version: str, tmp_path: Path) -> None:
     """A dry run chooses the files and checks nothing else; Spark is a source archive for every Python."""
-    from build import EXTRAS
-    from locked import locked
-
     (tmp_path / "runtime.lock").write_text(locked(EXTRAS))
     command: list[str | Path] = [TOOLS / "uv", "pip", "install", "--dry-run", "--no-deps", "--require-hashes"]
     command += ["--python-version", version, "--python-platform", "x86_64-manylinux_2_28", "--target", "nowhere"]
@@ -117,7 +116,7 @@ def test_uvx_and_pipx_validate_from_nothing_in_half_a_minute(wheel: Path, workpl
     succeed([*uvx, "validate", "plans"], workplace, UV_CACHE_DIR=str(workplace / "uv"))
     assert time.monotonic() - began < FROM_NOTHING_S
 
-    homes = {"PIPX_HOME": str(workplace / "pipx"), "PIPX_BIN_DIR": str(workplace / "bin")}
+    homes = {"PIPX_HOME": str(workplace / "pipx"), "PIPX_BIN_DIR": str(workplace / "bin"), "PIP_NO_CACHE_DIR": "1"}
     began = time.monotonic()
     succeed([TOOLS / "pipx", "install", "--python", interpreters()[NEWEST], wheel], workplace, **homes)
     succeed([workplace / "bin" / "kadmin", "validate", "plans"], workplace)
