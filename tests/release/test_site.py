@@ -1,0 +1,48 @@
+"""The documentation as a site: it builds without a broken link, can be searched, and loads nothing from elsewhere."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from site_pages import ROOT, lay_out
+from support.release.environments import TOOLS, run, succeed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.release
+
+LOADED = re.compile(r"""<(?:script|img|link|iframe)[^>]+(?:src|href)=["']?(https?://[^"' >]+)""")
+
+
+def mkdocs(folder: Path) -> list[str | Path]:
+    site = folder / "site"
+    return [TOOLS / "mkdocs", "build", "--strict", "--config-file", folder / "mkdocs.yml", "--site-dir", site]
+
+
+def test_the_site_builds_with_every_link_and_a_search(tmp_path: Path) -> None:
+    folder = tmp_path / "site-source"
+    lay_out(folder)
+    succeed(mkdocs(folder), tmp_path)
+    site = folder / "site"
+    index = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))
+    found = {entry["location"] for entry in index["docs"] if "KA050" in entry["title"] + entry["text"]}
+    assert "docs/codes/#ka050" in found
+    pages = {path.stem for path in (ROOT / "docs").glob("*.md")} - {"index"}
+    built = {path.parent.name: path.read_text(encoding="utf-8") for path in (site / "docs").glob("*/index.html")}
+    assert set(built) == pages
+    assert {page: LOADED.findall(text) for page, text in built.items() if LOADED.search(text)} == {}
+
+
+def test_a_broken_link_fails_the_build(tmp_path: Path) -> None:
+    folder = tmp_path / "site-source"
+    lay_out(folder)
+    page = folder / "pages" / "docs" / "index.md"
+    page.write_text("[away](nowhere.md) [and](codes.md#ka999)", encoding="utf-8")
+    done = run(mkdocs(folder), tmp_path)
+    assert done.returncode != 0
+    assert "nowhere.md" in done.stderr
+    assert "ka999" in done.stderr
