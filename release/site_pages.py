@@ -54,10 +54,9 @@ def navigation() -> list[dict[str, object]]:
 
 
 def _plans() -> str:
-    parts = ["# Example plans\n\nEach one can be applied in the [sandbox](../docs/sandbox.md)."]
-    for plan in sorted((ROOT / "plans").iterdir()):
-        parts.append(f"## {plan.name}\n\n```yaml\n{plan.read_text(encoding='utf-8').strip()}\n```")
-    return "\n\n".join(parts) + "\n"
+    head = "# Example plans\n\nEach one can be applied in the [sandbox](../docs/sandbox.md).\n"
+    plans = sorted((ROOT / "plans").iterdir())
+    return head + "".join(f"\n## {plan.name}\n\n```yaml\n{plan.read_text(encoding='utf-8')}```\n" for plan in plans)
 
 
 def _write(path: Path, text: str) -> None:
