@@ -38,7 +38,7 @@ def lay_out(folder: Path) -> None:
     _write(folder / "mkdocs.yml", json.dumps(settings))
 
 
-def navigation() -> list[dict[str, object]]:
+def navigation() -> list[object]:
     """Return the sections of docs/index.md with their pages; a page is listed where it is first named."""
     sections: dict[str, list[dict[str, str]]] = {}
     seen, section = {"README.md", "docs/index.md"}, ""
