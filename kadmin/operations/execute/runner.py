@@ -34,8 +34,8 @@ from kadmin.operations.decide.settling import settle, settles
 from kadmin.operations.decide.stop_request import stopped
 from kadmin.operations.execute.follow import Loop, follow
 from kadmin.operations.execute.leftovers import copies_left
-from kadmin.operations.execute.pace import Pace
 from kadmin.operations.execute.room import too_little_room
+from kadmin.operations.reading.pace import Pace
 from kadmin.operations.reading.replica_bytes import ReplicaBytes
 from kadmin.operations.record.holder import LostLockError
 from kadmin.operations.record.record import Channel, OperationState, OperationStatus, Step, StepKind, published_by

@@ -10,6 +10,7 @@ from kadmin.operations.decide.actions import Advance, Finish, Observed, Wait
 from kadmin.operations.decide.kinds import work_of
 from kadmin.operations.decide.settling import settle
 from kadmin.operations.reading.late_requests import late_requests
+from kadmin.operations.reading.pace import Pace
 from kadmin.operations.reading.replica_bytes import ReplicaBytes
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationKind, OperationState, current_throttle, published_by
@@ -17,7 +18,8 @@ from kadmin.operations.record.record import OperationKind, OperationState, curre
 if TYPE_CHECKING:
     from kadmin.insight.diagnosis.operations import LateRequest
     from kadmin.operations.context import Context
-    from kadmin.operations.decide.actions import Action, Memory, Tally, Work
+    from kadmin.operations.decide.actions import Action, Memory, Work
+    from kadmin.operations.events import Progressed
     from kadmin.operations.record.holder import Holder
     from kadmin.operations.record.record import Listing, OperationRecord, ThrottleRecord
 
@@ -26,13 +28,14 @@ if TYPE_CHECKING:
 class Unfinished:
     """An unfinished operation. Record and progress are None for a heal, and while the record is incomplete.
 
-    `throttle` is the present one. `waits_for` is what the runner would say of the cluster as it is: what it waits for,
-    or why it would stop; empty where the next request can be published.
+    The progress has a rate once it was read again, a time left while a runner is at work: without one no later wave
+    begins. `throttle` is the present one. `waits_for` is what the runner would say of the cluster as it is: what it
+    waits for, or why it would stop; empty where the next request can be published.
     """
 
     listing: Listing
     record: OperationRecord | None = None
-    tally: Tally | None = None
+    progress: Progressed | None = None
     throttle: ThrottleRecord | None = None
     waits_for: str = ""
 
@@ -55,35 +58,35 @@ class StatusReader:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._known: dict[str, tuple[OperationRecord, Work, ReplicaBytes]] = {}
+        self._known: dict[str, tuple[OperationRecord, Work, ReplicaBytes, Pace]] = {}
         self._memories: dict[str, Memory] = {}
 
     def read(self) -> Status:
         """Read every unfinished operation and the cluster."""
         self._context.backend.check()
-        found = tuple(self._read(listing) for listing in self._context.operations.unfinished())
-        return Status(found, self._context.operations.holder(), late_requests(self._context))
+        holder = self._context.operations.holder()
+        found = tuple(self._read(listing, holder) for listing in self._context.operations.unfinished())
+        return Status(found, holder, late_requests(self._context))
 
     def read_one(self, operation_id: str) -> Unfinished:
         """Read one operation that is unfinished."""
-        return self._read(
-            next(each for each in self._context.operations.listings() if each.operation_id == operation_id)
-        )
+        found = next(each for each in self._context.operations.listings() if each.operation_id == operation_id)
+        return self._read(found, None)
 
     def _replica_bytes(self, work: Work) -> ReplicaBytes:
         # Which brokers do not answer is the runner's to tell: here it would break what is drawn on a terminal.
         context = self._context
         return ReplicaBytes(work, context.backend.servers, context.clock, lambda _: None)
 
-    def _read(self, listing: Listing) -> Unfinished:
+    def _read(self, listing: Listing, holder: Holder | None) -> Unfinished:
         if listing.status.state is OperationState.PREPARING or listing.kind is OperationKind.HEAL:
             return Unfinished(listing)
         operation_id = listing.operation_id
         if operation_id not in self._known:
             record = self._context.operations.record(operation_id)
             work = work_of(record)
-            self._known[operation_id] = record, work, self._replica_bytes(work)
-        record, work, replica_bytes = self._known[operation_id]
+            self._known[operation_id] = record, work, self._replica_bytes(work), Pace(work)
+        record, work, replica_bytes, pace = self._known[operation_id]
         backend = self._context.backend
         state = backend.read(work.topics())
         steps = self._context.operations.steps(operation_id)
@@ -96,7 +99,10 @@ class StatusReader:
         self._memories[operation_id] = memory = remember(memory, observed, now)
         action, throttle = decide(work, observed, memory, now), current_throttle(record, steps)
         action = settle(action, observed, memory, now)
-        return Unfinished(listing, record, work.tally(observed, memory), throttle, _waits_for(action))
+        progress = pace.progress(observed, memory, now, None if throttle is None else throttle.rate, "")
+        if not is_run_by(operation_id, holder):
+            progress = replace(progress, eta_s=None)
+        return Unfinished(listing, record, progress, throttle, _waits_for(action))
 
 
 def _waits_for(action: Action) -> str:

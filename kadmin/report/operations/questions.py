@@ -39,12 +39,12 @@ def unfinished_question(verb: str, found: Unfinished, where: str, how: str = "")
     record, words = found.record, words_of(found.listing.kind)
     name = None if record is None else record.plan_name
     of_plan = "" if name is None else f" of plan {one_line(name)}"
-    tally = found.tally
+    progress = found.progress
     left = words.no_progress
-    if tally is not None:
-        left = count(tally.total - tally.done, words.subject)
-        if tally.total_bytes and tally.done_bytes is not None:
-            left += f", {about(tally.total_bytes - tally.done_bytes)}"
+    if progress is not None:
+        left = count(progress.total - progress.done, words.subject)
+        if progress.total_bytes and progress.done_bytes is not None:
+            left += f", {about(progress.total_bytes - progress.done_bytes)}"
         left += " left"
     return f"{verb} operation {found.listing.operation_id}{of_plan} on {where}{how}: {left}?"
 

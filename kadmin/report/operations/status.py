@@ -10,13 +10,13 @@ from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationState
 from kadmin.plan.units import readable_rate
 from kadmin.report.kinds import words_of
-from kadmin.report.operations.progress_line import bytes_text, wave_text
+from kadmin.report.operations.progress_line import fields
 from kadmin.report.text import NOTHING, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kadmin.operations.decide.actions import Tally
+    from kadmin.operations.events import Progressed
     from kadmin.operations.reading.status import Status, Unfinished
     from kadmin.operations.record.holder import Holder
     from kadmin.operations.record.record import Listing
@@ -123,16 +123,29 @@ def _unfinished_answer(found: Unfinished) -> dict[str, Any]:
     return {
         **listing_answer(found.listing),
         "plan_name": None if found.record is None else found.record.plan_name,
-        "progress": None if found.tally is None else asdict(found.tally),
+        "progress": None if found.progress is None else _progress_answer(found.progress),
         "throttle": None if found.throttle is None else found.throttle.rate,
         "waits_for": found.waits_for,
+    }
+
+
+def _progress_answer(found: Progressed) -> dict[str, Any]:
+    return {
+        "done": found.done,
+        "total": found.total,
+        "done_bytes": found.done_bytes,
+        "total_bytes": found.total_bytes,
+        "wave": found.wave,
+        "waves": found.waves,
+        "rate_bytes_per_s": found.rate,
+        "eta_s": found.eta_s,
     }
 
 
 def _unfinished(found: Unfinished, runner: Holder | None) -> Iterator[str]:
     listing, record = found.listing, found.record
     words = words_of(listing.kind)
-    done = words.no_progress if found.tally is None else ", ".join(_amounts(found.tally))
+    done = words.no_progress if found.progress is None else ", ".join(fields(found.progress).values())
     state = listing.described_state(has_runner=runner is not None)
     yield f"operation {listing.operation_id} ({listing.kind}, {state})"
     if record is not None and record.plan_name is not None:
@@ -150,11 +163,3 @@ def _unfinished(found: Unfinished, runner: Holder | None) -> Iterator[str]:
         yield f"  runner: {runner}"
     else:
         yield f"  no runner; next: {', or '.join(words.commands(listing.operation_id))}"
-
-
-def _amounts(tally: Tally) -> Iterator[str]:
-    if tally.waves:
-        yield wave_text(tally.wave, tally.waves)
-    yield f"{tally.done}/{tally.total} done"
-    if tally.total_bytes and tally.done_bytes is not None:
-        yield bytes_text(tally.done_bytes, tally.total_bytes)

@@ -5,15 +5,23 @@ from __future__ import annotations
 import json
 import re
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from support.cli.in_process import command
 from support.cli.terminal import Shown, in_terminal
+from support.controller.eras import ERAS
 from support.controller.znodes import TOPICS, encode
-from support.executor.kill_points import TOPIC, WAVES
-from support.executor.runs import resume
+from support.executor.fast_clock import FastClock
+from support.executor.kill_points import TOPIC, WAVES, Ground
+from support.executor.runs import apply, resume
 
+from kadmin.cluster.zookeeper.store import Store
+from kadmin.operations.reading.status import StatusReader
+from kadmin.operations.zookeeper.backend import zookeeper_context
+from kadmin.operations.zookeeper.paths import Paths
+from kadmin.report.operations.status import status_text
 from kadmin.report.operations.watched import Watched
 from kadmin.report.screen import Screen
 from kadmin.schema import validate_value
@@ -82,6 +90,33 @@ def test_watching_in_a_pipe_ends_when_nothing_is_unfinished_and_gives_lines_of_j
     assert killed.run(resume()).outcome is not None
     ended = command("status", "--watch", "-z", killed.connect_string)
     assert (ended.status, ended.out) == (0, "no operation is unfinished\n")
+
+
+@pytest.mark.zookeeper
+def test_read_again_and_again_it_shows_rate_and_time_left_beside_a_runner_and_no_time_left_without_one(
+    site: Site,
+) -> None:
+    ground = Ground(site, ERAS["2.8.2"])
+    practice, clock, shown = ground.practice(), FastClock(), list[str]()
+    plan = ground.plan()
+    plan = replace(plan, reassignments=tuple(replace(each, size_bytes=10**6) for each in plan.reassignments))
+    with Store.connect(practice.connect_string) as store:
+        reader = StatusReader(zookeeper_context(store, Paths(), clock, lambda _: None))
+
+        def work() -> float:
+            clock.time += 2.0
+            shown.append(status_text(reader.read()))
+            if any("2.00 of 5.00 MB" in text for text in shown):
+                process.die()
+            return practice.work()
+
+        process = practice.process(apply(plan), work)
+        assert process.run().killed
+        assert re.search(r"wave 2 of 3, 2/5 done, 2.00 of 5.00 MB, \d\S* kB/s, \d:\d\d left", shown[-1]), shown[-1]
+        practice.bury()
+        alone = status_text(reader.read())
+    assert "kB/s" in alone
+    assert " left" not in alone
 
 
 @pytest.mark.zookeeper

@@ -11,7 +11,7 @@ from kadmin.operations.decide import remember
 from kadmin.operations.decide.actions import Memory, Observed
 from kadmin.operations.decide.election import ElectionWork
 from kadmin.operations.decide.reassignment import ReassignmentWork
-from kadmin.operations.execute.pace import Pace
+from kadmin.operations.reading.pace import Pace
 from kadmin.plan.model import Elect, PartitionTarget
 
 TARGETS = tuple(PartitionTarget(tp(f"a-{n}"), (1, 3), (1, 2), size_bytes=100) for n in range(4))
