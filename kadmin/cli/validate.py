@@ -14,7 +14,7 @@ from kadmin.cli import options
 from kadmin.cli.deadline import bounded
 from kadmin.cli.files import find_files, path_of
 from kadmin.cli.inputs import read_document, read_policy, read_sizes, write_text, writing
-from kadmin.errors import InvalidInputError, UsageError
+from kadmin.errors import InvalidInputError, UsageError, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -66,7 +66,10 @@ def validate(
     out: OutOption = None,
     schema_dir: SchemaDirOption = None,
 ) -> int:
-    """Check plans and requests, and report every problem at once. Exit code 0 when there is no error, else 3."""
+    """Check plans and requests, and report all problems at once. Exit code 0 when there is no error, else 3.
+
+    Of a document that breaks its schema, only that is reported: the rules and the inventory come after it.
+    """
     from kadmin.inventory.validation import validate_files
     from kadmin.report.problems.text import tally
 
@@ -81,6 +84,8 @@ def validate(
     typer.echo(answer)
     if output_format is ValidateFormat.GITHUB:
         _append_step_summary(found)
+    if found.uncompared:
+        typer.echo(f"not compared with the inventory until their errors are corrected: {_named(found)}", err=True)
     return InvalidInputError.exit_code if tally(found.diagnostics)[0] else 0
 
 
@@ -134,6 +139,12 @@ def _render(output_format: ValidateFormat, found: Validation) -> str:
         case ValidateFormat.HUMAN:
             width = shutil.get_terminal_size((100, 24)).columns
             return text.problems_text({file.source: file.text for file in found.files}, problems, width)
+
+
+def _named(found: Validation) -> str:
+    from kadmin.documents import printable
+
+    return name_some([printable(name) for name in found.uncompared])
 
 
 def _append_step_summary(found: Validation) -> None:

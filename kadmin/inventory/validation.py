@@ -32,10 +32,15 @@ APPLIED = "applied"
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """The files as they were read, an inventory that cannot be read among them, and every diagnostic in order."""
+    """The files as they were read, an inventory that cannot be read among them, and every diagnostic in order.
+
+    `uncompared` names the documents whose names were not looked up in the inventory: what breaks its schema has no
+    fields to rely on.
+    """
 
     files: tuple[Checked, ...]
     diagnostics: tuple[Diagnostic, ...]
+    uncompared: tuple[str, ...] = ()
 
 
 def validate_files(
@@ -68,7 +73,8 @@ def validate_files(
     found.extend(check_together(proposed))
     everything = (*read_files, *broken)
     ordered = in_order([*switched(found, policy), *unchecked], [each.source for each in everything])
-    return Validation(everything, tuple(ordered))
+    uncompared = tuple(each.source for each in proposed if each.problems) if inventory is not None else ()
+    return Validation(everything, tuple(ordered), uncompared)
 
 
 def is_applied(name: str) -> bool:

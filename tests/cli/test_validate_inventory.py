@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from support.cli.in_process import command
 from support.cli.inventories import CLUSTER_ID, small_inventory
 from support.cli.process import kadmin
 
@@ -46,6 +47,17 @@ def test_against_an_inventory(tmp_path: Path) -> None:
         (9, 49, "KA044"),
         (9, 49, "KA066"),
     ]
+
+
+@pytest.mark.parametrize("answer", ["human", "github"])
+def test_a_plan_that_breaks_its_schema_is_said_not_to_be_compared(tmp_path: Path, answer: str) -> None:
+    folder = small_inventory(tmp_path / "inventory")
+    (tmp_path / "plan.yaml").write_text(AGAINST.format(CLUSTER_ID).replace("replicas: [1, 9]", "replicas: [9, 9]"))
+    done = command("validate", tmp_path / "plan.yaml", "--inventory", folder, "--format", answer)
+    assert done.status == 3
+    assert "KA021" in done.out
+    assert done.err == f"not compared with the inventory until their errors are corrected: {tmp_path / 'plan.yaml'}\n"
+    assert command("validate", tmp_path / "plan.yaml").err == "", "there is nothing to compare with"
 
 
 def test_against_another_cluster(tmp_path: Path) -> None:
