@@ -118,5 +118,8 @@ def _syntax_error(error: yaml.MarkedYAMLError, text: str) -> Event:
         fault = Diagnostic(codes.SYNTAX, "not well-formed YAML: a tab in the indentation", "indent with spaces")
     else:
         parts = [_short(part) for part in (error.context, error.problem) if part]
+        begun: Any = error.context_mark
+        if error.context and begun is not None and begun.line != mark.line:
+            parts[0] += f" that starts on line {begun.line + 1}, column {begun.column + 1}"
         fault = Diagnostic(codes.SYNTAX, f"not well-formed YAML: {', '.join(parts)}")
     return EventKind.STOP, fault, mark.line + 1, mark.column + 1

@@ -157,6 +157,13 @@ def test_one_mistake_is_one_problem_with_what_to_write(spec: str, expected: tupl
     assert [(each.code, each.message, each.hint) for each in problems] == [expected]
 
 
+def test_what_is_not_closed_is_named_with_the_line_on_which_it_starts() -> None:
+    text = "kind: PartitionReassignment\nspec:\n  waves: {max_partitions: 2\n  partitions: []\n"
+    _, (problem,) = check_document(text.encode(), "plan.yaml")
+    assert (problem.location.line, problem.location.column) == (4, 13)
+    assert "while parsing a flow mapping that starts on line 3, column 10, did not find" in problem.message
+
+
 @pytest.mark.parametrize(
     ("text", "place"),
     [
