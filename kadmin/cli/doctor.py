@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
@@ -14,6 +15,7 @@ from kadmin.cli.cluster import on_cluster
 from kadmin.cli.context import open_reading
 from kadmin.cli.inputs import write_text
 from kadmin.cli.output import answer
+from kadmin.cli.terminal import screen_of
 from kadmin.errors import KadminError, NotCompletedError
 
 if TYPE_CHECKING:
@@ -73,7 +75,7 @@ def doctor(
     _write_metrics(metrics, {name: found.findings})
     answer(
         output,
-        lambda: doctor_text(found.findings, found.unchecked),
+        lambda: doctor_text(found.findings, found.unchecked, screen_of(sys.stdout).room),
         lambda: doctor_answer(found.findings, found.unchecked, found.versions),
     )
     return found.exit_code
@@ -93,7 +95,7 @@ def _of_fleet(fleet: Fleet, metrics: Path | None, timeout_s: float, output: opti
     def render(_name: str, found: Examined) -> FleetAnswer:
         stopping = sum(each.stops_apply for each in found.findings)
         value = doctor_answer(found.findings, found.unchecked, found.versions)
-        block = doctor_text(found.findings, found.unchecked) if found.findings or found.unchecked else ""
+        block = doctor_text(found.findings, found.unchecked, screen_of(sys.stdout).room) if found.findings or found.unchecked else ""
         return FleetAnswer([(len(found.findings), stopping)], value, block, found.exit_code)
 
     found = read_side_by_side(fleet, examine, timeout_s)

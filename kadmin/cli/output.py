@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,7 @@ class TableView:
 
     def show(self, found: Inspection) -> None:
         """Print the table on stdout. What brokers did not answer, and in CSV what could not be read, is on stderr."""
+        from kadmin.cli.terminal import screen_of
         from kadmin.cluster.names import escaped
         from kadmin.report.cluster.tables import table_answer, table_csv, table_text, unreadable_lines
 
@@ -48,7 +50,7 @@ class TableView:
             return
         answer(
             options.OutputFormat(self.output.value),
-            lambda: table_text(table, found.unreadable),
+            lambda: table_text(table, found.unreadable, screen_of(sys.stdout).room),
             lambda: {**table_answer(table, found.unreadable, found.unavailable), **found.more},
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -14,6 +15,7 @@ from kadmin.cli.context import open_context, open_reading
 from kadmin.cli.execution import ask, read_cluster_at
 from kadmin.cli.inputs import read_throttle
 from kadmin.cli.output import answer
+from kadmin.cli.terminal import screen_of
 from kadmin.errors import InvalidInputError
 from kadmin.plan.units import readable_rate
 
@@ -64,7 +66,11 @@ def show(
 
     with open_reading(cluster, timeout_s=timeout) as context:
         found = read(context)
-    answer(output, lambda: cluster.named_in(throttles_text(found)), lambda: throttles_answer(found))
+    answer(
+        output,
+        lambda: cluster.named_in(throttles_text(found, screen_of(sys.stdout).room)),
+        lambda: throttles_answer(found),
+    )
 
 
 @throttle_app.command("audit")
@@ -84,7 +90,7 @@ def audit(
 
     with open_context(cluster, timeout_s=timeout) as context:
         found = judge(context)
-    answer(output, lambda: cluster.named_in(audit_text(found)), lambda: audit_answer(found))
+    answer(output, lambda: cluster.named_in(audit_text(found, screen_of(sys.stdout).room)), lambda: audit_answer(found))
 
 
 @throttle_app.command("set")

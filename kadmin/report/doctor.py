@@ -1,4 +1,4 @@
-"""The findings of `doctor` as text of 80 columns and as JSON (schemas/answers/doctor.schema.json)."""
+"""The findings of `doctor` as text of at most 80 columns and as JSON (schemas/answers/doctor.schema.json)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.names import escaped
 from kadmin.errors import count
-from kadmin.report.text import wrapped
+from kadmin.report.text import WIDTH, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,13 +17,17 @@ if TYPE_CHECKING:
 _MOST = 2_000
 
 
-def doctor_text(findings: tuple[Finding, ...], unchecked: Iterable[str]) -> str:
-    """Show every finding with its evidence and remedy, then what could not be checked."""
+def doctor_text(findings: tuple[Finding, ...], unchecked: Iterable[str], room: int | None = None) -> str:
+    """Show every finding with its evidence and remedy, then what could not be checked.
+
+    `room` is that of a terminal, where it is less than 80 columns.
+    """
+    width = min(WIDTH, room or WIDTH)
     stopping = sum(found.stops_apply for found in findings)
     summary = f"{count(len(findings), 'finding')}: " if findings else "nothing found: "
     summary += f"{stopping} would stop an apply" if stopping else "nothing would stop an apply"
-    blocks = [summary, *(_finding(number, found) for number, found in enumerate(findings, start=1))]
-    blocks += ["\n".join(wrapped(f"not checked: {each}")) for each in unchecked]
+    blocks = [summary, *(_finding(number, found, width) for number, found in enumerate(findings, start=1))]
+    blocks += ["\n".join(wrapped(f"not checked: {each}", room=width)) for each in unchecked]
     return "\n\n".join(blocks)
 
 
@@ -58,10 +62,10 @@ def _answer(found: Finding) -> dict[str, Any]:
     }
 
 
-def _finding(number: int, found: Finding) -> str:
+def _finding(number: int, found: Finding, width: int) -> str:
     stops = " (stops an apply)" if found.stops_apply else ""
-    lines = wrapped(f"{number}. {found.code}{stops}: {found.message}", indent="   ")
+    lines = wrapped(f"{number}. {found.code}{stops}: {found.message}", indent="   ", room=width)
     for seen in found.evidence:
-        lines += wrapped(f"   - {seen}", indent="     ")
+        lines += wrapped(f"   - {seen}", indent="     ", room=width)
     # The command stays on one line, so that it can be copied.
     return "\n".join([*lines, f"   next: {found.hint}"])

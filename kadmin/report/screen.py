@@ -23,6 +23,8 @@ class Meaning(Enum):
     DONE = "\x1b[32m"
 
 
+_NEXT = "  next: "
+_COMMAND = "kadmin "
 _PREFIXES = {"error: ": Meaning.ERROR, "warning: ": Meaning.WARNING}
 
 
@@ -39,15 +41,24 @@ class Screen:
         """The columns of the terminal now."""
         return self.size()[0]
 
+    @property
+    def room(self) -> int | None:
+        """How many characters a line of an answer may have: one less than the terminal's columns; None: no terminal."""
+        return self.columns - 1 if self.live else None
+
     def wrapped(self, text: str) -> str:
         """Return text with its lines broken between words at the width of the terminal; no terminal: as it is.
 
-        Rows of tables, whose columns are two spaces apart, and commands to copy, which follow two spaces, stay whole.
+        Rows of tables, whose columns are two spaces apart, and commands to copy, which follow two spaces, stay whole; a
+        next step in words is broken.
         """
         return "\n".join(map(self._wrapped_line, text.split("\n")))
 
     def _wrapped_line(self, line: str) -> str:
-        if not self.live or len(line) < self.columns or "  " in line.strip():
+        if not self.live or len(line) < self.columns:
+            return line
+        in_words = line.startswith(_NEXT) and _COMMAND not in line
+        if "  " in line.strip() and not in_words:
             return line
         indent = " " * (len(line) - len(line.lstrip()) + 2)
         lines = textwrap.wrap(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import escaped
 from kadmin.plan.units import readable_size
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 WIDTH = 79
 SHOWN_ROWS = 50
@@ -17,21 +19,73 @@ SHOWN_ROWS = 50
 UNKNOWN = "unknown"
 NOTHING = "-"
 """A cell of a table without a value."""
+_GAP = "  "
+_NARROW = 12
+"""Columns up to this width are not folded: an amount and its unit stay together."""
 
 
-def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Return aligned columns, numbers (or NOTHING among them) to the right; without rows the headers alone."""
-    given = zip(*rows, strict=True) if rows else ([] for _ in headers)
-    columns = [_aligned(header, list(cells)) for header, cells in zip(headers, given, strict=True)]
-    return "\n".join("  ".join(row).rstrip() for row in zip(*columns, strict=True))
+def table(headers: Sequence[str], rows: Sequence[Sequence[object]], room: int | None = None) -> str:
+    """Return aligned columns, numbers (or NOTHING among them) to the right; without rows the headers alone.
+
+    For a terminal with `room` for so many characters in a line, columns without any value are left out, and where the
+    rest is too wide, the widest columns are folded between words.
+    """
+    given = [list(cells) for cells in zip(*rows, strict=True)] if rows else [[] for _ in headers]
+    columns = [
+        _Column([header, *map(str, cells)], numeric=_are_numbers(cells))
+        for header, cells in zip(headers, given, strict=True)
+        if room is None or not rows or any(cell != NOTHING for cell in cells)
+    ]
+    widths = _widths(columns, room)
+    lines = []
+    for row in zip(*(column.texts for column in columns), strict=True):
+        folded = [_fold(text, width) for text, width in zip(row, widths, strict=True)]
+        for parts in zip_longest(*folded, fillvalue=""):
+            cells = [
+                part.rjust(width) if column.numeric else part.ljust(width)
+                for column, part, width in zip(columns, parts, widths, strict=True)
+            ]
+            lines.append(_GAP.join(cells).rstrip())
+    return "\n".join(lines)
 
 
-def _aligned(header: str, cells: Sequence[object]) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """The header and the cells of a column."""
+
+    texts: list[str]
+    numeric: bool
+
+
+def _are_numbers(cells: Iterable[object]) -> bool:
     known = [cell for cell in cells if cell != NOTHING]
-    numeric = bool(known) and all(isinstance(cell, int | float) for cell in known)
-    texts = [header, *map(str, cells)]
-    width = max(map(len, texts))
-    return [text.rjust(width) if numeric else text.ljust(width) for text in texts]
+    return bool(known) and all(isinstance(cell, int | float) for cell in known)
+
+
+def _widths(columns: Sequence[_Column], room: int | None) -> list[int]:
+    """Return how wide each column is; where they do not fit the room, the widest give way as far as words allow."""
+    widths = [max(map(len, column.texts)) for column in columns]
+    excess = 0 if room is None else sum(widths) + len(_GAP) * (len(widths) - 1) - room
+    if excess <= 0:
+        return widths
+    words = [max(len(word) for text in column.texts for word in text.split() or [""]) for column in columns]
+    while excess > 0:
+        foldable = [
+            (width, at)
+            for at, (width, word) in enumerate(zip(widths, words, strict=True))
+            if width > max(word, _NARROW)
+        ]
+        if not foldable:
+            break
+        widths[max(foldable)[1]] -= 1
+        excess -= 1
+    return widths
+
+
+def _fold(text: str, width: int) -> list[str]:
+    if len(text) <= width:
+        return [text]
+    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
 
 
 def shortened(text: str, total: int, indent: str = "") -> str:
@@ -51,10 +105,10 @@ def about(size_bytes: int | None) -> str:
     return UNKNOWN if size_bytes is None else readable_size(size_bytes)
 
 
-def wrapped(text: str, indent: str = "") -> list[str]:
-    """Break text into lines of at most WIDTH characters, later ones indented, control characters escaped."""
+def wrapped(text: str, indent: str = "", room: int = WIDTH) -> list[str]:
+    """Break text into lines of at most `room` characters, later ones indented, control characters escaped."""
     return textwrap.wrap(
-        escaped(text, len(text)), WIDTH, subsequent_indent=indent, break_on_hyphens=False, drop_whitespace=True
+        escaped(text, len(text)), room, subsequent_indent=indent, break_on_hyphens=False, drop_whitespace=True
     )
 
 

@@ -19,14 +19,15 @@ if TYPE_CHECKING:
 _MOST_SHOWN = 60
 
 
-def throttles_text(found: Sequence[ThrottledEntity]) -> str:
-    """Show every throttle, and whether its topic or broker exists."""
+def throttles_text(found: Sequence[ThrottledEntity], room: int | None = None) -> str:
+    """Show every throttle, and whether its topic or broker exists; `room` is that of a terminal."""
     rows = [
         [each.entity, "yes" if each.present else "no", key, _value(key, value)]
         for each in found
         for key, value in sorted(each.values.items())
     ]
-    return f"{table(['entity', 'exists', 'throttle', 'value'], rows)}\nnext: kadmin throttle audit" if rows else _NONE
+    shown = table(["entity", "exists", "throttle", "value"], rows, room)
+    return f"{shown}\nnext: kadmin throttle audit" if rows else _NONE
 
 
 def throttles_answer(found: Sequence[ThrottledEntity]) -> dict[str, Any]:
@@ -39,16 +40,15 @@ def throttles_answer(found: Sequence[ThrottledEntity]) -> dict[str, Any]:
     }
 
 
-def audit_text(findings: Sequence[AuditedThrottle]) -> str:
-    """Show the origin of each throttle, and the command that removes it."""
+def audit_text(findings: Sequence[AuditedThrottle], room: int | None = None) -> str:
+    """Show the origin of each throttle, and the command that removes it; `room` is that of a terminal."""
     rows = [
         [each.entity, each.key, _value(each.key, each.value), each.origin, each.operation_id or "-"]
         for each in findings
     ]
     commands = dict.fromkeys(f"next: {each.next_command}" for each in findings if each.next_command)
-    return (
-        "\n".join([table(["entity", "throttle", "value", "origin", "operation"], rows), *commands]) if rows else _NONE
-    )
+    shown = table(["entity", "throttle", "value", "origin", "operation"], rows, room)
+    return "\n".join([shown, *commands]) if rows else _NONE
 
 
 def audit_answer(findings: Sequence[AuditedThrottle]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kadmin.report.screen import Screen
+from kadmin.report.text import table
 
 LINE = "  cause: the throttle of 2.50 MB/s is on 4 brokers and 3 topics"
 
@@ -18,6 +19,35 @@ def test_a_line_is_broken_between_words_and_the_rest_indented() -> None:
         "  cause: the throttle of 2.50 MB/s is",
         "    on 4 brokers and 3 topics",
     ]
+
+
+def test_a_next_step_in_words_is_broken_too() -> None:
+    assert screen(40).wrapped("  next:  wait with --lock-timeout, or ask whoever holds the lock").split("\n") == [
+        "  next:  wait with --lock-timeout, or",
+        "    ask whoever holds the lock",
+    ]
+
+
+HEADERS = ["broker", "rack", "fenced", "conditions"]
+ROWS = [
+    [1, "-", "-", "throttled; holds copies that nothing uses"],
+    [12, "-", "-", "3.20 MB"],
+]
+
+
+def test_a_table_on_a_terminal_has_no_empty_columns_and_is_folded_between_words() -> None:
+    assert table(HEADERS, ROWS, 30).split("\n") == [
+        "broker  conditions",
+        "     1  throttled; holds",
+        "        copies that nothing",
+        "        uses",
+        "    12  3.20 MB",
+    ]
+
+
+def test_a_table_elsewhere_is_whole_and_words_that_do_not_fit_stay_whole() -> None:
+    assert table(HEADERS, ROWS).split("\n")[1] == "     1  -     -       throttled; holds copies that nothing uses"
+    assert max(map(len, table(HEADERS, ROWS, 5).split("\n"))) == len("        nothing uses")
 
 
 @pytest.mark.parametrize(

@@ -23,13 +23,16 @@ _BYTES = "_bytes"
 """The end of the names of columns that hold bytes: exact in JSON and CSV, for filters and order, rounded for people."""
 
 
-def table_text(found: Table, unreadable: Sequence[Unreadable]) -> str:
-    """Show the rows as aligned columns, an upright table as a list; then the unreadable znodes."""
+def table_text(found: Table, unreadable: Sequence[Unreadable], room: int | None = None) -> str:
+    """Show the rows as aligned columns, an upright table as a list; then the unreadable znodes.
+
+    `room` is that of a terminal.
+    """
     if found.upright:
         shown = "\n".join(_upright(found)) or f"no {found.name}"
     else:
         rows = [[_human(*each) for each in zip(found.columns, row, strict=True)] for row in found.rows]
-        shown = table(found.columns, rows)
+        shown = table(found.columns, rows, room)
     return "\n".join([shown, *unreadable_lines(unreadable)])
 
 
