@@ -49,7 +49,8 @@ def run(arguments: list[str]) -> int:
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
         command = "kadmin" if context is None else context.command_path
-        message = " ".join(error.format_message().split())  # the parser lists choices on lines of their own
+        # The parser lists choices on lines of their own, and begins some messages with the class of an error.
+        message = " ".join(error.format_message().split()).replace(": Value error, ", ": ")
         return _fail(UsageError(message, next_command=f"{command} --help"))
     except (SystemExit, OSError) as error:
         return _not_written(error)

@@ -73,8 +73,6 @@ def up(
         dict(_setting(each) for each in config or ()),
         mode,
     )
-    quorum = "controllers 101 to 103" if spec.kraft else f"{zookeepers} ZooKeeper"
-    typer.echo(f"starting Kafka {version}: brokers 1 to {brokers}, {quorum}", err=True)
     _answer(Sandbox.up(spec, report=lambda text: typer.echo(text, err=True)), output)
 
 

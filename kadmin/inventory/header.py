@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import asdict, dataclass, field
 from dataclasses import fields as dataclass_fields
 from typing import TYPE_CHECKING, Any
@@ -44,6 +45,10 @@ def read_header(directory: Path) -> Header:
     path = directory / HEADER
     try:
         data = path.read_bytes()
+    except FileNotFoundError as error:
+        raise InvalidInputError(
+            f"There is no {path}.", next_command=f"kadmin snapshot --out {shlex.quote(str(directory))}"
+        ) from error
     except OSError as error:
         raise InvalidInputError(
             f"Cannot read {path}.",

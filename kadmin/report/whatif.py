@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.model import NO_LEADER
-from kadmin.errors import count
+from kadmin.errors import count, name_some
 from kadmin.report.text import SHOWN_ROWS, about, change, replicas, shortened, table
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def loss_text(lost: Sequence[int], found: Prediction) -> str:
     """Show what a loss of brokers does, the worst first."""
     lossy = sum(each.lossy for each in found.changes)
     summary = (
-        f"without {'broker' if len(lost) == 1 else 'brokers'} {replicas(lost)}: "
+        f"without {'broker' if len(lost) == 1 else 'brokers'} {name_some(lost)}: "
         f"{count(len(found.offline), 'partition')} offline, {_refuse(found)}, "
         f"{count(len(found.changes), 'leader change')}"
         f"{f', {lossy} of them unclean: records are lost' if lossy else ''}"

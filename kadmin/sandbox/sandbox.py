@@ -44,9 +44,12 @@ class Sandbox(Layout):
         folder = spec.directory
         if (folder / STATE).exists():
             raise BusyError(
-                f"There is a sandbox in {folder} already.", next_command=f"kadmin sandbox down --dir {folder}"
+                f"There is a sandbox in {folder} already.",
+                next_command=f"kadmin sandbox status --dir {folder}; or kadmin sandbox down --dir {folder}",
             )
         spec.check()
+        quorum = "controllers 101 to 103" if spec.kraft else f"{spec.zookeepers} ZooKeeper"
+        report(f"starting Kafka {spec.version}: brokers 1 to {spec.brokers}, {quorum}")
         launcher = Launcher(spec.version, report)
         sandbox = cls.plan(spec)
         try:

@@ -276,7 +276,7 @@ def test_the_header_is_checked(header: dict[str, Any], message: str, tmp_path: P
 def test_no_inventory_at_all_names_the_file_and_the_remedy(tmp_path: Path) -> None:
     with pytest.raises(InvalidInputError, match=r"inventory\.json") as caught:
         read_inventory(tmp_path / "nowhere")
-    assert caught.value.next_command == "kadmin snapshot --out DIR"
+    assert caught.value.next_command == f"kadmin snapshot --out {tmp_path / 'nowhere'}"
 
 
 def test_a_fleets_rows_belong_to_its_clusters(tmp_path: Path) -> None:

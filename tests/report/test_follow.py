@@ -72,8 +72,18 @@ def test_lines_where_no_terminal_looks_at_each_change() -> None:
         f"wave 2 of 2, 2/4 done, 45.2 of 66.0 MB, 5.00 MB/s, 0:04 left, {WAITING}",
         "the controller is now broker 2, epoch 7",
         "wave 2 of 2 done in 0:00: 4/4 done, 66.0 of 66.0 MB",
-        "wave 2 of 2, 4/4 done, 66.0 of 66.0 MB, 5.00 MB/s, 0:00 left",
     ]
+
+
+def test_a_run_that_ends_before_its_work_leaves_no_progress_line_with_a_time_left() -> None:
+    written: list[str] = []
+    terminal = Screen(live=True, colour=False, size=lambda: (80, 24))
+    follower = Follower(written.append, terminal, lambda: 7.0)
+    follower(STORY[3])
+    follower.close()
+    shown = Shown(80)
+    shown.write("".join(written))
+    assert shown.rows == [""]
 
 
 def test_a_pipe_gets_a_line_at_least_every_30_s() -> None:

@@ -56,7 +56,7 @@ def test_a_loss_by_broker_and_by_rack(inventory: Path) -> None:
     )
     assert by_rack["lost"] == [1, 4]
     shown = command("whatif", "lose", "--rack", "r1", "--inventory", inventory).out
-    assert shown.startswith("without brokers 1,4: 2 partitions offline, 0 more refuse acks=all, 3 leader changes\n")
+    assert shown.startswith("without brokers 1, 4: 2 partitions offline, 0 more refuse acks=all, 3 leader changes\n")
     assert "single-0   4       none" in shown
 
 

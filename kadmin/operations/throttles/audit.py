@@ -91,7 +91,7 @@ def read_throttles(context: Context) -> tuple[ThrottledEntity, ...]:
     present = context.backend.configured_entities()
     values = context.backend.read_configs(present)
     if unread := sorted(present.keys() - values.keys()):
-        context.tell(Noted(f"throttles that cannot be read, of brokers that do not answer: {name_some(unread)}"))
+        context.tell(Noted(f"these brokers do not answer, so their throttles are not known: {name_some(unread)}"))
     found = []
     for entity, configs in values.items():
         if throttle := {key: value for key, value in configs.items() if key in THROTTLE_KEYS}:

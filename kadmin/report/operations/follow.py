@@ -48,16 +48,18 @@ class Follower:
                 self._begin_wave()
             self._keep(self._screen.painted(event_line(event)))
             return
-        self._end_waves(event)
+        ended = self._end_waves(event)
         if self._screen.live:
             self._draw(event)
+        elif ended and event.done == event.total:
+            self._told, self._told_at = _key(event), self._now()  # the wave's line has said it all
         else:
             self._tell(event)
 
     def close(self) -> None:
-        """Leave the progress line as it is, and go to the next."""
+        """Leave the progress line of a run that is done, and go to the next; any other would still show a time left."""
         if self._drawn is not None:
-            self._write("\n")
+            self._write("\n" if self._drawn.done == self._drawn.total else ERASE_BELOW)
             self._drawn = None
 
     def _keep(self, line: str) -> None:
@@ -77,7 +79,7 @@ class Follower:
         self._drawn = event
 
     def _tell(self, event: Progressed) -> None:
-        now, seen = self._now(), (event.done, event.wave, event.reason)
+        now, seen = self._now(), _key(event)
         if self._told != seen or now - self._told_at >= REPEATED_S:
             self._told, self._told_at = seen, now
             self._write(event_line(event) + "\n")
@@ -86,8 +88,12 @@ class Follower:
         if self._wave_since is None:
             self._wave_since = self._now()
 
-    def _end_waves(self, event: Progressed) -> None:
-        """Write a line for a wave that ended while this run saw it; of those before it nothing is known but the end."""
+    def _end_waves(self, event: Progressed) -> bool:
+        """Write a line for a wave that ended while this run saw it; of those before it nothing is known but the end.
+
+        Return whether a line was written.
+        """
+        told = False
         done = event.waves if event.done == event.total else event.wave - 1
         if done > self._waves_done:
             if self._wave_since is not None:
@@ -96,6 +102,13 @@ class Follower:
                 took = duration(self._now() - self._wave_since)
                 line = f"{wave_text(done, event.waves)} done in {took}: {amounts}"
                 self._keep(self._screen.painted(line, Meaning.DONE))
+                told = True
             self._waves_done, self._wave_since = done, None
         if event.reason:
             self._begin_wave()
+        return told
+
+
+def _key(event: Progressed) -> tuple[int, int, str]:
+    """Return what must differ for a line in a pipe."""
+    return event.done, event.wave, event.reason
