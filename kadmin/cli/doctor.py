@@ -95,7 +95,11 @@ def _of_fleet(fleet: Fleet, metrics: Path | None, timeout_s: float, output: opti
     def render(_name: str, found: Examined) -> FleetAnswer:
         stopping = sum(each.stops_apply for each in found.findings)
         value = doctor_answer(found.findings, found.unchecked, found.versions)
-        block = doctor_text(found.findings, found.unchecked, screen_of(sys.stdout).room) if found.findings or found.unchecked else ""
+        block = (
+            doctor_text(found.findings, found.unchecked, screen_of(sys.stdout).room)
+            if found.findings or found.unchecked
+            else ""
+        )
         return FleetAnswer([(len(found.findings), stopping)], value, block, found.exit_code)
 
     found = read_side_by_side(fleet, examine, timeout_s)

@@ -39,7 +39,7 @@ def status_rows(status: Status) -> list[tuple[str, ...]]:
             each.listing.operation_id,
             each.listing.kind.value,
             each.listing.described_state(has_runner=status.runner_of(each.listing) is not None),
-            NOTHING if each.tally is None else f"{each.tally.done}/{each.tally.total}",
+            NOTHING if each.progress is None else f"{each.progress.done}/{each.progress.total}",
         )
         for each in status.operations
     ]
