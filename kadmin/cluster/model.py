@@ -167,6 +167,14 @@ class Grant:
     allows: bool
 
 
+@dataclass(frozen=True, slots=True)
+class OwnRights:
+    """What the user of a connection may do, by ACLs' names of operations (AlterConfigs), on topics that it sees."""
+
+    cluster: frozenset[str]
+    topics: Mapping[str, frozenset[str]]
+
+
 @dataclass(frozen=True)
 class ClusterState:
     """A cluster as read, with all topics or those named.

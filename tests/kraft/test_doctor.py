@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from typing import TYPE_CHECKING
 
 import pytest
+from support.documents.plans import deletion, document
 from support.kafka.broker_proxy import ALTER_REASSIGNMENTS, BrokerProxy
 from support.live.doctor import examine, stopped
-from support.live.kraft import held_back, make_topic, slow_brokers, unregister, wait_assigned
+from support.live.kraft import (
+    THROTTLED_RATES,
+    held_back,
+    make_topic,
+    set_configs,
+    slow_brokers,
+    unregister,
+    wait_assigned,
+)
 from support.live.waiting import wait_until
 from support.network.frame_proxy import Action, Fault, request_of
 
+from kadmin.cluster.kafka.configs import DEFAULT_ENTITY
 from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.quorum import describe_quorum
@@ -61,7 +73,36 @@ def test_a_healthy_cluster_has_no_finding(cluster: KraftCluster) -> None:
     assert examine(cluster) == {}
     human = cluster.kadmin("doctor")
     assert human.status == 0
-    assert human.out.startswith("nothing found: nothing would stop an apply\n\nnot checked: ")
+    assert human.out.startswith("nothing found: nothing would stop an apply\n")
+    assert ("not checked: " in human.out) == (not tells_fenced(cluster)), "before Kafka 4.0 fenced brokers are not told"
+
+
+@pytest.mark.live
+def test_a_throttle_of_all_brokers_that_was_left_behind(cluster: KraftCluster) -> None:
+    """The command that the finding names audits the default entity; `throttle clear` takes its rates off."""
+    set_configs(cluster.connection, DEFAULT_ENTITY, THROTTLED_RATES, "1000")
+    try:
+        wait_until(lambda: "leftover-throttle" in examine(cluster), WAIT_S)
+        found = examine(cluster)["leftover-throttle"]
+        assert found["evidence"] == [f"{DEFAULT_ENTITY}: {', '.join(sorted(THROTTLED_RATES))}"]
+        audited = cluster.kadmin(*shlex.split(found["remedy"])[1:])
+        assert DEFAULT_ENTITY in audited.out, audited.err
+        cleared = cluster.kadmin("throttle", "clear", "--yes")
+        assert cleared.status == 0, cleared.err
+        wait_until(lambda: examine(cluster) == {}, WAIT_S)
+    finally:
+        set_configs(cluster.connection, DEFAULT_ENTITY, THROTTLED_RATES, None)
+
+
+def test_folders_of_a_topic_that_was_deleted_while_a_broker_was_away(cluster: KraftCluster, tmp_path: Path) -> None:
+    topic = make_topic(cluster.connection, {0: (1, 4)})
+    with stopped(cluster, 4):
+        plan = document(tmp_path / "deletion.json", deletion(topic, allow={"offline_replicas": True}))
+        deleted = cluster.kadmin("apply", plan, "--yes", "-o", "json")
+        assert deleted.status == 0, deleted.err
+    told = json.loads(cluster.kadmin("doctor", "-o", "json").out)["not_checked"]
+    (said,) = (each for each in told if "-stray" in each)
+    assert f"({topic} on broker 4, by {json.loads(deleted.out)['operation_id']})" in said
 
 
 @pytest.mark.live

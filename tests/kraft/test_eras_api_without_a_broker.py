@@ -34,6 +34,7 @@ from support.live.waiting import PATIENCE_S, stays, wait_until
 from kadmin.cluster.kafka.configs import ConfigEdit, read_own_configs
 from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.eligible_leaders import EligibleLeaders, read_eligible_leaders
+from kadmin.cluster.kafka.log_dirs import describe_log_dirs
 from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.quorum import describe_quorum
 from kadmin.cluster.kafka.servers import Servers
@@ -262,6 +263,7 @@ def test_cordoned_log_directories(connection: KafkaConnection, cordons: Back, se
     known = seen("cordoned_log_directories") != "not known"
     if known:
         wait_until(lambda: cordoned(connection) == [True, True], PATIENCE_S)
+        assert describe_log_dirs(connection.servers, [4]).usable == {4: 0}
         # The broker tells the controllers with a heartbeat: until then the controllers accept what names it.
         wait_until(lambda: reassign(connection, partition, (1, 4))[1] == [39], PATIENCE_S)
     (code,), (message,) = reassign(connection, partition, (1, 4))[1:]

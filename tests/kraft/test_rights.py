@@ -132,7 +132,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
 
 
 def rights(connection: KafkaConnection, broker_id: int) -> set[tuple[int, str, str]]:
-    """What a broker knows of kadmin's rights: kinds and names of resources with operations, as `ALTERCONFIGS`."""
+    """What a broker knows of kadmin's rights: kinds and names of resources with operations, as `AlterConfigs`."""
     everything = DescribeAclsRequest(
         resource_type_filter=ANY,
         resource_name_filter=None,
@@ -216,6 +216,40 @@ def checked(guarded: Guarded, tmp_path: Path) -> dict[str, Any]:
     assert answer.status == (6 if value["missing"] else 0)
     assert all("kafka-acls" in each["remedy"] for each in value["missing"])
     return value
+
+
+def test_the_doctor_names_each_right_that_is_missing_and_topics_that_are_hidden(guarded: Guarded) -> None:
+    """With the rights on the page none is missing; each command that it names gives back what was taken away."""
+    with KafkaConnection(Servers(guarded.sandbox.bootstrap)) as connection:
+        cluster = KraftCluster(guarded.sandbox, connection)
+        secret = make_topic(connection, {0: (1, 2)})
+
+        def findings() -> dict[str, tuple[str, bool]]:
+            told = json.loads(cluster.kadmin("doctor", "-o", "json").out)["findings"]
+            assert {each["trouble"] for each in told} <= {"missing-right", "hidden-topics"}
+            return {each["message"]: (each["remedy"], each["stops_apply"]) for each in told}
+
+        assert findings() == {}
+        for right, stops in (
+            (("--cluster", "--operation", "Alter"), True),
+            (("--topic", "*", "--operation", "Delete"), False),
+        ):
+            guarded.change("--remove", *right)
+            ((message, (remedy, stopped)),) = findings().items()
+            assert message.startswith(f"The right {right[-1]} on ")
+            assert stopped is stops
+            tool, *arguments = shlex.split(remedy.replace("User:NAME", "User:ANONYMOUS"))
+            assert (tool, arguments[:2]) == (
+                "kafka-acls.sh",
+                ["--bootstrap-server", ",".join(guarded.sandbox.bootstrap)],
+            )
+            guarded.kafka_acls(*arguments[2:])
+            wait_until(lambda: findings() == {}, _TOOL_S)
+        hide = ("--topic", secret, "--deny-principal", "User:ANONYMOUS", "--operation", "Describe")
+        guarded.kafka_acls("--add", *hide)
+        wait_until(lambda: any(each.startswith("Topics are on the brokers' disks") for each in findings()), _TOOL_S)
+        guarded.kafka_acls("--remove", "--force", *hide)
+        wait_until(lambda: findings() == {}, _TOOL_S)
 
 
 MISSING = {

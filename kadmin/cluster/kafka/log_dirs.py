@@ -27,8 +27,9 @@ _NO_BYTES = -1
 class LogDirs:
     """The bytes on disk of every replica, by broker; `failed` holds the error of each broker that gave no sizes.
 
-    `usable` are the bytes that a broker can still write: the sum of its healthy directories, without an entry where one
-    of them gives none (before Kafka 3.3). Kafka counts by directory: two on one file system both have its bytes.
+    `usable` are the bytes that a broker can still write: the sum of its healthy directories that are not cordoned,
+    without an entry where one of them gives none (before Kafka 3.3). Kafka counts by directory: two on one file system
+    both have its bytes.
     """
 
     sizes: Mapping[int, Mapping[TopicPartition, int]]
@@ -86,11 +87,14 @@ def _ask(
 
 
 def _plain(directory: Any) -> dict[str, Any]:  # noqa: ANN401 - kafka-python ships no types
-    """Return what is read of a log directory; the client's own conversion takes eight times as long."""
+    """Return what is read of a log directory; the client's own conversion takes eight times as long.
+
+    A cordoned one (KIP-1066, Kafka 4.4) takes no new replicas, whatever its disk has room for.
+    """
     return {
         "log_dir": directory.log_dir,
         "error_code": directory.error_code,
-        "usable_bytes": directory.usable_bytes,
+        "usable_bytes": 0 if directory.is_cordoned else directory.usable_bytes,
         "topics": [
             {
                 "name": topic.name,

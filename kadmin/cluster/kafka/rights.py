@@ -8,6 +8,7 @@ from kafka.protocol.admin import ACLOperation, DescribeClusterRequest, DescribeG
 from kafka.protocol.metadata import MetadataRequest
 
 from kadmin.cluster.kafka.errors import raise_for
+from kadmin.cluster.model import OwnRights
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -18,11 +19,21 @@ _ASKED_FOR = "kadmin-asks-for-its-rights"
 """The name of a group that need not exist: rights are checked first."""
 _GROUP_NOT_AUTHORIZED = 30
 _WHAT = "say what this client may do"
-_NAMES = {int(each): each.name.replace("_", "") for each in ACLOperation}
+_NAMES = {int(each): each.name.title().replace("_", "") for each in ACLOperation}
+
+
+def own_rights(connection: KafkaConnection) -> OwnRights | None:
+    """Return the rights on the cluster and on the topics that are shown; None where brokers do not say.
+
+    Without Describe on the cluster, brokers tell none of the rights there. Raises as `KafkaConnection.ask` does.
+    """
+    cluster, topics = cluster_rights(connection), topic_rights(connection)
+    known = {name: found for name, found in sorted(topics.items()) if found is not None}
+    return None if cluster is None or len(known) < len(topics) else OwnRights(cluster, known)
 
 
 def cluster_rights(connection: KafkaConnection) -> frozenset[str] | None:
-    """Return the operations on the cluster, as `ALTERCONFIGS`; None where brokers do not say (before 2.8).
+    """Return the operations on the cluster, as `AlterConfigs`; None where brokers do not say (before 2.8).
 
     Raises as `KafkaConnection.ask` does.
     """

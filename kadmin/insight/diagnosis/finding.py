@@ -43,6 +43,7 @@ class Trouble(StrEnum):
     UNANSWERED_REQUEST = "unanswered-request"
     UNSAFE_RECORD_TOPIC = "unsafe-record-topic"
     HIDDEN_TOPICS = "hidden-topics"
+    MISSING_RIGHT = "missing-right"
 
 
 class Flaw(StrEnum):

@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError, StalePlanError, count, name_some
+from kadmin.insight.diagnosis.health import health_of
 from kadmin.operations.decide.actions import (
     PUBLISH_ATTEMPTS,
     Finish,
@@ -210,6 +211,6 @@ DELETION = PlanKind(
     DeletionPlan,
     scope=lambda plan: set(plan.topics),
     work_of=lambda plan, record: DeletionWork(plan, record.recipes, record.topic_ids),
-    fields=lambda work, _: {"recipes": work.recipes, "topic_ids": work.topic_ids},
+    fields=lambda work, state: {"recipes": work.recipes, "topic_ids": work.topic_ids, "health": health_of(state)},
     verdicts=_verdicts,
 )

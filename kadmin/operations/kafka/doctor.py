@@ -15,10 +15,18 @@ from kadmin.cluster.kafka.configs import OPENS_TOPICS, opens_without_acls
 from kadmin.cluster.kafka.log_dirs import describe_log_dirs
 from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.reader import read_without_controllers
+from kadmin.cluster.kafka.rights import own_rights
 from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.errors import KadminError, NotAuthorizedError, NotCompletedError, UnreachableError
 from kadmin.insight.diagnosis.kafka.diagnose import passing_troubles
-from kadmin.insight.diagnosis.kafka.evidence import STAYS_S, ClusterLook, KafkaEvidence, RecordTopic, UnansweredRequest
+from kadmin.insight.diagnosis.kafka.evidence import (
+    STAYS_S,
+    ClusterLook,
+    KafkaEvidence,
+    RecordTopic,
+    StrayFolders,
+    UnansweredRequest,
+)
 from kadmin.insight.diagnosis.kafka.move_troubles import moves_in_flight
 from kadmin.operations.kafka.no_store import ELSEWHERE, NoOperations
 from kadmin.operations.kafka.record_copy import LostRecordError
@@ -26,7 +34,7 @@ from kadmin.operations.kafka.topic_settings import check_topic
 from kadmin.operations.reading.brokers import not_described, unused_copies
 from kadmin.operations.reading.late_requests import late_requests
 from kadmin.operations.reading.open_operations import lock_held, open_operation
-from kadmin.operations.record.record import Sending
+from kadmin.operations.record.record import OperationKind, OperationState, Sending
 from kadmin.operations.throttles.audit import read_throttles
 
 if TYPE_CHECKING:
@@ -41,6 +49,7 @@ Answer = TypeVar("Answer")
 
 RECENT_S = 3_600.0
 """A request that got no answer for longer is not expected to be applied any more."""
+_WITHOUT_RECORD = {OperationState.PREPARING, OperationState.DISCARDED}
 
 
 def gather(context: KafkaContext) -> KafkaEvidence:
@@ -62,9 +71,9 @@ class _Examination:
 
     def evidence(self) -> KafkaEvidence:
         """Ask everything."""
-        first = self._look()
+        first, servers = self._look(), self._connection.servers
         evidence = self._with_operations(
-            KafkaEvidence((first,), self._connection.servers.options, record_topic=self._record_topic(first.state))
+            KafkaEvidence((first,), servers.options, servers.principal, record_topic=self._record_topic(first.state))
         )
         if passing_troubles(evidence, first) and not first.controllers_silent:
             self._pause()
@@ -101,8 +110,15 @@ class _Examination:
         unanswered = tuple(found for each in listings for found in self._unanswered(each))
         unfinished = self._recorded([each for each in listings if not each.status.state.finished], lock)
         late = self._ask("late requests", lambda: late_requests(self._context, evidence.state)) or ()
-        reached = tuple(each for each in late if each.last is not None)
-        evidence = replace(evidence, lock=lock, operations=unfinished, unanswered=unanswered, late=reached)
+        evidence = replace(
+            evidence,
+            lock=lock,
+            operations=unfinished,
+            unanswered=unanswered,
+            late=tuple(each for each in late if each.last is not None),
+            rights=self._ask("rights of this user", lambda: own_rights(self._connection)),
+            stray=tuple(found for each in listings for found in self._stray(each, evidence.state)),
+        )
         if not moves_in_flight(evidence.state).keys() - {each for found in unfinished for each in found.lists}:
             return evidence
         finished = [each for each in reversed(listings) if each.status.state.finished]
@@ -115,6 +131,21 @@ class _Examination:
             if step.sending is Sending.UNANSWERED and step.intent is not None and recent:
                 finished = listing.status.state.finished
                 yield UnansweredRequest(operation_id, finished, step.at, step.intent.targets, step.intent.topic_ids)
+
+    def _stray(self, listing: Listing, state: ClusterState) -> Iterator[StrayFolders]:
+        """Find topics of a deletion on record that had replicas on brokers which were not alive."""
+        operation_id = listing.operation_id
+        if listing.kind != OperationKind.DELETION or listing.status.state in _WITHOUT_RECORD:
+            return
+        record = self._ask(f"operation {operation_id}", lambda: self._context.operations.record(operation_id))
+        if record is None or record.health is None:
+            return
+        for recipe in record.recipes:
+            held = {broker for replicas in recipe.replicas.values() for broker in replicas}
+            here = state.topics.get(recipe.topic)
+            deleted = here is None or here.topic_id != record.topic_ids.get(recipe.topic)
+            if deleted and (away := sorted(held - record.health.brokers)):
+                yield StrayFolders(recipe.topic, tuple(away), operation_id)
 
     def _recorded(self, listings: Iterable[Listing], lock: LockHeld | None) -> tuple[OpenOperation, ...]:
         found = (

@@ -59,7 +59,7 @@ class RightsCheck:
             self.unchecked.append("rights on the cluster: brokers do not say")
             return
         for operation, needed_for in (_WRITES_CLUSTER if self._writes else _READS_CLUSTER).items():
-            if operation.upper() not in found:
+            if operation not in found:
                 yield Right(operation), needed_for
 
     def _of_topics(self) -> Iterator[tuple[Right, str]]:
@@ -69,13 +69,13 @@ class RightsCheck:
             self.unchecked.append("rights on topics: no topic is shown, or brokers do not say")
         record = known.pop(RECORD_TOPIC, None)
         for operation, needed_for in (_WRITES_TOPICS if self._writes else _READS_TOPICS).items():
-            lacking = sorted(name for name, rights in known.items() if operation.upper() not in rights)
+            lacking = sorted(name for name, rights in known.items() if operation not in rights)
             everywhere = len(lacking) == len(known) or len(lacking) > _MOST_NAMED
             for name in ["*"] if lacking and everywhere else lacking:
                 yield Right(operation, name), needed_for
         if self._writes and record is not None:
             for operation, needed_for in _RECORD.items():
-                if operation.upper() not in record:
+                if operation not in record:
                     yield Right(operation, RECORD_TOPIC), needed_for
 
     def _of_groups(self) -> Iterator[tuple[Right, str]]:

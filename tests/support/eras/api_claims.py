@@ -300,7 +300,7 @@ KRAFT_CLAIMS = (
         "one_cordoned_log_directory",
         "One of two log directories of a target broker is cordoned",
         _kraft("not known", "not known", "accepted, copied to the other one; told by DescribeLogDirs"),
-        "The room on a cordoned directory is of no use for new replicas.",
+        "kadmin does not count the room on a cordoned directory.",
     ),
     Claim(
         "cordoned_log_directories",

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kadmin.errors import name_some
 from kadmin.insight.diagnosis.finding import Trouble
+from kadmin.insight.diagnosis.health import brokers_in_words
 from kadmin.insight.diagnosis.kafka.move_troubles import late_targets, move_troubles, unanswered_requests
 from kadmin.insight.diagnosis.kafka.partition_troubles import partition_troubles, standing_troubles
 from kadmin.insight.diagnosis.kafka.record_topic_troubles import record_topic_troubles
+from kadmin.insight.diagnosis.kafka.rights_troubles import rights_troubles
 from kadmin.insight.diagnosis.kafka.server_troubles import server_troubles
 from kadmin.insight.diagnosis.operations import operation_troubles
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kadmin.insight.diagnosis.finding import Finding
     from kadmin.insight.diagnosis.kafka.evidence import ClusterLook, KafkaEvidence
 
-_STRAY = (
-    "folders of deleted topics on disk (NAME.ID-stray), which a broker keeps that was away during the deletion: "
-    "brokers do not list them; find LOG_DIR -maxdepth 1 -name '*-stray'"
-)
 _KINDS = (
     {Trouble.NO_QUORUM, Trouble.LAGGING_CONTROLLER},
     {Trouble.FENCED_BROKER, Trouble.MISSING_BROKERS, Trouble.UNREGISTERED_BROKER},
@@ -38,6 +39,7 @@ def diagnose(evidence: KafkaEvidence) -> tuple[Finding, ...]:
         *unanswered_requests(evidence),
         *late_targets(evidence),
         *standing_troubles(evidence),
+        *rights_troubles(evidence),
     )
 
 
@@ -53,7 +55,7 @@ def passing_troubles(evidence: KafkaEvidence, look: ClusterLook) -> tuple[Findin
         *server_troubles(look),
         *record_topic_troubles(evidence, look.state),
         *move_troubles(evidence, look.state),
-        *partition_troubles(look.state, evidence.bootstrap),
+        *partition_troubles(look.state, evidence.tool_options),
     )
 
 
@@ -66,4 +68,15 @@ def unchecked(evidence: KafkaEvidence) -> tuple[str, ...]:
     )
     silent = ("moves in flight: no controller answers",) if evidence.looks[-1].controllers_silent else ()
     elsewhere = (evidence.records_elsewhere,) if evidence.records_elsewhere else ()
-    return (*evidence.unavailable, *elsewhere, *silent, *unknown, _STRAY)
+    return (*evidence.unavailable, *elsewhere, *silent, *unknown, *_stray(evidence))
+
+
+def _stray(evidence: KafkaEvidence) -> Iterator[str]:
+    if evidence.stray:
+        where = name_some(
+            f"{each.topic} on {brokers_in_words(each.brokers)}, by {each.operation_id}" for each in evidence.stray
+        )
+        yield (
+            f"folders of topics that were deleted while a broker was away ({where}): brokers do not list them; "
+            "find LOG_DIR -maxdepth 1 -name '*-stray' does"
+        )

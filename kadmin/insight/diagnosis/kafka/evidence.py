@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kadmin.cluster.model import ClusterState, Grant, Replicas, TopicPartition
+    from kadmin.cluster.model import ClusterState, Grant, OwnRights, Replicas, TopicPartition
     from kadmin.insight.diagnosis.operations import LateRequest, LockHeld, OpenOperation
 
 STAYS_S = 5.0
@@ -56,20 +56,31 @@ class UnansweredRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class StrayFolders:
+    """A topic that an operation deleted, and the brokers with replicas of it that were not alive when it began."""
+
+    topic: str
+    brokers: tuple[int, ...]
+    operation_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class KafkaEvidence:
     """Everything that `diagnose` knows; findings on the state of servers and partitions must show in every look.
 
-    `bootstrap` are the addresses for Kafka's own tools.
+    `tool_options` lead Kafka's own tools to the brokers; `principal` is whom a right is granted to.
     `records_elsewhere` says what is not known where operations on record could not be looked at, else it is empty: then
     no move in flight is foreign, and no throttle left over. `operations` are those unfinished, `past` those finished
     that may have asked for a move which is in flight. `unanswered` are requests of the last hour, `late` those of
     finished operations whose target is reached although the record says otherwise. `throttles` holds throttle settings
-    by entity. `hidden_topics` are on disks and may not be described. `unused_copies` are bytes by
-    broker and partition. `unavailable` says what could not be read, and why.
+    by entity. `hidden_topics` are on disks and may not be described. `unused_copies` are bytes by broker and partition.
+    `rights` are None where they were not asked for, or are not known. `stray` holds what operations on record deleted.
+    `unavailable` says what could not be read, and why.
     """
 
     looks: tuple[ClusterLook, ...]
-    bootstrap: str = "BROKERS"
+    tool_options: str = "--bootstrap-server BROKERS"
+    principal: str = "User:NAME"
     lock: LockHeld | None = None
     records_elsewhere: str = ""
     operations: tuple[OpenOperation, ...] = ()
@@ -80,6 +91,8 @@ class KafkaEvidence:
     record_topic: RecordTopic | None = None
     hidden_topics: tuple[str, ...] = ()
     unused_copies: Mapping[int, Mapping[TopicPartition, int]] = field(default_factory=dict)
+    rights: OwnRights | None = None
+    stray: tuple[StrayFolders, ...] = ()
     unavailable: tuple[str, ...] = ()
 
     @property

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 _SHOWN = 5
 
 
-def partition_troubles(state: ClusterState, bootstrap: str) -> Iterator[Finding]:
+def partition_troubles(state: ClusterState, tool_options: str) -> Iterator[Finding]:
     """Find partitions that cannot be used; none of them stops every apply."""
     health = health_of(state)
-    yield from _offline(state, sorted(health.offline), bootstrap)
+    yield from _offline(state, sorted(health.offline), tool_options)
     short = sorted(health.under_min_isr)
     if short:
         away = {broker for each in short for broker in state.replicas(each) or ()} - set(state.brokers)
@@ -45,8 +45,8 @@ def standing_troubles(evidence: KafkaEvidence) -> Iterator[Finding]:
         yield Finding(
             Trouble.HIDDEN_TOPICS,
             f"Topics are on the brokers' disks and are hidden from this user: {name_some(evidence.hidden_topics)}.",
-            f"grant it the right Describe on them: kafka-acls.sh --bootstrap-server {evidence.bootstrap} --add "
-            f"--allow-principal USER --operation Describe --topic {evidence.hidden_topics[0]}",
+            f"grant it the right Describe on them: kafka-acls.sh {evidence.tool_options} --add "
+            f"--allow-principal {evidence.principal} --operation Describe --topic {evidence.hidden_topics[0]}",
             severity="warning",
             evidence=("brokers leave topics that may not be described out of every answer, without an error",),
         )
@@ -54,7 +54,7 @@ def standing_troubles(evidence: KafkaEvidence) -> Iterator[Finding]:
     yield from _throttles(evidence)
 
 
-def _offline(state: ClusterState, partitions: list[TopicPartition], bootstrap: str) -> Iterator[Finding]:
+def _offline(state: ClusterState, partitions: list[TopicPartition], tool_options: str) -> Iterator[Finding]:
     if not partitions:
         return
     awaited = awaited_leaders(state, partitions)
@@ -64,7 +64,7 @@ def _offline(state: ClusterState, partitions: list[TopicPartition], bootstrap: s
     if lost := awaited.lost:
         hint = (
             f"start {brokers_in_words(awaited.last)}; or give up what was not copied: "
-            f"kafka-leader-election.sh --bootstrap-server {bootstrap} --election-type unclean "
+            f"kafka-leader-election.sh {tool_options} --election-type unclean "
             f"--topic {lost[0].topic} --partition {lost[0].partition}"
         )
     yield Finding(

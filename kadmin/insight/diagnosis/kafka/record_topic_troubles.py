@@ -36,7 +36,7 @@ def record_topic_troubles(evidence: KafkaEvidence, state: ClusterState) -> Itera
             evidence=(topic.problem,),
         )
     yield from _in_sync(topic, state)
-    yield from _rights(topic, evidence.bootstrap)
+    yield from _rights(topic, evidence)
 
 
 def _in_sync(topic: RecordTopic, state: ClusterState) -> Iterator[Finding]:
@@ -60,7 +60,7 @@ def _in_sync(topic: RecordTopic, state: ClusterState) -> Iterator[Finding]:
         )
 
 
-def _rights(topic: RecordTopic, bootstrap: str) -> Iterator[Finding]:
+def _rights(topic: RecordTopic, evidence: KafkaEvidence) -> Iterator[Finding]:
     if topic.grants is None:
         return
     everybody = [each for each in topic.grants if each.principal == _EVERYBODY and each.operation in _WRITES]
@@ -74,8 +74,8 @@ def _rights(topic: RecordTopic, bootstrap: str) -> Iterator[Finding]:
         Trouble.UNSAFE_RECORD_TOPIC,
         f"Everybody may write to topic {topic.name}, and change what operations have on record.",
         "grant Write to those who run kadmin alone: "
-        f"kafka-acls.sh --bootstrap-server {bootstrap} --add --allow-principal USER --topic {topic.name} "
-        "--operation Read --operation Write",
+        f"kafka-acls.sh {evidence.tool_options} --add --allow-principal {evidence.principal} "
+        f"--topic {topic.name} --operation Read --operation Write",
         severity="warning",
         topic=topic.name,
         evidence=(seen,),

@@ -11,7 +11,13 @@ from support.cluster.states import cluster, moving, tp
 from kadmin.cluster.model import Broker, Controller, Grant, QuorumMember
 from kadmin.insight.diagnosis.finding import Trouble
 from kadmin.insight.diagnosis.kafka.diagnose import diagnose, unchecked
-from kadmin.insight.diagnosis.kafka.evidence import ClusterLook, KafkaEvidence, RecordTopic, UnansweredRequest
+from kadmin.insight.diagnosis.kafka.evidence import (
+    ClusterLook,
+    KafkaEvidence,
+    RecordTopic,
+    StrayFolders,
+    UnansweredRequest,
+)
 from kadmin.insight.diagnosis.operations import LockHeld, OpenOperation
 
 if TYPE_CHECKING:
@@ -60,11 +66,16 @@ def with_state(
 
 def test_a_healthy_cluster_has_no_finding_and_says_what_no_broker_tells() -> None:
     assert diagnosed(healthy()) == ()
-    (stray,) = unchecked(KafkaEvidence((ClusterLook(healthy()),)))
-    assert "-stray" in stray
-    assert (
-        len(unchecked(KafkaEvidence((ClusterLook(healthy(fenced_brokers=None)),), unavailable=("throttles: no",)))) == 3
-    )
+    assert unchecked(KafkaEvidence((ClusterLook(healthy()),))) == ()
+    known = ClusterLook(healthy(fenced_brokers=None))
+    assert len(unchecked(KafkaEvidence((known,), unavailable=("throttles: no",)))) == 2
+
+
+def test_folders_of_topics_that_were_deleted_while_a_broker_was_away_are_named() -> None:
+    left = (StrayFolders("old", (3,), "op-1"), StrayFolders("older", (3, 4), "op-1"))
+    (said,) = unchecked(KafkaEvidence((ClusterLook(healthy()),), stray=left))
+    assert "(old on broker 3, by op-1, older on brokers 3, 4, by op-1)" in said
+    assert "-stray" in said
 
 
 def test_what_only_one_of_two_looks_shows_is_no_finding() -> None:
