@@ -144,6 +144,7 @@ def test_members_of_newer_groups_guard_a_topic(cluster: KraftCluster, tmp_path: 
 
 
 @pytest.mark.eras
+@pytest.mark.on("4.4.0")
 def test_k20_a_topic_that_another_client_deletes_first_is_gone_and_so_are_the_others(
     cluster: KraftCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

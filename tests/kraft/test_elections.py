@@ -88,6 +88,7 @@ def test_k20_a_preferred_broker_that_is_away_is_named_for_each_partition(cluster
 
 
 @pytest.mark.eras
+@pytest.mark.on("4.4.0")
 def test_k20_an_election_that_another_client_asks_for_first_is_no_failure(
     cluster: KraftCluster, tmp_path: Path
 ) -> None:
@@ -106,8 +107,7 @@ def test_k20_an_election_that_another_client_asks_for_first_is_no_failure(
     assert leaders(cluster.connection, topic) == [2]
 
 
-@pytest.mark.eras
-@pytest.mark.on("4.4.0")
+@pytest.mark.executor
 def test_k20_a_preferred_broker_that_dies_around_the_request_is_named_and_the_others_are_elected(
     cluster: KraftCluster, tmp_path: Path
 ) -> None:

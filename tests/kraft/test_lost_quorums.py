@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from kadmin.sandbox import Sandbox
 
 pytestmark = pytest.mark.usefixtures("record")
-SAMPLE = [pytest.mark.eras, pytest.mark.on("4.4.0")]
 
 WAIT_S = 120
 PATIENT_S, HASTY_S = 120, 5
+BOUND_S = 25
 MIN_ISR = "min.insync.replicas"
 STATE = "__transaction_state"
 CHANGES = {ALTER_CONFIGS, ALTER_REASSIGNMENTS, ELECT_LEADERS}
@@ -100,7 +100,12 @@ LOST = {
 @pytest.mark.parametrize(
     ("lost", "returns"),
     [
-        pytest.param("K03 the controllers have no majority", True, id="K03 no majority, returns in time", marks=SAMPLE),
+        pytest.param(
+            "K03 the controllers have no majority",
+            True,
+            id="K03 no majority, returns in time",
+            marks=[pytest.mark.eras, pytest.mark.on("4.4.0")],
+        ),
         pytest.param(
             "K03 the controllers have no majority",
             False,
@@ -113,7 +118,6 @@ LOST = {
             id="K10 record, returns in time",
             marks=pytest.mark.executor,
         ),
-        pytest.param("K10 the record is below its minimum ISR", False, id="K10 record, returns later", marks=SAMPLE),
         pytest.param(
             "K10 transactions are not available",
             True,
@@ -142,7 +146,7 @@ def test_what_an_operation_needs_is_lost_in_mid_run_and_comes_back(
                 proxy.faults.append(WritePoint("reassignments, time 1", forwarded=False).fault(Action.CALL, lose))
                 wait_until(lambda: "does not answer; waiting" in runner.told or runner.ended, WAIT_S)
                 if not returns:
-                    late = runner.answer(90)
+                    late = runner.answer()
                     assert late.status == 6, late.err
                     assert "kadmin resume" in late.err
                 sent = [each.op for each in proxy.requests() if each.op in CHANGES]
@@ -156,6 +160,28 @@ def test_what_an_operation_needs_is_lost_in_mid_run_and_comes_back(
         resumed = KadminProcess(kraft.bootstrap, "resume", "--yes").answer()
         assert resumed.status == 0, resumed.err
     wait_assigned(connection, {TopicPartition(topic, number): target for number in range(2)})
+
+
+@pytest.mark.eras
+@pytest.mark.on("4.4.0")
+def test_k10_a_record_that_stays_below_its_minimum_isr_ends_the_command_with_nothing_sent(
+    kraft: Sandbox, connection: KafkaConnection, tmp_path: Path
+) -> None:
+    """It is lost as the first step is written, and returns after the command's end."""
+    frozen = needed_follower(connection, RECORD_TOPIC)
+    first, second, third = [each for each in kraft.broker_ports if each != frozen][:3]
+    partition = TopicPartition(make_topic(connection, {0: (first, second)}), 0)
+    plan = document(tmp_path / "plan.json", reassignment(partition.topic, {0: (second, third)}))
+    with BrokerProxy(kraft) as proxy, ExitStack() as stack:
+        lose = partial(stack.enter_context, too_few_in_sync(kraft, connection, RECORD_TOPIC, frozen))
+        proxy.faults.append(WritePoint("steps/000001, time 1", forwarded=False).fault(Action.CALL, lose))
+        ended = KadminProcess(proxy.bootstrap, "apply", plan, "--yes", "--timeout", f"{BOUND_S}").answer()
+        assert ended.status == 6, ended.err
+        assert "kadmin resume" in ended.err
+        assert [each.op for each in proxy.requests() if each.op in CHANGES] == []
+    resumed = KadminProcess(kraft.bootstrap, "resume", "--yes").answer()
+    assert resumed.status == 0, resumed.err
+    wait_assigned(connection, {partition: (second, third)})
 
 
 @pytest.mark.executor

@@ -113,7 +113,7 @@ def test_it_is_cancelled_in_the_middle_and_rolled_back(cluster: KraftCluster, tm
 
 @pytest.mark.eras
 def test_k14_a_target_broker_is_killed_in_the_middle(kraft: Sandbox, cluster: KraftCluster, tmp_path: Path) -> None:
-    move = Reassigning(cluster, tmp_path, "200KB/s", 4_000)
+    move = Reassigning(cluster, tmp_path, "200KB/s", 1_500)
     with RecordsFlowing(cluster.sandbox.bootstrap, move.partitions) as flow, move.started() as runner:
         kraft.stop_broker(TARGET[1], kill=True)
         try:
@@ -131,7 +131,7 @@ def test_k14_a_target_broker_is_killed_in_the_middle(kraft: Sandbox, cluster: Kr
 def test_k02_the_active_controller_is_lost_in_the_middle(
     kraft: Sandbox, cluster: KraftCluster, tmp_path: Path, how: str
 ) -> None:
-    move = Reassigning(cluster, tmp_path, "200KB/s", 4_000)
+    move = Reassigning(cluster, tmp_path, "200KB/s", 1_500)
     with RecordsFlowing(cluster.sandbox.bootstrap, move.partitions) as flow, move.started() as runner:
         before = describe_quorum(cluster.connection).leader_id
         if how == "killed":

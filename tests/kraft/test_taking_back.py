@@ -85,7 +85,13 @@ def test_k15_cancel_foreign_ends_what_another_tool_reassigns(cluster: KraftClust
         assert list_reassignments(cluster.connection) == {}
 
 
-@pytest.mark.parametrize("theirs", [(1, 3), None], ids=["another target", "cancelled"])
+@pytest.mark.parametrize(
+    "theirs",
+    [
+        pytest.param((1, 3), id="another target"),
+        pytest.param(None, id="cancelled", marks=[pytest.mark.eras, pytest.mark.on("4.4.0")]),
+    ],
+)
 def test_k15_a_reassignment_of_ours_that_another_tool_changes_is_stale(
     cluster: KraftCluster, theirs: Replicas | None
 ) -> None:

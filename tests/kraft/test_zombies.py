@@ -137,7 +137,7 @@ def freeze_with_the_request(kraft: Sandbox, connection: KafkaConnection, tmp_pat
         proxy.faults.append(Fault(Action.CALL, request_of(ALTER_REASSIGNMENTS), then=stop))
         try:
             wait_until(lambda: bool(frozen), WAIT_S)
-            successor = KadminProcess(kraft.bootstrap, "cancel", "--now", "--yes", settle_s=60)
+            successor = KadminProcess(kraft.bootstrap, "cancel", "--now", "--yes", settle_s=20)
             wait_until(lambda: "settling" in successor.told or successor.ended, WAIT_S)
             kraft.thaw(frozen[0])
             cancelled = successor.answer()

@@ -7,6 +7,7 @@ from its start to its end, on every broker since 2.5.
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -74,11 +75,15 @@ class TransactionalProducer:
     """A producer with a transactional id; its construction fences every earlier one with the same id.
 
     `add` records, then `commit`. After an error it is of no use: make another one. Errors of every call: FencedError,
-    and UnreachableError, also where too few of the brokers that are needed are in sync.
+    and UnreachableError, also where too few of the brokers that are needed are in sync. Nothing is tried again after
+    `until`, in monotonic seconds.
     """
 
-    def __init__(self, connection: KafkaConnection, transactional_id: str, topic: str) -> None:
+    def __init__(
+        self, connection: KafkaConnection, transactional_id: str, topic: str, *, until: float = math.inf
+    ) -> None:
         self._connection = connection
+        self._until = until
         self._id = transactional_id
         self._topic = topic
         self._coordinator: int | None = None
@@ -103,7 +108,8 @@ class TransactionalProducer:
             self._add_to_transaction(partition)
         sequence = self._sequences.get(partition, 0)
         batch = _batch(records, self.identity, sequence)
-        offset = _produce(self._connection, TopicPartition(self._topic, partition), batch, self._id, self._leaders)
+        where = TopicPartition(self._topic, partition)
+        offset = _produce(self._connection, where, batch, self._id, self._leaders, until=self._until)
         self._sequences[partition] = sequence + len(records)
         return offset
 
@@ -151,7 +157,7 @@ class TransactionalProducer:
         def forget() -> None:
             self._coordinator = None
 
-        return _retried(self._connection, what, attempt, forget, _rights(self._topic, self._id))
+        return _retried(self._connection, what, attempt, forget, _rights(self._topic, self._id), until=self._until)
 
 
 def append_record(connection: KafkaConnection, partition: TopicPartition, key: str, value: bytes) -> None:
@@ -182,6 +188,8 @@ def _produce(
     batch: bytes,
     transactional_id: str | None,
     leaders: dict[TopicPartition, int],
+    *,
+    until: float = math.inf,
 ) -> int:
     """Write a batch and return its first offset, when every in-sync replica has it; `leaders` are remembered ones."""
     what, data = f"write to {partition}", ProduceRequest.TopicProduceData
@@ -204,7 +212,8 @@ def _produce(
     def forget() -> None:
         leaders.pop(partition, None)
 
-    offset: int = _retried(connection, what, attempt, forget, _rights(partition.topic, transactional_id)).base_offset
+    rights = _rights(partition.topic, transactional_id)
+    offset: int = _retried(connection, what, attempt, forget, rights, until=until).base_offset
     return offset
 
 
@@ -219,9 +228,11 @@ def _retried(
     attempt: Callable[[], tuple[int, Any]],
     forget: Callable[[], None],
     rights: Mapping[int, Right],
+    *,
+    until: float,
 ) -> Any:  # noqa: ANN401 - kafka-python ships no types
     """Ask until the answer's code is 0, for WRITE_S; sending again is harmless in everything that is sent here."""
-    deadline = time.monotonic() + WRITE_S
+    deadline = min(time.monotonic() + WRITE_S, until)
     while True:
         lost: UnreachableError | None = None
         code = 0

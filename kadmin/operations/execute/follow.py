@@ -45,9 +45,11 @@ def follow(loop: Loop[Seen, Action], context: Context) -> tuple[Finish, Seen]:
     """Observe, decide and act until an action is Finish; returns it with the last observation.
 
     While the cluster is unreachable the loop observes again, for OUTAGE_S. No action is repeated without observing.
-    Raises StoppedError on a signal, and the error of `past_deadline` at the command's end.
+    Raises StoppedError on a signal, and at the command's end the error of `past_deadline`, or of an outage until then:
+    what can still be read may not be written.
     """
     clock, warned, give_up = context.clock, "", None
+    unanswered: UnreachableError | None = None
     while True:
         clock.stop_if_asked(loop.kept, loop.again)
         try:
@@ -56,12 +58,12 @@ def follow(loop: Loop[Seen, Action], context: Context) -> tuple[Finish, Seen]:
             if isinstance(action, Finish):
                 return action, seen
             if clock.over:
-                raise loop.past_deadline(action.reason if isinstance(action, Wait) else None, seen)
+                raise unanswered or loop.past_deadline(action.reason if isinstance(action, Wait) else None, seen)
             wait = action if isinstance(action, Wait) else _acted(loop.act(action, seen))
         except UnreachableError as lost:
-            give_up = _outlast(lost, give_up, loop.again, context)
+            unanswered, give_up = lost, _outlast(lost, give_up, loop.again, context)
             continue
-        give_up = None
+        unanswered, give_up = None, None
         if wait is not None:
             loop.on_wait(wait, seen)
             if wait.warning is not None and wait.warning != warned:

@@ -139,7 +139,7 @@ class TopicOperations(KeyedOperations):
         """Take the lock away from its holder, whose next write then fails; returns the holder."""
         lock = self._reader.catch_up().lock
         holder = require_held_for(operation_id, None if lock is None else lock.holder)
-        writer = TopicWriter(self._connection.servers, self._name, self._reader)
+        writer = self._new_writer()
         try:
             writer.free(0 if lock is None else lock.token)
         except LostLockError:
@@ -148,8 +148,11 @@ class TopicOperations(KeyedOperations):
             writer.close()
         return holder
 
+    def _new_writer(self) -> TopicWriter:
+        return TopicWriter(self._connection.servers, self._name, self._reader, self._clock.until)
+
     def _try_take(self, holder: Holder, judged: TopicLock | None) -> Lease | None:
-        writer = TopicWriter(self._connection.servers, self._name, self._reader)
+        writer = self._new_writer()
         try:
             token = writer.take(holder, judged)
             if token is not None:

@@ -35,13 +35,17 @@ T = TypeVar("T")
 
 
 class TopicWriter:
-    """Writes to the topic as the only one that may: `take` the lock and write, or `free` it; then close."""
+    """Writes to the topic as the only one that may: `take` the lock and write, or `free` it; then close.
 
-    def __init__(self, servers: Servers, name: str, reader: TopicReader) -> None:
+    After `until`, the command's end, a write is tried once: where it cannot be made, the command ends as unreachable.
+    """
+
+    def __init__(self, servers: Servers, name: str, reader: TopicReader, until: float) -> None:
         # Connections of its own: a slow answer to another request would hold up the lease.
         self._connection = KafkaConnection(servers)
         self._name = name
         self._reader = reader
+        self._until = until
         self._holder: Holder | None = None
         self._producer: TransactionalProducer | None = None
         self.token = -1
@@ -131,7 +135,7 @@ class TopicWriter:
     def _answer(self, request: Request) -> Any:  # noqa: ANN401 - each request has an answer of its own
         match request:
             case Begin():
-                self._producer = TransactionalProducer(self._connection, self._name, self._name)
+                self._producer = TransactionalProducer(self._connection, self._name, self._name, until=self._until)
                 return self._producer.identity
             case Add() if self._producer is not None:
                 return self._add(self._producer, request.values)

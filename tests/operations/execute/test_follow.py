@@ -116,6 +116,17 @@ def test_the_commands_end_is_told_with_what_it_waited_for() -> None:
         play.run()
 
 
+def test_a_commands_end_in_an_outage_of_writes_alone_is_told_as_the_outage() -> None:
+    """The cluster can be read, and takes no step: too few replicas of the record are in sync."""
+    play = Play(["publish"], failures=[LOST] * 100, until=3.0)
+    with pytest.raises(UnreachableError) as caught:
+        play.run()
+    assert caught.value.next_command == "kadmin resume, when the cluster is reachable"
+    ended = Play(["publish", Wait("copying")], failures=[LOST], until=3.0)
+    with pytest.raises(NotCompletedError, match="copying"):
+        ended.run()
+
+
 def test_a_signal_stops_before_the_next_action() -> None:
     play = Play(["publish"])
     play.clock.careful = True
