@@ -97,33 +97,14 @@ LOST = {
 }
 
 
+@pytest.mark.executor
 @pytest.mark.parametrize(
     ("lost", "returns"),
     [
-        pytest.param(
-            "K03 the controllers have no majority",
-            True,
-            id="K03 no majority, returns in time",
-            marks=[pytest.mark.eras, pytest.mark.on("4.4.0")],
-        ),
-        pytest.param(
-            "K03 the controllers have no majority",
-            False,
-            id="K03 no majority, returns later",
-            marks=pytest.mark.executor,
-        ),
-        pytest.param(
-            "K10 the record is below its minimum ISR",
-            True,
-            id="K10 record, returns in time",
-            marks=pytest.mark.executor,
-        ),
-        pytest.param(
-            "K10 transactions are not available",
-            True,
-            id="K10 transactions, return in time",
-            marks=pytest.mark.executor,
-        ),
+        pytest.param("K03 the controllers have no majority", True, id="K03 no majority, returns in time"),
+        pytest.param("K03 the controllers have no majority", False, id="K03 no majority, returns later"),
+        pytest.param("K10 the record is below its minimum ISR", True, id="K10 record, returns in time"),
+        pytest.param("K10 transactions are not available", True, id="K10 transactions, return in time"),
     ],
 )
 def test_what_an_operation_needs_is_lost_in_mid_run_and_comes_back(
