@@ -116,6 +116,24 @@ def test_a_page_renders_at_every_width(browser: Browser, files: dict[str, Path],
         assert heights["td.w"] == heights["td.n"], "a list of brokers is one line: none of them is broken in two"
 
 
+@pytest.mark.parametrize("name", MAKERS)
+def test_at_1000_pixels_every_table_is_seen_whole(browser: Browser, files: dict[str, Path], name: str) -> None:
+    with look(browser, files[name], 1000) as watched:
+        for table in watched.page.locator(".scroll").all():
+            if table.is_visible():
+                assert table.evaluate("each => each.scrollWidth - each.clientWidth") == 0
+
+
+def test_at_500_pixels_no_word_of_the_last_rows_is_broken(browser: Browser, files: dict[str, Path]) -> None:
+    with look(browser, files["large"], 500) as watched:
+        name = watched.page.locator("#brokers tfoot th").first
+        heights = []
+        for words in ("one", "maximum"):
+            name.evaluate("(each, words) => { each.textContent = words }", words)
+            heights.append(name.evaluate(HEIGHT))
+        assert heights[0] == heights[1], "lowest possible maximum"
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(("name", "width"), [("hostile", 360), ("hostile", 1400), ("operation", 1400), ("large", 1400)])
 def test_a_page_is_accessible(
