@@ -240,7 +240,7 @@ def test_the_page_of_a_running_operation_names_its_runner_and_never_what_would_f
     assert "runner: ops@box (pid 7) since 2026-01-01T00:00:00Z <code>kadmin status --watch</code>" in watched
     assert "resume" not in watched
     assert "<b>Warning</b>" not in watched
-    assert "<dt>Time so far</dt><dd>2:00</dd>" in watched
+    assert "<dt>Time so far</dt><dd>3:00</dd>" in watched
     alone = operation_text([], OperationState.RUNNING, sizes={})
     assert "<b>Warning</b> <span>Interrupted" in alone
     assert "no runner <code>kadmin resume op-1</code>" in alone

@@ -56,7 +56,7 @@ class Timeline:
     """An operation with its spans in order. `targets` are those of a reassignment.
 
     `changes` are the statuses since the start; of an operation of an older version only the last is known. `took_s` is
-    from the record to the last change of the state; None where a time cannot be parsed.
+    from the record to the end, or until it was read; None where a time cannot be parsed.
     """
 
     record: OperationRecord
@@ -110,11 +110,12 @@ def read_timeline(context: Context, operation_id: str | None) -> Timeline:
             f"Operation {found.operation_id} ({found.status.state}) has an incomplete record; nothing was published.",
             next_command="kadmin history" if found.status.state.finished else "kadmin status",
         )
-    return timeline(context.operations.record(found.operation_id), found, context.operations.steps(found.operation_id))
+    record, steps = context.operations.record(found.operation_id), context.operations.steps(found.operation_id)
+    return timeline(record, found, steps, context.clock.timestamp())
 
 
-def timeline(record: OperationRecord, listing: Listing, steps: Sequence[Step]) -> Timeline:
-    """Return the timeline of an operation."""
+def timeline(record: OperationRecord, listing: Listing, steps: Sequence[Step], read_at: str) -> Timeline:
+    """Return the timeline of an operation as it was read at a time."""
     work = None if record.kind is OperationKind.HEAL else work_of(record)
     status = listing.status
     changes = listing.changes or (status,)
@@ -137,7 +138,7 @@ def timeline(record: OperationRecord, listing: Listing, steps: Sequence[Step]) -
         until = starts[at] if step.kind in _INSTANT else _end(starts[at], [*later, *stops], resumptions)
         spans.append(Span(step, starts[at], until, _count(step, work), _bytes(step, work)))
     targets = work.targets if isinstance(work, ReassignmentWork) else ()
-    took = seconds_between(record.created_at, status.updated_at)
+    took = seconds_between(record.created_at, status.updated_at if status.state.finished else read_at)
     return Timeline(record, listing, changes, targets, len(record.waves), tuple(spans), took)
 
 

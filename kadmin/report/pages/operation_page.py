@@ -99,7 +99,7 @@ def _state_cards(found: Timeline, state: str) -> tuple[page.Card, ...]:
     ended = found.status.state.finished
     return (
         page.Card("State", state, tone=_TONES.get(found.status.state, page.Tone.NONE)),
-        page.Card("Took" if ended else "Time so far", took, f"from record to {'end' if ended else 'its last change'}"),
+        page.Card("Took" if ended else "Time so far", took, f"from record to {'end' if ended else 'this report'}"),
     )
 
 

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
     from support.executor.runs import Practice, Site
 
+READ_AT = "2026-01-01T01:00:00Z"
+
 
 @pytest.mark.zookeeper
 def test_the_page_of_a_finished_operation(site: Site, tmp_path: Path) -> None:
@@ -134,7 +136,7 @@ def test_a_heal_tells_what_it_deleted_and_what_it_replaced() -> None:
         ),
         Step(3, StepKind.REPAIR, "2026-01-01T00:00:03Z"),
     ]
-    found = timeline(record, listing, steps)
+    found = timeline(record, listing, steps, READ_AT)
     assert [moment_text(each, found) for each in moments(found)] == [
         "started by ann@h1",
         'deleted /admin/x, version 4, which held {"a":\\n1}',
@@ -150,11 +152,11 @@ def test_a_step_ends_at_the_pause_that_follows_it_and_older_records_show_their_l
     resumed = OperationStatus(OperationState.RUNNING, "2026-01-01T01:00:00Z", by="bob@h2")
     steps = [Step(1, StepKind.REPAIR, "2026-01-01T00:00:01Z"), Step(2, StepKind.REPAIR, "2026-01-01T01:00:00Z")]
     record, listing = heal_of((OperationStatus(OperationState.RUNNING, "2026-01-01T00:00:00Z"), paused, resumed))
-    found = timeline(record, listing, steps)
+    found = timeline(record, listing, steps, READ_AT)
     assert [(span.at_s, span.until_s) for span in found.spans] == [(1, 4), (3600, None)]
     turns = [each.turn for each in moments(found)]
     assert turns == [Turn.STARTED, Turn.STEP, Turn.PAUSED, Turn.RESUMED, Turn.STEP]
-    older = moments(timeline(*heal_of(), steps[:1]))
+    older = moments(timeline(*heal_of(), steps[:1], READ_AT))
     assert [each.turn for each in older] == [Turn.STARTED, Turn.STEP, Turn.ENDED]
 
 
@@ -163,7 +165,7 @@ def test_how_long_a_step_took_is_unknown_where_no_runner_was_at_work_meanwhile()
     resumed = OperationStatus(OperationState.RUNNING, "2026-01-01T01:00:00Z", by="bob@h2")
     times = ("2026-01-01T00:00:01Z", "2026-01-01T00:00:02Z", "2026-01-01T01:00:00Z", "2026-01-01T01:00:03Z")
     steps = [Step(number, StepKind.REPAIR, at) for number, at in enumerate(times, start=1)]
-    found = timeline(*heal_of((running, resumed)), steps)
+    found = timeline(*heal_of((running, resumed)), steps, READ_AT)
     assert [(span.at_s, span.until_s) for span in found.spans] == [(1, 2), (2, None), (3600, 3603), (3603, None)]
 
 

@@ -109,7 +109,7 @@ def operation_text(
     )
     status = OperationStatus(state, "2026-01-01T00:02:00Z", HTML)
     listing = Listing("op-1", record.kind, status, record.plan_digest, record.created_at, record.author)
-    found = timeline(record, listing, steps)
+    found = timeline(record, listing, steps, "2026-01-01T00:03:00Z")
     now = cluster({"orders-0": (4, 2), "orders-1": (2, 3), "other-0": (1, 3)})
     return render(operation_page(found, retrospect(origin, now, sizes, {}), progress_of(found, now), "now", runner))
 
