@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -11,7 +12,7 @@ from kadmin.cluster.names import escaped
 from kadmin.plan.units import readable_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 WIDTH = 79
 SHOWN_ROWS = 50
@@ -21,26 +22,25 @@ NOTHING = "-"
 """A cell of a table without a value."""
 _GAP = "  "
 _NARROW = 12
-"""Columns up to this width are not folded: an amount and its unit stay together."""
+"""Cells up to this width are not folded: an amount and its unit stay together."""
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]], room: int | None = None) -> str:
     """Return aligned columns, numbers (or NOTHING among them) to the right; without rows the headers alone.
 
     For a terminal with `room` for so many characters in a line, columns without any value are left out, and where the
-    rest is too wide, the widest columns are folded between words.
+    rest is too wide, the widest columns are folded between words, their headers also behind an underscore.
     """
     given = [list(cells) for cells in zip(*rows, strict=True)] if rows else [[] for _ in headers]
     columns = [
-        _Column([header, *map(str, cells)], numeric=_are_numbers(cells))
+        _Column(header, list(map(str, cells)), numeric=_are_numbers(cells))
         for header, cells in zip(headers, given, strict=True)
         if room is None or not rows or any(cell != NOTHING for cell in cells)
     ]
     widths = _widths(columns, room)
     lines = []
-    for row in zip(*(column.texts for column in columns), strict=True):
-        folded = [_fold(text, width) for text, width in zip(row, widths, strict=True)]
-        for parts in zip_longest(*folded, fillvalue=""):
+    for row in zip(*(column.folded(width) for column, width in zip(columns, widths, strict=True)), strict=True):
+        for parts in zip_longest(*row, fillvalue=""):
             cells = [
                 part.rjust(width) if column.numeric else part.ljust(width)
                 for column, part, width in zip(columns, parts, widths, strict=True)
@@ -53,8 +53,43 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]], room: int | 
 class _Column:
     """The header and the cells of a column."""
 
+    header: str
     texts: list[str]
     numeric: bool
+
+    @property
+    def width(self) -> int:
+        """The width of the column where nothing is folded."""
+        return max(map(len, (self.header, *self.texts)))
+
+    @property
+    def least(self) -> int:
+        """The width below which a word would be broken, or a short cell folded."""
+        words = (
+            len(word) if len(text) > _NARROW else len(text) for text in self.texts for word in text.split() or [""]
+        )
+        return max(*map(len, _parts(self.header)), *words, 0)
+
+    def folded(self, width: int) -> Iterator[list[str]]:
+        """Yield the lines of the header, then of each cell."""
+        yield [self.header] if len(self.header) <= width else _joined(_parts(self.header), width)
+        for text in self.texts:
+            whole = len(text) <= width
+            yield [text] if whole else textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
+
+
+def _parts(header: str) -> list[str]:
+    return re.findall(r"[^_ ]*[_ ]?", header)[:-1]
+
+
+def _joined(parts: Iterable[str], width: int) -> list[str]:
+    """Join parts to lines of at most a width."""
+    lines = [""]
+    for part in parts:
+        if lines[-1] and len((lines[-1] + part).rstrip()) > width:
+            lines.append("")
+        lines[-1] += part
+    return lines
 
 
 def _are_numbers(cells: Iterable[object]) -> bool:
@@ -64,28 +99,18 @@ def _are_numbers(cells: Iterable[object]) -> bool:
 
 def _widths(columns: Sequence[_Column], room: int | None) -> list[int]:
     """Return how wide each column is; where they do not fit the room, the widest give way as far as words allow."""
-    widths = [max(map(len, column.texts)) for column in columns]
+    widths = [column.width for column in columns]
     excess = 0 if room is None else sum(widths) + len(_GAP) * (len(widths) - 1) - room
     if excess <= 0:
         return widths
-    words = [max(len(word) for text in column.texts for word in text.split() or [""]) for column in columns]
+    least = [column.least for column in columns]
     while excess > 0:
-        foldable = [
-            (width, at)
-            for at, (width, word) in enumerate(zip(widths, words, strict=True))
-            if width > max(word, _NARROW)
-        ]
+        foldable = [(width, at) for at, width in enumerate(widths) if width > least[at]]
         if not foldable:
             break
         widths[max(foldable)[1]] -= 1
         excess -= 1
     return widths
-
-
-def _fold(text: str, width: int) -> list[str]:
-    if len(text) <= width:
-        return [text]
-    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
 
 
 def shortened(text: str, total: int, indent: str = "") -> str:

@@ -11,6 +11,7 @@ from support.cli.in_process import command
 
 from kadmin.errors import InvalidInputError, NotCompletedError
 from kadmin.sandbox import Sandbox, SandboxSpec
+from kadmin.sandbox.layout import STATE
 from kadmin.sandbox.processes import Process, start
 
 if TYPE_CHECKING:
@@ -82,6 +83,16 @@ def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("years of work")
     assert command("sandbox", "up", "--dir", tmp_path).status == 3
     assert (tmp_path / "thesis.txt").exists()
+
+
+def test_beside_a_sandbox_nothing_is_said_to_start_and_its_status_is_named(tmp_path: Path) -> None:
+    (tmp_path / STATE).write_text("{}")
+    refused = command("sandbox", "up", "--dir", tmp_path)
+    assert (refused.status, refused.err) == (
+        5,
+        f"error: There is a sandbox in {tmp_path} already.\n"
+        f"  next:  kadmin sandbox status --dir {tmp_path}; or kadmin sandbox down --dir {tmp_path}\n",
+    )
 
 
 @pytest.mark.parametrize(
