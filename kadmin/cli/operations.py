@@ -228,7 +228,7 @@ def _cancel_foreign(
 def rollback(
     cluster: ClusterAddress,
     operation_id: Annotated[
-        str | None, typer.Argument(metavar="ID", help="The operation's id; the last one if left out.")
+        str | None, typer.Argument(metavar="ID", help="The operation's id; the last that is no rollback if left out.")
     ] = None,
     *,
     dry_run: options.DryRun = False,
@@ -242,7 +242,8 @@ def rollback(
 ) -> None:
     """Restore the replicas that an operation's partitions had before it."""
     from kadmin.operations.events import Noted
-    from kadmin.operations.repair.rollback import ROLLS_BACK, plan_rollback
+    from kadmin.operations.record.record import ROLLS_BACK
+    from kadmin.operations.repair.rollback import plan_rollback
 
     given = read_facts(sizes, inventory)
     with open_context(cluster, timeout_s=timeout, telling=telling) as context:

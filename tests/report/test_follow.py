@@ -29,7 +29,7 @@ STORY: tuple[events.Event, ...] = (
     events.Progressed(2, 4, 33_000_000, 66_000_000, 2, 2, 5_000_000.0, 6.6, ""),
     events.Noted("warning: the controller has not started the request within 5 s"),
     events.Progressed(2, 4, 45_200_000, 66_000_000, 2, 2, 5_000_000.0, 4.2, WAITING),
-    events.Noted("the controller is now broker 2, epoch 7"),
+    events.Noted("the active controller is now 2"),
     events.Progressed(4, 4, 66_000_000, 66_000_000, 2, 2, 5_000_000.0, 0.0, ""),
 )
 TOLD = f"""
@@ -47,7 +47,7 @@ KEPT = [
     "step 1: reassignment of 2 partitions published",
     "wave 1 of 2 done in 0:01: 2/4 done, 33.0 of 66.0 MB",
     "warning: the controller has not started the request within 5 s",
-    "the controller is now broker 2, epoch 7",
+    "the active controller is now 2",
     "wave 2 of 2 done in 0:01: 4/4 done, 66.0 of 66.0 MB",
 ]
 COLOURS = re.compile(r"\x1b\[\d+m")
@@ -70,7 +70,7 @@ def test_lines_where_no_terminal_looks_at_each_change() -> None:
         "wave 2 of 2, 2/4 done, 33.0 of 66.0 MB, 5.00 MB/s, 0:07 left",
         "warning: the controller has not started the request within 5 s",
         f"wave 2 of 2, 2/4 done, 45.2 of 66.0 MB, 5.00 MB/s, 0:04 left, {WAITING}",
-        "the controller is now broker 2, epoch 7",
+        "the active controller is now 2",
         "wave 2 of 2 done in 0:00: 4/4 done, 66.0 of 66.0 MB",
     ]
 

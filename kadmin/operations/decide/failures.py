@@ -6,37 +6,42 @@ from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError, StalePlanError, count, name_some
 from kadmin.operations.decide.actions import failed
+from kadmin.operations.decide.common import made_again
 from kadmin.plan.progress import in_flight
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from kadmin.cluster.model import ClusterState, TopicPartition
-    from kadmin.operations.decide.actions import Finish
+    from kadmin.operations.decide.actions import Finish, Observed
     from kadmin.plan.model import PartitionTarget
 
 
 def changed_by_others(
-    targets: Sequence[PartitionTarget],
-    state: ClusterState,
-    next_command: str = "kadmin diff FILE, to see what changed",
-    *,
-    made_again: Collection[TopicPartition] = (),
+    stale: Sequence[PartitionTarget],
+    observed: Observed,
+    planned: Iterable[PartitionTarget],
+    undo: str | None,
+    first: str = "",
     cancelled: Collection[TopicPartition] = (),
 ) -> Finish:
     """Finish: partitions are neither as planned nor at their target, or are of another topic of the same name.
 
-    Those `cancelled` are as planned once more, after the controller had accepted their reassignment.
+    Of a topic that lost partitions, all that were `planned` and deleted are named. Those `cancelled` are as planned
+    once more, after the controller had accepted their reassignment. `undo` and `first` belong to the next step.
     """
+    state, targets = observed.state, _with_deleted(stale, planned, observed.state)
+    again_made = made_again((target.partition for target in targets), observed)
     gone = [target.partition for target in targets if state.replicas(target.partition) is None]
     found = ", ".join(f"{w.partition} has {list(state.replicas(w.partition) or ())}" for w in targets[:3])
-    again = f"; their topic was deleted and made again: {name_some(sorted(made_again))}" if made_again else ""
+    again = f"; their topic was deleted and made again: {name_some(sorted(again_made))}" if again_made else ""
     again += f"; accepted, and cancelled by another client: {name_some(sorted(cancelled))}" if cancelled else ""
+    diff = f"{first}kadmin diff FILE, to see what changed"
     return failed(
         StalePlanError(
             f"Changed by others since the plan was made: {name_some(w.partition for w in targets)}.",
             cause=f"deleted: {name_some(gone)}" if gone else found + again + _elsewhere(targets, state),
-            next_command=next_command,
+            next_command=f"{diff}; {undo}" if undo else diff,
         )
     )
 
@@ -74,3 +79,15 @@ def dead_target(dead: Sequence[int], targets: Sequence[PartitionTarget], state: 
 def _elsewhere(targets: Sequence[PartitionTarget], state: ClusterState) -> str:
     moving = sorted({target.partition for target in targets} & set(in_flight(state)))
     return f"; being reassigned by another tool: {name_some(moving)}" if moving else ""
+
+
+def _with_deleted(
+    stale: Collection[PartitionTarget], targets: Iterable[PartitionTarget], state: ClusterState
+) -> list[PartitionTarget]:
+    """Return stale targets with those of every wave that were deleted from the same topics, in the plan's order."""
+    gone = {target.partition.topic for target in stale if state.replicas(target.partition) is None}
+    return [
+        target
+        for target in targets
+        if target in stale or (target.partition.topic in gone and state.replicas(target.partition) is None)
+    ]

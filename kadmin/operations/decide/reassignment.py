@@ -59,6 +59,7 @@ from kadmin.operations.decide.common import (
 )
 from kadmin.operations.decide.election import elect_scope, election_result
 from kadmin.operations.decide.failures import changed_by_others, dead_target, dead_targets, rejected
+from kadmin.operations.decide.undo import any_moved, undo_of
 from kadmin.operations.record.record import Channel, OperationKind, OperationState, StepKind
 from kadmin.plan.copied import copied
 from kadmin.plan.model import Elect, ReassignmentPlan
@@ -79,11 +80,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReassignmentWork(Work):
-    """A reassignment as recorded: waves of targets whose `current` is filled in, and when to elect."""
+    """A reassignment as recorded: waves of targets whose `current` is filled in, when to elect, and how to undo it."""
 
     waves: tuple[tuple[PartitionTarget, ...], ...]
     targets: tuple[PartitionTarget, ...]
     elect: Elect
+    undo: str = ""
 
     @property
     def channel(self) -> Channel | None:
@@ -111,7 +113,7 @@ class ReassignmentWork(Work):
             return Advance(memory.wave + 1)
         pending = observed.state.requests.reassignment
         if pending is not None:
-            return _with_request(pending, observed, memory, now, wave, found)
+            return _with_request(self, pending, observed, memory, now, found)
         return _without_request(self, observed, memory, now, found)
 
     def in_flight(self, observed: Observed, memory: Memory) -> bool:
@@ -142,6 +144,11 @@ class ReassignmentWork(Work):
     def wave(self, memory: Memory) -> tuple[PartitionTarget, ...]:
         """Return the wave under way, empty after the last."""
         return self.waves[memory.wave] if memory.wave < len(self.waves) else ()
+
+    def undone_by(self, observed: Observed, memory: Memory | None) -> str | None:
+        """Return what undoes the moves; None where nothing was moved. Without memory, all topics were read."""
+        read = self.topics(None if memory is None else memory.wave)
+        return self.undo if any_moved(published_targets(self, observed.steps), observed, read) else None
 
     def _finished(self, observed: Observed, memory: Memory) -> list[PartitionTarget]:
         finished = [target for wave in self.waves[: memory.wave] for target in wave]
@@ -176,20 +183,16 @@ def _astray(wave: Iterable[PartitionTarget], observed: Observed) -> list[TopicPa
 
 
 def _with_request(
-    request: PendingRequest,
-    observed: Observed,
-    memory: Memory,
-    now: float,
-    wave: Sequence[PartitionTarget],
-    found: Found,
+    work: ReassignmentWork, request: PendingRequest, observed: Observed, memory: Memory, now: float, found: Found
 ) -> Action:
+    wave = work.wave(memory)
     pending = len(wave) - len(found[Progress.DONE])
     if request.probe and observed.steps and observed.steps[-1].kind is StepKind.PROBE:
         if overdue(memory, now):
             return probe_unanswered(request.place)
         return Wait("the controller has not answered the probe yet", pending)
     entries: Assignment = request.entries or {}
-    if blocked := _blocked(request, observed.state, wave, found):
+    if blocked := _blocked(work, request, observed, memory, found):
         return blocked
     untouched = not request.touched and all(
         observed.state.replicas(target.partition) == target.current for target in wave if target.partition in entries
@@ -202,18 +205,17 @@ def _with_request(
 
 
 def _blocked(
-    request: PendingRequest, state: ClusterState, wave: Sequence[PartitionTarget], found: Found
+    work: ReassignmentWork, request: PendingRequest, observed: Observed, memory: Memory, found: Found
 ) -> Finish | None:
     """Finish where the request is not ours, or names deleted topics alone; None where it is ours and can end."""
     if request.entries is None:
         return foreign_request(request.place)
-    ours = {target.partition: target.replicas for target in wave}
+    ours = {target.partition: target.replicas for target in work.wave(memory)}
     if foreign := [each for each, replicas in request.entries.items() if ours.get(each) != replicas]:
         return foreign_request(request.place, foreign)
-    if request.entries and all(state.replicas(each) is None for each in request.entries):
-        return changed_by_others(
-            found[Progress.STALE], state, "kadmin heal; then kadmin diff FILE, to see what changed"
-        )
+    if request.entries and all(observed.state.replicas(each) is None for each in request.entries):
+        undo = work.undone_by(observed, memory)
+        return changed_by_others(found[Progress.STALE], observed, work.targets, undo, "kadmin heal; then ")
     return None
 
 
@@ -224,7 +226,7 @@ def _without_request(work: ReassignmentWork, observed: Observed, memory: Memory,
         copying = len(unions) < len(running)
         return _copying(found, observed, memory, now) if copying else _publish(unions, observed, memory)
     if stale:
-        return _changed(stale, observed)
+        return changed_by_others(stale, observed, work.targets, work.undone_by(observed, memory))
     if not waiting:
         return _out_of_sync(found)
     return _refused(waiting, observed, memory) or _unchanged(work, waiting, observed, memory, now)
@@ -238,7 +240,8 @@ def _unchanged(
         return awaiting_pickup("waiting until the cluster shows the change", len(waiting), memory, now)
     if cancelled := accepted((target.partition for target in waiting), observed):
         targets = [target for target in waiting if target.partition in cancelled]
-        return changed_by_others(targets, observed.state, cancelled=cancelled)
+        undo = work.undone_by(observed, memory)
+        return changed_by_others(targets, observed, work.targets, undo, cancelled=cancelled)
     to_come = (tuple(waiting), *work.waves[memory.wave + 1 :])
     return _health_gate(to_come, observed, memory, now) or _publish(waiting, observed, memory)
 
@@ -309,7 +312,7 @@ def _decide_end(work: ReassignmentWork, observed: Observed, memory: Memory, now:
     found = _sort(work.targets, observed, published=True)
     lost = [*found[Progress.STALE], *found[Progress.WAITING]]
     if lost:
-        return _changed(lost, observed)
+        return changed_by_others(lost, observed, work.targets, work.undone_by(observed, memory))
     if len(found[Progress.DONE]) < len(work.targets):
         return _out_of_sync(found)
     partitions = [target.partition for target in work.targets]
@@ -321,11 +324,6 @@ def _decide_end(work: ReassignmentWork, observed: Observed, memory: Memory, now:
     if work.elect is not Elect.NONE:
         return election_result(partitions, observed, success)
     return Finish(OperationState.COMPLETED, success)
-
-
-def _changed(targets: Sequence[PartitionTarget], observed: Observed) -> Finish:
-    again = made_again((target.partition for target in targets), observed)
-    return changed_by_others(targets, observed.state, made_again=again)
 
 
 def _left_behind(target: PartitionTarget, observed: Observed) -> bool:
@@ -350,7 +348,7 @@ def _refused(waiting: Sequence[PartitionTarget], observed: Observed, memory: Mem
 def _work_of(plan: ReassignmentPlan, record: OperationRecord) -> ReassignmentWork:
     targets = tuple(replace(target, current=record.origin[target.partition]) for target in plan.reassignments)
     waves = tuple(tuple(targets[position] for position in wave) for wave in record.waves)
-    return ReassignmentWork(waves, targets, plan.elect)
+    return ReassignmentWork(waves, targets, plan.elect, undo_of(record.operation_id, plan.header))
 
 
 def _fields(work: ReassignmentWork, state: ClusterState) -> dict[str, Any]:

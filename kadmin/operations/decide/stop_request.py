@@ -15,15 +15,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.operations.decide.actions import Advance, AskListening, Finish, PublishWave, TakeBack, Wait
-from kadmin.operations.decide.reassignment import published
-from kadmin.operations.record.record import Channel, OperationState, StepKind
+from kadmin.operations.decide.reassignment import ReassignmentWork, published
+from kadmin.operations.record.record import Channel, OperationState
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError
 
 if TYPE_CHECKING:
     from kadmin.operations.decide.actions import Action, Memory, Observed, Work
     from kadmin.operations.record.stop_request import StopRequest
-
-_UNDO = "kadmin rollback, to undo the waves that were completed"
 
 
 def apply_stop_request(request: StopRequest, action: Action, work: Work, observed: Observed, memory: Memory) -> Action:
@@ -35,13 +33,13 @@ def apply_stop_request(request: StopRequest, action: Action, work: Work, observe
     asks_for_wave = isinstance(action, AskListening) and action.channel is Channel.REASSIGNMENT
     if (asks_for_wave or isinstance(action, PublishWave)) and published(observed, memory):
         return action
-    return stopped(request, observed)
+    undo = work.undone_by(observed, memory) if isinstance(work, ReassignmentWork) else None
+    return stopped(request, undo)
 
 
-def stopped(request: StopRequest, observed: Observed, what: str = "nothing is in flight") -> Finish:
-    """Finish because of a request."""
+def stopped(request: StopRequest, undo: str | None, what: str = "nothing is in flight") -> Finish:
+    """Finish because of a request; `undo` is the next step after a cancellation."""
     paused = request.stop is Stop.PAUSE
-    undo = any(step.kind is StepKind.WAVE for step in observed.steps)
     state = OperationState.PAUSED if paused else OperationState.CANCELLED
     return Finish(
         state,
@@ -49,6 +47,6 @@ def stopped(request: StopRequest, observed: Observed, what: str = "nothing is in
         StoppedByRequestError(
             f"The operation was {state.value}: {what}.",
             cause=str(request),
-            next_command="kadmin resume, or kadmin cancel" if paused else _UNDO if undo else None,
+            next_command="kadmin resume, or kadmin cancel" if paused else undo,
         ),
     )

@@ -147,7 +147,7 @@ class Runner:
         known, controller = self._memory.epoch, observed.state.controller
         self._memory = remember(self._memory, observed, self._context.clock.now())
         if known not in {None, self._memory.epoch} and controller is not None:
-            self._note(f"the controller is now broker {controller.broker_id}, epoch {self._memory.epoch}")
+            self._note(f"the active controller is now {controller.broker_id}")
 
     def _answer(self, request: StopRequest | None) -> None:
         # The requester waits for this answer; without it, it takes the operation over.
@@ -284,9 +284,10 @@ class Runner:
         if self._cancelling(observed.request):
             if finish.error is not None:
                 raise finish.error
-            targets = self._work.targets if isinstance(self._work, ReassignmentWork) else ()
-            left = copies_left(self._context, targets, observed)
-            finish = stopped(observed.request, observed, finish.message + left)
+            work = self._work if isinstance(self._work, ReassignmentWork) else None
+            left = copies_left(self._context, () if work is None else work.targets, observed)
+            undo = None if work is None else work.undone_by(observed, None)
+            finish = stopped(observed.request, undo, finish.message + left)
         elif isinstance(self._work, CancellationWork) and finish.error is None:
             left = copies_left(self._context, self._work.ended, observed)
             finish = replace(finish, message=finish.message + left)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 KEPT_OPERATIONS = 50
 """How many finished operations a store keeps for `history`."""
+ROLLS_BACK = "kadmin/rolls-back"
+"""The label that names, in a rollback's plan, the operation that it undoes."""
 KEPT_CHANGES = 500
 """How many changes of its status a store keeps of one operation: the latest."""
 

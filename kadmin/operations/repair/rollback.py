@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING
 from kadmin.documents import parse_document
 from kadmin.errors import InvalidInputError, KadminError, name_some
 from kadmin.operations import events
-from kadmin.operations.record.record import OperationKind, OperationState, current_throttle
+from kadmin.operations.record.record import ROLLS_BACK, OperationKind, OperationState, current_throttle
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, ThrottleBy, ThrottleSpec
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.context import Context
     from kadmin.operations.record.record import OperationRecord, ThrottleRecord
-
-ROLLS_BACK = "kadmin/rolls-back"
-"""The label that names, in a rollback's plan, the operation that it undoes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,8 +168,9 @@ class Throttling:
         changes = self._throttle.changes
         found = backend.read_configs(changes)
         edits = to_set({entity: changes[entity] for entity in found}, found)
-        if edits.values:
-            self._note_once(f"the throttle is not set on {extent(edits.values)}; setting it")
+        state = self._read() if edits.values else None
+        if lacking := [entity for entity in edits.values if state is not None and is_there(entity, state)]:
+            self._note_once(f"the throttle is not set on {extent(lacking)}; setting it")
             self._set(self._throttle, self._steps(), lease)
 
     def take_down(self, lease: Lease, next_command: str) -> NotCompletedError | None:

@@ -136,6 +136,20 @@ def test_a_deleted_topic_is_named() -> None:
     assert "deleted: a-0" in (error.cause or "")
 
 
+def test_every_deleted_partition_of_a_topic_is_named_and_what_moved_already_can_be_undone() -> None:
+    """Also one of a later wave; nothing is to undo where only deleted partitions were published."""
+    later = PartitionTarget(tp("a-1"), (1, 4), (1, 2))
+    waves = ReassignmentWork(((B,), (A,), (later,)), (B, A, later), Elect.NONE, "undo it")
+    steps = WAVE_1, Step(2, StepKind.WAVE, "now", wave=1)
+    action = act(cluster({"b-0": (2, 3)}), *steps, memory=replace(HEARD, wave=1), work=waves)
+    error = failure(action, StalePlanError, OperationState.FAILED)
+    assert error.message == "Changed by others since the plan was made: a-0, a-1."
+    assert error.cause == "deleted: a-0, a-1"
+    assert error.next_command == "kadmin diff FILE, to see what changed; undo it"
+    alone = act(cluster({"b-0": (2, 1)}), WAVE_1, work=replace(WORK, undo="undo it"))
+    assert failure(alone, StalePlanError, OperationState.FAILED).next_command == "kadmin diff FILE, to see what changed"
+
+
 def test_f17_a_dead_target_is_named_with_a_substitute() -> None:
     state = cluster(START, brokers={1: "r1", 2: "r2", 3: "r3"})
     error = failure(act(state), StalePlanError, OperationState.FAILED)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 from support.cluster.states import cluster, moving, tp, with_node
@@ -10,10 +11,14 @@ from kadmin.operations.decide.actions import Advance, Finish, Memory, Observed, 
 from kadmin.operations.decide.deletion import DeletionWork
 from kadmin.operations.decide.election import ElectionWork
 from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.decide.undo import undo_of
 from kadmin.operations.record.codec import decode_request, encode_request
-from kadmin.operations.record.record import Channel, OperationState, Step, StepKind
+from kadmin.operations.record.record import ROLLS_BACK, Channel, OperationState, Step, StepKind
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError, StopRequest
 from kadmin.plan.model import DeletionPlan, Elect, PartitionTarget, PlanHeader
+
+if TYPE_CHECKING:
+    from kadmin.cluster.model import ClusterState
 
 START = {"a-0": (1, 2), "b-0": (2, 1)}
 A, B = PartitionTarget(tp("a-0"), (1, 4), (1, 2)), PartitionTarget(tp("b-0"), (2, 3), (2, 1))
@@ -77,6 +82,37 @@ class TestAnyRequest:
         action = decide(WORK, Observed(nobody, (), request_), HEARD, 0.0)
         assert isinstance(action, Finish)
         assert action.state is state
+
+
+def next_after_cancel(state: ClusterState, steps: tuple[Step, ...], wave: int) -> str | None:
+    action = decide(replace(WORK, undo="undo it"), Observed(state, steps, CANCEL), replace(HEARD, wave=wave), 0.0)
+    assert isinstance(action, Finish)
+    assert action.error is not None
+    return action.error.next_command
+
+
+def test_a_cancelled_operation_names_its_rollback_only_where_it_moved_something() -> None:
+    """Of topics that are not read, an earlier wave counts; one that was taken back does not."""
+    later = cluster({"b-0": START["b-0"]})
+    back = Step(2, StepKind.CANCEL, "now", partitions=(A.partition,))
+    assert next_after_cancel(later, (WAVE_1,), wave=1) == "undo it"
+    assert next_after_cancel(later, (WAVE_1, back), wave=1) is None
+    assert next_after_cancel(cluster(START), (), wave=0) is None
+
+
+def test_a_wave_that_was_taken_back_whole_leaves_nothing_to_undo() -> None:
+    back = Step(2, StepKind.CANCEL, "now", partitions=(A.partition,))
+    work, seen = replace(WORK, undo="undo it"), (WAVE_1, back)
+    assert work.undone_by(Observed(cluster(START), seen), None) is None
+    assert work.undone_by(Observed(cluster({**START, "a-0": (1, 4)}), seen), None) == "undo it"
+
+
+def test_the_next_step_undoes_this_operation_and_of_a_rollback_completes_it_first() -> None:
+    """Without an id, `kadmin rollback` would roll back the operation that the rollback undid in part."""
+    undo = "kadmin rollback op-2, to undo the moves that were completed"
+    assert undo_of("op-2", PlanHeader()) == undo
+    labels = {ROLLS_BACK: "op-1"}
+    assert undo_of("op-2", PlanHeader(labels=labels)) == f"kadmin rollback op-1, to complete the rollback; or {undo}"
 
 
 def test_a_deletion_that_was_asked_for_is_not_taken_back() -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from support.cli.in_process import command
 from support.documents.plans import document, reassignment
+from support.executor.fast_clock import FastClock
 from support.executor.throttling import (
     BEFORE,
     ENTITIES,
@@ -26,10 +28,14 @@ from kadmin.cluster.zookeeper.model import Create, Delete, SetData
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.errors import BusyError, NotCompletedError
 from kadmin.operations.context import Clock
+from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.codec import encode_step
 from kadmin.operations.record.holder import LostLockError
 from kadmin.operations.record.record import Step, StepKind
+from kadmin.operations.throttles.operation import RECONCILE_S, Throttling
+from kadmin.operations.zookeeper.backend import ZooKeeperBackend, zookeeper_context
 from kadmin.operations.zookeeper.lock import Lock
+from kadmin.plan.model import Elect
 from kadmin.plan.throttle import FOLLOWER_REPLICAS, LEADER_RATE, LEADER_REPLICAS
 
 if TYPE_CHECKING:
@@ -37,7 +43,6 @@ if TYPE_CHECKING:
 
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import OperationRecord
-    from kadmin.operations.throttles.operation import Throttling
 
 
 pytestmark = pytest.mark.zookeeper
@@ -170,6 +175,30 @@ def test_the_configs_of_a_deleted_topic_are_not_made_again(store: Store, lease: 
     throttle.take_down(lease, OFF)
     assert store.exists("/config/topics/a") is None
     assert config(store, "brokers/1") == {}
+
+
+class LateWrites(ZooKeeperBackend):
+    """A back-end whose writes may come late, so that what is set is compared with the record."""
+
+    unchanged_means_rejected = False
+
+
+def test_a_topic_that_was_deleted_is_not_said_to_lack_its_throttle(store: Store, lease: Lease) -> None:
+    """A broker whose throttle was removed by hand is set again."""
+    store.multi([Create("/brokers/topics/b", b'{"version":1,"partitions":{"0":[1,2]}}')])
+    entries, told, clock = targets(("a", "b")), Told(), FastClock()
+    record = recorded(store, entries)
+    context = replace(zookeeper_context(store, PATHS, clock, told), backend=LateWrites(store, PATHS, clock))
+    throttle = Throttling(context, record, ReassignmentWork((entries,), entries, Elect.NONE))
+    throttle.set_up(lease)
+    store.multi([Delete("/brokers/topics/b", -1), Delete("/config/topics/b", -1)])
+    clock.wait(RECONCILE_S)
+    throttle.reconcile(lease)
+    assert told == ["throttled at 5.00 kB/s on 3 brokers and 2 topics"]
+    store.multi([SetData("/config/brokers/1", b'{"version":1,"config":{}}', -1)])
+    clock.wait(RECONCILE_S)
+    throttle.reconcile(lease)
+    assert told[1] == "the throttle is not set on 1 broker; setting it"
 
 
 def test_a_command_that_ends_with_nothing_in_flight_has_taken_it_off(store: Store, chroot: str, tmp_path: Path) -> None:
