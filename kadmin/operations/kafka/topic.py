@@ -120,8 +120,8 @@ class TopicOperations(KeyedOperations):
 
     def retake(self, lease: Lease, holder: Holder) -> Lease:
         """Raise LostLockError: a holder that was fenced takes its lock again by itself while nobody else has it."""
-        del lease, holder
-        raise lost_lock()
+        del holder
+        raise lost_lock(self._reader.log.successor(lease.token))
 
     def release(self, lease: Lease) -> None:
         """Give the lock back; a lock that is no longer ours is left alone."""
@@ -202,7 +202,7 @@ class TopicOperations(KeyedOperations):
             self._copy.check(log.values)
             self._compared = True
         if self._writer is not None and not log.is_held(self._writer.token):
-            raise lost_lock()
+            raise lost_lock(log.successor(self._writer.token))
         return log
 
     def _get(self, key: str) -> bytes | None:

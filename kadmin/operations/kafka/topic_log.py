@@ -77,6 +77,10 @@ class TopicLog:
         """Whether the lock with this token was not given back, and not taken by another one."""
         return self.lock is not None and self.lock.holder is not None and self.lock.token == token
 
+    def successor(self, token: int) -> Holder | None:
+        """Return who took the lock over from the holder with this token, and has not given it back."""
+        return None if self.lock is None or self.lock.token == token else self.lock.holder
+
     def _is_written_by_right(self, entry: LogEntry) -> bool:
         if entry.producer is None:
             return False

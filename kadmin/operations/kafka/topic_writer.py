@@ -112,7 +112,7 @@ class TopicWriter:
     def _write(self, values: Mapping[str, bytes | None]) -> None:
         if self._lost or not self._carry_out(write(values, self.token, begun=self._producer is not None)):
             self._lost = True
-            raise lost_lock()
+            raise lost_lock(self._reader.log.successor(self.token))
 
     def _carry_out(self, steps: Steps[T]) -> T:
         """Carry out the requests of a protocol; after any error but a fence, the producer is not used again."""

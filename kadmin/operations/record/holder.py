@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 
 class LostLockError(BusyError):
-    """The lock was lost: another process released it, or our session expired."""
+    """The lock was lost: another process released it, or our session or lease expired; `successor` took it over."""
+
+    successor: Holder | None = None
 
 
 EXPIRY_GRACE_S = 5.0
@@ -71,10 +73,20 @@ class Lease:
     operation_id: str = ""
 
 
-def lost_lock() -> LostLockError:
-    """Build the error for a lost lock."""
-    return LostLockError(
-        "The lock was lost; nothing more was written.",
-        cause="its session expired, or it was released by hand",
-        next_command="kadmin status, then kadmin resume",
+def lost_lock(successor: Holder | None = None) -> LostLockError:
+    """Build the error for a lost lock; a successor holds it now."""
+    cause = "it was not renewed in time, or it was released by hand"
+    if successor is None:
+        return LostLockError(
+            "The lock was lost; nothing more was written.",
+            cause=cause,
+            next_command="kadmin status, then kadmin resume",
+        )
+    who = f"{successor.author} (pid {successor.author.pid})"
+    error = LostLockError(
+        f"The lock was lost: {who} took over, for operation {successor.operation_id}; nothing more was written.",
+        cause=cause,
+        next_command="kadmin status",
     )
+    error.successor = successor
+    return error

@@ -19,7 +19,7 @@ from kadmin.errors import (
 )
 from kadmin.operations import events
 from kadmin.operations.decide.reassignment import ReassignmentWork
-from kadmin.operations.record.holder import LostLockError
+from kadmin.operations.record.holder import LostLockError, is_run_by
 from kadmin.operations.record.record import Step, StepKind, ThrottleChange, ThrottleRecord, current_throttle
 from kadmin.plan.progress import Progress, in_flight, judge, still_copied
 from kadmin.plan.throttle import extent, known, merge, revision, throttled, to_set, to_undo
@@ -229,6 +229,8 @@ class Throttling:
     def leave(self, error: KadminError, lease: Lease) -> None:
         """Remove the throttle after an error; a failure here does not replace that error."""
         next_command = f"kadmin resume {self._record.operation_id}"
+        if isinstance(error, LostLockError) and is_run_by(self._record.operation_id, error.successor):
+            return  # the other runner removes it
         if isinstance(error, UnreachableError | UnknownOutcomeError | LostLockError):
             self._remains("the cluster is unreachable, or the lock was lost", next_command)
             return

@@ -75,7 +75,13 @@ class Lock:
                 clock.wait(POLL_S)
 
     def retake(self, lease: Lease, holder: Holder) -> Lease:
-        """Take a lock again that expired with our session; raises LostLockError where it was released by hand."""
+        """Take a lock again that expired with our session.
+
+        Raises LostLockError where another process took it over, or it was released by hand.
+        """
+        other = self.holder()
+        if other is not None and other.session_id not in {lease.session_id, self._store.session_id}:
+            raise lost_lock(other)
         # kazoo opens a new session after an expiry. In the same session as before, the lock was released by hand.
         if lease.session_id == self._store.session_id:
             raise lost_lock()

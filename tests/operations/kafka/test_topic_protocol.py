@@ -11,6 +11,8 @@ import pytest
 from support.record_topic.brokers import Brokers
 from support.record_topic.explore import Limits, explore, judged, walk
 
+from kadmin.cluster.kafka.partition_log import LogEntry
+from kadmin.cluster.kafka.transactions import Producer
 from kadmin.operations.kafka.topic_log import CLAIM, LOCK, TopicLog, encode_lock
 from kadmin.operations.kafka.topic_protocol import CatchUp, take, write
 from kadmin.operations.record.holder import Holder
@@ -19,8 +21,6 @@ from kadmin.operations.record.record import Author
 if TYPE_CHECKING:
     from support.record_topic.explore import Explored, Program
 
-    from kadmin.cluster.kafka.partition_log import LogEntry
-    from kadmin.cluster.kafka.transactions import Producer
     from kadmin.operations.kafka.topic_log import TopicLock
     from kadmin.operations.kafka.topic_protocol import Steps
 
@@ -105,6 +105,16 @@ def explored(takers: str, *, begins: int, time_outs: int = 0, plain: tuple[tuple
     found = explore(brokers, programs, check, Limits(plain, time_outs, begins))
     assert all("wrote" in results for results in found.ends if None not in results)
     return found
+
+
+def test_who_took_the_lock_over_is_known_from_the_log() -> None:
+    """A holder is not its own successor, and a lock that was given back has none."""
+    log, producer = TopicLog(), Producer(1, 0)
+    assert log.successor(3) is None
+    log.add(LogEntry(8, LOCK, encode_lock(who("ben"), 7), producer, 0))
+    assert (log.successor(7), log.successor(3)) == (None, who("ben"))
+    log.add(LogEntry(9, LOCK, encode_lock(None, 7), producer, 0))
+    assert log.successor(3) is None
 
 
 def test_a_taker_and_a_holder_in_every_order() -> None:

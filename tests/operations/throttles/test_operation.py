@@ -13,6 +13,7 @@ from support.executor.fast_clock import FastClock
 from support.executor.throttling import (
     BEFORE,
     ENTITIES,
+    LOCKED,
     OFF,
     PATHS,
     RATES,
@@ -30,7 +31,7 @@ from kadmin.errors import BusyError, NotCompletedError
 from kadmin.operations.context import Clock
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.codec import encode_step
-from kadmin.operations.record.holder import LostLockError
+from kadmin.operations.record.holder import LostLockError, lost_lock
 from kadmin.operations.record.record import Step, StepKind
 from kadmin.operations.throttles.operation import RECONCILE_S, Throttling
 from kadmin.operations.zookeeper.backend import ZooKeeperBackend, zookeeper_context
@@ -164,6 +165,20 @@ def test_without_the_lock_nothing_is_written_and_it_is_said_to_stay(store: Store
     assert told[1:] == [
         f"the throttle remains: the cluster is unreachable, or the lock was lost; remove it later with {OFF}"
     ]
+
+
+@pytest.mark.parametrize(("operation_id", "notes"), [("op", 0), ("heal", 1)])
+def test_a_runner_that_took_over_is_left_the_throttle(
+    store: Store, lease: Lease, operation_id: str, notes: int
+) -> None:
+    """Where the lock serves another operation, the throttle remains and is named."""
+    told = Told()
+    throttle = throttling(store, recorded(store, targets()), told)
+    throttle.set_up(lease)
+    del told[:]
+    throttle.leave(lost_lock(replace(LOCKED, operation_id=operation_id)), lease)
+    assert len(told) == notes
+    assert config(store, "brokers/1") == RATES
 
 
 def test_the_configs_of_a_deleted_topic_are_not_made_again(store: Store, lease: Lease) -> None:

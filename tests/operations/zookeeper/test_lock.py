@@ -61,6 +61,13 @@ def test_a_lock_goes_with_its_session_and_a_waiting_taker_gets_it(store: Store, 
     assert grab(store, "op-2", wait_s=5).session_id == store.session_id
 
 
+def taken_again(store: Store, lease: Lease) -> LostLockError:
+    """What the holder is told that wants its lock back."""
+    with pytest.raises(LostLockError) as lost:
+        Lock(store, PATHS, Clock()).retake(lease, holder())
+    return lost.value
+
+
 def test_a_holder_whose_lock_was_released_by_hand_writes_nothing_more(store: Store, chroot: str) -> None:
     """The lock alone does not fence: a node made again at the same path has the same version."""
     lease = grab(store)
@@ -70,7 +77,11 @@ def test_a_holder_whose_lock_was_released_by_hand_writes_nothing_more(store: Sto
         assert Lock(other, PATHS, Clock()).release_by_hand("op-1").operation_id == "op-1"
         with pytest.raises(LostLockError):
             journal.set_status("op-1", OperationStatus(OperationState.FAILED, "later"), lease)
+        assert taken_again(store, lease).successor is None
         again = grab(other, "op-2")
+        lost = taken_again(store, lease)
+        assert "ann@host-a (pid 7) took over, for operation op-2" in lost.message
+        assert lost.next_command == "kadmin status"
         with pytest.raises(LostLockError):
             journal.set_status("op-1", OperationStatus(OperationState.FAILED, "later"), lease)
         Lock(store, PATHS, Clock()).release(lease)
