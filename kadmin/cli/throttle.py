@@ -16,7 +16,7 @@ from kadmin.cli.execution import ask, read_cluster_at
 from kadmin.cli.inputs import read_throttle
 from kadmin.cli.output import answer
 from kadmin.cli.terminal import screen_of
-from kadmin.errors import InvalidInputError
+from kadmin.errors import InvalidInputError, UsageError
 from kadmin.plan.units import readable_rate
 
 if TYPE_CHECKING:
@@ -28,10 +28,16 @@ if TYPE_CHECKING:
     from kadmin.plan.throttle import ConfigChanges
 
 
+_DEFAULT = "default"
+
 throttle_app = typer.Typer(help="Show, audit, set or clear replication throttles.")
 
 BrokersOption: TypeAlias = Annotated[
     list[int] | None, typer.Option("--broker", metavar="ID", help="Only this broker. Repeatable.", min=0)
+]
+BrokersOrDefaultOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--broker", metavar="ID", help="Only this broker; `default` for the default of all. Repeatable."),
 ]
 TopicsOption: TypeAlias = Annotated[
     list[str] | None, typer.Option("--topic", metavar="TOPIC", help="Only this topic. Repeatable.")
@@ -145,7 +151,7 @@ def set_(
 def clear(
     cluster: ClusterAddress,
     *,
-    broker: BrokersOption = None,
+    broker: BrokersOrDefaultOption = None,
     topic: TopicsOption = None,
     now: Annotated[bool, typer.Option("--now", help="Clear it even while partitions are in flight.")] = False,
     yes: options.Yes = False,
@@ -159,7 +165,10 @@ def clear(
     """
     from kadmin.operations.throttles.by_hand import Scope, plan_clear, write_planned
 
-    scope = Scope(tuple(broker or ()), tuple(topic or ()))
+    named = [each for each in broker or () if each != _DEFAULT]
+    if wrong := [each for each in named if not (each.isascii() and each.isdigit())]:
+        raise UsageError(f"--broker {wrong[0]} is no id of a broker.", next_command="kadmin throttle show")
+    scope = Scope(tuple(map(int, named)), tuple(topic or ()), default=_DEFAULT in (broker or ()))
     with open_context(cluster, timeout_s=timeout) as context:
         plan = partial(plan_clear, context, scope, now=now)
         _carry_out(context, cluster, plan, partial(write_planned, context, plan, lock_timeout), output, yes=yes)

@@ -46,7 +46,7 @@ def audit_text(findings: Sequence[AuditedThrottle], room: int | None = None) -> 
         [each.entity, each.key, _value(each.key, each.value), each.origin, each.operation_id or "-"]
         for each in findings
     ]
-    commands = dict.fromkeys(f"next: {each.next_command}" for each in findings if each.next_command)
+    commands = dict.fromkeys(f"next: {each.next_command}" for each in findings)
     shown = table(["entity", "throttle", "value", "origin", "operation"], rows, room)
     return "\n".join([shown, *commands]) if rows else _NONE
 

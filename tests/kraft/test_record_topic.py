@@ -126,9 +126,9 @@ def test_a_holder_renews_its_lease_and_a_dead_one_loses_it(store: Callable[[], T
     assert first._writer is not None
     first._writer._closed.set()  # as a process that is stopped
     taken = second.take(BEN, 10 * LEASE_S)
-    with pytest.raises(LostLockError, match="ben@.* took over, for operation op-2"):
+    with pytest.raises(LostLockError, match=r"ben@.* took over, for operation op-2"):
         first.write_step(STEP, lease)
-    with pytest.raises(LostLockError, match="ben@.* took over"):
+    with pytest.raises(LostLockError, match=r"ben@.* took over"):
         first.retake(lease, ANN)
     second.write_step(STEP, taken)
     assert second.steps("op-1") == ()

@@ -132,7 +132,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
 
 
 def rights(connection: KafkaConnection, broker_id: int) -> set[tuple[int, str, str]]:
-    """What a broker knows of kadmin's rights: kinds and names of resources with operations, as `AlterConfigs`."""
+    """What a broker knows of kadmin's rights: kinds and names of resources with operations, as `ALTERCONFIGS`."""
     everything = DescribeAclsRequest(
         resource_type_filter=ANY,
         resource_name_filter=None,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.kafka.configs import DEFAULT_ENTITY
 from kadmin.errors import name_some
 from kadmin.operations.events import Noted
 from kadmin.operations.record.holder import is_run_by
@@ -59,18 +60,16 @@ class AuditedThrottle:
     runner: bool = False
 
     @property
-    def next_command(self) -> str | None:
-        """The command that removes it, or shows the runner that will; None where no operation on record set it."""
+    def next_command(self) -> str:
+        """The command that removes it, or shows the runner that will."""
         if self.runner:
             return "kadmin status"
-        if self.origin is Origin.LEFT_OVER:
-            kind, _, name = self.entity.partition("/")
-            return (
-                f"kadmin throttle clear --topic {name}"
-                if kind == "topics"
-                else f"kadmin throttle clear --broker {name}"
-            )
-        return None if self.operation_id is None else f"kadmin resume {self.operation_id}"
+        if self.origin in {Origin.IN_USE, Origin.CHANGED}:
+            return f"kadmin resume {self.operation_id}"
+        kind, _, name = self.entity.partition("/")
+        if kind == "topics":
+            return f"kadmin throttle clear --topic {name}"
+        return f"kadmin throttle clear --broker {'default' if self.entity == DEFAULT_ENTITY else name}"
 
 
 def show(context: Context) -> tuple[ThrottledEntity, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.kafka.configs import DEFAULT_ENTITY
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError, UnreachableError, name_some
 from kadmin.operations.decide.kinds import work_of
 from kadmin.operations.record.record import OperationKind, OperationState
@@ -28,15 +29,18 @@ HOLDER = "throttle"
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The topics and brokers that a command names; none: all."""
+    """The topics and brokers that a command names, and the common `default` of all brokers; none: all."""
 
     brokers: tuple[int, ...] = ()
     topics: tuple[str, ...] = ()
+    default: bool = False
 
     def covers(self, entity: str) -> bool:
         """Whether an entity is named, or nothing is."""
-        if not self.brokers and not self.topics:
+        if self == Scope():
             return True
+        if entity == DEFAULT_ENTITY:
+            return self.default
         kind, _, name = entity.partition("/")
         return name in self.topics if kind == "topics" else name in map(str, self.brokers)
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from support.cli.in_process import command
 from support.cluster.states import tp
 from support.zookeeper.znode_cluster import config, configure, notified, reassigned, reassigning, seed
 
@@ -178,7 +179,23 @@ def test_clearing_brings_back_what_an_operation_had_replaced(context: ZooKeeperC
         "brokers/2": {LEADER_RATE: "99"},
         "topics/a": {LEADER_REPLICAS: "8:8"},
     }
-    assert {each.origin for each in audit(context)} == {Origin.NOT_ON_RECORD}
+    found = audit(context)
+    assert {(each.origin, each.next_command) for each in found} == {
+        (Origin.NOT_ON_RECORD, "kadmin throttle clear --topic a"),
+        (Origin.NOT_ON_RECORD, "kadmin throttle clear --broker 2"),
+    }
+
+
+def test_the_default_of_all_brokers_is_cleared_alone(context: ZooKeeperContext, chroot: str) -> None:
+    """With the command that the audit advises."""
+    configure(context.store, "brokers/<default>", {LEADER_RATE: "7"})
+    configure(context.store, "brokers/2", {LEADER_RATE: "99"})
+    advised = next(each.next_command for each in audit(context) if each.entity == "brokers/<default>")
+    assert advised == "kadmin throttle clear --broker default"
+    cleared = command(*advised.split()[1:], "-z", chroot, "--yes")
+    assert cleared.status == 0, cleared.err
+    assert [each.entity for each in show(context)] == ["brokers/2"]
+    assert command("throttle", "clear", "--broker", "x", "-z", chroot, "--yes").status == 64
 
 
 def test_the_audit_tells_in_use_changed_and_taken_away_apart(context: ZooKeeperContext) -> None:
@@ -194,7 +211,10 @@ def test_the_audit_tells_in_use_changed_and_taken_away_apart(context: ZooKeeperC
     assert AuditedThrottle("brokers/9", LEADER_RATE, "7", Origin.NOT_ON_RECORD) in findings
     assert AuditedThrottle("topics/a", FOLLOWER_REPLICAS, "0:3", Origin.IN_USE, "op") in findings
     assert validate_value(audit_answer(findings), "answers/throttle-audit") == []
-    assert audit_text(findings).endswith("next: kadmin resume op")
+    assert audit_text(findings).splitlines()[-2:] == [
+        "next: kadmin resume op",
+        "next: kadmin throttle clear --broker 9",
+    ]
 
 
 def test_the_audit_leaves_what_a_runner_has_set_to_the_runner(context: ZooKeeperContext) -> None:
