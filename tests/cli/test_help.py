@@ -173,8 +173,10 @@ def test_without_a_command_the_help_is_on_stderr(name: str) -> None:
         (["convert", "a.json"], "Missing option '--to'. Choose from: plan, kafka", "kadmin convert --help"),
         (
             ["validate", "plans", "-o", "yaml"],
-            "Invalid value for '-o' / '--format': 'yaml' is not one of 'human', 'json', 'github', 'sarif', 'gitlab', "
-            "'junit'.",
+            (
+                "Invalid value for '-o' / '--format': 'yaml' is not one of 'human', 'json', 'github', 'sarif', 'gitlab', "
+                "'junit'."
+            ),
             "kadmin validate --help",
         ),
         (["validate", "--nope", "plans"], "No such option: --nope", "kadmin validate --help"),

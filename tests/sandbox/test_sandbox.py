@@ -90,8 +90,10 @@ def test_beside_a_sandbox_nothing_is_said_to_start_and_its_status_is_named(tmp_p
     refused = command("sandbox", "up", "--dir", tmp_path)
     assert (refused.status, refused.err) == (
         5,
-        f"error: There is a sandbox in {tmp_path} already.\n"
-        f"  next:  kadmin sandbox status --dir {tmp_path}; or kadmin sandbox down --dir {tmp_path}\n",
+        (
+            f"error: There is a sandbox in {tmp_path} already.\n"
+            f"  next:  kadmin sandbox status --dir {tmp_path}; or kadmin sandbox down --dir {tmp_path}\n"
+        ),
     )
 
 
