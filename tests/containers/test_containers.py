@@ -1,4 +1,4 @@
-"""The live tests of reassignments, elections and deletions, on servers in containers."""
+"""The live tests of reassignments, elections and deletions, on servers in containers; and kadmin's own images there."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from docker.errors import DockerException
 from testcontainers.core.docker_client import DockerClient
 
 TESTS = Path(__file__).parents[1]
+SCRIPTS = (TESTS.parent / "containers", TESTS.parent / "release")
 LIVE = ("test_reassignment.py", "test_election_deletion.py")
 PLUGIN = "cluster_in_containers"
 
@@ -35,10 +36,23 @@ def test_live_tests_pass_on_containers() -> None:
         pytest.skip(problem)
     # The reaper that testcontainers starts by default is an image of a registry; the plugin ends what it starts itself.
     environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join([str(TESTS), str(TESTS / "containers")]),
+        "PYTHONPATH": os.pathsep.join(map(str, (TESTS, TESTS / "containers", *SCRIPTS))),
         "TESTCONTAINERS_RYUK_DISABLED": "true",
     }
-    files = [str(TESTS / "live" / name) for name in LIVE]
-    command = [sys.executable, "-m", "pytest", "-v", "--noconftest", "-p", PLUGIN, "-p", "no:cacheprovider", *files]
+    files = [*(str(TESTS / "live" / name) for name in LIVE), str(TESTS / "containers" / "kadmins_images.py")]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-v",
+        "-m",
+        "",
+        "--noconftest",
+        "-p",
+        PLUGIN,
+        "-p",
+        "no:cacheprovider",
+        *files,
+    ]
     done = subprocess.run(command, env=environment, cwd=TESTS.parent, check=False)
     assert done.returncode == 0, "the output above tells which"

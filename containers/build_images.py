@@ -1,0 +1,69 @@
+"""Builds two images with the Docker daemon that `docker` reaches: kadmin, and kadmin-planner with Spark and Java.
+
+Usage: python containers/build_images.py [BASE], `make image BASE=python:3.13-slim`.
+
+Without BASE, the base is made of this machine's own Python (Linux only), and the build needs neither an image registry
+nor a network: the packages of requirements.lock are fetched before it, with their hashes checked. On another BASE the
+build installs them from the package index.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from build import build
+from local_base import pack_base
+from locked import ROOT, locked
+
+from kadmin import __version__
+
+LOCAL_BASE = "kadmin-base:local"
+EXTRAS = {"kadmin": (), "kadmin-planner": ("java", "report", "spark")}
+_HERE = Path(__file__).parent
+
+
+def build_image(name: str, base: str | None) -> str:
+    """Build one of the two images and return its name with its tag."""
+    tag = f"{name}:{__version__}"
+    with tempfile.TemporaryDirectory() as scratch:
+        context = Path(scratch)
+        wheel = next(path for path in build(ROOT, context / "dist") if path.suffix == ".whl")
+        wheel.rename(context / wheel.name)
+        shutil.rmtree(context / "dist")
+        for file in ("Containerfile", "install.py"):
+            shutil.copy(_HERE / file, context)
+        (context / "runtime.lock").write_text(locked(EXTRAS[name]), encoding="utf-8")
+        options = ["--build-arg", f"BASE={base or _local_base(context)}"]
+        if base is None:
+            _fetch_wheels(context)
+            options += ["--network", "none"]
+        file = str(context / "Containerfile")
+        subprocess.run(["docker", "build", "--quiet", *options, "--file", file, "--tag", tag, str(context)], check=True)
+    return tag
+
+
+def _local_base(scratch: Path) -> str:
+    archive = scratch / "base.tar"
+    pack_base(archive)
+    subprocess.run(["docker", "import", str(archive), LOCAL_BASE], check=True, stdout=subprocess.DEVNULL)
+    archive.unlink()
+    return LOCAL_BASE
+
+
+def _fetch_wheels(context: Path) -> None:
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--require-hashes"]
+    subprocess.run([*pip, "-r", str(context / "runtime.lock"), "-w", str(context / "wheels")], check=True)
+
+
+def main(base: str | None) -> None:
+    """Build both, and print their names."""
+    for name in EXTRAS:
+        sys.stdout.write(f"{build_image(name, base)}\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1] if len(sys.argv) > 1 else None)
