@@ -6,7 +6,6 @@ folder's runtime.lock.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path

@@ -174,8 +174,8 @@ def test_without_a_command_the_help_is_on_stderr(name: str) -> None:
         (
             ["validate", "plans", "-o", "yaml"],
             (
-                "Invalid value for '-o' / '--format': 'yaml' is not one of 'human', 'json', 'github', 'sarif', 'gitlab', "
-                "'junit'."
+                "Invalid value for '-o' / '--format': 'yaml' is not one of "
+                "'human', 'json', 'github', 'sarif', 'gitlab', 'junit'."
             ),
             "kadmin validate --help",
         ),

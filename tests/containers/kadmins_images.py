@@ -68,8 +68,9 @@ def started(
 def kadmin(container: DockerContainer, *arguments: str, status: int = 0) -> str:
     """Run kadmin in a container and return what it wrote."""
     done = container.get_wrapped_container().exec_run(["kadmin", *arguments])
-    assert done.exit_code == status, done.output.decode()
-    return done.output.decode()
+    said: str = done.output.decode()
+    assert done.exit_code == status, said
+    return said
 
 
 def test_an_image_is_small_and_its_user_is_not_root(image: str, tmp_path: Path) -> None:
@@ -125,7 +126,7 @@ def test_the_planner_runs_a_sandbox_with_its_own_java(image: str, tmp_path: Path
     jars = str(cache_folder(os.environ) / "jars")
     mounts = {str(cache): ("/cache", "rw"), jars: ("/cache/jars", "ro")}
     with started(image, tmp_path, mounts=mounts, KADMIN_CACHE="/cache") as container:
-        kadmin(container, "sandbox", "up", "--dir", "/tmp/sandbox", "--version", version, "--brokers", "1")
-        status = kadmin(container, "sandbox", "status", "--dir", "/tmp/sandbox", "-o", "json")
+        kadmin(container, "sandbox", "up", "--dir", "sandbox", "--version", version, "--brokers", "1")
+        status = kadmin(container, "sandbox", "status", "--dir", "sandbox", "-o", "json")
         kadmin(container, "inspect", "cluster", "-z", json.loads(status)["connect"])
-        kadmin(container, "sandbox", "down", "--dir", "/tmp/sandbox")
+        kadmin(container, "sandbox", "down", "--dir", "sandbox")
