@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from kadmin.errors import NotAuthorizedError, NotZooKeeperModeError, UnreachableError
 from kadmin.operations.decide import decide, recall, remember
 from kadmin.operations.decide.actions import Advance, Finish, Observed, Wait
 from kadmin.operations.decide.kinds import work_of
@@ -30,7 +31,8 @@ class Unfinished:
 
     The progress has a rate once it was read again, a time left while a runner is at work: without one no later wave
     begins. `throttle` is the present one. `waits_for` is what the runner would say of the cluster as it is: what it
-    waits for, or why it would stop; empty where the next request can be published.
+    waits for, or why it would stop; empty where the next request can be published. `unknown` is why the cluster was not
+    read.
     """
 
     listing: Listing
@@ -38,6 +40,7 @@ class Unfinished:
     progress: Progressed | None = None
     throttle: ThrottleRecord | None = None
     waits_for: str = ""
+    unknown: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +65,34 @@ class StatusReader:
         self._memories: dict[str, Memory] = {}
 
     def read(self) -> Status:
-        """Read every unfinished operation and the cluster."""
-        self._context.backend.check()
-        holder = self._context.operations.holder()
-        found = tuple(self._read(listing, holder) for listing in self._context.operations.unfinished())
+        """Read every unfinished operation and the cluster.
+
+        What is on record is read first: it is shown where brokers answer and controllers do not.
+        """
+        operations = self._context.operations
+        listings, holder = operations.unfinished(), operations.holder()
+        try:
+            self._context.backend.check()
+        except (NotAuthorizedError, NotZooKeeperModeError):
+            raise
+        except UnreachableError as lost:
+            if not listings:
+                raise
+            return Status(tuple(self._on_record(listing, lost.message) for listing in listings), holder)
+        found = tuple(self._read(listing, holder) for listing in listings)
         return Status(found, holder, late_requests(self._context))
 
     def read_one(self, operation_id: str) -> Unfinished:
         """Read one operation that is unfinished."""
         found = next(each for each in self._context.operations.listings() if each.operation_id == operation_id)
         return self._read(found, None)
+
+    def _on_record(self, listing: Listing, unknown: str) -> Unfinished:
+        if listing.status.state is OperationState.PREPARING or listing.kind is OperationKind.HEAL:
+            return Unfinished(listing, unknown=unknown)
+        record = self._context.operations.record(listing.operation_id)
+        throttle = current_throttle(record, self._context.operations.steps(listing.operation_id))
+        return Unfinished(listing, record, throttle=throttle, unknown=unknown)
 
     def _replica_bytes(self, work: Work) -> ReplicaBytes:
         # Which brokers do not answer is the runner's to tell: here it would break what is drawn on a terminal.

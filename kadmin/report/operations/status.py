@@ -146,6 +146,7 @@ def _unfinished(found: Unfinished, runner: Holder | None) -> Iterator[str]:
     listing, record = found.listing, found.record
     words = words_of(listing.kind)
     done = words.no_progress if found.progress is None else ", ".join(fields(found.progress).values())
+    done = f"unknown: {one_line(found.unknown)}" if found.unknown else done
     state = listing.described_state(has_runner=runner is not None)
     yield f"operation {listing.operation_id} ({listing.kind}, {state})"
     if record is not None and record.plan_name is not None:

@@ -18,10 +18,12 @@ from support.executor.kill_points import TOPIC, WAVES, Ground
 from support.executor.runs import apply, resume
 
 from kadmin.cluster.zookeeper.store import Store
+from kadmin.errors import UnreachableError
+from kadmin.operations.context import Clock
 from kadmin.operations.reading.status import StatusReader
-from kadmin.operations.zookeeper.backend import zookeeper_context
+from kadmin.operations.zookeeper.backend import ZooKeeperBackend, zookeeper_context
 from kadmin.operations.zookeeper.paths import Paths
-from kadmin.report.operations.status import status_text
+from kadmin.report.operations.status import status_answer, status_text
 from kadmin.report.operations.watched import Watched
 from kadmin.report.screen import Screen
 from kadmin.schema import validate_value
@@ -39,13 +41,37 @@ def test_status_tells_wave_throttle_what_is_waited_for_and_that_nobody_runs_it(k
     assert "  no runner; next: kadmin resume" in text
 
 
+class NoController(ZooKeeperBackend):
+    """A back-end whose record can be read while no controller answers."""
+
+    def check(self) -> None:
+        raise UnreachableError("no controller answers")
+
+
+@pytest.mark.zookeeper
+def test_what_is_on_record_is_shown_while_no_controller_answers(killed: Practice, chroot: str) -> None:
+    """Without anything on record, it is an error as before."""
+    for place in (killed.connect_string, chroot):
+        with Store.connect(place) as store:
+            context = zookeeper_context(store, Paths(), Clock(), lambda _: None)
+            reader = StatusReader(replace(context, backend=NoController(store, Paths(), Clock())))
+            if place == chroot:
+                with pytest.raises(UnreachableError):
+                    reader.read()
+                continue
+            found = reader.read()
+    assert "  progress: unknown: no controller answers\n" in status_text(found)
+    assert "  throttle: 1.00 MB/s\n  no runner; next: kadmin resume" in status_text(found)
+    assert validate_value(status_answer(found), "answers/status") == []
+
+
 @pytest.mark.zookeeper
 def test_status_names_a_topic_that_is_gone(site: Site, killed: Practice) -> None:
     killed.model.run()
     site.client.delete(f"{killed.chroot}/brokers/topics/orders", recursive=True)
     text = command("status", "-z", killed.connect_string).out
     assert "waits for: Changed by others since the plan was made" in text
-    assert "deleted: orders-2, orders-3" in text
+    assert "deleted: orders-0, orders-1, orders-2, orders-3, orders-4" in text
 
 
 @pytest.mark.zookeeper
