@@ -19,8 +19,8 @@ ROOT = Path(__file__).parents[1]
 _HEADING = re.compile(r"^## (.+)$")
 _ENTRY = re.compile(r"^(?:\d+\.|-) \[(.+?)\]\(([^)#]+)(#[^)]*)?\)")
 _FOLDER_LINK = re.compile(r"\]\(([^):]*)/\)")
-_FIRST = [{"kadmin": "README.md"}, {"Documentation": "docs/index.md"}]
-_LAST = [{"Example plans": "plans/index.md"}]
+_FIRST: list[dict[str, object]] = [{"kadmin": "README.md"}, {"Documentation": "docs/index.md"}]
+_LAST: list[dict[str, object]] = [{"Example plans": "plans/index.md"}]
 
 
 def lay_out(folder: Path) -> None:
@@ -50,7 +50,8 @@ def navigation() -> list[object]:
             if page not in seen:
                 seen.add(page)
                 sections.setdefault(section, []).append({title[0].upper() + title[1:]: page})
-    return [*_FIRST, *({name: pages} for name, pages in sections.items()), *_LAST]
+    found: list[dict[str, object]] = [{name: pages} for name, pages in sections.items()]
+    return [*_FIRST, *found, *_LAST]
 
 
 def _plans() -> str:

@@ -15,7 +15,7 @@ from kadmin import __version__
 
 pytestmark = pytest.mark.release
 
-PYTHONS = sorted(interpreters(), key=lambda version: int(version.partition(".")[2]))
+PYTHONS = tuple(interpreters())
 NEWEST = PYTHONS[-1]
 KAFKAS_FILE = '{"version": 1, "partitions": [{"topic": "orders", "partition": 0, "replicas": [1, 2]}]}'
 SASL = "security.protocol=SASL_SSL\nsasl.mechanism={}\n"
