@@ -86,7 +86,7 @@ test-report: $(READY)
 	tests/with-chromium.sh $(BIN)/python -m pytest -m browser tests/report
 
 test-release: $(READY) $(TOOLS_READY)
-	$(BIN)/python -m pytest -n 2 --tb=short -m release tests/release
+	$(BIN)/python -m pytest -n 2 -v --tb=short -m release tests/release
 
 $(TOOLS_READY): release/requirements.lock
 	"$(PYTHON)" -m venv $(TOOLS)
