@@ -56,7 +56,7 @@ def test_a_header_is_folded_behind_an_underscore_and_amounts_stay_whole() -> Non
 
 def test_a_table_elsewhere_is_whole_and_words_that_do_not_fit_stay_whole() -> None:
     assert table(HEADERS, ROWS).split("\n")[1] == "     1  -     -       throttled; holds copies that nothing uses"
-    assert max(map(len, table(HEADERS, ROWS, 5).split("\n"))) == len("        nothing uses")
+    assert max(map(len, table(HEADERS, ROWS, 5).split("\n"))) == len("broker  conditions")
 
 
 @pytest.mark.parametrize(
