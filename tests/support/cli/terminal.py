@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pty
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 ROOT = Path(__file__).parents[3]
+_HANDLED_S = 5.0
 _TOKEN = re.compile(r"\x1b\[(\d*)([A-Za-z])|\r|\n|[^\x1b\r\n]")
 
 
@@ -71,7 +73,8 @@ def in_terminal(
 ) -> tuple[int, str]:
     """Run a command whose three streams are a pseudo-terminal; return its exit code and what the terminal was sent.
 
-    It gets SIGINT when it has written `interrupt_at` at the end.
+    It gets SIGINT when it has written `interrupt_at` at the end. Python handles a signal that comes right before a read
+    only after it, so a line is typed where nothing follows.
     """
     master, slave = pty.openpty()
     termios.tcsetwinsize(slave, (rows, columns))
@@ -87,6 +90,8 @@ def in_terminal(
             written += part
             if interrupt_at is not None and written.decode(errors="ignore").endswith(interrupt_at):
                 process.send_signal(signal.SIGINT)
+                if not select.select([master], [], [], _HANDLED_S)[0]:
+                    os.write(master, b"\n")
         return process.wait(timeout=60), written.decode()
     finally:
         os.close(master)
