@@ -11,6 +11,7 @@ import select
 import signal
 import subprocess
 import sys
+import termios
 from typing import TYPE_CHECKING
 
 import pytest
@@ -180,6 +181,7 @@ def test_watching_shows_the_table_again_until_the_timeout_and_never_clears_a_pip
 
 def test_watching_on_a_terminal_clears_it_and_ends_by_a_signal(brokers: Store, tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 200))
     asked_for = [sys.executable, "-m", "kadmin", "inspect", "controller", "--watch", "-z", brokers.connect_string]
     with (tmp_path / "err").open("wb") as err, subprocess.Popen(asked_for, stdout=theirs, stderr=err) as watching:
         os.close(theirs)
