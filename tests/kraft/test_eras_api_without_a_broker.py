@@ -76,6 +76,9 @@ def without_4(kraft: Sandbox) -> Iterator[Without4]:
     kraft.stop_broker(4)
     yield Without4(*(TopicPartition(each, 0) for each in (strict, *others)))
     kraft.start_broker(4)
+    with KafkaConnection(Servers(kraft.bootstrap)) as connection:
+        for each in read_metadata(connection, [strict, *others]).topics:
+            delete(connection, each)
 
 
 @pytest.mark.usefixtures("without_4")
@@ -275,6 +278,8 @@ def test_cordoned_log_directories(connection: KafkaConnection, cordons: Back, se
         assert "cordoned" in (message or "")
     else:
         assert (code, created) == (0, 0)
+        wait_until(lambda: read_metadata(connection, [f"{partition.topic}-cordoned"]).topics != {}, PATIENCE_S)
+        delete(connection, f"{partition.topic}-cordoned")
 
 
 def test_unregistered_while_alive(
