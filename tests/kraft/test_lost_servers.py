@@ -111,7 +111,7 @@ def test_k04_the_broker_that_a_running_command_asks_is_lost_and_another_one_is_a
     kraft: Sandbox, connection: KafkaConnection, partitions: list[TopicPartition], plan: Path, how: str
 ) -> None:
     """It is lost as it is asked what becomes of the first wave; it is back once another one has answered that."""
-    lost, published = list[tuple[int, int]](), threading.Event()
+    lost, published, is_away = list[tuple[int, int]](), threading.Event(), threading.Event()
 
     def follows(frame: Frame) -> bool:
         if frame.op == ALTER_REASSIGNMENTS:
@@ -128,6 +128,7 @@ def test_k04_the_broker_that_a_running_command_asks_is_lost_and_another_one_is_a
                 kraft.freeze(broker_id)
             else:
                 kraft.stop_broker(broker_id, kill=how == "killed")
+            is_away.set()
 
         def another_answered() -> bool:
             return any(
@@ -142,7 +143,7 @@ def test_k04_the_broker_that_a_running_command_asks_is_lost_and_another_one_is_a
         proxy.faults.append(Fault(Action.CALL, follows, then=lose))
         runner = KadminProcess(proxy.bootstrap, "apply", plan, "--yes")
         try:
-            wait_until(lambda: another_answered() or runner.ended, WAIT_S)
+            wait_until(lambda: (is_away.is_set() and another_answered()) or runner.ended, WAIT_S)
             assert another_answered(), runner.told
         finally:
             for broker_id, _ in lost:
