@@ -92,6 +92,7 @@ def test_bytes_inside_a_partition_are_told_while_it_copies(cluster: Cluster, tmp
     assert (progress[-1]["bytes_done"], progress[-1]["eta_s"]) == (total, 0)
     shown = statuses[0]["operations"][0]["progress"]
     assert 0 < shown.pop("done_bytes") < total
+    assert shown.pop("rate_bytes_per_s") is shown.pop("eta_s") is None, "one look knows no rate"
     assert shown == {"done": 0, "total": 1, "total_bytes": total, "wave": 1, "waves": 1}
 
 
