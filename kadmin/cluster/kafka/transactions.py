@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 WRITE_S = 20.0
 """How long a write may take, its retries included."""
+LAST_WRITE_S = 1.0
+"""The same for a write that begins after the command's end: a transaction may have to wait for the one before."""
 TRANSACTION_S = 10
 """After how long the coordinator aborts a transaction whose producer is silent."""
 
@@ -75,8 +77,8 @@ class TransactionalProducer:
     """A producer with a transactional id; its construction fences every earlier one with the same id.
 
     `add` records, then `commit`. After an error it is of no use: make another one. Errors of every call: FencedError,
-    and UnreachableError, also where too few of the brokers that are needed are in sync. Nothing is tried again after
-    `until`, in monotonic seconds.
+    and UnreachableError, also where too few of the brokers that are needed are in sync. What begins after `until`,
+    in monotonic seconds, is tried for LAST_WRITE_S.
     """
 
     def __init__(
@@ -232,7 +234,8 @@ def _retried(
     until: float,
 ) -> Any:  # noqa: ANN401 - kafka-python ships no types
     """Ask until the answer's code is 0, for WRITE_S; sending again is harmless in everything that is sent here."""
-    deadline = min(time.monotonic() + WRITE_S, until)
+    now = time.monotonic()
+    deadline = min(now + WRITE_S, max(until, now + LAST_WRITE_S))
     while True:
         lost: UnreachableError | None = None
         code = 0

@@ -37,7 +37,8 @@ T = TypeVar("T")
 class TopicWriter:
     """Writes to the topic as the only one that may: `take` the lock and write, or `free` it; then close.
 
-    After `until`, the command's end, a write is tried once: where it cannot be made, the command ends as unreachable.
+    After `until`, the command's end, a write is tried for a moment; where it cannot be made, the command ends as
+    unreachable.
     """
 
     def __init__(self, servers: Servers, name: str, reader: TopicReader, until: float) -> None:
