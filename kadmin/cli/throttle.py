@@ -193,7 +193,11 @@ def _carry_out(
             typer.echo(changes_text(changes), err=True)
         ask(lambda: throttle_question(changes, read_cluster_at(context, cluster)), cluster, yes=yes)
         written = write()
-    answer(output, lambda: cluster.named_in(written_text(written)), lambda: written_answer(written))
+    answer(
+        output,
+        lambda: cluster.named_in(written_text(written, through_brokers=cluster.bootstrap is not None)),
+        lambda: written_answer(written),
+    )
 
 
 def _amount(wanted: ThrottleSpec) -> int:

@@ -35,6 +35,11 @@ MOST_LIST_BYTES = 32_767
 Brokers throttle no replica that is in sync (KIP-73), so that it slows down the same copies.
 """
 THROTTLE_KEYS = frozenset({*RATES, *LISTS})
+MAY_RETURN = (
+    "from Kafka 4.1 on, a rate that was removed may be back after its broker restarts: "
+    "docs/throttles.md#a-rate-that-comes-back"
+)
+"""In KRaft mode a broker starts with the own configs of its last snapshot; no request shows which those are."""
 WILDCARD = "*"
 """As a list: every replica of the topic."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from kadmin.plan.throttle import RATES
+from kadmin.plan.throttle import MAY_RETURN, RATES
 from kadmin.plan.units import readable_rate
 from kadmin.report.text import table
 
@@ -66,12 +66,16 @@ def changes_text(changes: ConfigChanges) -> str:
     return table(["entity", "throttle", "before", "after"], rows)
 
 
-def written_text(written: Written) -> str:
-    """Show what was changed."""
+def written_text(written: Written, *, through_brokers: bool) -> str:
+    """Show what was changed, and that brokers in KRaft mode may bring a removed rate back."""
     if not written.changes:
         return "nothing to do"
     kept = [f"not changed, because another client changed it at the same time: {each}" for each in written.kept]
-    return "\n".join([changes_text(written.changes), *kept, "next: kadmin throttle show"])
+    removed = any(
+        key in RATES and change.ours is None for keys in written.changes.values() for key, change in keys.items()
+    )
+    note = [MAY_RETURN] if through_brokers and removed else []
+    return "\n".join([changes_text(written.changes), *kept, *note, "next: kadmin throttle show"])
 
 
 def written_answer(written: Written) -> dict[str, Any]:

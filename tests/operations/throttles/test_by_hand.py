@@ -33,7 +33,14 @@ from kadmin.operations.zookeeper.lock import Lock
 from kadmin.operations.zookeeper.paths import Paths
 from kadmin.plan.copying import throttle_of
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, ThrottleBy, ThrottleSpec
-from kadmin.plan.throttle import FOLLOWER_RATE, FOLLOWER_REPLICAS, LEADER_RATE, LEADER_REPLICAS, ConfigChange
+from kadmin.plan.throttle import (
+    FOLLOWER_RATE,
+    FOLLOWER_REPLICAS,
+    LEADER_RATE,
+    LEADER_REPLICAS,
+    MAY_RETURN,
+    ConfigChange,
+)
 from kadmin.report.throttles import (
     audit_answer,
     audit_text,
@@ -79,7 +86,9 @@ def written(context: ZooKeeperContext, scope: Scope, rate: int | None, *, now: b
     assert found.kept == ()
     for schema in ("throttle-set", "throttle-clear"):
         assert validate_value(written_answer(found), f"answers/{schema}") == []
-    assert written_text(found)
+    assert MAY_RETURN not in written_text(found, through_brokers=False)
+    removed = any(key in RATES and each.ours is None for keys in found.changes.values() for key, each in keys.items())
+    assert (MAY_RETURN in written_text(found, through_brokers=True)) == removed
     assert context.store.exists(PATHS.lock) is None
     return found.changes
 

@@ -297,6 +297,16 @@ KRAFT_CLAIMS = (
         "It is in force when the broker is back, and can be read only then: its record is kept until it is removed.",
     ),
     Claim(
+        "removed_after_a_snapshot",
+        "A broker's own config is removed after the broker wrote a metadata snapshot with it, and the broker restarts",
+        _kraft(
+            "stays removed",
+            "back at each restart until the broker has a newer snapshot, unless it has another config of its own",
+            "back at each restart until the broker has a newer snapshot, unless it has another config of its own",
+        ),
+        "`doctor` and `throttle clear` say that a rate may come back, and docs/throttles.md what ends it.",
+    ),
+    Claim(
         "one_cordoned_log_directory",
         "One of two log directories of a target broker is cordoned",
         _kraft("not known", "not known", "accepted, copied to the other one; told by DescribeLogDirs"),

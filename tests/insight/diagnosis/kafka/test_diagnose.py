@@ -19,6 +19,7 @@ from kadmin.insight.diagnosis.kafka.evidence import (
     UnansweredRequest,
 )
 from kadmin.insight.diagnosis.operations import LockHeld, OpenOperation
+from kadmin.plan.throttle import MAY_RETURN
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState, Replicas
@@ -255,5 +256,7 @@ def test_hidden_topics_unused_copies_and_leftover_throttles() -> None:
     throttles = {"brokers/<default>": ("leader.replication.throttled.rate",)}
     left = only(healthy(), throttles=throttles)
     assert left.evidence == ("brokers/<default>: leader.replication.throttled.rate",)
+    own = only(healthy(), throttles={"brokers/1": ("leader.replication.throttled.rate",)})
+    assert own.evidence == ("brokers/1: leader.replication.throttled.rate", MAY_RETURN)
     moves = moving(healthy({"foo-0": (3, 1)}), "foo-0", adding=(3,))
     assert only(moves, throttles=throttles).code is Trouble.FOREIGN_MOVE
