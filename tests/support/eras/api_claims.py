@@ -298,10 +298,10 @@ KRAFT_CLAIMS = (
     ),
     Claim(
         "removed_after_a_snapshot",
-        "A broker's own config is removed after the broker wrote a metadata snapshot with it, and the broker restarts",
+        "A throttle rate of a broker is removed after the broker wrote a metadata snapshot with it; the broker restarts",
         _kraft(
             "stays removed",
-            "back at each restart until the broker has a newer snapshot, unless it has another config of its own",
+            "stays removed",
             "back at each restart until the broker has a newer snapshot, unless it has another config of its own",
         ),
         "`doctor` and `throttle clear` say that a rate may come back, and docs/throttles.md what ends it.",
