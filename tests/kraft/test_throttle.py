@@ -15,7 +15,7 @@ from kadmin.cluster.kafka.reassignments import list_reassignments
 from kadmin.cluster.kafka.records import produce
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import NotCompletedError
-from kadmin.plan.throttle import FOLLOWER_REPLICAS, LEADER_REPLICAS, RATES, THROTTLE_KEYS
+from kadmin.plan.throttle import FOLLOWER_REPLICAS, LEADER_REPLICAS, MAY_RETURN, RATES, THROTTLE_KEYS
 from kadmin.schema import validate_value
 
 if TYPE_CHECKING:
@@ -178,4 +178,5 @@ def test_the_rate_of_a_dead_broker_that_no_controller_takes_off_is_told_and_clea
     assert {each["origin"] for each in audited if each["entity"] == "brokers/4"} == {"left over"}
     cleared = cluster.kadmin("throttle", "clear", "--broker", "4", "--yes")
     assert cleared.status == 0, cleared.err
+    assert MAY_RETURN in cleared.out
     assert throttles(cluster, topic) == {}

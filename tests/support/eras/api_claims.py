@@ -298,13 +298,13 @@ KRAFT_CLAIMS = (
     ),
     Claim(
         "removed_after_a_snapshot",
-        "A throttle rate of a broker is removed after the broker wrote a metadata snapshot with it; the broker restarts",
+        "A throttle rate is removed from a broker that has it in its last metadata snapshot, and the broker restarts",
         _kraft(
             "stays removed",
             "stays removed",
             "back at each restart until the broker has a newer snapshot, unless it has another config of its own",
         ),
-        "`doctor` and `throttle clear` say that a rate may come back, and docs/throttles.md what ends it.",
+        "`doctor` and `throttle clear` say that a removed rate may be back, and docs/throttles.md says what ends it.",
     ),
     Claim(
         "one_cordoned_log_directory",
