@@ -47,6 +47,12 @@ ConfigValues: TypeAlias = Mapping[str, Mapping[str, str]]
 """Values by entity (`topics/orders`, `brokers/1`) and key."""
 
 
+def is_broker(entity: str) -> bool:
+    """Whether an entity is one broker, and neither a topic nor the default of all brokers."""
+    kind, _, name = entity.partition("/")
+    return kind == "brokers" and name.isdecimal()
+
+
 @dataclass(frozen=True, slots=True)
 class ConfigChange:
     """One config value: as it was found, and as we set it (None: no such key); `earlier` are our values before."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from kadmin.plan.throttle import MAY_RETURN, RATES
+from kadmin.plan.throttle import MAY_RETURN, RATES, is_broker
 from kadmin.plan.units import readable_rate
 from kadmin.report.text import table
 
@@ -72,7 +72,7 @@ def written_text(written: Written, *, through_brokers: bool) -> str:
         return "nothing to do"
     kept = [f"not changed, because another client changed it at the same time: {each}" for each in written.kept]
     removed = any(
-        key in RATES and change.ours is None for keys in written.changes.values() for key, change in keys.items()
+        change.ours is None for entity, keys in written.changes.items() if is_broker(entity) for change in keys.values()
     )
     note = [MAY_RETURN] if through_brokers and removed else []
     return "\n".join([changes_text(written.changes), *kept, *note, "next: kadmin throttle show"])

@@ -11,7 +11,7 @@ from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.diagnosis.health import awaited_leaders, brokers_in_words, health_of
 from kadmin.insight.diagnosis.kafka.move_troubles import moves_in_flight
 from kadmin.plan.min_isr import MIN_INSYNC_REPLICAS
-from kadmin.plan.throttle import MAY_RETURN
+from kadmin.plan.throttle import MAY_RETURN, is_broker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,7 +92,6 @@ def _throttles(evidence: KafkaEvidence) -> Iterator[Finding]:
     used = moves_in_flight(evidence.state) or evidence.operations or evidence.records_elsewhere
     if used or not evidence.throttles:
         return
-    brokers = {f"brokers/{each}" for each in evidence.state.brokers}
     yield Finding(
         Trouble.LEFTOVER_THROTTLE,
         "Replication throttles are set although nothing is being reassigned: "
@@ -101,6 +100,6 @@ def _throttles(evidence: KafkaEvidence) -> Iterator[Finding]:
         severity="warning",
         evidence=(
             *(f"{escaped(name)}: {', '.join(keys)}" for name, keys in list(evidence.throttles.items())[:_SHOWN]),
-            *((MAY_RETURN,) if evidence.throttles.keys() & brokers else ()),
+            *((MAY_RETURN,) if any(map(is_broker, evidence.throttles)) else ()),
         ),
     )
