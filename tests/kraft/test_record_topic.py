@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -172,6 +173,20 @@ def race(store: Callable[[], TopicOperations]) -> None:
     assert store().holder() == winner
     stores[winner].write_step(STEP, lease)
     stores[winner].release(lease)
+
+
+@pytest.mark.eras
+def test_a_commit_that_meets_a_fence_is_carried_out_or_fenced(kraft: Sandbox, connection: KafkaConnection) -> None:
+    """About one in a hundred meets it inside the coordinator, which answers UNKNOWN_SERVER_ERROR at first."""
+    topic = make_topic(connection, {0: (1, 2, 3)})
+    with KafkaConnection(Servers(kraft.bootstrap)) as elsewhere, ThreadPoolExecutor() as threads:
+        for _ in range(200):
+            producer = TransactionalProducer(connection, topic, topic)
+            producer.add(0, [("key", b"value")])
+            fence = threads.submit(TransactionalProducer, elsewhere, topic, topic)
+            with suppress(FencedError):
+                producer.commit()
+            assert fence.result(WAIT_S).identity.epoch > producer.identity.epoch
 
 
 @pytest.mark.live

@@ -55,8 +55,13 @@ _CAUSES = {
     **dict.fromkeys((14, 15, 16), _NO_COORDINATOR),
     51: "an earlier transaction cannot be ended: its partition or __transaction_state has too few in-sync replicas",
 }
-_RETRIED = {3, 5, 6, 7, 13, 56, *_CAUSES}
-"""UNKNOWN_TOPIC_OR_PARTITION (just created), leaders that move, KAFKA_STORAGE_ERROR, and what has a cause here."""
+_RETRIED = {-1, 3, 5, 6, 7, 13, 56, *_CAUSES}
+"""UNKNOWN_TOPIC_OR_PARTITION (just created), leaders that move, KAFKA_STORAGE_ERROR, and what has a cause here.
+
+And UNKNOWN_SERVER_ERROR: so a coordinator answers a commit that arrives while it fences that producer (an
+IllegalStateException of TransactionMetadata.prepareTransitionTo, seen on 3.9.2 and 4.4.0); the next answer tells which
+of them was first.
+"""
 _FENCED = {22, 45, 47, 48, 49, 59, 90, 120}
 """PRODUCER_FENCED and INVALID_PRODUCER_EPOCH, and what a producer gets whose transaction was aborted meanwhile."""
 
