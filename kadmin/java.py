@@ -53,6 +53,16 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
     return (Path(home) if home else Path.home() / ".cache") / "kadmin"
 
 
+def make_in_cache(folder: Path) -> None:
+    """Create a folder of the cache, with those above it, if it is not there; raises NotCompletedError."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise NotCompletedError(
+            f"Cannot write {folder}.", cause=error.strerror, next_command="set KADMIN_CACHE to another folder"
+        ) from error
+
+
 def find_java(environment: Mapping[str, str], cache: Path) -> JavaRuntime:
     """Return the first Java of at least MINIMUM_MAJOR, its shim in `cache`; raises NotCompletedError."""
     too_old = []
@@ -85,7 +95,7 @@ def _shim(runtime: Path, cache: Path) -> Path:
     shim = cache / "java-shim" / "bin" / "java"
     text = _SHIM.format(java=shlex.quote(str(runtime)))
     if not shim.is_file() or shim.read_text(encoding="utf-8") != text:
-        shim.parent.mkdir(parents=True, exist_ok=True)
+        make_in_cache(shim.parent)
         with tempfile.NamedTemporaryFile("w", dir=shim.parent, delete=False, encoding="utf-8") as partial:
             partial.write(text)
         Path(partial.name).chmod(0o755)

@@ -42,6 +42,13 @@ def test_the_extra_serves_where_the_machine_has_no_java(tmp_path: Path) -> None:
     assert (found.home / "bin" / "java").is_file()
 
 
+def test_a_cache_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(NotCompletedError, match=r"Cannot write .*java-shim/bin\.") as refused:
+        find_java({"PATH": ""}, tmp_path / "file")
+    assert refused.value.next_command == "set KADMIN_CACHE to another folder"
+
+
 def test_too_old_everywhere_names_what_was_found_and_every_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from kadmin.errors import KadminError, NotCompletedError
 from kadmin.inventory import BrokerRow, ClusterInventory, Inventory, PartitionRow, write_inventory
 from kadmin.inventory.model import SINGLE_CLUSTER
-from kadmin.java import cache_folder, find_java
+from kadmin.java import cache_folder, find_java, make_in_cache
 from kadmin.plan.model import PlanHeader, RebalanceRequest
 from kadmin.planner.proposal import Options
 from kadmin.planner.spark import propose
@@ -28,12 +28,7 @@ def make_archive(cache: Path) -> Path:
     Raises NotCompletedError where Spark does not start, this Java writes no archive, or the cache cannot be written.
     """
     archive = class_archive(find_java(os.environ, cache), cache)
-    try:
-        archive.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise NotCompletedError(
-            f"Cannot write {archive.parent}.", cause=error.strerror, next_command="set KADMIN_CACHE to another folder"
-        ) from error
+    make_in_cache(archive.parent)
     with tempfile.TemporaryDirectory(dir=archive.parent) as folder:
         fresh = Path(folder, archive.name)
         write_inventory(_small(), Path(folder, "inventory"))

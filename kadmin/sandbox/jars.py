@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
 
 from kadmin.errors import InvalidInputError, NotCompletedError, count
+from kadmin.java import make_in_cache
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -106,12 +107,7 @@ def _verified(path: Path, jar: Jar) -> bool:
 
 
 def _fetch(wanted: Sequence[Jar], folder: Path, java: JavaRuntime, cache: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise NotCompletedError(
-            f"Cannot write {folder}.", cause=error.strerror, next_command="name another cache with KADMIN_CACHE"
-        ) from error
+    make_in_cache(folder)
     with tempfile.TemporaryDirectory(prefix="fetch-", dir=cache) as scratch:
         said = _run_ivy(wanted, Path(scratch), java)
         for jar in wanted:
