@@ -8,7 +8,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from support.cli.in_process import command
+from support.cli.in_process import command, every_command
 from support.documents.plans import deletion, document, election, reassignment
 from support.kafka.refusals import REFUSED
 from support.kafka.secured import PASSWORD, jaas, own_certificate, password, scram, secured
@@ -116,6 +116,44 @@ def test_the_whole_way(cluster: Secured, tmp_path: Path, monkeypatch: pytest.Mon
     for secret in (PASSWORD, PASSWORD.replace('"', '\\"')):
         assert secret not in run.told
         assert secret.encode() not in kept
+
+
+ARGUMENTS = {
+    **dict.fromkeys(
+        ("apply", "consumers disturbed", "diff", "recreate", "verify", "whatif plan"), "plan.yaml"
+    ),
+    **dict.fromkeys(("cancel", "history", "lock release", "pause", "resume", "rollback"), "op-1"),
+    "consumers coordinator": "readers",
+    "consumers preview": "--group readers --members 2",
+    "inspect znode": "/admin",
+    "propose election": "--out election.yaml",
+    "report": "--out page.html",
+    "snapshot": "--out snapshot",
+    "throttle set": "--rate 50MB/s",
+    "whatif lose": "--broker 1",
+}
+MOST = {"--output": "-o json", "--verbose": "-v", "--yes": "--yes", "--dry-run": "--dry-run"}
+
+
+def test_no_command_shows_the_password(cluster: Secured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every command that connects, with all that makes it say more."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.chdir(tmp_path)
+    document(tmp_path / "plan.yaml", reassignment("any", {0: [1, 2]}))
+    given = "-b", cluster.bootstrap("SASLTLS"), "--command-config", cluster.properties("all", **password(cluster))
+    connecting = {
+        name: options
+        for name, each in every_command().items()
+        if "--command-config" in (options := {option for parameter in each.params for option in parameter.opts})
+    }
+    assert set(ARGUMENTS) <= set(connecting)
+    for name, options in connecting.items():
+        most = " ".join(written for option, written in MOST.items() if option in options)
+        answer = command(*f"{name} {ARGUMENTS.get(name, '')} {most}".split(), *given)
+        told = answer.out + answer.err
+        assert "Canary" not in told, name
+        assert answer.status in {0, 3, 4, 5, 8} or "which only ZooKeeper has" in told, (name, told)
+    assert not [file for file in tmp_path.rglob("*") if file.is_file() and b"Canary" in file.read_bytes()]
 
 
 def with_tokens(url: str, secret: str) -> dict[str, str]:
