@@ -241,6 +241,9 @@ class FrameProxy(ABC):
             link.held.add(side)
         if side in link.held:
             return True
+        if action is Action.CUT_AFTER:
+            # The answer may be here before the connection is cut.
+            link.held.update(Side)
         if action is not Action.CUT_BEFORE:
             whole = head + (body if frame is None else self._rewritten(frame))
             target.sendall(whole[: len(whole) // 2] if action is Action.CUT_HALF else whole)
