@@ -156,18 +156,19 @@ def _require_terminal() -> None:
 
 def _confirm(plan: Plan, preview: Preview, address: ClusterAddress, *, yes: bool) -> None:
     from kadmin.plan.model import DeletionPlan
-    from kadmin.report.operations.questions import apply_question, cluster_at, deletion_question
+    from kadmin.report.operations.questions import apply_question, cluster_at, creating, deletion_question
 
     where = cluster_at(preview.state.cluster_id, str(address))
     protected = name_to_type(address) is not None
     if not isinstance(plan, DeletionPlan) or yes or protected:
-        ask(lambda: apply_question(plan, preview.examination, where), address, yes=yes)
+        question = apply_question(plan, preview.examination, where)
+        ask(lambda: creating(preview.to_create, question), address, yes=yes)
     if not isinstance(plan, DeletionPlan) or yes:
         return
     _require_terminal()
     wanted = ",".join(plan.topics)
     with _own_line():
-        question = deletion_question(plan, preview.examination, where, wanted)
+        question = creating(preview.to_create, deletion_question(plan, preview.examination, where, wanted))
         typed = typer.prompt(screen_of(sys.stderr).wrapped(question), err=True)
     if typed != wanted:
         raise UsageError("Not confirmed; nothing was deleted.")

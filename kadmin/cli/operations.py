@@ -208,6 +208,7 @@ def _cancel_foreign(
 ) -> Outcome:
     from kadmin.operations.events import Noted
     from kadmin.operations.execute.cancel_foreign import NOTHING_FOREIGN, cancel_foreign, plan_cancellation
+    from kadmin.report.operations.questions import creating
 
     given = {} if origin is None else read_origin(origin)
     with open_context(cluster, timeout_s=timeout, telling=telling) as context:
@@ -218,7 +219,12 @@ def _cancel_foreign(
                 context.tell(Noted(back))
             names = name_some((target.partition for target in targets), most=20)
             what = f"End {count(len(targets), 'reassignment')} of other tools"
-            ask(lambda: f"{what} on {read_cluster_at(context, cluster)}: {names}?", cluster, yes=yes)
+
+            def question() -> str:
+                asked = f"{what} on {read_cluster_at(context, cluster)}: {names}?"
+                return creating(context.operations.to_create(), asked)
+
+            ask(question, cluster, yes=yes)
             outcome = cancel_foreign(context, given, targets, lock_timeout)
         return tell_outcome(context, outcome)
 

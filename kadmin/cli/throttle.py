@@ -184,14 +184,19 @@ def _carry_out(
     yes: bool,
 ) -> None:
     from kadmin.operations.throttles.by_hand import Written
-    from kadmin.report.operations.questions import throttle_question
+    from kadmin.report.operations.questions import creating, throttle_question
     from kadmin.report.throttles import changes_text, written_answer, written_text
 
     written = Written({}, ())
     if changes := plan():
         if not yes:  # the answer shows them anyway
             typer.echo(changes_text(changes), err=True)
-        ask(lambda: throttle_question(changes, read_cluster_at(context, cluster)), cluster, yes=yes)
+
+        def question() -> str:
+            asked = throttle_question(changes, read_cluster_at(context, cluster))
+            return creating(context.operations.to_create(), asked)
+
+        ask(question, cluster, yes=yes)
         written = write()
     answer(
         output,

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from kadmin.cluster.kafka.servers import Servers
     from kadmin.cluster.model import ClusterState, Listening
@@ -139,8 +139,15 @@ class OperationStore(Protocol):
         """Return who holds the lock."""
         ...
 
-    def take(self, holder: Holder, wait_s: float) -> Lease:
-        """Take the lock, waiting at most `wait_s` for another's; raises BusyError naming the holder."""
+    def to_create(self) -> str:
+        """Name the topic that `take` would create for lock and record, in words; '' where it would create none."""
+        ...
+
+    def take(self, holder: Holder, wait_s: float, avoid: Collection[int] = ()) -> Lease:
+        """Take the lock, waiting at most `wait_s` for another's; raises BusyError naming the holder.
+
+        A topic that it creates for lock and record is on none of the brokers to `avoid` where others are enough.
+        """
         ...
 
     def retake(self, lease: Lease, holder: Holder) -> Lease:

@@ -20,7 +20,7 @@ from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from kadmin.operations.backend import Backend, OperationStore
     from kadmin.operations.record.holder import Lease
@@ -97,8 +97,11 @@ class Context:
         """Return this process as the holder of the lock for an operation."""
         return Holder(self.author, operation_id, now, self.operations.session_timeout_s)
 
-    def take_lock(self, holder: Holder, wait_s: float) -> Lease:
-        """Take the lock, and say what is waited for; raises BusyError where it is held for more than `wait_s`."""
+    def take_lock(self, holder: Holder, wait_s: float, avoid: Collection[int] = ()) -> Lease:
+        """Take the lock, and say what is waited for; raises BusyError where it is held for more than `wait_s`.
+
+        Brokers to `avoid` get no replica of what has to be created for it, where others are enough.
+        """
         other = self.operations.holder()
         if other is not None and wait_s > 0:
             self.tell(
@@ -106,7 +109,7 @@ class Context:
                     f"waiting at most {wait_s:g} s for the lock: {other} holds it for operation {other.operation_id}"
                 )
             )
-        return self.operations.take(holder, wait_s)
+        return self.operations.take(holder, wait_s, avoid)
 
     def give_back(self, lease: Lease) -> None:
         """Release the lock; a failure is only noted, because the lock expires by itself."""

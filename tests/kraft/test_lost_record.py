@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
 from kafka.protocol.admin import DeleteRecordsRequest
+from support.cli.terminal import in_terminal
 from support.documents.plans import document, reassignment
 from support.kafka.broker_proxy import BrokerProxy
 from support.kafka.processes import KadminProcess
@@ -134,3 +136,23 @@ def test_k11_a_record_that_was_lost_after_the_end_is_made_anew(
         wait_assigned(connection, {TopicPartition(topic, 0): target})
         delete_topic(connection)
         wait_until(lambda: RECORD_TOPIC not in read_metadata(connection, [RECORD_TOPIC]).topics, WAIT_S)
+
+
+def test_the_first_apply_asks_about_the_topic_and_places_it_on_no_broker_that_the_plan_empties(
+    kraft: Sandbox, connection: KafkaConnection, tmp_path: Path
+) -> None:
+    delete_topic(connection)
+    wait_until(lambda: RECORD_TOPIC not in read_metadata(connection, [RECORD_TOPIC]).topics, WAIT_S)
+    partition = TopicPartition(make_topic(connection, {0: (1, 2)}), 0)
+    plan = document(tmp_path / "plan.json", reassignment(partition.topic, {0: TARGET}))
+    line = [sys.executable, "-m", "kadmin", "apply", str(plan), "-b", ",".join(kraft.bootstrap)]
+    status, written = in_terminal(line, 500, typed="y\n")
+    assert status == 0, written
+    assert f"First, topic {RECORD_TOPIC} with replication factor 3 will be created" in written
+    assert f"topic {RECORD_TOPIC} with replication factor 3 was created" in written
+    assert written.count("[y/N]") == 1
+    found = read_metadata(connection, [RECORD_TOPIC]).topics[RECORD_TOPIC].partitions
+    assert [set(each.replicas) for each in found.values()] == [{2, 3, 4}] * 2
+    wait_assigned(connection, {partition: TARGET})
+    again, told = in_terminal(line, 500, typed="y\n")
+    assert (again, RECORD_TOPIC in told) == (0, False), told

@@ -78,7 +78,7 @@ class Live:
     def __init__(self, connection: KafkaConnection) -> None:
         self._connection = connection
         self._partition = TopicPartition(f"transactions-{next(_topics)}", 0)
-        create_compacted(connection, self._partition.topic, 1, 3, {})
+        create_compacted(connection, self._partition.topic, {0: (1, 2, 3)}, {})
         wait_until(lambda: self._partition in read_metadata(connection).partitions, WAIT_S)
         self._producers: dict[str, TransactionalProducer] = {}
 

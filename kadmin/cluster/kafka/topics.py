@@ -31,37 +31,24 @@ def create_topic(
 
     Raises as `KafkaConnection.change` does, and NotCompletedError when the topic exists or is refused.
     """
+    _create(connection, _topic(name, replicas, configs or {}), send_by=send_by)
+
+
+def create_compacted(
+    connection: KafkaConnection, name: str, replicas: Mapping[int, Replicas], configs: Mapping[str, str]
+) -> None:
+    """Create a compacted topic as `create_topic` does; one that exists already is left as it is."""
+    _create(connection, _topic(name, replicas, {"cleanup.policy": "compact", **configs}), pass_over=_EXISTS)
+
+
+def _topic(name: str, replicas: Mapping[int, Replicas], configs: Mapping[str, str]) -> Any:  # noqa: ANN401 - kafka-python ships no types
     topic = CreateTopicsRequest.CreatableTopic
     assignments = [
         topic.CreatableReplicaAssignment(partition_index=number, broker_ids=list(brokers))
         for number, brokers in replicas.items()
     ]
-    asked = topic(
-        name=name, num_partitions=-1, replication_factor=-1, assignments=assignments, configs=_configs(configs or {})
-    )
-    _create(connection, asked, send_by=send_by)
-
-
-def create_compacted(
-    connection: KafkaConnection, name: str, partitions: int, replication_factor: int, configs: Mapping[str, str]
-) -> None:
-    """Create a compacted topic on brokers that the controller chooses; one that exists already is left as it is.
-
-    Brokers show it only some time later. Raises as `KafkaConnection.change` does.
-    """
-    asked = CreateTopicsRequest.CreatableTopic(
-        name=name,
-        num_partitions=partitions,
-        replication_factor=replication_factor,
-        assignments=[],
-        configs=_configs({"cleanup.policy": "compact", **configs}),
-    )
-    _create(connection, asked, pass_over=_EXISTS)
-
-
-def _configs(values: Mapping[str, str]) -> list[Any]:
-    config = CreateTopicsRequest.CreatableTopic.CreatableTopicConfig
-    return [config(name=key, value=value) for key, value in values.items()]
+    values = [topic.CreatableTopicConfig(name=key, value=value) for key, value in configs.items()]
+    return topic(name=name, num_partitions=-1, replication_factor=-1, assignments=assignments, configs=values)
 
 
 def _create(connection: KafkaConnection, asked: Any, *, send_by: float = math.inf, pass_over: int = 0) -> None:  # noqa: ANN401 - kafka-python ships no types

@@ -12,6 +12,7 @@ from kadmin.operations.context import new_operation_id
 from kadmin.operations.decide.common import deaf
 from kadmin.operations.decide.examine import Examination, examine
 from kadmin.operations.decide.kinds import kind_of
+from kadmin.operations.decide.record_topic import emptied_brokers
 from kadmin.operations.execute.runner import Runner
 from kadmin.operations.reading.brokers import with_disks, with_usage
 from kadmin.operations.reading.late_requests import late_requests
@@ -41,12 +42,16 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """A plan examined on the live cluster, before anything is written."""
+    """A plan examined on the live cluster, before anything is written.
+
+    `to_create` names the topic that is created for lock and record, '' where none is.
+    """
 
     state: ClusterState
     facts: ClusterFacts
     examination: Examination
     listening: Listening | None
+    to_create: str = ""
 
     def settled(self, *, dry_run: bool) -> Outcome | None:
         """Return the outcome where there is nothing more to do, else None; raises the first refusal."""
@@ -81,12 +86,12 @@ def prepare(
         )
     channel = None if examination.work is None else examination.work.channel
     if channel is None or state.controller is None:
-        return Preview(state, facts, examination, None)
+        return Preview(state, facts, examination, None, context.operations.to_create())
     listening = context.backend.listening(channel, state)
     if listening is Listening.DEAF:
         refusal = deaf(context.backend.place(channel), probed=False)
         examination = replace(examination, refusals=(*examination.refusals, refusal))
-    return Preview(state, facts, examination, listening)
+    return Preview(state, facts, examination, listening, context.operations.to_create())
 
 
 def apply(
@@ -104,7 +109,7 @@ def apply(
     now = context.clock.timestamp()
     operation_id = new_operation_id(now)
     holder = context.new_holder(operation_id, now)
-    lease = context.take_lock(holder, lock_timeout_s)
+    lease = context.take_lock(holder, lock_timeout_s, _to_avoid(context, plan))
     runner: Runner | None = None
     try:
         _stop_if_asked(context)
@@ -124,6 +129,14 @@ def apply(
         return Outcome(operation_id, runner.run())
     finally:
         context.give_back(runner.lease if runner is not None else lease)
+
+
+def _to_avoid(context: Context, plan: Plan) -> frozenset[int]:
+    """Return the brokers on which nothing is to be created for lock and record."""
+    if not isinstance(plan, ReassignmentPlan) or not context.operations.to_create():
+        return frozenset()
+    state = context.backend.read({target.partition.topic for target in plan.reassignments})
+    return emptied_brokers(plan.reassignments, state)
 
 
 def _throttled(plan: Plan, throttle: ThrottleSpec | None) -> Plan:

@@ -26,7 +26,7 @@ from kadmin.operations.record.codec import decode_holder, encode_holder
 from kadmin.operations.record.holder import Lease, held_lock, lost_lock, require_held_for
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
     from kadmin.operations.backend import OperationStore
@@ -61,11 +61,16 @@ class FolderOperations(KeyedOperations):
                 return decode_holder(lock.read())
         return None
 
-    def take(self, holder: Holder, wait_s: float) -> Lease:
+    def to_create(self) -> str:
+        """Return nothing: no topic is created."""
+        return ""
+
+    def take(self, holder: Holder, wait_s: float, avoid: Collection[int] = ()) -> Lease:
         """Take the lock, waiting at most `wait_s` for another's; raises BusyError naming the holder.
 
         Raises BusyError, too, where the cluster's own record is in use.
         """
+        del avoid
         self._require_no_other()
         (self._folder / OPERATIONS).mkdir(parents=True, exist_ok=True)
         give_up = min(self._clock.now() + wait_s, self._clock.until)

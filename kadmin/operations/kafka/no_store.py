@@ -9,7 +9,7 @@ from kadmin.operations.kafka.keyed import KeyedOperations
 from kadmin.operations.record.holder import lost_lock
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from kadmin.operations.record.holder import Holder, Lease
 
@@ -28,9 +28,13 @@ class NoOperations(KeyedOperations):
         """Return None."""
         return None
 
-    def take(self, holder: Holder, wait_s: float) -> Lease:
+    def to_create(self) -> str:
+        """Return nothing."""
+        return ""
+
+    def take(self, holder: Holder, wait_s: float, avoid: Collection[int] = ()) -> Lease:
         """Raise UsageError."""
-        del holder, wait_s
+        del holder, wait_s, avoid
         raise in_zookeeper()
 
     def retake(self, lease: Lease, holder: Holder) -> Lease:

@@ -18,7 +18,7 @@ from kadmin.operations import events
 from kadmin.operations.context import POLL_S
 from kadmin.operations.kafka.keyed import KeyedOperations
 from kadmin.operations.kafka.topic_reader import LostTopicError, OpenTransactionError, TopicReader
-from kadmin.operations.kafka.topic_settings import BODIES, CONTROL, create_topic
+from kadmin.operations.kafka.topic_settings import BODIES, CONTROL, create_topic, topic_to_create
 from kadmin.operations.kafka.topic_writer import AGAIN_S, TopicWriter, is_body
 from kadmin.operations.record.holder import (
     Lease,
@@ -30,7 +30,7 @@ from kadmin.operations.record.holder import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.operations.context import Clock
@@ -93,12 +93,18 @@ class TopicOperations(KeyedOperations):
             return None
         return watched.holder if watched.renewed or watched.is_recent else None
 
-    def take(self, holder: Holder, wait_s: float) -> Lease:
+    def to_create(self) -> str:
+        """Name the topic where it does not exist, with its replication factor."""
+        return "" if self._reader.find() else topic_to_create(self._connection, self._name)
+
+    def take(self, holder: Holder, wait_s: float, avoid: Collection[int] = ()) -> Lease:
         """Take the lock, waiting at most `wait_s` for another's; raises BusyError naming the holder.
 
-        A holder that seems dead is watched for the length of its lease first.
+        A topic that does not exist is created. A holder that seems dead is watched for the length of its lease first.
         """
-        self._make_topic()
+        if not self._reader.find():
+            created = create_topic(self._connection, self._name, avoid)
+            self._tell(events.Noted(f"{created} was created; it keeps lock and record"))
         clock = self._clock
         give_up = min(clock.now() + wait_s, clock.until)
         while True:
@@ -164,15 +170,6 @@ class TopicOperations(KeyedOperations):
             if self._writer is not writer:
                 writer.close()
         return None
-
-    def _make_topic(self) -> None:
-        if not self._reader.find():
-            copies = create_topic(self._connection, self._name)
-            self._tell(
-                events.Noted(
-                    f"topic {self._name} with replication factor {copies} was created; it keeps lock and record"
-                )
-            )
 
     def _watch(self, log: TopicLog) -> None:
         lock, watched = log.lock, self._watched

@@ -9,9 +9,10 @@ from kadmin.cluster.kafka.configs import read_topic_settings
 from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.topics import create_compacted
 from kadmin.errors import NotCompletedError, UnreachableError
+from kadmin.operations.decide.record_topic import REPLICAS, place, replication_factor
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.cluster.kafka.metadata import TopicMetadata
@@ -24,7 +25,6 @@ BODY_BYTES = 900_000
 """Bytes of a body's part, below every broker's default of `message.max.bytes`."""
 
 _PARTITIONS = 2
-_REPLICAS = 3
 _CREATED_S = 30.0
 _PAUSE_S = 0.1
 SETTINGS = {
@@ -35,17 +35,25 @@ SETTINGS = {
 }
 
 
-def create_topic(connection: KafkaConnection, name: str) -> int:
-    """Create the topic and wait until it has leaders; returns its replication factor."""
-    brokers = sum(broker.alive for broker in read_metadata(connection, ()).brokers.values())
-    copies = min(_REPLICAS, brokers)
+def topic_to_create(connection: KafkaConnection, name: str) -> str:
+    """Name the topic as messages do, with the replication factor that it would be created with now."""
+    return _named(name, replication_factor(_racks(connection)))
+
+
+def create_topic(connection: KafkaConnection, name: str, avoid: Collection[int] = ()) -> str:
+    """Create the topic and wait until it has leaders; returns its name and replication factor, as messages have them.
+
+    It is placed on none of the brokers to `avoid` where others are enough.
+    """
+    placed = place(_racks(connection), avoid, _PARTITIONS)
+    copies = len(placed[CONTROL])
     settings = {**SETTINGS, "min.insync.replicas": str(_least_in_sync(copies))}
-    create_compacted(connection, name, _PARTITIONS, copies, settings)
+    create_compacted(connection, name, placed, settings)
     deadline = time.monotonic() + _CREATED_S
     while True:
         found = read_metadata(connection, (name,)).topics.get(name)
         if found is not None and len(found.partitions) >= _PARTITIONS and _led(found):
-            return copies
+            return _named(name, copies)
         if time.monotonic() >= deadline:
             raise UnreachableError(f"Topic {name} was created, and has no leaders.", next_command="repeat the command")
         time.sleep(_PAUSE_S)
@@ -80,12 +88,22 @@ def _problem(found: TopicMetadata, settings: Mapping[str, str]) -> tuple[str, st
     return None
 
 
+def _racks(connection: KafkaConnection) -> dict[int, str | None]:
+    """Return the live brokers with their racks."""
+    brokers = read_metadata(connection, ()).brokers.values()
+    return {each.broker_id: each.rack for each in brokers if each.alive}
+
+
+def _named(name: str, copies: int) -> str:
+    return f"topic {name} with replication factor {copies}"
+
+
 def _config(setting: str) -> str:
     return f"kafka-configs.sh {{options}} --alter --entity-type topics --entity-name {{name}} --add-config {setting}"
 
 
 def _least_in_sync(copies: int) -> int:
-    return 2 if copies >= _REPLICAS else 1
+    return 2 if copies >= REPLICAS else 1
 
 
 def _led(found: TopicMetadata) -> bool:

@@ -18,6 +18,8 @@ from kadmin.operations.record.record import Author
 from kadmin.operations.zookeeper.transaction import ensure, write
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from kadmin.cluster.zookeeper.model import Op
     from kadmin.cluster.zookeeper.store import Store
     from kadmin.operations.context import Clock
@@ -54,8 +56,13 @@ class Lock:
         except (ValueError, KeyError, TypeError, AttributeError):
             return Holder(Author("unknown", "unknown", 0), "unknown", "unknown", 0.0, node.ephemeral_owner)
 
-    def take(self, holder: Holder, wait_s: float) -> Lease:
+    def to_create(self) -> str:
+        """Return nothing: no topic is created."""
+        return ""
+
+    def take(self, holder: Holder, wait_s: float, avoid: Collection[int] = ()) -> Lease:
         """Take lock and fence, waiting at most `wait_s` for another's; raises BusyError naming the holder."""
+        del avoid
         store, paths, clock = self._store, self._paths, self._clock
         ensure(store, (*_ancestors(paths.root), paths.operations, paths.fence), store.acl("/admin"))
         give_up = min(clock.now() + wait_s, clock.until)

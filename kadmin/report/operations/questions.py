@@ -49,6 +49,11 @@ def unfinished_question(verb: str, found: Unfinished, where: str, how: str = "")
     return f"{verb} operation {found.listing.operation_id}{of_plan} on {where}{how}: {left}?"
 
 
+def creating(to_create: str, question: str) -> str:
+    """Say in a question that a topic will be created for lock and record; `to_create` names it, '' where none is."""
+    return f"First, {to_create} will be created; it keeps lock and record.\n{question}" if to_create else question
+
+
 def throttle_question(changes: ConfigChanges, where: str) -> str:
     """Ask before throttles are written."""
     return f"Write these values for {extent(changes)} on {where}?"
