@@ -12,7 +12,7 @@ from kadmin.cli import options
 from kadmin.cli.output import answer
 from kadmin.cli.protection import name_to_type, require_allowed
 from kadmin.cli.terminal import screen_of
-from kadmin.errors import NotCompletedError, StoppedError, UsageError
+from kadmin.errors import NotCompletedError, StoppedError, UnreachableError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -129,7 +129,8 @@ def read_cluster_at(context: Context, address: ClusterAddress) -> str:
     from kadmin.report.operations.questions import cluster_at
 
     cluster_id = None
-    with suppress(NotCompletedError):  # for a znode that cannot be decoded, which a heal may be about to repair
+    # A heal may be about to repair a znode that cannot be decoded; to ask a runner to stop takes no controller.
+    with suppress(NotCompletedError, UnreachableError):
         cluster_id = context.backend.read(()).cluster_id
     return cluster_at(cluster_id, str(address))
 

@@ -105,7 +105,7 @@ def resume(
     from kadmin.operations.execute import takeover
 
     with open_context(cluster, timeout_s=timeout, telling=telling) as context:
-        found = takeover.find_unfinished(context, operation_id)
+        found = takeover.find_resumable(context, operation_id)
         if found is not None:
             _require_kind_allowed(context, cluster, found)
             ask_about_unfinished(context, found, cluster, "Resume", yes=yes)

@@ -162,6 +162,13 @@ class OperationStore(Protocol):
         """Take the lock away from its holder, whose next write then fails; returns the holder."""
         ...
 
+    def sync(self) -> None:
+        """Raise UnreachableError unless operations can be read; what is read next is up to date.
+
+        Whether the cluster can be read and changed is another question: see `Backend.check`.
+        """
+        ...
+
     def listings(self) -> tuple[Listing, ...]:
         """Return every operation, oldest first."""
         ...

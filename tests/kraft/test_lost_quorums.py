@@ -12,7 +12,7 @@ from support.documents.plans import document, reassignment
 from support.kafka.broker_proxy import ALTER_CONFIGS, ALTER_REASSIGNMENTS, ELECT_LEADERS, BrokerProxy
 from support.kafka.processes import KadminProcess
 from support.kafka.writes import WritePoint
-from support.live.kraft import make_topic, wait_assigned
+from support.live.kraft import KraftCluster, make_topic, wait_assigned
 from support.live.waiting import wait_until
 from support.network.frame_proxy import Action
 
@@ -163,6 +163,56 @@ def test_k10_a_record_that_stays_below_its_minimum_isr_ends_the_command_with_not
     resumed = KadminProcess(kraft.bootstrap, "resume", "--yes").answer()
     assert resumed.status == 0, resumed.err
     wait_assigned(connection, {partition: (second, third)})
+
+
+@pytest.mark.eras
+@pytest.mark.on("4.4.0")
+def test_k03_a_runner_takes_a_request_to_pause_without_a_majority_of_controllers(
+    kraft: Sandbox, connection: KafkaConnection, tmp_path: Path
+) -> None:
+    """The request and its answer are on record; the runner stops when the majority is back."""
+    topic, target = make_topic(connection, dict.fromkeys(range(2), (1, 2))), (2, 3)
+    targets = dict.fromkeys(range(2), target)
+    plan = document(tmp_path / "plan.json", reassignment(topic, targets, waves={"max_partitions": 1}))
+    with BrokerProxy(kraft) as proxy, ExitStack() as stack:
+        lose = partial(stack.enter_context, no_majority(kraft, connection))
+        proxy.faults.append(WritePoint("reassignments, time 1", forwarded=False).fault(Action.CALL, lose))
+        runner = KadminProcess(proxy.bootstrap, "apply", plan, "--yes", outage_s=PATIENT_S)
+        try:
+            wait_until(lambda: "does not answer; waiting" in runner.told or runner.ended, WAIT_S)
+            paused = KadminProcess(kraft.bootstrap, "pause").answer()
+            assert paused.status == 0, paused.err
+            assert "stops when the running wave is done" in paused.out
+            stack.close()
+            stopped = runner.answer()
+        finally:
+            runner.end()
+    assert stopped.status == 8, stopped.err
+    assert "paused" in stopped.err
+    resumed = KadminProcess(kraft.bootstrap, "resume", "--yes").answer()
+    assert resumed.status == 0, resumed.err
+    wait_assigned(connection, {TopicPartition(topic, number): target for number in range(2)})
+
+
+@pytest.mark.eras
+@pytest.mark.on("4.4.0")
+def test_k03_a_request_to_cancel_without_controllers_and_without_a_runner_stays_on_record(
+    kraft: Sandbox, connection: KafkaConnection, tmp_path: Path
+) -> None:
+    partition = TopicPartition(make_topic(connection, {0: (1, 2)}), 0)
+    plan = document(tmp_path / "plan.json", reassignment(partition.topic, {0: (2, 3)}))
+    with BrokerProxy(kraft) as proxy:
+        runner = KadminProcess(proxy.bootstrap, "apply", plan, "--yes")
+        proxy.faults.append(WritePoint("reassignments, time 1", forwarded=False).fault(Action.CUT_BEFORE, runner.kill))
+        wait_until(lambda: runner.ended, WAIT_S)
+    with no_majority(kraft, connection):
+        asked = KadminProcess(kraft.bootstrap, "cancel", "--now", "--yes").answer()
+        assert asked.status == 6, asked.err
+        assert "no controller does" in asked.err
+    resumed = KadminProcess(kraft.bootstrap, "resume", "--yes").answer()
+    assert "asked to cancel at once" in resumed.err
+    assert KraftCluster(kraft, connection).history()[-1]["state"] == "cancelled"
+    wait_assigned(connection, {partition: (1, 2)})
 
 
 @pytest.mark.executor

@@ -124,6 +124,10 @@ class KafkaConnection:
         text = ".".join(map(str, found[:2]))
         return f"{text} or later" if found == max(BROKER_API_VERSIONS) else text
 
+    def serves(self, request: Any) -> bool:  # noqa: ANN401 - as admin
+        """Whether the broker that listed the others serves a kind of request; nothing is sent."""
+        return request.API_KEY in self._manager.broker_version_data.api_versions
+
     def admin(self) -> Any:  # noqa: ANN401 - kafka-python ships no types
         """Return kafka-python's admin client on these connections; it ends with them."""
         client = KafkaNetClient(net=self._net, manager=self._manager)

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 _METADATA_TOPIC = "__cluster_metadata"
 
 
+def has_quorum(connection: KafkaConnection) -> bool:
+    """Whether the cluster has a quorum of controllers, as in KRaft mode; no controller is asked."""
+    return connection.serves(DescribeQuorumRequest)
+
+
 def describe_quorum(connection: KafkaConnection) -> Quorum:
     """Return the quorum; raises as `KafkaConnection.ask` does, NotServedError on a cluster in ZooKeeper mode.
 

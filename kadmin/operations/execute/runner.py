@@ -116,10 +116,11 @@ class Runner:
 
     def _observe(self) -> Observed:
         context, operation_id = self._context, self._record.operation_id
+        request = context.operations.request(operation_id)
+        self._answer(request)
         if isinstance(self._work, ReassignmentWork):
             self._under_lock(self._throttling.take_up)
             self._under_lock(self._throttling.reconcile)
-        request = context.operations.request(operation_id)
         cancelling = self._cancelling(request)
         topics = self._work.topics(None if cancelling else self._memory.wave)
         state = context.backend.read(topics)
@@ -134,7 +135,6 @@ class Runner:
         if not cancelling:
             observed = self._replica_bytes.measure(observed, self._memory)
         self._remember(observed)
-        self._answer(request)
         if request is None:
             self._watch_others()
         return observed
@@ -150,7 +150,7 @@ class Runner:
             self._note(f"the active controller is now {controller.broker_id}")
 
     def _answer(self, request: StopRequest | None) -> None:
-        # The requester waits for this answer; without it, it takes the operation over.
+        # The requester waits for this answer, and no longer than for an outage of the cluster.
         if request is None or request == self._answered:
             return
         self._answered = request

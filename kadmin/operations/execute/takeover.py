@@ -25,10 +25,16 @@ if TYPE_CHECKING:
 
 def find_unfinished(context: Context, operation_id: str | None) -> str | None:
     """Return the unfinished operation, the only one for None; None where there is none."""
-    context.backend.check()
+    context.operations.sync()
     if operation_id is None:
         return _only_unfinished(context.operations.unfinished())
     return None if context.operations.status(operation_id).state.finished else operation_id
+
+
+def find_resumable(context: Context, operation_id: str | None) -> str | None:
+    """Do as `find_unfinished`; raises UnreachableError where the cluster does not answer."""
+    context.backend.check()
+    return find_unfinished(context, operation_id)
 
 
 def resume(context: Context, operation_id: str | None, lock_timeout_s: float) -> Outcome:
@@ -36,7 +42,7 @@ def resume(context: Context, operation_id: str | None, lock_timeout_s: float) ->
 
     A pending pause is dropped; a pending cancel is carried out.
     """
-    unfinished = find_unfinished(context, operation_id)
+    unfinished = find_resumable(context, operation_id)
     if unfinished is None:
         return _already_finished(context, operation_id)
     other = context.operations.holder()
@@ -53,7 +59,10 @@ def resume(context: Context, operation_id: str | None, lock_timeout_s: float) ->
 def stop(
     context: Context, operation_id: str | None, kind: Stop, lock_timeout_s: float, *, allow_foreign: bool = False
 ) -> Outcome:
-    """Pause or cancel: ask the runner, or where there is none take the operation over and do it here."""
+    """Pause or cancel: ask the runner, or where there is none take the operation over and do it here.
+
+    To ask takes the record alone: it works while the cluster has no controller.
+    """
     unfinished = find_unfinished(context, operation_id)
     if unfinished is None:
         return _already_finished(context, operation_id)

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.kafka.metadata import read_metadata
-from kadmin.cluster.kafka.reader import read_quorum
-from kadmin.errors import UnreachableError
+from kadmin.cluster.kafka.quorum import has_quorum
 from kadmin.operations import events
 from kadmin.operations.context import Context
 from kadmin.operations.kafka.backend import KafkaBackend
@@ -45,7 +44,7 @@ def kafka_context(
     `lease_s` is how long the lock of a dead holder lasts there; `copies` the folder for copies of what goes on record.
     Raises UsageError for a cluster in ZooKeeper mode.
     """
-    if _in_zookeeper_mode(connection):
+    if not has_quorum(connection):
         raise in_zookeeper()
     operations = _operations(connection, records, clock, tell, lease_s, copies)
     return _context(connection, operations, clock, tell)
@@ -55,7 +54,7 @@ def reading_context(
     connection: KafkaConnection, records: Path | None, clock: Clock, tell: Tell, *, copies: Path | None = None
 ) -> KafkaContext:
     """Return the context of a command that only reads; of a cluster in ZooKeeper mode it sees no operations."""
-    if not _in_zookeeper_mode(connection):
+    if has_quorum(connection):
         return _context(connection, _operations(connection, records, clock, tell, copies=copies), clock, tell)
     tell(events.Noted("operations on record were not looked at: they are in ZooKeeper (-z CONNECT)"))
     return _context(connection, NoOperations(), clock, tell)
@@ -88,10 +87,3 @@ def _operations(
 
 def _cluster_id(connection: KafkaConnection) -> str:
     return str(read_metadata(connection, ()).cluster_id)
-
-
-def _in_zookeeper_mode(connection: KafkaConnection) -> bool:
-    try:
-        return read_quorum(connection) is None
-    except UnreachableError:
-        return False  # a quorum without majority, or a missing right: what is done next says so

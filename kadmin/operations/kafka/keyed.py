@@ -71,6 +71,9 @@ class KeyedOperations(ABC):
     def _place(self, key: str) -> str:
         """Name the place of a key as messages do."""
 
+    def sync(self) -> None:  # noqa: B027 - no subclass has anything to do
+        """Do nothing: a read sees all that was written before it."""
+
     def listings(self) -> tuple[Listing, ...]:
         """Return every operation, oldest first."""
         values = self._values(OPERATIONS, "/status")

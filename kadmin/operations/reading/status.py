@@ -83,9 +83,14 @@ class StatusReader:
         return Status(found, holder, late_requests(self._context))
 
     def read_one(self, operation_id: str) -> Unfinished:
-        """Read one operation that is unfinished."""
+        """Read one operation that is unfinished; what is on record alone where the cluster does not answer."""
         found = next(each for each in self._context.operations.listings() if each.operation_id == operation_id)
-        return self._read(found, None)
+        try:
+            return self._read(found, None)
+        except UnreachableError as lost:
+            if type(lost) is not UnreachableError:
+                raise
+            return self._on_record(found, lost.message)
 
     def _on_record(self, listing: Listing, unknown: str) -> Unfinished:
         if listing.status.state is OperationState.PREPARING or listing.kind is OperationKind.HEAL:

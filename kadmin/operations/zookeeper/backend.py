@@ -69,6 +69,10 @@ def zookeeper_context(
 class ZooKeeperOperations(Lock, Journal):
     """The lock and the operations of one cluster."""
 
+    def sync(self) -> None:
+        """Raise NotZooKeeperModeError unless this is a cluster in ZooKeeper mode; later reads are up to date."""
+        _sync(self._store)
+
 
 class ZooKeeperBackend:
     """A cluster in ZooKeeper mode; its controller executes admin znodes."""
@@ -86,8 +90,7 @@ class ZooKeeperBackend:
 
     def check(self) -> None:
         """Raise NotZooKeeperModeError unless this is a cluster in ZooKeeper mode; later reads are up to date."""
-        self._store.sync("/")
-        require_kafka_cluster(self._store)
+        _sync(self._store)
 
     def read(
         self, topics: Iterable[str] | None = None, *, with_configs: bool = False, settle: bool = False
@@ -183,3 +186,8 @@ def _end_through_brokers(servers: Servers, state: ClusterState, action: TakeBack
             cause="; ".join(dict.fromkeys(map(str, refused.values()))),
             next_command="kadmin resume",
         )
+
+
+def _sync(store: Store) -> None:
+    store.sync("/")
+    require_kafka_cluster(store)

@@ -153,7 +153,8 @@ ROWS = (
     Row(
         "K03",
         "the controllers lose their majority",
-        "0 if it returns in time, otherwise 6 with the command that resumes; a request that is applied late is seen",
+        "0 if it returns in time, otherwise 6 with the command that resumes; a request that is applied late is seen. "
+        "`pause` and `cancel` reach a runner meanwhile: 0",
     ),
     Row("K04", "the broker that is asked is killed, frozen or leaves the cluster", "0: another broker is asked"),
     Row("K05", "no broker answers; a controller's or ZooKeeper's address instead of a broker's", "6, naming it"),
