@@ -124,6 +124,33 @@ def test_k15_a_topic_that_changes_after_the_decision_is_not_reassigned(
     assert list_reassignments(connection) == {}
 
 
+@pytest.mark.eras
+@pytest.mark.on("4.1.2", "4.4.0")
+@pytest.mark.parametrize("in_flight", [True, False])
+def test_k15_a_replication_factor_that_changes_between_look_and_send_is_left_as_it_is(
+    connection: KafkaConnection, context: Context, proxy: BrokerProxy, *, in_flight: bool
+) -> None:
+    """The controller refuses the request (Kafka 4.1 and later): it was for two replicas, and there are three."""
+    partition = TopicPartition(make_topic(connection, {0: (1, 2)}), 0)
+
+    def add_a_replica() -> None:
+        if in_flight:
+            slow_down(connection, [partition])
+        assert reassignments.alter_reassignments(connection, {partition: (1, 2, 3)}) == {partition: None}
+        if not in_flight:
+            wait_assigned(connection, {partition: (1, 2, 3)})
+
+    proxy.faults.append(Fault(Action.CALL, request_of(ALTER_REASSIGNMENTS), then=add_a_replica))
+    with slow_brokers(connection):
+        with pytest.raises(StalePlanError, match="Changed by others") as refused:
+            apply(context, plan_of(partition), ClusterFacts(), 0)
+        assert str(partition) in str(refused.value)
+        (step,) = steps_of(context)
+        assert step.refused == {partition: "INVALID_REPLICATION_FACTOR: The replication factor is changed from 3 to 2"}
+        assert len(list_reassignments(connection)) == in_flight, "that of the other client goes on"
+    wait_assigned(connection, {partition: (1, 2, 3)})
+
+
 @pytest.mark.parametrize("in_flight", [True, pytest.param(False, marks=pytest.mark.eras)])
 def test_k13_a_topic_made_again_between_look_and_send(
     connection: KafkaConnection, context: Context, proxy: BrokerProxy, *, in_flight: bool

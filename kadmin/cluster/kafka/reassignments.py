@@ -63,10 +63,13 @@ def alter_reassignments(
     controller_id: int | None = None,
     *,
     send_by: float = math.inf,
+    allow_replication_factor_change: bool = True,
 ) -> dict[TopicPartition, Refusal | None]:
     """Send a target for each partition, None to end its reassignment, in one request.
 
-    A cluster in ZooKeeper mode takes it at its controller only; in KRaft mode every broker forwards it.
+    A cluster in ZooKeeper mode takes it at its controller only; in KRaft mode every broker forwards it. Where
+    `allow_replication_factor_change` is False, controllers of Kafka 4.1 and later refuse a target with more or fewer
+    replicas than the partition has, or gets by the reassignment in flight; earlier ones do not know it.
     Returns None for each partition that was accepted. The request is not atomic: the other partitions run when one is
     refused. Raises as `KafkaConnection.change` does; what was not answered may still be applied.
     """
@@ -79,7 +82,11 @@ def alter_reassignments(
             for number, replicas in wanted
         ]
         asked.append(topic(name=name, partitions=partitions))
-    request = AlterPartitionReassignmentsRequest(timeout_ms=int(CHANGE_S * 1000), topics=asked)
+    request = AlterPartitionReassignmentsRequest(
+        timeout_ms=int(CHANGE_S * 1000),
+        allow_replication_factor_change=allow_replication_factor_change,
+        topics=asked,
+    )
     answer = connection.change(what, request, timeout_s=CHANGE_S, broker_id=controller_id, send_by=send_by)
     require_confirmed([answer.error_code], "reassignments")
     raise_for(answer.error_code, answer.error_message, connection.servers, what, Right("Alter"))

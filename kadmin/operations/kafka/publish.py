@@ -8,6 +8,7 @@ The same targets can be sent again without harm.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.kafka.reader import read_cluster
@@ -17,9 +18,10 @@ from kadmin.operations.record.record import Intent, Sending, StepKind
 from kadmin.plan.progress import in_flight
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from kadmin.cluster.kafka.connection import KafkaConnection
+    from kadmin.cluster.kafka.refusals import Refusal
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
     from kadmin.operations.backend import PublishOutcome
     from kadmin.operations.decide.actions import PublishWave, TakeBack
@@ -41,11 +43,16 @@ class ReassignmentPublisher:
         self._operations = operations
 
     def wave(self, step: Step, action: PublishWave, seen: ClusterState, lease: Lease) -> PublishOutcome:
-        """Ask for the targets of a wave, whose brokers must be alive."""
+        """Ask for the targets of a wave, whose brokers must be alive.
+
+        A wave that keeps every replication factor asks the controller to refuse a change of it: another client may
+        change one after the last look.
+        """
         targets: Targets = {target.partition: target.replicas for target in action.targets}
-        return self._publish(
-            step, targets, seen, lease, {broker for each in action.targets for broker in each.replicas}
-        )
+        brokers = {broker for each in action.targets for broker in each.replicas}
+        keeps_factors = all(len(each.replicas) == len(seen.replicas(each.partition) or ()) for each in action.targets)
+        alter = partial(alter_reassignments, allow_replication_factor_change=not keeps_factors)
+        return self._publish(step, targets, seen, lease, alter, brokers)
 
     def take_back(self, step: Step, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishOutcome:
         """Ask for the original lists, or to end what an original list did not end.
@@ -62,16 +69,23 @@ class ReassignmentPublisher:
             return None if not original or (partition in moving and tried.get(partition) == original) else original
 
         step = replace(step, partitions=partitions)
-        return self._publish(step, {partition: target(partition) for partition in partitions}, seen, lease, ())
+        targets = {partition: target(partition) for partition in partitions}
+        return self._publish(step, targets, seen, lease, alter_reassignments)
 
     def _publish(
-        self, step: Step, targets: Targets, seen: ClusterState, lease: Lease, brokers: Iterable[int]
+        self,
+        step: Step,
+        targets: Targets,
+        seen: ClusterState,
+        lease: Lease,
+        alter: Callable[..., Mapping[TopicPartition, Refusal | None]],
+        brokers: Iterable[int] = (),
     ) -> PublishOutcome:
         def send(send_by: float) -> Mapping[str, Any] | None:
             now = read_cluster(self._connection, {partition.topic for partition in targets})
             if not set(brokers) <= set(now.brokers) or _looks(now, targets) != _looks(seen, targets):
                 return None
-            answers = alter_reassignments(self._connection, targets, send_by=send_by)
+            answers = alter(self._connection, targets, send_by=send_by)
             refused = {
                 partition: str(answer)
                 for partition, answer in answers.items()

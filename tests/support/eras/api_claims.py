@@ -88,7 +88,8 @@ KRAFT_CLAIMS = (
             "refused (38), compared with the target in flight",
             "refused (38), compared with the target in flight",
         ),
-        "kadmin compares the numbers itself (`allow.replication_factor_change`), on every version.",
+        "kadmin compares the numbers itself (`allow.replication_factor_change`), on every version. A wave that keeps "
+        "them asks the controller to refuse a change that another client makes after the last look.",
     ),
     Claim(
         "ten_thousand_and_one",
