@@ -187,7 +187,12 @@ ROWS = (
         "what others wrote is reported and does not count; a loss ends every command that needs the record: 7, naming "
         "the copy on the runner's machine with which `kadmin resume --records DIR` continues",
     ),
-    Row("K12", "a transaction of a dead runner is open", "`status` answers as soon as the broker ends the transaction"),
+    Row(
+        "K12",
+        "a transaction of a dead runner is open",
+        "`status` answers as soon as the broker ends the transaction; of one that lasts, as another client's may, the "
+        "producer is named: 8 for what takes the lock",
+    ),
     Row(
         "K13",
         "a topic is deleted, or deleted and created again, around the request",

@@ -1,0 +1,86 @@
+"""A transaction that another producer leaves open hides the record; a holder whose loop hangs loses its lease."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+from support.documents.plans import document, reassignment
+from support.live.kraft import make_topic, wait_assigned
+
+from kadmin.cluster.kafka import transactions
+from kadmin.cluster.kafka.transactions import TransactionalProducer
+from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.names import RECORD_TOPIC
+from kadmin.operations.context import Clock
+from kadmin.operations.kafka import topic_reader, topic_writer
+from kadmin.operations.kafka.topic import TopicOperations
+from kadmin.operations.kafka.topic_settings import CONTROL
+from kadmin.operations.record.holder import Holder, LostLockError
+from kadmin.operations.record.record import Author, Step, StepKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from support.live.kraft import KraftCluster
+
+    from kadmin.cluster.kafka.connection import KafkaConnection
+
+pytestmark = [pytest.mark.eras, pytest.mark.on("4.4.0")]
+
+LEASE_S = 2.0
+ANN = Holder(Author("ann", "host-a", 7), "op-1", "now", LEASE_S)
+BEN = Holder(Author("ben", "host-b", 8), "op-2", "now", LEASE_S)
+STEP = Step(1, StepKind.WAVE, "now", wave=0)
+
+
+@contextmanager
+def hanging(connection: KafkaConnection, monkeypatch: pytest.MonkeyPatch) -> Iterator[TransactionalProducer]:
+    """Leave a transaction open in the record, for longer than readers wait."""
+    with monkeypatch.context() as patched:
+        patched.setattr(transactions, "TRANSACTION_S", 600)
+        producer = TransactionalProducer(connection, f"{RECORD_TOPIC}-stranger", RECORD_TOPIC)
+    producer.add(CONTROL, [("stray", b"{}")])
+    monkeypatch.setattr(topic_reader, "PATIENCE_S", 2.0)
+    try:
+        yield producer
+    finally:
+        producer.commit()
+
+
+def test_k12_a_transaction_that_does_not_end_is_named_with_its_producer(
+    cluster: KraftCluster, connection: KafkaConnection, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    partition = TopicPartition(make_topic(connection, {0: (1, 2)}), 0)
+    plan = document(tmp_path / "plan.json", reassignment(partition.topic, {0: (2, 3)}))
+    with hanging(connection, monkeypatch) as producer:
+        named = f"begun by producer {producer.identity.producer_id} (epoch {producer.identity.epoch})"
+        refused = cluster.kadmin("apply", plan, "--yes")
+        assert refused.status == 8, refused.err
+        assert named in " ".join(refused.err.split())
+        assert "kafka-transactions.sh find-hanging" in refused.err
+        read = cluster.kadmin("status", "-o", "json")
+        assert read.status == 0, read.err
+        assert named in " ".join(read.err.split()), "what came before is shown, with a note"
+        assert json.loads(read.out)["operations"] == []
+    wait_assigned(connection, {partition: (1, 2)})
+    applied = cluster.kadmin("apply", plan, "--yes")
+    assert applied.status == 0, applied.err
+    wait_assigned(connection, {partition: (2, 3)})
+
+
+def test_a_holder_whose_loop_hangs_loses_its_lease(
+    connection: KafkaConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its process lives, and so does the thread that renews the lease."""
+    monkeypatch.setattr(topic_writer, "HUNG_S", LEASE_S / 2)
+    hung, other = (TopicOperations(connection, Clock(), lambda _: None, LEASE_S, "__kadmin-hung") for _ in range(2))
+    lease = hung.take(ANN, 0)
+    taken = other.take(BEN, 60 * LEASE_S)
+    with pytest.raises(LostLockError, match=r"ben@.* took over, for operation op-2"):
+        hung.write_step(STEP, lease)
+    hung.release(lease)
+    other.release(taken)
