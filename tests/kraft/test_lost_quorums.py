@@ -1,4 +1,4 @@
-"""K03, K10: a majority of what an operation needs is lost in mid-run: controllers, record, transactions."""
+"""K03, K05, K10: what an operation needs is lost in mid-run: controllers, brokers, record, transactions."""
 
 from __future__ import annotations
 
@@ -12,13 +12,22 @@ from support.documents.plans import document, reassignment
 from support.kafka.broker_proxy import ALTER_CONFIGS, ALTER_REASSIGNMENTS, ELECT_LEADERS, BrokerProxy
 from support.kafka.processes import KadminProcess
 from support.kafka.writes import WritePoint
-from support.live.kraft import KraftCluster, make_topic, wait_assigned
+from support.live.kraft import (
+    THROTTLED_REPLICAS,
+    KraftCluster,
+    make_topic,
+    set_configs,
+    slow_brokers,
+    slow_down,
+    wait_assigned,
+)
 from support.live.waiting import wait_until
 from support.network.frame_proxy import Action
 
 from kadmin.cluster.kafka.configs import ConfigEdit, ConfigOperation, alter_configs
 from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.quorum import describe_quorum
+from kadmin.cluster.kafka.reassignments import list_reassignments
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.operations.kafka.topic_settings import CONTROL
@@ -163,6 +172,78 @@ def test_k10_a_record_that_stays_below_its_minimum_isr_ends_the_command_with_not
     resumed = KadminProcess(kraft.bootstrap, "resume", "--yes").answer()
     assert resumed.status == 0, resumed.err
     wait_assigned(connection, {partition: (second, third)})
+
+
+@pytest.mark.eras
+@pytest.mark.on("4.4.0")
+def test_k10_a_record_that_is_lost_while_a_wave_copies_holds_up_the_next_wave(
+    kraft: Sandbox, connection: KafkaConnection, tmp_path: Path
+) -> None:
+    """The wave ends without the record; the next one waits until the brokers are back."""
+    frozen = needed_follower(connection, RECORD_TOPIC)
+    first, second, third = [each for each in kraft.broker_ports if each != frozen][:3]
+    copied, moved = make_topic(connection, {0: (first, second)}), make_topic(connection, {0: (first, second)})
+    wanted = reassignment(copied, {0: (second, third)}, waves={"max_partitions": 1})
+    wanted["spec"]["partitions"] += reassignment(moved, {0: (second, third)})["spec"]["partitions"]
+    plan = document(tmp_path / "plan.json", wanted)
+    with BrokerProxy(kraft) as proxy, slow_brokers(connection), ExitStack() as lost:
+        slow_down(connection, [TopicPartition(copied, 0)])
+        runner = KadminProcess(proxy.bootstrap, "apply", plan, "--yes", outage_s=PATIENT_S)
+        try:
+            wait_until(lambda: bool(list_reassignments(connection)) or runner.ended, WAIT_S)
+            lost.enter_context(too_few_in_sync(kraft, connection, RECORD_TOPIC, frozen))
+            set_configs(connection, f"topics/{copied}", THROTTLED_REPLICAS, None, first)
+            wait_until(lambda: "health gate" in runner.told or "does not answer; waiting" in runner.told, WAIT_S)
+            assert list_reassignments(connection) == {}, "the first wave is done"
+            assert len(proxy.requests(ALTER_REASSIGNMENTS)) == 1
+            lost.close()
+            ended = runner.answer()
+        finally:
+            runner.end()
+    assert ended.status == 0, ended.err
+    wait_assigned(connection, {TopicPartition(topic, 0): (second, third) for topic in (copied, moved)})
+
+
+@pytest.mark.parametrize(
+    "returns",
+    [
+        pytest.param(True, marks=[pytest.mark.eras, pytest.mark.on("4.4.0")], id="return in time"),
+        pytest.param(False, marks=pytest.mark.executor, id="return later"),
+    ],
+)
+def test_k05_all_brokers_are_lost_in_mid_run_and_come_back(
+    kraft: Sandbox, connection: KafkaConnection, tmp_path: Path, *, returns: bool
+) -> None:
+    """They are killed with the answer to the first request. In time: 0; later: 6, and resume completes."""
+    topic, target = make_topic(connection, dict.fromkeys(range(2), (1, 2))), (2, 3)
+    targets = dict.fromkeys(range(2), target)
+    plan = document(tmp_path / "plan.json", reassignment(topic, targets, waves={"max_partitions": 1}))
+
+    def kill() -> None:
+        for each in kraft.broker_ports:
+            kraft.server("broker", each).stop(kill=True)
+
+    with BrokerProxy(kraft) as proxy, ExitStack() as stack:
+        proxy.faults.append(WritePoint("reassignments, time 1", forwarded=True).fault(Action.CALL, kill))
+        outage_s = PATIENT_S if returns else HASTY_S
+        runner = KadminProcess(proxy.bootstrap, "apply", plan, "--yes", outage_s=outage_s)
+        stack.callback(runner.end)
+        try:
+            wait_until(lambda: "does not answer; waiting" in runner.told or runner.ended, WAIT_S)
+            if not returns:
+                wait_until(lambda: runner.ended, WAIT_S)
+        finally:
+            for each in kraft.broker_ports:
+                kraft.start_broker(each)
+        ended = runner.answer()
+    if returns:
+        assert ended.status == 0, ended.err
+    else:
+        assert ended.status == 6, ended.err
+        assert "kadmin resume" in ended.err
+        resumed = KadminProcess(kraft.bootstrap, "resume", "--yes").answer()
+        assert resumed.status == 0, resumed.err
+    wait_assigned(connection, {TopicPartition(topic, number): target for number in range(2)})
 
 
 @pytest.mark.eras

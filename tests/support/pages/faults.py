@@ -157,7 +157,11 @@ ROWS = (
         "`pause` and `cancel` reach a runner meanwhile: 0",
     ),
     Row("K04", "the broker that is asked is killed, frozen or leaves the cluster", "0: another broker is asked"),
-    Row("K05", "no broker answers; a controller's or ZooKeeper's address instead of a broker's", "6, naming it"),
+    Row(
+        "K05",
+        "no broker answers; a controller's or ZooKeeper's address instead of a broker's",
+        "6, naming it; in mid-run 0 if the brokers return in time, otherwise 6 with the command that resumes",
+    ),
     Row(
         "K06",
         "kadmin is killed at any moment",
