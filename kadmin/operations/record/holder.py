@@ -14,7 +14,16 @@ if TYPE_CHECKING:
 class LostLockError(BusyError):
     """The lock was lost: another process released it, or our session or lease expired; `successor` took it over."""
 
-    successor: Holder | None = None
+    def __init__(
+        self,
+        message: str,
+        *,
+        cause: str | None = None,
+        next_command: str | None = None,
+        successor: Holder | None = None,
+    ) -> None:
+        super().__init__(message, cause=cause, next_command=next_command)
+        self.successor = successor
 
 
 EXPIRY_GRACE_S = 5.0
@@ -83,10 +92,9 @@ def lost_lock(successor: Holder | None = None) -> LostLockError:
             next_command="kadmin status, then kadmin resume",
         )
     who = f"{successor.author} (pid {successor.author.pid})"
-    error = LostLockError(
+    return LostLockError(
         f"The lock was lost: {who} took over, for operation {successor.operation_id}; nothing more was written.",
         cause=cause,
         next_command="kadmin status",
+        successor=successor,
     )
-    error.successor = successor
-    return error
