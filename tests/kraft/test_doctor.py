@@ -33,6 +33,7 @@ from kadmin.errors import NotCompletedError
 from kadmin.operations.context import Clock
 from kadmin.operations.execute.apply import apply
 from kadmin.operations.kafka.context import kafka_context
+from kadmin.operations.kafka.folder import FolderOperations
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan
 
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from support.live.kraft import KraftCluster
 
     from kadmin.operations.events import Event
+    from kadmin.operations.record.record import Step
 
 pytestmark = pytest.mark.eras
 WAIT_S = 60
@@ -75,6 +77,22 @@ def test_a_healthy_cluster_has_no_finding(cluster: KraftCluster) -> None:
     assert human.status == 0
     assert human.out.startswith("nothing found: nothing would stop an apply\n")
     assert ("not checked: " in human.out) == (not tells_fenced(cluster)), "before Kafka 4.0 fenced brokers are not told"
+
+
+def test_the_steps_of_an_operation_are_read_once(
+    cluster: KraftCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    applied = cluster.kadmin("apply", plan_of(tmp_path, make_topic(cluster.connection, {0: (1, 2)}), [2, 3]), "--yes")
+    assert applied.status == 0, applied.err
+    steps, read = FolderOperations.steps, list[str]()
+
+    def counted(operations: FolderOperations, operation_id: str, known: tuple[Step, ...] = ()) -> tuple[Step, ...]:
+        read.append(operation_id)
+        return steps(operations, operation_id, known)
+
+    monkeypatch.setattr(FolderOperations, "steps", counted)
+    examine(cluster)
+    assert read == [each["operation_id"] for each in cluster.history()]
 
 
 @pytest.mark.live

@@ -32,7 +32,7 @@ from kadmin.operations.kafka.no_store import ELSEWHERE, NoOperations
 from kadmin.operations.kafka.record_copy import LostRecordError
 from kadmin.operations.kafka.topic_settings import check_topic
 from kadmin.operations.reading.brokers import not_described, unused_copies
-from kadmin.operations.reading.late_requests import late_requests
+from kadmin.operations.reading.late_requests import late_among
 from kadmin.operations.reading.open_operations import lock_held, open_operation
 from kadmin.operations.record.record import OperationKind, OperationState, Sending
 from kadmin.operations.throttles.audit import read_throttles
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from kadmin.cluster.model import ClusterState, TopicPartition
-    from kadmin.insight.diagnosis.operations import LockHeld, OpenOperation
+    from kadmin.insight.diagnosis.operations import LateRequest, LockHeld, OpenOperation
     from kadmin.operations.kafka.context import KafkaContext
-    from kadmin.operations.record.record import Listing
+    from kadmin.operations.record.record import Listing, Step
 
 Answer = TypeVar("Answer")
 
@@ -107,9 +107,12 @@ class _Examination:
             return replace(evidence, records_elsewhere=ELSEWHERE)
         lock = self._ask("the lock", lambda: lock_held(self._context))
         listings = self._ask("operations on record", operations.listings) or ()
-        unanswered = tuple(found for each in listings for found in self._unanswered(each))
+        steps = {each.operation_id: found for each in listings if (found := self._steps(each.operation_id)) is not None}
+        unanswered = tuple(found for each in listings for found in self._unanswered(each, steps))
         unfinished = self._recorded([each for each in listings if not each.status.state.finished], lock)
-        late = self._ask("late requests", lambda: late_requests(self._context, evidence.state)) or ()
+        late: tuple[LateRequest, ...] = ()
+        if len(steps) == len(listings):  # otherwise it is not known what was asked for last
+            late = self._ask("late requests", lambda: late_among(self._context, listings, steps, evidence.state)) or ()
         evidence = replace(
             evidence,
             lock=lock,
@@ -124,9 +127,12 @@ class _Examination:
         finished = [each for each in reversed(listings) if each.status.state.finished]
         return replace(evidence, past=self._recorded(finished, None))
 
-    def _unanswered(self, listing: Listing) -> Iterator[UnansweredRequest]:
+    def _steps(self, operation_id: str) -> tuple[Step, ...] | None:
+        return self._ask(f"steps of {operation_id}", lambda: self._context.operations.steps(operation_id))
+
+    def _unanswered(self, listing: Listing, steps: Mapping[str, Iterable[Step]]) -> Iterator[UnansweredRequest]:
         operation_id, now = listing.operation_id, datetime.fromisoformat(self._context.clock.timestamp())
-        for step in self._ask(f"steps of {operation_id}", lambda: self._context.operations.steps(operation_id)) or ():
+        for step in steps.get(operation_id, ()):
             recent = (now - datetime.fromisoformat(step.at)).total_seconds() <= RECENT_S
             if step.sending is Sending.UNANSWERED and step.intent is not None and recent:
                 finished = listing.status.state.finished

@@ -9,7 +9,7 @@ from kadmin.operations.record.record import OperationKind, OperationState, Sendi
 from kadmin.plan.progress import in_flight
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
     from kadmin.operations.context import Context
@@ -24,8 +24,19 @@ def late_requests(context: Context, state: ClusterState | None = None) -> tuple[
     """
     if context.backend.unchanged_means_rejected:
         return ()
-    whole = [each for each in reversed(context.operations.listings()) if _whole(each)]
-    steps = {each.operation_id: context.operations.steps(each.operation_id) for each in whole}
+    listings = context.operations.listings()
+    steps = {each.operation_id: context.operations.steps(each.operation_id) for each in listings}
+    return late_among(context, listings, steps, state)
+
+
+def late_among(
+    context: Context,
+    listings: Sequence[Listing],
+    steps: Mapping[str, Sequence[Step]],
+    state: ClusterState | None,
+) -> tuple[LateRequest, ...]:
+    """Do as `late_requests` with the `steps` of each of the `listings`, which come oldest first."""
+    whole = [each for each in reversed(listings) if _whole(each)]
     watched = [
         (listing, step, step.intent)
         for listing in whole
@@ -37,7 +48,7 @@ def late_requests(context: Context, state: ClusterState | None = None) -> tuple[
         return ()
     if state is None:
         state = context.backend.read({each.topic for _, _, intent in watched for each in intent.targets})
-    moving, last = set(in_flight(state)), _last_asked(steps.values())
+    moving, last = set(in_flight(state)), _last_asked(steps[each.operation_id] for each in whole)
     late: dict[TopicPartition, LateRequest] = {}
     for listing, step, intent in watched:
         for partition, target in _arrived(intent, state):
