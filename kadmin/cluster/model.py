@@ -169,9 +169,12 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class OwnRights:
-    """What the user of a connection may do, by ACLs' names of operations (AlterConfigs), on topics that it sees."""
+    """What the user of a connection may do, by ACLs' names of operations (AlterConfigs), on topics that it sees.
 
-    cluster: frozenset[str]
+    `cluster` is None, and topics are left out, where brokers do not say.
+    """
+
+    cluster: frozenset[str] | None
     topics: Mapping[str, frozenset[str]]
 
 

@@ -22,14 +22,12 @@ _WHAT = "say what this client may do"
 _NAMES = {int(each): each.name.title().replace("_", "") for each in ACLOperation}
 
 
-def own_rights(connection: KafkaConnection) -> OwnRights | None:
-    """Return the rights on the cluster and on the topics that are shown; None where brokers do not say.
+def own_rights(connection: KafkaConnection) -> OwnRights:
+    """Return the rights on the cluster and on the topics that are shown.
 
     Without Describe on the cluster, brokers tell none of the rights there. Raises as `KafkaConnection.ask` does.
     """
-    cluster, topics = cluster_rights(connection), topic_rights(connection)
-    known = {name: found for name, found in sorted(topics.items()) if found is not None}
-    return None if cluster is None or len(known) < len(topics) else OwnRights(cluster, known)
+    return OwnRights(cluster_rights(connection), known_rights(topic_rights(connection)))
 
 
 def cluster_rights(connection: KafkaConnection) -> frozenset[str] | None:
@@ -50,6 +48,11 @@ def topic_rights(connection: KafkaConnection) -> Mapping[str, frozenset[str] | N
     request = MetadataRequest(topics=None, allow_auto_topic_creation=False, include_topic_authorized_operations=True)
     answer = connection.ask(_WHAT, request)
     return {topic.name: _operations(topic.authorized_operations) for topic in answer.topics if not topic.error_code}
+
+
+def known_rights(topics: Mapping[str, frozenset[str] | None]) -> Mapping[str, frozenset[str]]:
+    """Leave out the topics on which brokers do not say what is granted."""
+    return {name: found for name, found in sorted(topics.items()) if found is not None}
 
 
 def may_describe_groups(connection: KafkaConnection) -> bool:

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from kadmin.cluster.kafka.errors import Right
-from kadmin.cluster.kafka.rights import cluster_rights, may_describe_groups, topic_rights
+from kadmin.cluster.kafka.rights import cluster_rights, known_rights, may_describe_groups, topic_rights
+from kadmin.cluster.model import OwnRights
 from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.errors import KadminError
+from kadmin.insight.diagnosis.kafka.needed_rights import lacking_rights
 from kadmin.operations.reading.rights import MissingRight
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Mapping
 
     from kadmin.cluster.kafka.connection import KafkaConnection
 
-_MOVES, _SIZES, _THROTTLES = "reassignments and elections", "sizes, moves in flight and the quorum", "throttles"
-_READS_CLUSTER = {"Describe": _SIZES, "DescribeConfigs": _THROTTLES}
-_WRITES_CLUSTER = {"Alter": _MOVES, **_READS_CLUSTER, "AlterConfigs": _THROTTLES}
-_READS_TOPICS = {"Describe": "topics to be seen", "DescribeConfigs": _THROTTLES}
-_WRITES_TOPICS = {**_READS_TOPICS, "AlterConfigs": _THROTTLES, "Delete": "deletions"}
-_RECORD = dict.fromkeys(("Describe", "Read", "Write", "DescribeConfigs"), "lock and record")
-_MOST_NAMED = 5
+_DESCRIBE = "Describe"
+Answer = TypeVar("Answer")
 
 
 class RightsCheck:
@@ -38,46 +35,37 @@ class RightsCheck:
 
     def run(self) -> None:
         """Ask for everything."""
-        self._ask("rights on the cluster", self._of_cluster)
-        self._ask("rights on topics", self._of_topics)
-        self._ask("rights on groups", self._of_groups)
+        cluster = self._ask("rights on the cluster", self._on_cluster)
+        topics = self._ask("rights on topics", self._on_topics) or {}
+        for each in lacking_rights(OwnRights(cluster, topics), writes=self._writes):
+            for topic in each.grant_on or (None,):
+                self._miss(Right(each.operation, topic), each.needed_for)
+        if self._ask("rights on groups", lambda: may_describe_groups(self._connection)) is False:
+            self._miss(Right(_DESCRIBE, group="*"), "consumer groups and the guards of deletions")
         if self._writes:
             self.unchecked.append(f"Write on the transactional id {RECORD_TOPIC}: brokers do not say")
 
-    def _ask(self, what: str, question: Callable[[], Iterator[tuple[Right, str]]]) -> None:
+    def _ask(self, what: str, question: Callable[[], Answer]) -> Answer | None:
         try:
-            self.missing += [self._missing(right, needed_for) for right, needed_for in question()]
+            return question()
         except KadminError as error:
             self.unchecked.append(f"{what}: {error.message}")
+            return None
 
-    def _missing(self, right: Right, needed_for: str) -> MissingRight:
-        return MissingRight(str(right), needed_for, right.granted_by(self._connection.servers))
+    def _miss(self, right: Right, needed_for: str) -> None:
+        self.missing.append(MissingRight(str(right), needed_for, right.granted_by(self._connection.servers)))
 
-    def _of_cluster(self) -> Iterator[tuple[Right, str]]:
+    def _on_cluster(self) -> frozenset[str] | None:
         found = cluster_rights(self._connection)
         if found is None:
             self.unchecked.append("rights on the cluster: brokers do not say")
-            return
-        for operation, needed_for in (_WRITES_CLUSTER if self._writes else _READS_CLUSTER).items():
-            if operation not in found:
-                yield Right(operation), needed_for
+        elif _DESCRIBE not in found:
+            self.unchecked.append(f"other rights on the cluster: brokers say them with the right {_DESCRIBE} only")
+        return found
 
-    def _of_topics(self) -> Iterator[tuple[Right, str]]:
+    def _on_topics(self) -> Mapping[str, frozenset[str]]:
         found = topic_rights(self._connection)
-        known = {name: rights for name, rights in found.items() if rights is not None}
+        known = known_rights(found)
         if len(known) < len(found) or not found:
             self.unchecked.append("rights on topics: no topic is shown, or brokers do not say")
-        record = known.pop(RECORD_TOPIC, None)
-        for operation, needed_for in (_WRITES_TOPICS if self._writes else _READS_TOPICS).items():
-            lacking = sorted(name for name, rights in known.items() if operation not in rights)
-            everywhere = len(lacking) == len(known) or len(lacking) > _MOST_NAMED
-            for name in ["*"] if lacking and everywhere else lacking:
-                yield Right(operation, name), needed_for
-        if self._writes and record is not None:
-            for operation, needed_for in _RECORD.items():
-                if operation not in record:
-                    yield Right(operation, RECORD_TOPIC), needed_for
-
-    def _of_groups(self) -> Iterator[tuple[Right, str]]:
-        if not may_describe_groups(self._connection):
-            yield Right("Describe", group="*"), "consumer groups and the guards of deletions"
+        return known

@@ -74,7 +74,7 @@ class KafkaEvidence:
     that may have asked for a move which is in flight. `unanswered` are requests of the last hour, `late` those of
     finished operations whose target is reached although the record says otherwise. `throttles` holds throttle settings
     by entity. `hidden_topics` are on disks and may not be described. `unused_copies` are bytes by broker and partition.
-    `rights` are None where they were not asked for, or are not known. `stray` holds what operations on record deleted.
+    `rights` are None where they were not asked for, or not told. `stray` holds what operations on record deleted.
     `unavailable` says what could not be read, and why.
     """
 
