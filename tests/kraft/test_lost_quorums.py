@@ -264,6 +264,7 @@ def test_k03_a_runner_takes_a_request_to_pause_without_a_majority_of_controllers
             paused = KadminProcess(kraft.bootstrap, "pause").answer()
             assert paused.status == 0, paused.err
             assert "stops when the running wave is done" in paused.out
+            assert [KadminProcess(kraft.bootstrap, each).answer().status for each in ("history", "status")] == [0, 0]
             stack.close()
             stopped = runner.answer()
         finally:

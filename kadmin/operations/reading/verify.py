@@ -43,8 +43,8 @@ def verify(context: Context, plan: Plan) -> Verification:
 
 
 def history(context: Context) -> tuple[Listing, ...]:
-    """Read every operation on record, oldest first."""
-    context.backend.check()
+    """Read every operation on record, oldest first; in KRaft mode no controller is asked."""
+    context.operations.sync()
     return context.operations.listings()
 
 
