@@ -25,8 +25,8 @@ from support.eras.kraft import (
     in_flight,
     move,
     reassign,
-    shown,
     take_back,
+    wait_shown,
 )
 from support.live.kraft import THROTTLED_RATES, make_topic, unregister, wait_assigned
 from support.live.waiting import PATIENCE_S, stays, wait_until
@@ -113,8 +113,7 @@ def test_kept_broker_is_dead(connection: KafkaConnection, seen: Callable[[str], 
     move(connection, partition, (3, 4))
     assert stays(lambda: in_flight(connection, partition) is not None, 5, foreseen=not ends) is not ends
     if ends:
-        wait_until(lambda: shown(connection, partition).replicas == (3, 4), PATIENCE_S)
-        assert shown(connection, partition).isr == (3,)
+        wait_shown(connection, partition, replicas=(3, 4), isr=(3,))
     else:
         take_back(connection, partition, (1, 4))
 
@@ -123,7 +122,7 @@ def test_kept_broker_is_dead(connection: KafkaConnection, seen: Callable[[str], 
 def test_election_without_the_preferred(connection: KafkaConnection, seen: Callable[[str], str]) -> None:
     partition = topic_without_4(connection, (4, 3))
     assert f"refused ({elect(connection, partition)}), leader kept" == seen("election_without_the_preferred")
-    assert shown(connection, partition).leader == 3
+    wait_shown(connection, partition, leader=3)
 
 
 def test_eligible_leaders(connection: KafkaConnection, without_4: Without4, seen: Callable[[str], str]) -> None:
@@ -146,7 +145,7 @@ def test_removal_without_a_kept_broker(
 
 
 def test_no_replica_alive(connection: KafkaConnection, without_4: Without4, seen: Callable[[str], str]) -> None:
-    wait_until(lambda: shown(connection, without_4.lost).leader == NO_LEADER, PATIENCE_S)
+    wait_shown(connection, without_4.lost, leader=NO_LEADER)
     codes = elect(connection, without_4.lost), elect(connection, without_4.lost, UNCLEAN)
     assert seen("no_replica_alive") == "preferred: refused ({}); unclean: refused ({})".format(*codes)
 
@@ -158,14 +157,12 @@ def test_leaderless(connection: KafkaConnection, without_4: Without4, seen: Call
     def told() -> EligibleLeaders | None:
         return read_eligible_leaders(connection, [partition.topic]).get(partition)
 
-    wait_until(lambda: shown(connection, partition).leader == NO_LEADER, PATIENCE_S)
+    wait_shown(connection, partition, leader=NO_LEADER, isr=() if known else (4,))
     if known:
         wait_until(lambda: told() == EligibleLeaders((4,), (4,)), PATIENCE_S)
-    assert shown(connection, partition).isr == (() if known else (4,))
     move(connection, partition, (4, 3))
     codes = elect(connection, partition), elect(connection, partition, UNCLEAN)
-    wait_until(lambda: shown(connection, partition).leader == 3, PATIENCE_S)
-    assert shown(connection, partition).isr == (3,)
+    wait_shown(connection, partition, leader=3, isr=(3,))
     assert told() is None
     kept = "ISR empty, ELR [A], emptied by the election" if known else "ISR [A]"
     assert seen("leaderless") == "preferred: refused ({}); unclean: {}, [B] leads; {}".format(*codes, kept)
@@ -184,7 +181,7 @@ def test_rate_of_a_dead_broker(kraft: Sandbox, connection: KafkaConnection, seen
 
 
 def test_below_min_isr(connection: KafkaConnection, without_4: Without4, seen: Callable[[str], str]) -> None:
-    wait_until(lambda: shown(connection, without_4.strict).isr == (1,), PATIENCE_S)
+    wait_shown(connection, without_4.strict, isr=(1,))
     producer = kafka.KafkaProducer(bootstrap_servers=list(connection.servers.addresses), acks="all", retries=0)
     with closing(producer) as strict, pytest.raises(NotEnoughReplicasError) as refused:
         strict.send(without_4.strict.topic, b"x", partition=0).get(PATIENCE_S)

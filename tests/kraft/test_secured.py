@@ -119,9 +119,7 @@ def test_the_whole_way(cluster: Secured, tmp_path: Path, monkeypatch: pytest.Mon
 
 
 ARGUMENTS = {
-    **dict.fromkeys(
-        ("apply", "consumers disturbed", "diff", "recreate", "verify", "whatif plan"), "plan.yaml"
-    ),
+    **dict.fromkeys(("apply", "consumers disturbed", "diff", "recreate", "verify", "whatif plan"), "plan.yaml"),
     **dict.fromkeys(("cancel", "history", "lock release", "pause", "resume", "rollback"), "op-1"),
     "consumers coordinator": "readers",
     "consumers preview": "--group readers --members 2",

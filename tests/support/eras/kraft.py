@@ -107,6 +107,20 @@ def shown(connection: KafkaConnection, partition: TopicPartition) -> PartitionMe
     return read_metadata(connection, [partition.topic]).partitions[partition]
 
 
+def wait_shown(connection: KafkaConnection, partition: TopicPartition, **wanted: object) -> None:
+    """Wait until every live broker shows these values of a partition: their copies of the metadata lag behind."""
+
+    def all_show() -> bool:
+        alive = [each.broker_id for each in read_metadata(connection, ()).brokers.values() if each.alive]
+        copies = [read_metadata(connection, [partition.topic], broker_id=each).partitions for each in alive]
+        return all(
+            partition in copy and all(getattr(copy[partition], name) == value for name, value in wanted.items())
+            for copy in copies
+        )
+
+    wait_until(all_show, PATIENCE_S)
+
+
 def take_back(connection: KafkaConnection, partition: TopicPartition, original: Replicas) -> None:
     move(connection, partition, original)
     if in_flight(connection, partition):
