@@ -145,10 +145,16 @@ def test_the_first_apply_asks_about_the_topic_and_places_it_on_no_broker_that_th
     wait_until(lambda: RECORD_TOPIC not in read_metadata(connection, [RECORD_TOPIC]).topics, WAIT_S)
     partition = TopicPartition(make_topic(connection, {0: (1, 2)}), 0)
     plan = document(tmp_path / "plan.json", reassignment(partition.topic, {0: TARGET}))
-    line = [sys.executable, "-m", "kadmin", "apply", str(plan), "-b", ",".join(kraft.bootstrap)]
+    kadmin, address = [sys.executable, "-m", "kadmin"], ["-b", ",".join(kraft.bootstrap)]
+    announced = f"First, topic {RECORD_TOPIC} with replication factor 3 will be created"
+    throttle = [*kadmin, "throttle", "set", "--broker", "1", "--rate", "5MB/s", *address]
+    refused, asked = in_terminal(throttle, 500, typed="n\n")
+    assert (refused, announced in asked) == (64, True), asked
+    assert RECORD_TOPIC not in read_metadata(connection, [RECORD_TOPIC]).topics
+    line = [*kadmin, "apply", str(plan), *address]
     status, written = in_terminal(line, 500, typed="y\n")
     assert status == 0, written
-    assert f"First, topic {RECORD_TOPIC} with replication factor 3 will be created" in written
+    assert announced in written
     assert f"topic {RECORD_TOPIC} with replication factor 3 was created" in written
     assert written.count("[y/N]") == 1
     found = read_metadata(connection, [RECORD_TOPIC]).topics[RECORD_TOPIC].partitions
