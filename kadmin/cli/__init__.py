@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import errno
 import gc
+import io
 import os
 import signal
 import sys
-from contextlib import suppress
-from io import UnsupportedOperation
+from contextlib import redirect_stderr, suppress
 from typing import NoReturn
 
 import typer
@@ -18,6 +18,9 @@ from kadmin.errors import KadminError, NotCompletedError, StoppedError, UsageErr
 SIGPIPE_STATUS = 128 + signal.SIGPIPE
 INTERRUPTED = 128 + signal.SIGINT
 """What the parser, too, returns after a KeyboardInterrupt."""
+
+_COMPLETE = "_KADMIN_COMPLETE"
+"""Set where a shell asks what can be typed next."""
 
 _UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
@@ -30,7 +33,21 @@ def main() -> NoReturn:
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     if sys.stdout is None:  # closed by the parent process: the answer must fail as on a full disk
         sys.stdout = open(os.devnull, encoding="utf-8")  # noqa: SIM115, PTH123 - stays open to the exit
+    if _COMPLETE in os.environ:
+        sys.exit(answer_shell())
     sys.exit(run(sys.argv[1:]))
+
+
+def answer_shell() -> int:
+    """Write what can be typed next to stdout, as a shell asks in the environment, and raise SystemExit.
+
+    An error gives no suggestions and no message, which would be written into the line that is being typed.
+    """
+    from kadmin.cli.app import app
+
+    with redirect_stderr(io.StringIO()), suppress(Exception):
+        app([], prog_name="kadmin")
+    return UsageError.exit_code
 
 
 def run(arguments: list[str]) -> int:
@@ -65,7 +82,7 @@ def _not_written(error: BaseException) -> int:
         # The reader of stdout has read enough (`kadmin … | head`).
         _forget_stdout()
         return SIGPIPE_STATUS
-    if isinstance(error, UnsupportedOperation):
+    if isinstance(error, io.UnsupportedOperation):
         return _fail(NotCompletedError("Cannot write the answer.", cause="standard output is closed"))
     if isinstance(error, OSError) and error.errno in _UNWRITABLE:
         _forget_stdout()

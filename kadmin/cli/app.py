@@ -13,6 +13,7 @@ from typer.main import get_group
 
 from kadmin import __version__
 from kadmin.cli.help import Command, CommandTree
+from kadmin.errors import NotCompletedError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -51,6 +52,9 @@ _GROUPS = {
 }
 """The groups of `kadmin --help`, in its order: module and name of each command, or of the tree of those below it."""
 
+_UNKNOWN_SHELL = 1
+"""The exit code with which typer ends where it installs or shows no completion."""
+
 _PLACES = {name: place for commands in _GROUPS.values() for name, place in commands.items()}
 
 
@@ -61,6 +65,23 @@ class _Kadmin(CommandTree):
         """Return the names of all."""
         del ctx
         return list(_PLACES)
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]  # as above
+        """Parse the options before the command. Those for completion end the process, or raise what the parser has."""
+        try:
+            return super().parse_args(ctx, args)
+        except typer.Exit as ended:
+            if ended.exit_code != _UNKNOWN_SHELL:
+                raise
+            raise UsageError(
+                "Completion is for bash, zsh and fish.",
+                cause="kadmin was started by none of them",
+                next_command="bash -c 'kadmin --show-completion; true'",
+            ) from ended
+        except OSError as error:
+            if error.filename is None:  # of stdout
+                raise
+            raise NotCompletedError(f"Cannot write {error.filename}.", cause=error.strerror) from error
 
     def groups(self, ctx: typer.Context) -> Mapping[str, Sequence[str]]:
         """Return the groups with the names of their commands."""
@@ -88,8 +109,8 @@ def _command(name: str) -> Any:  # noqa: ANN401 - typer's commands have no publi
     return get_group(tree).commands[name]
 
 
-def _show_version(*, asked: bool) -> None:
-    if asked:
+def _show_version(ctx: typer.Context, *, asked: bool) -> None:
+    if asked and not ctx.resilient_parsing:
         typer.echo(f"kadmin {__version__}")
         raise typer.Exit
 
@@ -109,7 +130,7 @@ app = typer.Typer(
     cls=_Kadmin,
     callback=_kadmin,
     context_settings={"help_option_names": ["-h", "--help"]},
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 import typer
 
 from kadmin.cli.address import BOOTSTRAP_VARIABLE, ZOOKEEPER_VARIABLE, ClusterAddress, Fleet, address_of
-from kadmin.cli.named_clusters import current_context, find_context, is_pattern, matching_contexts
+from kadmin.cli.named_clusters import complete_context, current_context, find_context, is_pattern, matching_contexts
 from kadmin.cli.option_groups import group_options, option
 from kadmin.cli.protection import require_writable
 from kadmin.contexts.settings import CONTEXT_VARIABLE
@@ -48,6 +48,7 @@ _OPTIONS: Mapping[str, Any] = {
             "--context",
             envvar=CONTEXT_VARIABLE,
             metavar="NAME",
+            autocompletion=complete_context,
             help="A cluster of the contexts file, with its credentials. Default: the current one.",
         ),
     ],
@@ -71,7 +72,12 @@ _OPTIONS: Mapping[str, Any] = {
 _OPTION_GROUP = {name: option(name, annotation) for name, annotation in _OPTIONS.items()}
 _CONFIRM = Annotated[
     str | None,
-    typer.Option("--confirm", metavar="NAME", help="The name of the context, where its protection wants it typed."),
+    typer.Option(
+        "--confirm",
+        metavar="NAME",
+        autocompletion=complete_context,
+        help="The name of the context, where its protection wants it typed.",
+    ),
 ]
 _VARIABLES = {"-z": ZOOKEEPER_VARIABLE, "-b": BOOTSTRAP_VARIABLE, "--context": CONTEXT_VARIABLE}
 _HOW_TO_NAME_IT = (
@@ -119,6 +125,11 @@ def _taken(
     if isinstance(cluster, ClusterAddress) and cluster.context and given.get("policy", "") is None:
         given["policy"] = cluster.context.policy
     return cluster
+
+
+def cluster_named(params: Mapping[str, Any]) -> ClusterAddress | Fleet | None:
+    """Return the cluster that a line names whose values are `params`, as far as it is typed."""
+    return _cluster(_Given(**{name: params.get(name) for name in _OPTIONS}), required=False, offline=False)
 
 
 def require_cluster(address: ClusterAddress | None) -> ClusterAddress:

@@ -160,14 +160,13 @@ def _zookeeper(cluster: ClusterAddress, clock: Clock, tell: Tell) -> Iterator[Zo
 
 @contextmanager
 def _kafka(cluster: ClusterAddress, clock: Clock, tell: Tell, *, reads: bool) -> Iterator[KafkaContext]:
-    from platformdirs import user_state_path
-
     from kadmin.cluster.kafka.addresses import parse_bootstrap
     from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.cluster.kafka.servers import Servers
     from kadmin.operations.kafka.context import kafka_context, reading_context
+    from kadmin.operations.kafka.record_copy import copies_folder
 
-    lease_s, copies = _lease_s(), user_state_path("kadmin", appauthor=False)
+    lease_s, copies = _lease_s(), copies_folder()
     servers = Servers(parse_bootstrap(cluster.bootstrap or ""), _security(cluster, tell))
     with KafkaConnection(servers, until=clock.until) as connection:
         if reads:

@@ -14,7 +14,7 @@ from kadmin.cli import options
 from kadmin.cli.address import address_of
 from kadmin.cli.deadline import bounded
 from kadmin.cli.inputs import read_document, writing
-from kadmin.cli.named_clusters import contexts_path, find_context, read_contexts
+from kadmin.cli.named_clusters import complete_context, contexts_path, find_context, read_contexts
 from kadmin.cli.output import answer
 from kadmin.errors import NotAuthorizedError, UsageError
 
@@ -26,9 +26,16 @@ if TYPE_CHECKING:
 
 context_app = typer.Typer(help="List, show, choose or check the clusters that have a name.")
 
-NameArgument: TypeAlias = Annotated[str, typer.Argument(metavar="NAME", help="The context's name.")]
+NameArgument: TypeAlias = Annotated[
+    str, typer.Argument(metavar="NAME", autocompletion=complete_context, help="The context's name.")
+]
 GivenName: TypeAlias = Annotated[
-    str | None, typer.Argument(metavar="NAME", help="The context's name. Default: the one that commands use.")
+    str | None,
+    typer.Argument(
+        metavar="NAME",
+        autocompletion=complete_context,
+        help="The context's name. Default: the one that commands use.",
+    ),
 ]
 
 

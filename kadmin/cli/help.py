@@ -56,7 +56,7 @@ class CommandTree(_WithExamples, TyperGroup):  # type: ignore[misc]  # as above
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]  # as above
         """Parse the options before the command."""
-        if not args:
+        if not args and not ctx.resilient_parsing:
             typer.echo(ctx.get_help(), err=True)
             raise typer.Exit(UsageError.exit_code)
         return super().parse_args(ctx, args)

@@ -73,6 +73,15 @@ def matching_contexts(pattern: str) -> tuple[NamedContext, ...]:
     return found
 
 
+def complete_context(incomplete: str) -> list[tuple[str, str]]:
+    """Return the names of the contexts file, each with what it is, for a shell that completes one."""
+    return [
+        (name, context.description or context.address)
+        for name, context in sorted(read_contexts().contexts.items())
+        if name.startswith(incomplete)
+    ]
+
+
 def _unknown(message: str, name: str, contexts: Iterable[str]) -> UsageError:
     names = sorted(contexts)
     close = difflib.get_close_matches(name, names, n=1)

@@ -12,6 +12,7 @@ from kadmin.cli import options
 from kadmin.cli.address import ClusterAddress
 from kadmin.cli.approval import parse_digest, unattended_command
 from kadmin.cli.cluster import changes_cluster
+from kadmin.cli.completion import complete_operation
 from kadmin.cli.context import open_context, open_reading
 from kadmin.cli.execution import answer_outcome, ask, ask_about_unfinished, execute, read_cluster_at, tell_outcome
 from kadmin.cli.inputs import read_facts, read_origin, read_policy, read_throttle
@@ -234,7 +235,12 @@ def _cancel_foreign(
 def rollback(
     cluster: ClusterAddress,
     operation_id: Annotated[
-        str | None, typer.Argument(metavar="ID", help="The operation's id; the last that is no rollback if left out.")
+        str | None,
+        typer.Argument(
+            metavar="ID",
+            autocompletion=complete_operation,
+            help="The operation's id; the last that is no rollback if left out.",
+        ),
     ] = None,
     *,
     dry_run: options.DryRun = False,

@@ -8,6 +8,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from kadmin.cli.completion import complete_unfinished
 from kadmin.errors import UsageError
 
 READ_TIMEOUT_S = 60.0
@@ -34,7 +35,11 @@ PlanFile: TypeAlias = Annotated[
 ]
 OperationId: TypeAlias = Annotated[
     str | None,
-    typer.Argument(metavar="ID", help="The operation's id; not needed when exactly one is unfinished."),
+    typer.Argument(
+        metavar="ID",
+        autocompletion=complete_unfinished,
+        help="The operation's id; not needed when exactly one is unfinished.",
+    ),
 ]
 
 Inventory: TypeAlias = Annotated[

@@ -11,6 +11,7 @@ import typer
 from kadmin.cli import options
 from kadmin.cli.address import ClusterAddress
 from kadmin.cli.cluster import changes_cluster
+from kadmin.cli.completion import complete_deletion
 from kadmin.cli.context import open_context, open_zookeeper
 from kadmin.cli.execution import answer_outcome, ask, execute, read_cluster_at, tell_outcome
 from kadmin.cli.files import STANDARD_INPUT
@@ -57,7 +58,12 @@ def heal(
 @with_telling
 def recreate(
     recipe: Annotated[
-        str, typer.Argument(metavar="ID|FILE", help="The id of the deletion, or a TopicRecipe; - reads standard input.")
+        str,
+        typer.Argument(
+            metavar="ID|FILE",
+            autocompletion=complete_deletion,
+            help="The id of the deletion, or a TopicRecipe; - reads standard input.",
+        ),
     ],
     cluster: ClusterAddress,
     *,

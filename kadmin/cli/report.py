@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
 from kadmin.cli import options
 from kadmin.cli.address import ClusterAddress
 from kadmin.cli.cluster import on_cluster, require_cluster
+from kadmin.cli.completion import complete_operation
 from kadmin.cli.context import open_context
 from kadmin.cli.deadline import alarm
 from kadmin.cli.inputs import read_facts, read_figures, read_plan, read_policy, read_sizes, write_text
@@ -19,12 +20,19 @@ if TYPE_CHECKING:
     from kadmin.plan.facts import ClusterFacts
 
 
+WhatArgument: TypeAlias = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="ID|PLAN",
+        autocompletion=complete_operation,
+        help="An operation's id, the last if left out; or a plan, with --inventory.",
+    ),
+]
+
+
 @on_cluster
 def report(
-    what: Annotated[
-        str | None,
-        typer.Argument(metavar="ID|PLAN", help="An operation's id, the last if left out; or a plan, with --inventory."),
-    ] = None,
+    what: WhatArgument = None,
     *,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="The HTML file to write. Default: stdout.")

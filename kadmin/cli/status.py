@@ -11,6 +11,7 @@ import typer
 from kadmin.cli import options
 from kadmin.cli.address import ClusterAddress, Fleet
 from kadmin.cli.cluster import changes_cluster, on_cluster
+from kadmin.cli.completion import complete_operation, complete_unfinished
 from kadmin.cli.context import open_context, open_reading
 from kadmin.cli.execution import ask, read_cluster_at
 from kadmin.cli.inputs import read_plan
@@ -114,7 +115,12 @@ def _watch(context: Context, reader: StatusReader, output: options.OutputFormat,
 def history(
     cluster: ClusterAddress,
     operation_id: Annotated[
-        str | None, typer.Argument(metavar="ID", help="Show this operation whole. Default: a list of all.")
+        str | None,
+        typer.Argument(
+            metavar="ID",
+            autocompletion=complete_operation,
+            help="Show this operation whole. Default: a list of all.",
+        ),
     ] = None,
     *,
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
@@ -182,7 +188,9 @@ def lock_show(
 @lock_app.command("release")
 @changes_cluster
 def lock_release(
-    operation_id: Annotated[str, typer.Argument(metavar="ID", help="The operation that holds the lock.")],
+    operation_id: Annotated[
+        str, typer.Argument(metavar="ID", autocompletion=complete_unfinished, help="The operation that holds the lock.")
+    ],
     cluster: ClusterAddress,
     *,
     yes: options.Yes = False,

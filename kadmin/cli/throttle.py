@@ -11,6 +11,7 @@ import typer
 from kadmin.cli import options
 from kadmin.cli.address import ClusterAddress
 from kadmin.cli.cluster import changes_cluster, on_cluster
+from kadmin.cli.completion import complete_topic
 from kadmin.cli.context import open_context, open_reading
 from kadmin.cli.execution import ask, read_cluster_at
 from kadmin.cli.inputs import read_throttle
@@ -40,7 +41,8 @@ BrokersOrDefaultOption: TypeAlias = Annotated[
     typer.Option("--broker", metavar="ID", help="Only this broker; `default` for the default of all. Repeatable."),
 ]
 TopicsOption: TypeAlias = Annotated[
-    list[str] | None, typer.Option("--topic", metavar="TOPIC", help="Only this topic. Repeatable.")
+    list[str] | None,
+    typer.Option("--topic", metavar="TOPIC", autocompletion=complete_topic, help="Only this topic. Repeatable."),
 ]
 RateOption: TypeAlias = Annotated[
     str | None, typer.Option("--rate", metavar="RATE", help="Bytes per second and broker, with a unit: 50MB/s.")

@@ -8,28 +8,32 @@ from kadmin.errors import InvalidInputError, UsageError
 from kadmin.inventory.columns import ColumnKind, Misread
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from kadmin.inventory.columns import Columns, InventoryTable
 
 
-def read_parquet(path: Path, table: InventoryTable) -> dict[str, list[Any]]:
-    """Read a Parquet table; a column of a wrong type becomes Misread cells, with its nulls kept."""
+def read_parquet(path: Path, table: InventoryTable, names: Sequence[str] | None = None) -> dict[str, list[Any]]:
+    """Read a Parquet table, or the columns `names` of it.
+
+    A column of a wrong type becomes Misread cells, with its nulls kept.
+    """
     arrow, parquet = _pyarrow()
     try:
-        read = arrow_table(parquet, path)
+        read = arrow_table(parquet, path, names)
     except arrow.ArrowInvalid as error:
         raise InvalidInputError(f"{path} is not a Parquet table.", cause=str(error)) from error
     kinds = {column.name: column.kind for column in table.columns}
     return {name: _cells(arrow, read.column(name), kinds.get(name, ColumnKind.STRING)) for name in read.column_names}
 
 
-def arrow_table(parquet: Any, path: Path) -> Any:  # noqa: ANN401 - pyarrow ships no type information
+def arrow_table(parquet: Any, path: Path, names: Sequence[str] | None = None) -> Any:  # noqa: ANN401 - pyarrow ships no type information
     """Return a Parquet file, or a folder of them, as an Arrow table; `parquet` is the module pyarrow.parquet.
 
     Only a folder, as Spark writes it, needs Arrow's data sets, which are slow to import.
     """
-    return parquet.read_table(path) if path.is_dir() else parquet.ParquetFile(path).read()
+    return parquet.read_table(path, columns=names) if path.is_dir() else parquet.ParquetFile(path).read(columns=names)
 
 
 def write_parquet(path: Path, columns: Columns, table: InventoryTable) -> None:

@@ -14,7 +14,7 @@ from kadmin.inventory.parquet_tables import read_parquet
 from kadmin.inventory.text_tables import read_csv, read_jsonl
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
     from kadmin.inventory.columns import Columns, InventoryTable
@@ -100,7 +100,7 @@ def _read_checked(directory: Path, header: Header) -> tuple[Columns, Columns]:
     read: list[Columns] = []
     for table in (header.shape(BROKERS), header.shape(PARTITIONS)):
         path = table_path(directory, table)
-        columns = _read_columns(path, table)
+        columns = read_columns(path, table)
         refuse_columns(path, table, columns)
         bad.extend(each.message for each in check_columns(table, columns, name=path.name))
         read.append(columns)
@@ -109,9 +109,10 @@ def _read_checked(directory: Path, header: Header) -> tuple[Columns, Columns]:
     return read[0], read[1]
 
 
-def _read_columns(path: Path, table: InventoryTable) -> Columns:
+def read_columns(path: Path, table: InventoryTable, names: Sequence[str] | None = None) -> Columns:
+    """Read the columns of a table, unchecked: all, or at least those of `names`; raises InvalidInputError."""
     if path.suffix == ".parquet":
-        return read_parquet(path, table)
+        return read_parquet(path, table, names)
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from platformdirs import user_state_path
+
 from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.errors import UnknownOutcomeError, name_some
 from kadmin.operations import events
 from kadmin.operations.kafka.keyed import OPERATIONS
 from kadmin.operations.kafka.value_files import ValueFiles
-from kadmin.operations.record.codec import decode_status
+from kadmin.operations.record.codec import decode_listing, decode_status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from kadmin.operations.events import Tell
+    from kadmin.operations.record.record import Listing
 
 _ASKED = ("/request", "/throttle")
 
@@ -86,6 +89,22 @@ class RecordCopy:
                 yield from (f"{operation}/steps/{step}" for step in self._files.names(f"{operation}/steps"))
             elif f"/{name}" not in _ASKED:
                 yield f"{operation}/{name}"
+
+
+def copies_folder() -> Path:
+    """Return where this machine keeps copies of what it writes to the record of clusters in KRaft mode."""
+    return user_state_path("kadmin", appauthor=False)
+
+
+def operations_in(records: Path, cluster_id: str | None) -> tuple[Listing, ...]:
+    """Return the operations on record below a folder, of one cluster or of all, oldest first."""
+    names = ValueFiles(records).names("") if cluster_id is None else [cluster_id]
+    statuses = {
+        name: status
+        for each in names
+        for name, status in ValueFiles(records / each).values(OPERATIONS, "/status").items()
+    }
+    return tuple(decode_listing(name, status) for name, status in sorted(statuses.items()))
 
 
 def _operation(key: str) -> str:
