@@ -72,12 +72,12 @@ def _machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Contexts of three clusters, a snapshot of one of them, and records of what was run on two."""
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
-    contexts = {
+    clusters: dict[str, dict[str, object]] = {
         "prod-east": {"kafka": {"bootstrap_servers": NOBODY}, "cluster_id": EAST, "description": "orders"},
         "prod-west": {"kafka": {"bootstrap_servers": NOBODY}, "cluster_id": WEST},
         "test": {"zookeeper": {"connect": NOBODY}},
     }
-    contexts = {name: {**each, "inventory": str(tmp_path / "inventory")} for name, each in contexts.items()}
+    contexts = {name: {**each, "inventory": str(tmp_path / "inventory")} for name, each in clusters.items()}
     file = tmp_path / "contexts.json"
     file.write_text(json.dumps({"kind": "Contexts", "contexts": contexts}), encoding="utf-8")
     monkeypatch.setenv("KADMIN_CONFIG", str(file))
