@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 from support.cli.in_process import command, every_command
-from support.documents.plans import deletion, document, election, reassignment
+from support.documents.plans import document, reassignment
 from support.kafka.refusals import REFUSED
 from support.kafka.secured import PASSWORD, jaas, own_certificate, password, scram, secured
+from support.kafka.whole_way import Client, go_the_whole_way
 from support.live.kraft import make_topic
 from support.network.token_endpoint import token_endpoint
 
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from support.cli.in_process import Answer
     from support.kafka.refusals import Refused
     from support.kafka.secured import Secured
 
@@ -65,45 +63,6 @@ WAYS: dict[str, tuple[str, Callable[[Secured], dict[str, str]]]] = {
     "certificate in PEM": ("MUTUAL", own_certificate),
     "certificate in PKCS12": ("MUTUAL", in_pkcs12),
 }
-
-
-class Client:
-    """Runs kadmin on one listener, and keeps all that it told."""
-
-    def __init__(self, cluster: Secured, listener: str, properties: dict[str, str], folder: Path) -> None:
-        self.folder = folder
-        self.told = ""
-        file = cluster.properties(folder.name, **properties)
-        self._given = "-b", cluster.bootstrap(listener), "--command-config", file
-
-    def __call__(self, *arguments: str | Path, status: int = 0) -> Answer:
-        answer = command(*arguments, *self._given)
-        assert answer.status == status, (arguments, answer.out + answer.err)
-        self.told += answer.out + answer.err
-        return answer
-
-
-def go_the_whole_way(cluster: Secured, run: Client) -> None:
-    """A throttled reassignment that is stopped and resumed, an election, a deletion, and what shows them."""
-    with KafkaConnection(Servers(cluster.sandbox.bootstrap)) as connection:
-        moved, led, retired = (make_topic(connection, {0: (1, 2), 1: (1, 2)}) for _ in range(3))
-    produce(Servers(cluster.sandbox.bootstrap), {TopicPartition(moved, 0): [b"x" * 900_000] * 30})
-    wanted = reassignment(moved, {0: [2, 3], 1: [2, 3]}, throttle={"rate": "1MB/s"}, elect="at_end")
-    plan = document(run.folder / "plan.yaml", wanted)
-    run("diff", plan)
-    run("apply", plan, "--yes", "--timeout", "3", status=8)
-    assert "resume" in run("status").out
-    run("throttle", "set", "--rate", "20MB/s", "--yes")
-    run("resume", "--yes")
-    run("verify", plan)
-    run("apply", document(run.folder / "election.yaml", election(partitions=[{"topic": led, "partition": 0}])), "--yes")
-    run("apply", document(run.folder / "deletion.yaml", deletion(retired)), "--yes")
-    run("snapshot", "--out", run.folder / "snapshot", "--table", "csv")
-    run("report", "--out", run.folder / "page.html")
-    run("history", "-o", "json")
-    run("doctor")
-    rows = csv.DictReader(io.StringIO(run("inspect", "brokers", "-o", "csv").out))
-    assert all(int(row["size_bytes"]) > 0 for row in rows)
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import javaproperties
 
 from kadmin.cluster.kafka.client_tls import KeyStore, KeyStoreError, client_context
-from kadmin.cluster.kafka.mechanisms import AwsIam, Kerberos, OAuthBearer, Password
+from kadmin.cluster.kafka.kerberos import Kerberos
+from kadmin.cluster.kafka.mechanisms import AwsIam, OAuthBearer, Password
 from kadmin.cluster.kafka.servers import Security, SecurityProtocol
 from kadmin.errors import InvalidInputError
 

@@ -12,7 +12,8 @@ from kafka import errors
 from kadmin.errors import NotAuthorizedError, NotCompletedError, UnreachableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from kadmin.cluster.kafka.servers import Servers
 
@@ -35,6 +36,14 @@ _TLS_REMEDIES = {
     "alert": "show a certificate that the brokers trust, with its key: ssl.keystore.location in {source}",
 }
 """What to do by what OpenSSL says."""
+_CACHE = "kinit, or name a key table in {source}: useKeyTab=true keyTab=... principal=..."
+_KERBEROS_REMEDIES = {
+    "Ticket expired": _CACHE,
+    "No Kerberos credentials available": _CACHE,
+    "Cannot contact any KDC": "see that the realm's servers run, and that this machine's krb5.conf names them",
+    "Server ": "name the brokers as their principals do, and correct sasl.kerberos.service.name in {source}",
+}
+"""What to do by what Kerberos says."""
 _NAMES = {-1: "UNKNOWN_SERVER_ERROR", 39: "INVALID_REPLICA_ASSIGNMENT"}
 """Kafka's names of error codes that kafka-python names differently."""
 
@@ -130,19 +139,26 @@ def refusal_of(servers: Servers, error: errors.KafkaError) -> NotAuthorizedError
             said = "the listener has no SASL"
         elif isinstance(error, errors.UnsupportedSaslMechanismError):
             said = "the listener does not have this SASL mechanism"
+        sasl = servers.security.sasl
+        remedies = _KERBEROS_REMEDIES if sasl is not None and sasl.mechanism == "GSSAPI" else {}
         return NotAuthorizedError(
             f"The brokers at {servers} refuse the credentials.",
             cause=said,
-            next_command=f"correct the credentials in {source}",
+            next_command=_remedy(remedies, said, source) or f"correct the credentials in {source}",
         )
-    found = next((remedy for words, remedy in _TLS_REMEDIES.items() if words in said), None)
+    found = _remedy(_TLS_REMEDIES, said, source)
     if found is None and _HANDSHAKE not in said:
         return None
     return NotAuthorizedError(
         f"There is no TLS connection with the brokers at {servers}.",
         cause=said.removeprefix("KafkaConnectionError: "),
-        next_command=(found or "compare the TLS settings of {source} with those of the listener").format(source=source),
+        next_command=found or f"compare the TLS settings of {source} with those of the listener",
     )
+
+
+def _remedy(remedies: Mapping[str, str], said: str, source: Path | str) -> str | None:
+    found = next((remedy for words, remedy in remedies.items() if words in said), None)
+    return None if found is None else found.format(source=source)
 
 
 def reason_of(error: BaseException | None) -> str:

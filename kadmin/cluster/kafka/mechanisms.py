@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import threading
 import time
 from dataclasses import dataclass, field
@@ -42,28 +41,6 @@ class Password:
     def settings(self) -> dict[str, Any]:
         """Return kafka-python's settings."""
         return {"sasl_plain_username": self.username, "sasl_plain_password": self.password}
-
-
-@dataclass(frozen=True, slots=True)
-class Kerberos:
-    """GSSAPI: with a ticket of the cache, or a key table, from which the library renews tickets."""
-
-    service: str
-    user: str | None = None
-    keytab: str | None = None
-    mechanism: ClassVar[str] = "GSSAPI"
-
-    @property
-    def principal(self) -> str | None:
-        """The user's name without its realm, as brokers shorten it."""
-        return None if self.user is None else self.user.partition("@")[0].partition("/")[0]
-
-    def settings(self) -> dict[str, Any]:
-        """Return kafka-python's settings; a key table is named in the environment, where the library looks for it."""
-        if self.keytab is not None:
-            os.environ["KRB5_CLIENT_KTNAME"] = self.keytab
-            os.environ["KRB5CCNAME"] = "MEMORY:kadmin"
-        return {"sasl_kerberos_service_name": self.service}
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,12 +29,11 @@ LISTENERS = {"SASLTLS": "SASL_SSL", "MUTUAL": "SSL", "SASL": "SASL_PLAINTEXT", "
 
 
 @dataclass(frozen=True, slots=True)
-class Secured:
-    """The cluster, its addresses by listener, the authority that its brokers trust, and a folder for files."""
+class Listening:
+    """A cluster, its addresses by listener, and a folder for files."""
 
     sandbox: Sandbox
     addresses: Mapping[str, list[str]]
-    authority: Authority
     folder: Path
 
     def bootstrap(self, listener: str) -> str:
@@ -45,6 +44,13 @@ class Secured:
         file = self.folder / f"{name}.properties"
         file.write_text("".join(f"{key.replace('_', '.')}={_escaped(value)}\n" for key, value in values.items()))
         return file
+
+
+@dataclass(frozen=True, slots=True)
+class Secured(Listening):
+    """A cluster with the authority that its brokers trust."""
+
+    authority: Authority
 
     def takes_scram(self, broker: str) -> bool:
         """Whether a broker knows the password of User:kadmin: each has its own copy of the metadata."""
@@ -61,12 +67,17 @@ class Secured:
 
 
 def jaas(module: str, **options: str) -> str:
+    """Return a line of JAAS with one of Kafka's own modules."""
+    return login(f"{SECURITY}.{module}", **options)
+
+
+def login(module: str, **options: str) -> str:
     """Return a line of JAAS."""
     written = "".join(
         f' {key}="{value.replace(chr(92), chr(92) * 2).replace(chr(34), chr(92) + chr(34))}"'
         for key, value in options.items()
     )
-    return f"{SECURITY}.{module} required{written};"
+    return f"{module} required{written};"
 
 
 def password(
@@ -139,7 +150,7 @@ def secured(folder: Path, version: str) -> Secured:
     with KafkaConnection(Servers(sandbox.bootstrap)) as connection:
         user = UserScramCredentialUpsertion("kadmin", ScramMechanism.SCRAM_SHA_512, PASSWORD)
         assert connection.admin().alter_user_scram_credentials([user]) == {"kadmin": None}
-    found = Secured(sandbox, addresses, authority, folder)
+    found = Secured(sandbox, addresses, folder, authority)
     for broker in addresses["SASLTLS"]:
         wait_until(partial(found.takes_scram, broker), 60)
     return found
