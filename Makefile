@@ -6,6 +6,8 @@ READY := $(VENV)/.ready
 # Tools of a release alone: they are no part of the environment that the tests of the code run in.
 TOOLS := .release
 TOOLS_READY := $(TOOLS)/.ready
+# The extra kerberos is compiled with the Kerberos of the machine: it is no part of that environment either.
+KERBEROS := .kerberos
 # Each worker runs the tests of one cluster at a time. Tests wait for servers much of their time: three serve two cores.
 WORKERS := -n 3 --dist loadgroup --tb=short
 ERAS := 0.10.2.2,1.1.1,2.3.1,2.4.1,2.8.2,3.9.2
@@ -22,7 +24,7 @@ MUTANTS :=
 # The rows of the planner's table, all of them if none is named.
 ROWS :=
 
-.PHONY: help setup demo test lint unit live test-eras test-executor test-containers test-report test-release release audit image site bench bench-executor bench-insight bench-planner \
+.PHONY: help setup demo test lint unit live test-eras test-executor test-containers test-report test-kerberos test-release release audit image site bench bench-executor bench-insight bench-planner \
 	fuzz mutation clean
 
 help:
@@ -33,6 +35,7 @@ help:
 	@echo "make test-executor    the executor: every kill point, races, records during a reassignment"
 	@echo "make test-containers  live tests on brokers in containers, with a Docker daemon"
 	@echo "make test-report      the HTML report in a real browser: three widths, light and dark, axe"
+	@echo "make test-kerberos    a cluster with Kerberos: tickets, renewal, refusals, on a realm of its own"
 	@echo "make test-release     wheel, action, hook and site, as users meet them"
 	@echo "make release          wheel, source distribution, SBOM and checksums, in dist/"
 	@echo "make audit            known vulnerabilities of what kadmin needs; asks an advisory service"
@@ -63,7 +66,7 @@ lint: $(READY)
 
 # Coverage is measured here alone: it doubles the work of Python, and live tests have no time to lose.
 unit: $(READY)
-	$(BIN)/python -m pytest $(WORKERS) -m "not live and not eras and not executor and not containers and not browser and not release" \
+	$(BIN)/python -m pytest $(WORKERS) -m "not live and not eras and not executor and not containers and not browser and not release and not kerberos" \
 		--cov --cov-report=term:skip-covered --cov-fail-under=85
 
 live: $(READY)
@@ -84,6 +87,9 @@ test-containers: $(READY)
 
 test-report: $(READY)
 	tests/with-chromium.sh $(BIN)/python -m pytest -m browser tests/report
+
+test-kerberos: $(READY)
+	tests/with-kerberos.sh $(KERBEROS) $(BIN)/python -m pytest -m kerberos tests/kraft
 
 test-release: $(READY) $(TOOLS_READY)
 	$(BIN)/python -m pytest -n 2 -v --tb=short -m release tests/release
@@ -127,4 +133,4 @@ mutation: $(READY)
 	$(BIN)/python benchmarks/mutation.py $(MUTANTS)
 
 clean:
-	rm -rf $(VENV) $(TOOLS) dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .fuzz mutants mutation.log demo-output
+	rm -rf $(VENV) $(TOOLS) $(KERBEROS) dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .fuzz mutants mutation.log demo-output

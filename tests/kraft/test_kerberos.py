@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from typing import TYPE_CHECKING
 
 import pytest
 from support.cli.in_process import command
 from support.documents.plans import document, reassignment
-from support.kafka.kerberized import LISTENER, kerberized, with_key, with_ticket
+from support.kafka.kerberized import BOTH, LISTENER, kerberized, with_key, with_ticket
 from support.kafka.kerberos import realm
 from support.kafka.kerberos_refusals import KERBEROS_REFUSED
 from support.kafka.whole_way import Client, go_the_whole_way
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from support.kafka.kerberized import Kerberized
     from support.kafka.kerberos_refusals import RefusedByKerberos
 
-pytestmark = [pytest.mark.live, pytest.mark.kerberos, pytest.mark.xdist_group("kerberos")]
+pytestmark = pytest.mark.kerberos
 
 
 @pytest.fixture(scope="module")
@@ -46,22 +47,43 @@ def _environment(cluster: Kerberized, tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("KRB5CCNAME", f"FILE:{tmp_path / 'tickets'}")
 
 
-def slow_plan(cluster: Kerberized, folder: Path, megabytes: int) -> Path:
-    """A reassignment that copies at 1 MB/s."""
+def slow_plan(cluster: Kerberized, folder: Path, megabytes: int, rate: str) -> Path:
+    """A reassignment of one partition."""
     with KafkaConnection(Servers(cluster.sandbox.bootstrap)) as connection:
         topic = make_topic(connection, {0: (1, 2)})
     produce(Servers(cluster.sandbox.bootstrap), {TopicPartition(topic, 0): [b"x" * 900_000] * megabytes})
-    return document(folder / "slow.yaml", reassignment(topic, {0: [1, 3]}, throttle={"rate": "1MB/s"}))
+    return document(folder / "slow.yaml", reassignment(topic, {0: [1, 3]}, throttle={"rate": rate}))
 
 
 def test_the_whole_way_with_a_key_table(cluster: Kerberized, tmp_path: Path) -> None:
-    run = Client(cluster, LISTENER, with_key()(cluster.realm), tmp_path)
+    run = Client(cluster, LISTENER, with_key(of=BOTH)(cluster.realm), tmp_path)
     go_the_whole_way(cluster, run)
+
+
+def test_contexts_that_are_read_side_by_side_have_their_own_tickets(
+    cluster: Kerberized, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contexts = {
+        user: {
+            "kafka": {
+                "bootstrap_servers": cluster.bootstrap(LISTENER),
+                "command_config": str(cluster.properties(user, **with_key(user)(cluster.realm))),
+            }
+        }
+        for user in ("guest", "kadmin")
+    }
+    monkeypatch.setenv("KADMIN_CONFIG", str(tmp_path / "contexts.json"))
+    (tmp_path / "contexts.json").write_text(json.dumps({"kind": "Contexts", "contexts": contexts}), encoding="utf-8")
+    answer = command("inspect", "brokers", "--context", "*", "-o", "json")
+    errors = {each["cluster"]: each["error"] for each in json.loads(answer.out)["clusters"]}
+    assert errors["kadmin"] is None
+    assert "User:guest" in errors["guest"]["next_command"]
+    assert answer.status == 6
 
 
 def test_tickets_are_renewed_from_the_key_table_while_an_operation_runs(cluster: Kerberized, tmp_path: Path) -> None:
     run = Client(cluster, LISTENER, with_key()(cluster.realm), tmp_path)
-    plan = slow_plan(cluster, tmp_path, 20)
+    plan = slow_plan(cluster, tmp_path, 10, "1MB/s")
     before = cluster.realm.asked_for("kadmin")
     run("apply", plan, "--yes")
     assert cluster.realm.asked_for("kadmin") - before >= 2
@@ -69,11 +91,11 @@ def test_tickets_are_renewed_from_the_key_table_while_an_operation_runs(cluster:
 
 def test_a_renewal_that_is_refused_ends_the_run_and_loses_nothing(cluster: Kerberized, tmp_path: Path) -> None:
     run = Client(cluster, LISTENER, with_key()(cluster.realm), tmp_path)
-    plan = slow_plan(cluster, tmp_path, 40)
-    before = cluster.realm.asked_for("kadmin")
+    plan = slow_plan(cluster, tmp_path, 20, "200kB/s")
 
     def lock_out() -> None:
-        wait_until(lambda: cluster.realm.asked_for("kadmin") > before + 1, 60)
+        published = "kadmin/*/operations/*/steps/*"
+        wait_until(lambda: any((tmp_path / "state").glob(published)), 60)
         cluster.realm.administer("modprinc -allow_tix kadmin")
 
     locking = threading.Thread(target=lock_out)

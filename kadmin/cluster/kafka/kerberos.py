@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
+from uuid import uuid4
 
 from kafka.errors import SaslAuthenticationFailedError
 from kafka.net.sasl import register_sasl_mechanism
@@ -45,12 +46,25 @@ class Kerberos:
 
         Raises gssapi's GSSError, and SaslAuthenticationFailedError for a key table without a key.
         """
+        from gssapi.exceptions import ExpiredCredentialsError
+
+        cache = f"MEMORY:{self.user}:{self.keytab}"
+        found = self._acquire(cache)
+        if self.keytab is not None:
+            with suppress(ExpiredCredentialsError):
+                if found.lifetime != 0:
+                    return found
+            # The library does not say why it could not renew them; for a cache of which it knows nothing it does.
+            found = self._acquire(f"{cache}:{uuid4()}")
+        return found
+
+    def _acquire(self, cache: str) -> Any:  # noqa: ANN401 - as above
         import gssapi
 
         name = None if self.user is None else gssapi.Name(self.user, gssapi.NameType.kerberos_principal)
-        store = {"client_keytab": self.keytab, "ccache": f"MEMORY:{self.user}:{self.keytab}"}
+        store = None if self.keytab is None else {"client_keytab": self.keytab, "ccache": cache}
         try:
-            return gssapi.Credentials(name=name, usage="initiate", store=store if self.keytab else None)
+            return gssapi.Credentials(name=name, usage="initiate", mechs=[gssapi.MechType.kerberos], store=store)
         except gssapi.exceptions.GSSError as error:
             if self.keytab is None or error.min_code != _NO_CACHE:
                 raise

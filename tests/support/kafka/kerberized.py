@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 LISTENER = "KERBEROS"
 BROKERS = "kafka/127.0.0.1"
 MODULE = "com.sun.security.auth.module.Krb5LoginModule"
+BOTH = "both"
+"""The key table that has keys of both users."""
 TICKET_S = 8
 """How long the tickets of User:kadmin last."""
 
@@ -40,6 +42,7 @@ def kerberized(folder: Path, version: str, realm: Realm) -> Kerberized:
     for user in ("kadmin", "guest"):
         realm.key(user)
     realm.administer(f"modprinc -maxlife {TICKET_S}s kadmin")
+    realm.administer(*(f"ktadd -norandkey -k {realm.keytab(BOTH)} {user}" for user in ("guest", "kadmin")))
     of = f"listener.name.{LISTENER.lower()}"
     own = login(MODULE, useKeyTab="true", storeKey="true", keyTab=str(realm.key(BROKERS)), principal=named(BROKERS))
     config = {

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from support.kafka.kerberos_refusals import KERBEROS_REFUSED
 from support.kafka.refusals import REFUSED
 
 PAGE = Path(__file__).parents[3] / "docs" / "security.md"
@@ -16,7 +17,7 @@ _BEGIN, _END = "<!-- what is refused: generated -->\n", "<!-- end -->\n"
 def page() -> str:
     """Return the page with its table made anew."""
     head, _, rest = PAGE.read_text(encoding="utf-8").partition(_BEGIN)
-    rows = [f"| {each.fault} | …{each.cause}… | {each.remedy}… |\n" for each in REFUSED]
+    rows = [f"| {each.fault} | …{each.cause}… | {each.remedy}… |\n" for each in (*REFUSED, *KERBEROS_REFUSED)]
     table = "".join(["\n| what is wrong | cause | what to do |\n", "|---|---|---|\n", *rows, "\n"])
     return f"{head}{_BEGIN}{table}{_END}{rest.partition(_END)[2]}"
 
