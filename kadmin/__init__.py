@@ -1,3 +1,3 @@
-"""kadmin: reassign, elect and delete on Apache Kafka clusters whose metadata lives in ZooKeeper."""
+"""kadmin: reassign, elect and delete on Apache Kafka clusters, through ZooKeeper and through Kafka's own API."""
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"

@@ -148,7 +148,7 @@ def test_an_example_without_a_cluster_works(line: str, workplace: Path, monkeypa
 
 def test_the_version_is_that_of_the_distribution() -> None:
     answer = command("--version")
-    assert (answer.status, answer.out) == (0, "kadmin 0.1.0\n")
+    assert (answer.status, answer.out) == (0, "kadmin 1.0.0\n")
 
 
 @pytest.mark.parametrize("name", [name for name, each in COMMANDS.items() if isinstance(each, TyperGroup)])
