@@ -120,18 +120,18 @@ def _through_zookeeper(address: ClusterAddress, context: NamedContext, timeout_s
     from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.operations.kafka.rights import RightsCheck
     from kadmin.operations.reading.rights import RightsFound
-    from kadmin.operations.zookeeper.rights import check_rights, principal_of
+    from kadmin.operations.zookeeper.rights import check_rights
 
     with open_zookeeper(address, "kadmin context check", timeout_s=timeout_s) as opened:
         opened.backend.check()
         state = opened.backend.read(())
-        missing, unchecked = check_rights(opened)
+        missing, unchecked = check_rights(opened.store, opened.paths.root)
         if context.kafka.bootstrap_servers is not None or context.kafka.command_config is not None:
             with KafkaConnection(opened.backend.servers(state), until=opened.clock.until) as connection:
                 brokers = RightsCheck(connection, writes=False)
                 brokers.run()
             missing, unchecked = [*missing, *brokers.missing], [*unchecked, *brokers.unchecked]
-        principal = principal_of(opened.store.authentication)
+        principal = opened.store.authentication.principal
     return RightsFound(state.cluster_id, principal, tuple(missing), tuple(unchecked))
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.kafka.servers import Servers
     from kadmin.cluster.model import ClusterState, Listening
     from kadmin.errors import KadminError
-    from kadmin.operations.decide.actions import Publish, TakeBack
+    from kadmin.operations.decide.actions import Publish, TakeBack, Work
     from kadmin.operations.record.holder import Holder, Lease
     from kadmin.operations.record.record import Channel, Listing, OperationRecord, OperationStatus, Step
     from kadmin.operations.record.stop_request import StopRequest
@@ -87,6 +87,13 @@ class Backend(Protocol):
 
     def take_back(self, step: Step, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishOutcome | str:
         """Take moves in flight back to their original replicas, or return why that has to wait."""
+        ...
+
+    def denied(self, work: Work, throttled: Collection[str]) -> KadminError | None:
+        """Return which rights some work lacks, None where none is known to be missing; nothing is written.
+
+        `throttled` are the entities whose configs it changes.
+        """
         ...
 
     def config_backlog(self) -> KadminError | None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import ssl
 from dataclasses import dataclass, field
-from importlib.util import find_spec
+from pathlib import Path
+
+from cryptography.x509 import load_pem_x509_certificate
 
 from kadmin.errors import InvalidInputError
 
@@ -25,6 +29,12 @@ class Digest:
     username: str
     password: str = field(repr=False)
 
+    @property
+    def credential(self) -> str:
+        """What ACLs have: the name and a hash."""
+        hashed = hashlib.sha1(f"{self.username}:{self.password}".encode(), usedforsecurity=False).digest()
+        return f"{self.username}:{base64.b64encode(hashed).decode()}"
+
 
 @dataclass(frozen=True, slots=True)
 class Tls:
@@ -34,6 +44,13 @@ class Tls:
     certificate: str | None = None
     key: str | None = None
     key_password: str | None = field(default=None, repr=False)
+
+    @property
+    def subject(self) -> str | None:
+        """The name in the client's own certificate, as servers write it into ACLs: `CN=kafka,O=example`."""
+        if self.certificate is None:
+            return None
+        return load_pem_x509_certificate(Path(self.certificate).read_bytes()).subject.rfc4514_string()
 
     def context(self) -> ssl.SSLContext:
         """Build the client's context; server certificate and host name are verified.
@@ -57,8 +74,19 @@ class Authentication:
     digest: Digest | None = None
     tls: Tls | None = None
 
+    def __str__(self) -> str:
+        return self.principal or "an anonymous client"
+
+    @property
+    def principal(self) -> str | None:
+        """Who this client is for ZooKeeper, as `sasl:kadmin`, of a digest without it; None for nobody."""
+        if self.sasl is not None:
+            return f"sasl:{self.sasl.username}"
+        if self.digest is not None:
+            return f"digest:{self.digest.username}"
+        subject = None if self.tls is None else self.tls.subject
+        return None if subject is None else f"x509:{subject}"
+
     def tls_context(self) -> ssl.SSLContext | None:
         """Return the TLS context, None for plain connections; raises InvalidInputError."""
-        if self.sasl is not None and find_spec("puresasl") is None:
-            raise InvalidInputError("SASL needs the package pure-sasl.", next_command="pip install pure-sasl")
         return None if self.tls is None else self.tls.context()

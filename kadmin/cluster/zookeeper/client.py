@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kadmin.cluster.zookeeper.connection import Connection
+    from kadmin.cluster.zookeeper.sasl import SaslLogin
 
 
-def client_of(connection: Connection) -> Any:  # noqa: ANN401 - kazoo ships no types
-    """Return a KazooClient that is not started."""
+def client_of(connection: Connection, login: SaslLogin | None) -> Any:  # noqa: ANN401 - kazoo ships no types
+    """Return a KazooClient that is not started; `login` authenticates each of its connections."""
     identity = connection.authentication
     options: dict[str, Any] = {}
     if identity.tls is not None:
@@ -29,14 +30,10 @@ def client_of(connection: Connection) -> Any:  # noqa: ANN401 - kazoo ships no t
             "check_hostname": True,
         }
     if identity.sasl is not None:
-        options["sasl_options"] = {
-            "mechanism": identity.sasl.mechanism,
-            "username": identity.sasl.username,
-            "password": identity.sasl.password,
-        }
+        options["sasl_options"] = {"mechanism": identity.sasl.mechanism}
     if identity.digest is not None:
         options["auth_data"] = {("digest", f"{identity.digest.username}:{identity.digest.password}")}
-    return KazooClient(
+    client = KazooClient(
         hosts=connection.connect.hosts,
         timeout=connection.session_timeout_s,
         handler=_PollingHandler(),
@@ -45,6 +42,10 @@ def client_of(connection: Connection) -> Any:  # noqa: ANN401 - kazoo ships no t
         logger=_silent_logger(),
         **options,
     )
+    if login is not None:
+        handler = client._connection  # noqa: SLF001 - no public way exists
+        handler._authenticate_with_sasl = lambda _host, timeout_s: login.log_in(handler, timeout_s)  # noqa: SLF001 - as above
+    return client
 
 
 def _silent_logger() -> logging.Logger:

@@ -20,6 +20,7 @@ from kadmin.errors import (
 
 if TYPE_CHECKING:
     import ssl
+    from collections.abc import Mapping
 
     from kadmin.cluster.zookeeper.addresses import ConnectString
     from kadmin.cluster.zookeeper.authentication import Authentication
@@ -35,10 +36,21 @@ _INSTEAD = {
     Listener.BROKER: "give -z what the brokers have as zookeeper.connect",
     Listener.KRAFT_BROKER: _IN_KRAFT,
     Listener.KRAFT_CONTROLLER: _IN_KRAFT,
-    Listener.TLS: "give -z a port of ZooKeeper without TLS (clientPort, not secureClientPort)",
-    Listener.ZOOKEEPER: "give -z a port of ZooKeeper with TLS (secureClientPort, not clientPort)",
+    Listener.TLS: "name a port of ZooKeeper without TLS (clientPort), or write zookeeper.tls into the context",
+    Listener.ZOOKEEPER: "name a port of ZooKeeper with TLS (secureClientPort), or remove zookeeper.tls of the context",
 }
 """What to do where something else than wanted listens."""
+_OTHER_NAME = "name the servers in zookeeper.connect as their certificates do"
+_OTHER_AUTHORITY = "name the certificate of the servers' authority: zookeeper.tls.ca of the context"
+_TLS_REMEDIES = {
+    "Hostname mismatch": _OTHER_NAME,
+    "IP address mismatch": _OTHER_NAME,
+    "certificate has expired": "have the certificate renewed that the servers show",
+    "self-signed certificate": _OTHER_AUTHORITY,
+    "unable to get local issuer": _OTHER_AUTHORITY,
+    "alert": "show a certificate that the servers trust: zookeeper.tls.certificate and key of the context",
+}
+"""What to do by what OpenSSL says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +78,7 @@ class Connection:
         limit = "before --timeout ended" if time.monotonic() >= self.until else f"within {self.timeout_s:g} s"
         return UnreachableError(
             f"ZooKeeper at {self.connect} did not answer {limit} ({reason}).",
-            cause=four_letter.complaints(self.connect.servers, self.tls, left_s),
+            cause=_listed(four_letter.complaints(self.connect.servers, self.tls, left_s)),
             next_command="check the address, the servers and the TLS options, then run the command again",
         )
 
@@ -78,17 +90,40 @@ class Connection:
         if not found:
             return None
         return NotZooKeeperModeError(
-            f"No ZooKeeper server listens at {self.connect.hosts}.",
+            f"No ZooKeeper server{'' if self.tls is None else ' with TLS'} listens at {self.connect.hosts}.",
             cause="; ".join(f"{address} is {listener}" for address, listener in found.items()),
             next_command=_INSTEAD[next(iter(found.values()))],
+        )
+
+    def tls_refusal(self) -> NotAuthorizedError | None:
+        """Build the error for servers that do not trust this client, or it them; None where one of them gives none."""
+        if self.tls is None:
+            return None
+        found = four_letter.complaints(self.connect.servers, self.tls, self.end() - time.monotonic())
+        remedies = [remedy for said in found.values() for words, remedy in _TLS_REMEDIES.items() if words in said]
+        if len(remedies) < len(found):
+            return None
+        return NotAuthorizedError(
+            f"There is no TLS connection with ZooKeeper at {self.connect}.",
+            cause=_listed(found),
+            next_command=remedies[0],
+        )
+
+    def sasl_refusal(self, reason: str) -> NotAuthorizedError:
+        """Build the error for a user whom the servers do not take."""
+        return NotAuthorizedError(
+            f"ZooKeeper at {self.connect} refuses {self.authentication}.",
+            cause=reason,
+            next_command="correct zookeeper.sasl of the context: kadmin context show",
         )
 
     def forbidden(self, what: str, reason: str) -> NotAuthorizedError:
         """Build the error for NoAuth and for refused credentials."""
         return NotAuthorizedError(
             f"ZooKeeper at {self.connect} does not allow access to {what}.",
-            cause=f"{reason}: its ACL does not grant it to this identity, or the credentials are wrong",
-            next_command="authenticate as the brokers' principal: secured clusters grant writes only to it",
+            cause=f"{reason}: its ACL does not grant it to {self.authentication}",
+            next_command="authenticate as the brokers' principal, or have it grant the right: "
+            f"zookeeper-shell.sh {self.connect} getAcl {what.removeprefix('the ACL of ')}, then setAcl",
         )
 
     def refused(self, what: str, reason: str) -> UnreachableError:
@@ -111,3 +146,7 @@ class Connection:
             cause=f"{reason}; it may have been applied or not{hint}",
             next_command="kadmin status",
         )
+
+
+def _listed(complaints: Mapping[str, str]) -> str:
+    return "; ".join(f"{server}: {reason}" for server, reason in complaints.items())

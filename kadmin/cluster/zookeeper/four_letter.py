@@ -30,10 +30,9 @@ def ask_all(servers: Sequence[Server], word: str, tls: ssl.SSLContext | None = N
     return _of_all(servers, partial(ask, word=word, tls=tls))
 
 
-def complaints(servers: Sequence[Server], tls: ssl.SSLContext | None, most_s: float) -> str:
-    """Return why each server gives no session, as found within `most_s` seconds."""
-    complain = partial(_complaint, tls=tls, deadline_s=min(most_s, _COMPLAINT_S))
-    return "; ".join(f"{name}: {reason}" for name, reason in _of_all(servers, complain).items())
+def complaints(servers: Sequence[Server], tls: ssl.SSLContext | None, most_s: float) -> dict[str, str]:
+    """Return why each server gives no session, as found within `most_s` seconds, by `host:port`."""
+    return _of_all(servers, partial(_complaint, tls=tls, deadline_s=min(most_s, _COMPLAINT_S)))
 
 
 def ask(server: Server, word: str, tls: ssl.SSLContext | None = None) -> str | None:

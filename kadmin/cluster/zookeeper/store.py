@@ -1,4 +1,4 @@
-"""Reads and writes ZooKeeper with kazoo; only this module and `client` import it.
+"""Reads and writes ZooKeeper with kazoo; only this module, `client` and `sasl` import it.
 
 Goals: no call exceeds its deadline; reads are repeated until then; a write is sent once, and an unknown outcome is
 raised. Every path is relative to the chroot of the connect string, which is never created.
@@ -29,7 +29,9 @@ from kadmin.cluster.zookeeper.addresses import parse_connect_string
 from kadmin.cluster.zookeeper.authentication import Authentication
 from kadmin.cluster.zookeeper.client import client_of
 from kadmin.cluster.zookeeper.connection import Connection
-from kadmin.cluster.zookeeper.model import Acl, Check, Create, Delete, MultiResult, SetData, Znode
+from kadmin.cluster.zookeeper.model import Acl, Check, Create, Delete, SetData, Znode
+from kadmin.cluster.zookeeper.outcome import described, error_name, fate_of
+from kadmin.cluster.zookeeper.sasl import SaslLogin
 from kadmin.cluster.zookeeper.znodes.paths import require_path
 from kadmin.errors import NotZooKeeperModeError, name_some
 
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Self
 
-    from kadmin.cluster.zookeeper.model import Op
+    from kadmin.cluster.zookeeper.model import MultiResult, Op
     from kadmin.errors import UnreachableError
 
 MAX_PACKET_BYTES = 1_000_000
@@ -62,9 +64,6 @@ _FORBIDDEN = (zookeeper.NoAuthError, zookeeper.AuthFailedError, zookeeper.Sessio
 _LOG = logging.getLogger(__name__)
 """Paths, amounts and times: never data of znodes, which may be secret."""
 
-# In a failed multi these are the results of the ops before and after the refused one.
-_BYSTANDERS = (zookeeper.RolledBackError, zookeeper.RuntimeInconsistency)
-
 
 class Store:
     """One session with an ensemble; a context manager, for one thread."""
@@ -73,7 +72,9 @@ class Store:
         """Prepare without connecting; use `Store.connect`."""
         self._connection = connection
         self._chroot = connection.connect.chroot
-        self._client = client_of(connection)
+        sasl = connection.authentication.sasl
+        self._login = None if sasl is None else SaslLogin(sasl)
+        self._client = client_of(connection, self._login)
         self._negotiated_s = connection.session_timeout_s
         self._session_id = 0
         self._learn_negotiated_timeout()
@@ -204,13 +205,19 @@ class Store:
         Raises NotZooKeeperModeError where the znode does not exist, and NotAuthorizedError where ZooKeeper shows a
         digest as `name:x` only: a copy of that would deny everyone.
         """
-        found = self._read(self._client.get_acls_async, [path])[0]
+        (found,) = self.acl_many([path])
         if found is None:
             raise NotZooKeeperModeError(f"There is no {path} at {self.connect_string}, so its ACL cannot be copied.")
-        acl = tuple(Acl(each.perms, each.id.scheme, each.id.id) for each in found[0])
-        if any(each.scheme == "digest" and each.credential.endswith(":x") for each in acl):
-            raise self._connection.forbidden(f"the ACL of {path}", "its digests are masked")
-        return acl
+        return found
+
+    def acl_many(self, paths: Sequence[str]) -> list[tuple[Acl, ...] | None]:
+        """Read the ACLs of many znodes, as `get_many`; raises NotAuthorizedError as `acl` does."""
+        found = self._read(self._client.get_acls_async, paths)
+        acls = [None if each is None else tuple(Acl(e.perms, e.id.scheme, e.id.id) for e in each[0]) for each in found]
+        for path, acl in zip(paths, acls, strict=True):
+            if any(each.scheme == "digest" and each.credential.endswith(":x") for each in acl or ()):
+                raise self._connection.forbidden(f"the ACL of {path}", "its digests are masked")
+        return acls
 
     def sync(self, path: str) -> None:
         """Bring the server that answers us up to date with its leader."""
@@ -235,15 +242,15 @@ class Store:
         try:
             results = pending.get(timeout=_left(deadline))
         except (*_LOST, KazooTimeoutError) as lost:
-            raise self._connection.unknown(_name(lost), size) from lost
+            raise self._connection.unknown(error_name(lost), size) from lost
         except zookeeper.KazooException as error:
             raise self._refused(error, "a write") from error
         except Exception as odd:  # an answer that kazoo cannot decode; the write was sent
-            raise self._connection.unknown(_name(odd), size) from odd
+            raise self._connection.unknown(error_name(odd), size) from odd
         if len(results) != len(ops):
             raise self._connection.unknown("an answer for another number of ops", size)
-        fate = _fate(ops, results)
-        _log(began, f"wrote {_named(ops)}, {size} bytes: {'committed' if fate.committed else fate.reason}")
+        fate = fate_of(ops, results)
+        _log(began, f"wrote {described(ops)}, {size} bytes: {'committed' if fate.committed else fate.reason}")
         return fate
 
     def four_letter_words(self, word: str) -> Mapping[str, str | None]:
@@ -278,30 +285,40 @@ class Store:
                     pass
                 except (*_LOST, KazooTimeoutError) as lost:
                     if _left(deadline) <= 0:
-                        raise self._connection.unreachable(_name(lost)) from lost
+                        raise self._connection.unreachable(error_name(lost)) from lost
                     todo.append(index)
                     threading.Event().wait(_LOOK_S if not in_flight else 0)
                     continue
                 except zookeeper.KazooException as error:
-                    raise self._refused(error, paths[index]) from error
+                    raise self._refused(error, paths[index].removeprefix(self._chroot)) from error
                 deadline = self._connection.deadline(end)
         return answers
 
     def _require_zookeeper(self) -> None:
-        """Raise NotZooKeeperModeError when there is no session after a moment and something else listens there."""
+        """Raise an error where there is no session after a moment, and the servers show why.
+
+        NotZooKeeperModeError: something else listens there; NotAuthorizedError: one side does not trust the other.
+        """
         give_up = min(time.monotonic() + ASK_AFTER_S, self._connection.end())
-        while not self._client.connected and time.monotonic() < give_up:
+        while not self._client.connected and not self._is_refused() and time.monotonic() < give_up:
             threading.Event().wait(_LOOK_S)
-        if not self._client.connected and (error := self._connection.not_zookeeper()) is not None:
+        if self._client.connected or self._is_refused():
+            return
+        if (error := self._connection.not_zookeeper() or self._connection.tls_refusal()) is not None:
             raise error
 
     def _await_connection(self, deadline: float) -> None:
         while not self._client.connected:
-            if self._client.client_state == KeeperState.AUTH_FAILED:
+            if self._is_refused():
                 raise self._refused(zookeeper.AuthFailedError(), "the session")
             if _left(deadline) <= 0:
                 raise self._connection.unreachable("no connection")
             threading.Event().wait(min(_LOOK_S, _left(deadline)))
+
+    def _is_refused(self) -> bool:
+        # kazoo leaves AUTH_FAILED at once for CLOSED.
+        refused = self._login is not None and self._login.refusal is not None
+        return refused or self._client.client_state == KeeperState.AUTH_FAILED
 
     def _request(self, op: Op) -> Any:  # noqa: ANN401 - kazoo ships no types
         path = self._absolute(op.path)
@@ -337,22 +354,11 @@ class Store:
         connection._connect = connect_and_learn  # noqa: SLF001 - as above
 
     def _refused(self, error: Exception, what: str) -> UnreachableError:
+        if self._login is not None and self._login.refusal is not None:
+            return self._connection.sasl_refusal(self._login.refusal)
         if isinstance(error, _FORBIDDEN):
-            return self._connection.forbidden(what, _name(error))
-        return self._connection.refused(what, _name(error))
-
-
-def _fate(ops: Sequence[Op], results: Sequence[object]) -> MultiResult:
-    errors = [(op, each) for op, each in zip(ops, results, strict=True) if isinstance(each, Exception)]
-    if not errors:
-        return MultiResult(committed=True)
-    causes = [(op, error) for op, error in errors if not isinstance(error, _BYSTANDERS)]
-    failed, error = (causes or errors)[0]
-    return MultiResult(committed=False, failed=failed, reason=_name(error))
-
-
-def _named(ops: Sequence[Op]) -> str:
-    return ", ".join(f"{type(op).__name__} {op.path}" for op in ops)
+            return self._connection.forbidden(what, error_name(error))
+        return self._connection.refused(what, error_name(error))
 
 
 def _log(began: float, what: str) -> None:
@@ -369,10 +375,6 @@ def _acls(acl: tuple[Acl, ...] | None) -> list[ACL]:
     if acl is None:
         return list(OPEN_ACL_UNSAFE)
     return [ACL(each.permissions, Id(each.scheme, each.credential)) for each in acl]
-
-
-def _name(error: Exception) -> str:
-    return "no answer" if isinstance(error, KazooTimeoutError) else type(error).__name__.removesuffix("Error")
 
 
 def _left(deadline: float) -> float:

@@ -82,6 +82,10 @@ class ZnodeReader:
             self.leave_out(path, error)
             return ()
 
+    def acl_many(self, paths: Sequence[str]) -> list[tuple[Acl, ...] | None]:
+        """Read the ACLs of many znodes in the order asked; None where there is no such znode."""
+        return self._in_halves(self.store.acl_many, paths)
+
     def decode(self, decoder: Callable[[Znode], _Value], node: Znode | None) -> _Value | None:
         """Decode a znode; none at all is None."""
         if node is None:

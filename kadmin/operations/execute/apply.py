@@ -80,6 +80,10 @@ def prepare(
     state, facts, examination = _study(context, _throttled(plan, throttle), given, policy)
     if examination.throttle is not None and (backlog := context.backend.config_backlog()):
         examination = replace(examination, refusals=(*examination.refusals, backlog))
+    if examination.work is not None:
+        throttled = () if examination.throttle is None else examination.throttle.values
+        if denied := context.backend.denied(examination.work, throttled):
+            examination = replace(examination, refusals=(*examination.refusals, denied))
     if unfinished := context.operations.unfinished():
         examination = replace(
             examination, refusals=(_unfinished(unfinished, context.operations.holder()), *examination.refusals)

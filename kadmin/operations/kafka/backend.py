@@ -19,14 +19,14 @@ from kadmin.operations.reading.brokers import listeners_of
 from kadmin.plan.waves import PublishLimits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.cluster.kafka.servers import Servers
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.backend import EditConfigs, PublishOutcome
     from kadmin.operations.context import Clock
-    from kadmin.operations.decide.actions import Publish, TakeBack
+    from kadmin.operations.decide.actions import Publish, TakeBack, Work
     from kadmin.operations.kafka.keyed import KeyedOperations
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import Channel, Step
@@ -85,6 +85,11 @@ class KafkaBackend:
     def take_back(self, step: Step, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishOutcome | str:
         """Ask for the original lists, and end what they do not end; the order of publish."""
         return self._reassignments.take_back(step, action, seen, lease)
+
+    def denied(self, work: Work, throttled: Collection[str]) -> KadminError | None:
+        """Return None: brokers refuse each request of those who have no right to it, and name the right."""
+        del work, throttled
+        return None
 
     def config_backlog(self) -> KadminError | None:
         """Return None: config changes reach brokers with the metadata."""

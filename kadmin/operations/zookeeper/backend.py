@@ -24,17 +24,18 @@ from kadmin.operations.zookeeper.controller_move import ControllerMover, await_s
 from kadmin.operations.zookeeper.journal import Journal
 from kadmin.operations.zookeeper.lock import Lock
 from kadmin.operations.zookeeper.publish import ADMIN_NODES, Publisher
+from kadmin.operations.zookeeper.write_rights import denied_writes
 from kadmin.plan.waves import ZOOKEEPER_LIMITS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from kadmin.cluster.model import ClusterState
     from kadmin.cluster.zookeeper.store import Store
     from kadmin.errors import KadminError
     from kadmin.operations.backend import EditConfigs
     from kadmin.operations.context import Clock
-    from kadmin.operations.decide.actions import Publish, TakeBack
+    from kadmin.operations.decide.actions import Publish, TakeBack, Work
     from kadmin.operations.events import Tell
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import Channel, Step
@@ -82,6 +83,7 @@ class ZooKeeperBackend:
 
     def __init__(self, store: Store, paths: Paths, clock: Clock, brokers: Servers = ANY_LISTENER) -> None:
         self._store = store
+        self._paths = paths
         self._brokers = brokers
         self._clock = clock
         self._publisher = Publisher(store, paths)
@@ -135,6 +137,10 @@ class ZooKeeperBackend:
         if outcome is PublishOutcome.PUBLISHED:
             await_successor(self._store, self._clock, move.epoch_version)
         return outcome
+
+    def denied(self, work: Work, throttled: Collection[str]) -> KadminError | None:
+        """Compare the ACLs of what will be written with who this client is."""
+        return denied_writes(self._store, self._paths, work, throttled)
 
     def config_backlog(self) -> KadminError | None:
         """Return an error where too many config changes wait for brokers."""

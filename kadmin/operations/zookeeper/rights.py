@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
+import shlex
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.zookeeper.znodes.admin import ADMIN, DELETE_TOPICS
 from kadmin.cluster.zookeeper.znodes.configs import CONFIG, CONFIG_CHANGES
-from kadmin.errors import KadminError
+from kadmin.errors import KadminError, NotZooKeeperModeError
 from kadmin.operations.reading.rights import MissingRight
 
 if TYPE_CHECKING:
@@ -16,52 +15,81 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.zookeeper.authentication import Authentication
     from kadmin.cluster.zookeeper.model import Acl
-    from kadmin.operations.zookeeper.backend import ZooKeeperContext
+    from kadmin.cluster.zookeeper.store import Store
 
 _LETTERS = "rwcda"
-_UNKNOWN = frozenset({"ip", "x509", "auth", "host"})
+_UNKNOWN = frozenset({"ip", "auth", "host"})
 """Schemes whose identities only the servers know."""
+_NOBODY = "give the context the brokers' principal: zookeeper.sasl, or zookeeper.tls with its certificate"
 
 
-def check_rights(context: ZooKeeperContext) -> tuple[list[MissingRight], list[str]]:
-    """Return the rights that are missing, and what could not be checked. Raises as the store does."""
-    identity = context.store.authentication
+def check_rights(store: Store, root: str) -> tuple[list[MissingRight], list[str]]:
+    """Return the rights that are missing, and what could not be checked; operations are kept below `root`.
+
+    Raises as the store does.
+    """
+    identity = store.authentication
+    has_certificate = identity.tls is not None and identity.tls.certificate is not None
+    unknown = _UNKNOWN | {"x509"} if has_certificate else _UNKNOWN
     missing: list[MissingRight] = []
     unchecked: list[str] = []
-    for path, needed, needed_for in _needed(context):
-        if context.store.exists(path) is None:
+    for path, needed, needed_for in _needed(store, root):
+        try:
+            acl = store.acl(path)
+        except NotZooKeeperModeError:
             unchecked.append(f"{path}: it does not exist")
             continue
-        try:
-            acl = context.store.acl(path)
         except KadminError as error:
             unchecked.append(f"{path}: {error.message}")
             continue
-        lacking = [letter for letter in needed if not _granted(acl, letter, _identities(identity))]
-        if lacking and (identity.digest is not None or any(each.scheme in _UNKNOWN for each in acl)):
+        lacking = [letter for letter in needed if not is_granted(acl, letter, identity)]
+        if lacking and (identity.digest is not None or any(each.scheme in unknown for each in acl)):
             unchecked.append(f"{path}: only the servers know whether its ACL grants {''.join(lacking)}")
         elif lacking:
             right = f"{''.join(lacking)} on {path}"
-            missing.append(MissingRight(right, needed_for, _remedy(context, path, acl, identity)))
+            missing.append(MissingRight(right, needed_for, remedy(store, [path])))
     return missing, unchecked
 
 
-def principal_of(identity: Authentication) -> str | None:
-    """Return who this client is for ZooKeeper, as `sasl:kadmin`; None where it is nobody, or only the servers know."""
-    if identity.sasl is not None:
-        return f"sasl:{identity.sasl.username}"
-    return None if identity.digest is None else f"digest:{identity.digest.username}"
+def is_granted(acl: Iterable[Acl], letter: str, identity: Authentication) -> bool:
+    """Whether an ACL shows that it grants a permission, one of `rwcda`, to this client."""
+    bit, known = 1 << _LETTERS.index(letter), set(_identities(identity))
+    return any(each.permissions & bit and (each.scheme, each.credential) in known for each in acl)
 
 
-def _needed(context: ZooKeeperContext) -> Iterator[tuple[str, str, str]]:
+def remedy(store: Store, paths: Iterable[str]) -> str:
+    """Return the commands with which the brokers' principal grants this client every permission on some znodes."""
+    if store.authentication.principal is None:
+        return _NOBODY
+    return "as the brokers' principal: " + " && ".join(_grant(store, path) for path in dict.fromkeys(paths))
+
+
+def _grant(store: Store, path: str) -> str:
+    """Return the command that grants every permission, or, where that needs what is not shown, the one that shows it.
+
+    setAcl replaces an ACL, so that the entries that are there are in the command. A digest is not: it is of a secret.
+    """
+    shell, identity = f"zookeeper-shell.sh {store.connect_string}", store.authentication
+    try:
+        acl = store.acl(path)
+    except KadminError:
+        acl = ()
+    if not acl or (identity.sasl is None and identity.digest is not None):
+        return f"{shell} getAcl {path}"
+    mine = f"{identity.principal}"
+    named = [(f"{each.scheme}:{each.credential}", _letters(each)) for each in acl]
+    kept = [f"{name}:{letters}" for name, letters in named if name != mine]
+    return f"{shell} setAcl {path} {shlex.quote(','.join([*kept, f'{mine}:cdrwa']))}"
+
+
+def _needed(store: Store, root: str) -> Iterator[tuple[str, str, str]]:
     """Yield the paths of znodes, the permissions that are needed there, and what for."""
-    yield ADMIN, "rc", "reassignments and elections"
+    yield ADMIN, "rwcd", "reassignments, elections, the lock and the record, which get its ACL"
     yield DELETE_TOPICS, "rc", "deletions"
     for path in (f"{CONFIG}/topics", f"{CONFIG}/brokers", CONFIG_CHANGES):
         yield path, "rc", "throttles"
     yield "/", "cd", "the lock and the record, cancel --now and heal"
-    root = context.paths.root
-    if context.store.exists(root) is not None:
+    if store.exists(root) is not None:
         yield root, "rcd", "the lock and the record"
 
 
@@ -69,24 +97,10 @@ def _identities(identity: Authentication) -> Iterator[tuple[str, str]]:
     yield "world", "anyone"
     if identity.sasl is not None:
         yield "sasl", identity.sasl.username
-    if (user := identity.digest) is not None:
-        hashed = hashlib.sha1(f"{user.username}:{user.password}".encode(), usedforsecurity=False).digest()
-        yield "digest", f"{user.username}:{base64.b64encode(hashed).decode()}"
-
-
-def _granted(acl: Iterable[Acl], letter: str, identities: Iterable[tuple[str, str]]) -> bool:
-    bit, known = 1 << _LETTERS.index(letter), set(identities)
-    return any(each.permissions & bit and (each.scheme, each.credential) in known for each in acl)
-
-
-def _remedy(context: ZooKeeperContext, path: str, acl: Iterable[Acl], identity: Authentication) -> str:
-    if identity.sasl is None:
-        return "give the context the brokers' principal: zookeeper.sasl, with user name and password"
-    mine = f"sasl:{identity.sasl.username}"
-    others = [f"{each.scheme}:{each.credential}:{_letters(each)}" for each in acl]
-    kept = [each for each in others if not each.startswith(f"{mine}:")]
-    listed = ",".join([*kept, f"{mine}:cdrwa"])
-    return f"zookeeper-shell {context.store.connect_string} setAcl {path} {listed}"
+    if identity.tls is not None and (subject := identity.tls.subject) is not None:
+        yield "x509", subject
+    if identity.digest is not None:
+        yield "digest", identity.digest.credential
 
 
 def _letters(acl: Acl) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.zookeeper.model import Create
+from kadmin.cluster.zookeeper.model import Create, Delete
 from kadmin.errors import BusyError, NotAuthorizedError, UnknownOutcomeError, UnreachableError
+from kadmin.operations.zookeeper.rights import remedy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,12 +40,20 @@ def write(store: Store, ops: Sequence[Op], happened: Callable[[], bool], what: s
                 raise _never_arrives(what, lost) from lost
             continue
         if result.reason == "NoAuth":
-            raise NotAuthorizedError(
-                f"Not allowed to write {getattr(result.failed, 'path', what)}.",
-                cause="its ACL grants this identity no such right",
-                next_command="authenticate as the brokers' principal (docs/exit-codes.md, exit code 6)",
-            )
+            raise _denied(store, result)
         return result
+
+
+def _denied(store: Store, result: MultiResult) -> NotAuthorizedError:
+    """Build the error for a multi that an ACL forbids, with the command that grants the right."""
+    op = result.failed
+    path = "/" if op is None else op.path
+    guarded = path.rpartition("/")[0] or "/" if isinstance(op, Create | Delete) else path
+    return NotAuthorizedError(
+        f"Not allowed to write {path}.",
+        cause=f"the ACL of {guarded} grants {store.authentication} no such right",
+        next_command=remedy(store, [guarded]),
+    )
 
 
 def _never_arrives(what: str, lost: UnknownOutcomeError) -> CutOffError:
