@@ -69,7 +69,7 @@ def test_a_tls_port_given_as_zookeeper_is_told() -> None:
         6,
         (
             f"error: No ZooKeeper server listens at {address}.\n  cause: {address} is a server that speaks TLS\n"
-            "  next:  give -z a port of ZooKeeper without TLS (clientPort, not secureClientPort)\n"
+            "  next:  name a port of ZooKeeper without TLS (clientPort), or write zookeeper.tls into the context\n"
         ),
     )
 
