@@ -70,7 +70,7 @@ REFUSED = (
         "no credentials",
         SASL,
         lambda at: {"connect": at.plain},
-        "missing: w on /admin",
+        "missing: wc on /admin",
         "give the context the brokers' principal",
     ),
     RefusedClient(
