@@ -55,6 +55,14 @@ def slow_plan(cluster: Kerberized, folder: Path, megabytes: int, rate: str) -> P
     return document(folder / "slow.yaml", reassignment(topic, {0: [1, 3]}, throttle={"rate": rate}))
 
 
+def written(cluster: Kerberized) -> list[str]:
+    """The topics, and the operations on record."""
+    plain = ["-b", ",".join(cluster.sandbox.bootstrap)]
+    answers = [command(*asked, *plain) for asked in (["inspect", "topics", "-o", "csv"], ["history", "-o", "json"])]
+    assert [each.status for each in answers] == [0, 0]
+    return [each.out for each in answers]
+
+
 def test_the_whole_way_with_a_key_table(cluster: Kerberized, tmp_path: Path) -> None:
     run = Client(cluster, LISTENER, with_key(of=BOTH)(cluster.realm), tmp_path)
     go_the_whole_way(cluster, run)
@@ -107,7 +115,8 @@ def test_a_renewal_that_is_refused_ends_the_run_and_loses_nothing(cluster: Kerbe
         cluster.realm.administer("modprinc +allow_tix kadmin")
     assert "credentials have been revoked" in ended.err
     assert "kadmin resume" in ended.err
-    run("throttle", "set", "--rate", "50MB/s", "--yes")
+    plain = ["-b", ",".join(cluster.sandbox.bootstrap)]
+    command("throttle", "set", "--rate", "50MB/s", "--yes", *plain)  # refused where all is copied by now
     run("resume", "--yes")
     run("verify", plan)
 
@@ -122,7 +131,7 @@ def test_a_ticket_of_the_cache_serves_too(cluster: Kerberized, tmp_path: Path, m
 def test_what_kerberos_refuses_says_why_and_what_to_do(
     cluster: Kerberized, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: RefusedByKerberos
 ) -> None:
-    """Nothing is written: there is no connection, or no right."""
+    before = written(cluster)
     for name, value in refused.prepare(cluster.realm).items():
         monkeypatch.setenv(name, value)
     file = cluster.properties("refused", **refused.write(cluster.realm))
@@ -132,3 +141,4 @@ def test_what_kerberos_refuses_says_why_and_what_to_do(
     _, cause, remedy = answer.err.strip().splitlines()[-3:]
     assert refused.cause in cause
     assert refused.remedy in remedy
+    assert written(cluster) == before

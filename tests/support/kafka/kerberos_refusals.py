@@ -61,6 +61,7 @@ def _no_ticket(realm: Realm) -> Mapping[str, str]:
 
 
 def _no_centre(realm: Realm) -> Mapping[str, str]:
+    realm.key("away")  # a user without a ticket in memory
     other = realm.folder / "elsewhere.conf"
     other.write_text(re.sub("kdc = .*", "kdc = 127.0.0.1:1", realm.config.read_text(encoding="utf-8")))
     return {"KRB5_CONFIG": os.fspath(other)}
@@ -102,7 +103,7 @@ KERBEROS_REFUSED = (
     ),
     RefusedByKerberos(
         "Kerberos: no server of the realm answers",
-        with_key("guest"),
+        with_key("away"),
         "Cannot contact any KDC for realm",
         "see that the realm's servers run",
         _no_centre,
