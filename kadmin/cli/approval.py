@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import shlex
 from typing import TYPE_CHECKING
@@ -33,7 +32,7 @@ def parse_digest(text: str) -> str:
 
 def require_approved(file: DocumentFile, approved: str) -> None:
     """Raise StalePlanError unless the bytes that were read are those that were approved."""
-    found = _digest_of(file)
+    found = file.digest
     if found != approved:
         raise StalePlanError(
             f"{file.name} is not the plan that was approved.",
@@ -50,11 +49,7 @@ def unattended_command(plan: Plan, cluster: ClusterAddress | None, options: Mapp
     file = plan.header.file
     if file is None:
         return None
-    given = {"--approved": _digest_of(file), **options, **({} if cluster is None else cluster.options)}
+    given = {"--approved": file.digest, **options, **({} if cluster is None else cluster.options)}
     options_given = [f"{name} {shlex.quote(str(value))}" for name, value in given.items() if value is not None]
     redirection = ["<", "PLAN"] if file.name == STANDARD_INPUT else []
     return " ".join(["kadmin", "apply", shlex.quote(file.name), *options_given, "--yes", *redirection])
-
-
-def _digest_of(file: DocumentFile) -> str:
-    return hashlib.sha256(file.data).hexdigest()

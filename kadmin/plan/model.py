@@ -5,6 +5,7 @@ Units: bytes and bytes per second. The order of a plan's partitions is their pri
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
@@ -62,6 +63,11 @@ class DocumentFile:
 
     name: str
     data: bytes
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the bytes, as `sha256sum` prints it."""
+        return hashlib.sha256(self.data).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

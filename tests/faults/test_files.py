@@ -280,6 +280,12 @@ def test_f32_a_plan_that_was_approved_is_applied_from_standard_input(cluster: Si
     done = with_input(*line, data=data)
     assert done.returncode == 0, done.stderr
     assert cluster.replicas("orders") == {0: [2, 3]}
+    operation = cluster.operations()[-1]["id"]
+    digest = hashlib.sha256(data).hexdigest()
+    assert f"\n  file: sha256sum {digest}\n" in command("history", operation, "-z", cluster.connect).out
+    for arguments in (["history"], ["history", operation]):
+        (shown,) = json.loads(command(*arguments, "-z", cluster.connect, "-o", "json").out)["operations"]
+        assert shown["file_digest"] == digest, arguments
 
 
 def test_f32_a_record_whose_plan_was_edited_is_not_resumed(cluster: SimpleController, plan: Path) -> None:

@@ -206,6 +206,7 @@ def _record(plan: Plan, work: Work, state: ClusterState, holder: Holder, now: st
         created_at=now,
         author=holder.author,
         origin={},
+        file_digest=None if plan.header.file is None else plan.header.file.digest,
     )
     return replace(record, **kind.fields(work, state))
 

@@ -95,6 +95,7 @@ def encode_status(status: OperationStatus, record: OperationRecord) -> bytes:
             "plan_digest": record.plan_digest,
             "created_at": record.created_at,
             "author": asdict(record.author),
+            "file_digest": record.file_digest,
         }
     )
 
@@ -122,6 +123,7 @@ def decode_listing(operation_id: str, data: bytes) -> Listing:
         value["created_at"],
         Author(**value["author"]),
         tuple(_load_status(change) for change in value.get("changes", ())),
+        value.get("file_digest"),
     )
 
 

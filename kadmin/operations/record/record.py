@@ -125,7 +125,8 @@ class OperationRecord:
 
     `waves` hold positions in the plan's list; `targets` the partitions of an election; `recipes` the topics that a
     deletion deletes or a recreation creates, `topic_ids` the ids of those to be deleted, where the cluster has ids;
-    `health` is that of the cluster when the record was made.
+    `health` is that of the cluster when the record was made. `file_digest` is the sha256 of the bytes of the plan's
+    file. It is kept beside the status, where versions that do not know it skip it: a record that was read has none.
     """
 
     operation_id: str
@@ -142,6 +143,7 @@ class OperationRecord:
     topic_ids: Mapping[str, str] = field(default_factory=dict)
     health: Health | None = None
     throttle: ThrottleRecord | None = None
+    file_digest: str | None = None
 
     @property
     def plan_name(self) -> str | None:
@@ -250,7 +252,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """One line of `history`. `changes` are the statuses since the operation was recorded, in older records none."""
+    """One line of `history`.
+
+    `changes` are the statuses since the operation was recorded, `file_digest` the sha256 of the plan's file as it was
+    applied: none in older records.
+    """
 
     operation_id: str
     kind: OperationKind
@@ -259,6 +265,7 @@ class Listing:
     created_at: str
     author: Author
     changes: tuple[OperationStatus, ...] = ()
+    file_digest: str | None = None
 
     def described_state(self, *, has_runner: bool) -> str:
         """Return the state for people: without a runner a running operation is `interrupted`."""

@@ -32,6 +32,7 @@ def operation_text(found: Timeline, holder: Holder | None) -> str:
     throttle = current_throttle(record, [span.step for span in found.spans])
     head = {
         "plan": f"{record.plan_name or 'without a name'}, {record.plan_digest}",
+        "file": "" if found.listing.file_digest is None else f"sha256sum {found.listing.file_digest}",
         "cluster": record.cluster_id or UNKNOWN,
         "throttle": "" if throttle is None else readable_rate(throttle.rate),
         "to copy": about(copied_bytes(found.targets)) if found.targets else "",

@@ -99,6 +99,7 @@ def listing_answer(listing: Listing) -> dict[str, Any]:
         "created_at": listing.created_at,
         "updated_at": listing.status.updated_at,
         "plan_digest": listing.plan_digest,
+        "file_digest": listing.file_digest,
         "author": asdict(listing.author),
     }
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import zlib
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -141,6 +142,18 @@ def test_a_status_changes_without_touching_what_a_listing_shows() -> None:
         "sha256:1",
         Author("ann", "h1", 7),
     )
+
+
+def test_the_digest_of_the_file_is_kept_beside_the_status_and_older_data_has_none() -> None:
+    """An older version decodes a record strictly, so nothing is added there."""
+    author = Author("ann", "h1", 7)
+    record = OperationRecord("id", OperationKind.ELECTION, "{}", "sha256:1", None, "then", author, {}, file_digest="ab")
+    data = encode_status(OperationStatus(OperationState.PREPARING, "then"), record)
+    again = restate(data, OperationStatus(OperationState.COMPLETED, "later"))
+    assert [decode_listing("id", each).file_digest for each in (data, again)] == ["ab", "ab"]
+    older = json.dumps({key: value for key, value in json.loads(data).items() if key != "file_digest"}).encode()
+    assert decode_listing("id", older).file_digest is None
+    assert decode_record(encode_record(record), "id") == replace(record, file_digest=None)
 
 
 def test_changes_are_kept_up_to_a_number_and_added_to_data_of_older_versions() -> None:
