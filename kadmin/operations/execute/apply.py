@@ -125,7 +125,12 @@ def apply(
         if examination.work is None:
             return Outcome(None, "nothing to do")
         record = _record(plan, examination.work, state, holder, now)
-        record = replace(record, throttle=record_throttle(context.backend, examination.throttle))
+        change = examination.change
+        record = replace(
+            record,
+            throttle=record_throttle(context.backend, examination.throttle),
+            to_copy_bytes=None if change is None else change.moved_bytes,
+        )
         _stop_if_asked(context)
         context.operations.create(record, lease, now)
         context.operations.prune(lease)
@@ -166,7 +171,7 @@ def _study(
         if not set(plan.topics) & set(state.topics) and _deleted_by_us(context, plan.topics):
             return state, given, Examination((), None)
         facts = with_usage(given, context.backend, state, plan.topics)
-    elif isinstance(plan, ReassignmentPlan) and _copies(plan, state):
+    elif isinstance(plan, ReassignmentPlan) and _changes(plan, state):
         facts = with_disks(given, state, context.backend.servers(state))
     examination = examine(plan, state, facts, policy, context.backend.limits)
     # A target that is reached is judged as any other assignment: the plan is stale, or wants it so.
@@ -182,8 +187,8 @@ def _late(late: tuple[LateRequest, ...]) -> BusyError:
     )
 
 
-def _copies(plan: ReassignmentPlan, state: ClusterState) -> bool:
-    return any(set(each.replicas) - set(state.replicas(each.partition) or ()) for each in plan.reassignments)
+def _changes(plan: ReassignmentPlan, state: ClusterState) -> bool:
+    return any(each.replicas != state.replicas(each.partition) for each in plan.reassignments)
 
 
 def _deleted_by_us(context: Context, topics: tuple[str, ...]) -> bool:

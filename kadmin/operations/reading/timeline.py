@@ -68,6 +68,12 @@ class Timeline:
     took_s: float | None
 
     @property
+    def to_copy_bytes(self) -> int | None:
+        """What the whole reassignment copies: by the plan's sizes, else as `apply` measured it; None where unknown."""
+        told = copied_bytes(self.targets)
+        return self.listing.to_copy_bytes if told is None else told
+
+    @property
     def status(self) -> OperationStatus:
         """The status now."""
         return self.listing.status

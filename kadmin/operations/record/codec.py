@@ -96,6 +96,7 @@ def encode_status(status: OperationStatus, record: OperationRecord) -> bytes:
             "created_at": record.created_at,
             "author": asdict(record.author),
             "file_digest": record.file_digest,
+            "to_copy_bytes": record.to_copy_bytes,
         }
     )
 
@@ -124,6 +125,7 @@ def decode_listing(operation_id: str, data: bytes) -> Listing:
         Author(**value["author"]),
         tuple(_load_status(change) for change in value.get("changes", ())),
         value.get("file_digest"),
+        value.get("to_copy_bytes"),
     )
 
 

@@ -126,7 +126,8 @@ class OperationRecord:
     `waves` hold positions in the plan's list; `targets` the partitions of an election; `recipes` the topics that a
     deletion deletes or a recreation creates, `topic_ids` the ids of those to be deleted, where the cluster has ids;
     `health` is that of the cluster when the record was made. `file_digest` is the sha256 of the bytes of the plan's
-    file. It is kept beside the status, where versions that do not know it skip it: a record that was read has none.
+    file, `to_copy_bytes` what is to be copied, by the sizes on disk where the plan gives none. Both are kept beside the
+    status, where versions that do not know them skip them: a record that was read has none.
     """
 
     operation_id: str
@@ -144,6 +145,7 @@ class OperationRecord:
     health: Health | None = None
     throttle: ThrottleRecord | None = None
     file_digest: str | None = None
+    to_copy_bytes: int | None = None
 
     @property
     def plan_name(self) -> str | None:
@@ -255,7 +257,7 @@ class Listing:
     """One line of `history`.
 
     `changes` are the statuses since the operation was recorded, `file_digest` the sha256 of the plan's file as it was
-    applied: none in older records.
+    applied, `to_copy_bytes` what it was to copy: none in older records.
     """
 
     operation_id: str
@@ -266,6 +268,7 @@ class Listing:
     author: Author
     changes: tuple[OperationStatus, ...] = ()
     file_digest: str | None = None
+    to_copy_bytes: int | None = None
 
     def described_state(self, *, has_runner: bool) -> str:
         """Return the state for people: without a runner a running operation is `interrupted`."""

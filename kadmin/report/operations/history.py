@@ -11,7 +11,6 @@ from kadmin.operations.reading.timeline import Turn, moments
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import StepKind, current_throttle
 from kadmin.plan.units import readable_rate
-from kadmin.plan.waves import copied_bytes
 from kadmin.report.kinds import STEP_WORDS
 from kadmin.report.operations.status import listing_answer
 from kadmin.report.text import NOTHING, UNKNOWN, about, duration, table
@@ -35,7 +34,7 @@ def operation_text(found: Timeline, holder: Holder | None) -> str:
         "file": "" if found.listing.file_digest is None else f"sha256sum {found.listing.file_digest}",
         "cluster": record.cluster_id or UNKNOWN,
         "throttle": "" if throttle is None else readable_rate(throttle.rate),
-        "to copy": about(copied_bytes(found.targets)) if found.targets else "",
+        "to copy": about(found.to_copy_bytes) if found.targets else "",
     }
     rows = [[each.at, *_amounts(each.span), moment_text(each, found)] for each in moments(found)]
     lines = [
@@ -56,6 +55,7 @@ def operation_answer(found: Timeline) -> dict[str, Any]:
         "plan_name": record.plan_name,
         "cluster_id": record.cluster_id,
         "throttle": None if throttle is None else throttle.rate,
+        "to_copy_bytes": found.to_copy_bytes if found.targets else None,
         "waves": found.waves,
         "events": [_event_answer(each) for each in moments(found)],
     }

@@ -126,9 +126,10 @@ def _copied(found: Timeline, progress: Mapping[TopicPartition, Progress]) -> str
     """Say how many bytes were copied: of a completed operation all that were published, else those at the target."""
     published = _published(found)
     if found.status.state is OperationState.COMPLETED:
-        return about(copied_bytes(published))
+        told = copied_bytes(published)
+        return about(found.to_copy_bytes if told is None else told)
     done = copied_bytes([target for target in published if progress[target.partition] is Progress.DONE])
-    return UNKNOWN if done is None else f"{about(done)} of {about(copied_bytes(found.targets))}"
+    return UNKNOWN if done is None else f"{about(done)} of {about(found.to_copy_bytes)}"
 
 
 def _published_waves(found: Timeline) -> set[int]:

@@ -69,8 +69,22 @@ def test_apply_takes_sizes_from_a_snapshot(cluster: SimpleController, plan: Path
     assert "broker 3 would hold 50.0 kB, and its capacity is 50.0 kB; it would get orders-0" in refused.err
     applied = command("apply", plan, "--yes", "-z", cluster.connect, "--inventory", sized)
     assert (applied.status, "throttle: 5.00 kB/s" in applied.err) == (0, True), applied.err
+    operation = cluster.operations()[-1]["id"]
+    assert "\n  to copy: 50.0 kB\n" in command("history", operation, "-z", cluster.connect).out, "the plan has no sizes"
+    shown = json.loads(command("history", operation, "-z", cluster.connect, "-o", "json").out)
+    assert shown["operations"][0]["to_copy_bytes"] == 50_000
     back = command("rollback", "--yes", "-z", cluster.connect, "--inventory", sized)
     assert (back.status, "50.0 kB" in back.err) == (0, True), back.err
+
+
+@pytest.mark.zookeeper
+def test_without_anything_to_copy_the_brokers_are_asked_all_the_same(cluster: SimpleController, tmp_path: Path) -> None:
+    """The table of brokers shows bytes, so either these are known, or why not."""
+    plan = document(tmp_path / "order.yaml", reassignment("orders", {0: [2, 1]}))
+    told = command("diff", plan, "-z", cluster.connect)
+    assert ("? bytes" in told.out, f"warning: {REASON}" in told.out) == (True, True), told.out
+    there = document(tmp_path / "there.yaml", reassignment("orders", {0: [1, 2]}))
+    assert REASON not in command("diff", there, "-z", cluster.connect).out, "nothing is shown of any broker"
 
 
 @pytest.mark.zookeeper

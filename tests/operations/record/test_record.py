@@ -144,16 +144,20 @@ def test_a_status_changes_without_touching_what_a_listing_shows() -> None:
     )
 
 
-def test_the_digest_of_the_file_is_kept_beside_the_status_and_older_data_has_none() -> None:
+def test_what_apply_knew_of_file_and_sizes_is_kept_beside_the_status_and_older_data_has_none() -> None:
     """An older version decodes a record strictly, so nothing is added there."""
     author = Author("ann", "h1", 7)
-    record = OperationRecord("id", OperationKind.ELECTION, "{}", "sha256:1", None, "then", author, {}, file_digest="ab")
+    record = OperationRecord("id", OperationKind.ELECTION, "{}", "sha256:1", None, "then", author, {})
+    record = replace(record, file_digest="ab", to_copy_bytes=7)
     data = encode_status(OperationStatus(OperationState.PREPARING, "then"), record)
     again = restate(data, OperationStatus(OperationState.COMPLETED, "later"))
-    assert [decode_listing("id", each).file_digest for each in (data, again)] == ["ab", "ab"]
-    older = json.dumps({key: value for key, value in json.loads(data).items() if key != "file_digest"}).encode()
-    assert decode_listing("id", older).file_digest is None
-    assert decode_record(encode_record(record), "id") == replace(record, file_digest=None)
+    for kept in (decode_listing("id", data), decode_listing("id", again)):
+        assert (kept.file_digest, kept.to_copy_bytes) == ("ab", 7)
+    new = {"file_digest", "to_copy_bytes"}
+    older = json.dumps({key: value for key, value in json.loads(data).items() if key not in new}).encode()
+    found = decode_listing("id", older)
+    assert (found.file_digest, found.to_copy_bytes) == (None, None)
+    assert decode_record(encode_record(record), "id") == replace(record, file_digest=None, to_copy_bytes=None)
 
 
 def test_changes_are_kept_up_to_a_number_and_added_to_data_of_older_versions() -> None:
