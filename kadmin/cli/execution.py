@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import sys
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
@@ -12,10 +14,11 @@ from kadmin.cli import options
 from kadmin.cli.output import answer
 from kadmin.cli.protection import name_to_type, require_allowed
 from kadmin.cli.terminal import screen_of
-from kadmin.errors import NotCompletedError, StoppedError, UnreachableError, UsageError
+from kadmin.errors import KadminError, NotCompletedError, StoppedError, UnreachableError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from kadmin.cli.address import ClusterAddress
     from kadmin.cli.telling import Telling
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from kadmin.plan.model import Plan, Policy, ThrottleSpec
 
 
+_OF_FILE = re.compile(r"(?<=\bkadmin )(apply|diff|verify) FILE\b")
 UNATTENDED = "to apply this file and no other, without a question"
 
 
@@ -64,6 +68,18 @@ def execute(
     elif unattended is not None and found.work is not None:
         context.tell(Noted(f"{UNATTENDED}:  {unattended}"))
     return tell_outcome(context, outcome)
+
+
+@contextmanager
+def plan_named(file: Path) -> Iterator[None]:
+    """Name the plan's file in the commands of an error, which is raised where only the plan is known."""
+    try:
+        yield
+    except KadminError as error:
+        if error.next_command is not None:
+            name = shlex.quote(str(file))
+            error.next_command = _OF_FILE.sub(lambda found: f"{found[1]} {name}", error.next_command)
+        raise
 
 
 def tell_outcome(context: Context, outcome: Outcome) -> Outcome:

@@ -14,7 +14,15 @@ from kadmin.cli.approval import parse_digest, unattended_command
 from kadmin.cli.cluster import changes_cluster
 from kadmin.cli.completion import complete_operation
 from kadmin.cli.context import open_context, open_reading
-from kadmin.cli.execution import answer_outcome, ask, ask_about_unfinished, execute, read_cluster_at, tell_outcome
+from kadmin.cli.execution import (
+    answer_outcome,
+    ask,
+    ask_about_unfinished,
+    execute,
+    plan_named,
+    read_cluster_at,
+    tell_outcome,
+)
 from kadmin.cli.inputs import read_facts, read_origin, read_policy, read_throttle
 from kadmin.cli.plan_defaults import read_plan_for, throttle_for
 from kadmin.cli.protection import require_allowed, require_cluster_id
@@ -81,7 +89,8 @@ def apply(
     unattended = unattended_command(
         plan, cluster, {"--inventory": inventory, "--sizes": sizes, "--throttle": throttle, "--policy": policy}
     )
-    with (open_reading if dry_run else open_context)(cluster, timeout_s=timeout, telling=telling) as context:
+    opened = (open_reading if dry_run else open_context)(cluster, timeout_s=timeout, telling=telling)
+    with opened as context, plan_named(file):
         run = partial(execute, policy=rules, throttle=pace, dry_run=dry_run, unattended=unattended, yes=yes)
         outcome = run(context, cluster, plan, given, lock_timeout, telling)
     answer_outcome(output, outcome)

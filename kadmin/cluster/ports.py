@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import socket
 import ssl
 import struct
@@ -31,6 +33,7 @@ _PRODUCE, _LEADER_AND_ISR, _BROKER_REGISTRATION = 0, 4, 62
 """Keys of requests that only some servers take: brokers, brokers in ZooKeeper mode, and controllers."""
 _TLS_RECORDS = (b"\x16\x03", b"\x15\x03")
 """How the first record of a TLS server begins: a handshake or an alert."""
+REFUSED = os.strerror(errno.ECONNREFUSED)
 _WHOLE_ANSWER = 64 * 1024
 _MOST_ASKED = 10
 
@@ -59,9 +62,9 @@ def listeners_instead(
     return {address: listener for address, listener in found.items() if listener is not None}
 
 
-def complaints(addresses: Sequence[str]) -> str:
-    """Return why addresses, the first few, give no answer, as `kafka1:9092: Connection refused`."""
-    return "; ".join(f"{address}: {reason}" for address, reason in _of_all(addresses, _complaint).items())
+def complaints(addresses: Sequence[str]) -> Mapping[str, str]:
+    """Return why addresses, the first few, give no answer: REFUSED where no process has the port."""
+    return _of_all(addresses, _complaint)
 
 
 def no_answer(error: OSError | UnicodeError) -> str:

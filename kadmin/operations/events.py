@@ -17,11 +17,15 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class StepPublished:
-    """A request was published: `what` says which kind, `count` how many partitions or topics it names."""
+    """A request was published: `what` says which kind, `count` how many partitions or topics it names.
+
+    `attempt` counts returns to the original replicas: some controllers need more than one request.
+    """
 
     what: str
     count: int
     step: int
+    attempt: int = 1
 
 
 @dataclass(frozen=True, slots=True)

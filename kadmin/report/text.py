@@ -20,6 +20,7 @@ SHOWN_ROWS = 50
 UNKNOWN = "unknown"
 NOTHING = "-"
 """A cell of a table without a value."""
+_DAY_HOURS = 24
 _GAP = "  "
 _NARROW = 12
 """Cells up to this width are not folded: an amount and its unit stay together."""
@@ -148,7 +149,9 @@ def replicas(ids: Sequence[int] | None) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return `1:30` or `2:00:05`."""
+    """Return `1:30`, `2:00:05`, or `3 d 2:00:05`."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
+    if hours >= _DAY_HOURS:
+        return f"{hours // _DAY_HOURS:,} d {hours % _DAY_HOURS}:{minutes:02d}:{rest:02d}"
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

@@ -13,6 +13,7 @@ from support.cli.terminal import Shown, in_terminal, python
 
 from kadmin.operations import events
 from kadmin.operations.record.record import StepKind
+from kadmin.report.operations.event_line import event_line
 from kadmin.report.operations.follow import Follower
 from kadmin.report.operations.follow_json import JsonFollower
 from kadmin.report.operations.progress_line import progress_line
@@ -104,7 +105,7 @@ def test_a_line_that_never_wraps_below_one_kept_line_for_each_wave_and_event(col
     assert all(len(line) < columns for line in drawn)
     whole = Shown(1000)
     whole.write(written)
-    cut = {20: ["copying", WAITING], 80: [WAITING], 200: []}[columns]
+    cut = {20: [WAITING], 80: [WAITING], 200: []}[columns]
     assert [row for row in whole.rows[:-2] if row not in cut] == KEPT
     assert [row for row in whole.rows[:-2] if row in cut] == cut, "what has no room in the line is told above it, once"
     assert (
@@ -210,3 +211,9 @@ def test_every_kind_of_step_has_its_words(kind: StepKind) -> None:
     written: list[str] = []
     Follower(written.append, PIPE, lambda: 0.0)(events.StepPublished(kind, 1, 3))
     assert written[0].startswith("step 3: ")
+
+
+def test_a_request_that_repeats_another_says_which_try_it_is() -> None:
+    first, second = (events.StepPublished("cancel", 2, step, step - 1) for step in (2, 3))
+    returned = "return to the original replicas of 2 partitions published"
+    assert [event_line(each) for each in (first, second)] == [f"step 2: {returned}", f"step 3: {returned}, try 2"]

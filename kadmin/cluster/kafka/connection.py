@@ -22,9 +22,9 @@ from kafka.protocol.broker_version_data import BROKER_API_VERSIONS
 from kafka.protocol.metadata import FindCoordinatorResponse, MetadataRequest
 from kafka.protocol.sasl import SaslHandshakeRequest
 
-from kadmin.cluster.kafka.errors import LOST, reason_of, refusal_of, translated
+from kadmin.cluster.kafka.errors import LOST, reason_of, refusal_of, translated, unanswered
 from kadmin.cluster.kafka.servers import PLAIN
-from kadmin.cluster.ports import ASK_AFTER_S, Listener, complaints, listeners_instead
+from kadmin.cluster.ports import ASK_AFTER_S, Listener, listeners_instead
 from kadmin.errors import NotCompletedError, UnknownOutcomeError, UnreachableError
 
 if TYPE_CHECKING:
@@ -212,7 +212,7 @@ class KafkaConnection:
                     raise reason from error
                 if not isinstance(error, UnreachableError) or part_s == patience_s or part_s != first_s:
                     if isinstance(error.__cause__, errors.KafkaTimeoutError):
-                        error.cause = complaints(self.servers.addresses)
+                        raise unanswered(self.servers, error) from error
                     raise
             else:
                 return

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kafka import errors
 
+from kadmin.cluster.ports import REFUSED, complaints
 from kadmin.errors import NotAuthorizedError, NotCompletedError, UnreachableError
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kadmin.cluster.kafka.servers import Servers
+    from kadmin.errors import KadminError
 
 LOST = (errors.KafkaConnectionError, errors.KafkaTimeoutError, errors.RequestTimedOutError, errors.Cancelled)
 CREDENTIALS = (
@@ -71,6 +73,17 @@ def translated(servers: Servers, what: str) -> Iterator[None]:
         ) from error
     except errors.KafkaError as error:
         raise NotCompletedError(f"The brokers at {servers} did not {what}.", cause=reason_of(error)) from error
+
+
+def unanswered(servers: Servers, error: KadminError) -> UnreachableError:
+    """Return the error with what each bootstrap server did instead; a port without a server is no slow server."""
+    found = complaints(servers.addresses)
+    silent = set(found.values()) != {REFUSED}
+    return UnreachableError(
+        error.message if silent else f"Nothing listens at {servers}.",
+        cause="; ".join(f"{address}: {reason}" for address, reason in found.items()),
+        next_command=error.next_command,
+    )
 
 
 @dataclass(frozen=True, slots=True)

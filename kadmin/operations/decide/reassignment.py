@@ -77,6 +77,9 @@ if TYPE_CHECKING:
 
     Found = dict[Progress, list[PartitionTarget]]
 
+COPYING = "copying"
+"""The reason to wait where nothing is wrong."""
+
 
 @dataclass(frozen=True, slots=True)
 class ReassignmentWork(Work):
@@ -270,7 +273,7 @@ def _copying(found: Found, observed: Observed, memory: Memory, now: float) -> Wa
     names, running = _open(found), found[Progress.RUNNING]
     dead = dead_targets(running, observed.state)
     stalled_min = int((now - memory.changed_at) // STALLED_S)
-    reason = "copying"
+    reason = COPYING
     if dead:
         reason = f"target brokers that are not alive: {name_some(dead)}"
     elif stalled_min:

@@ -43,7 +43,7 @@ def stopped(request: StopRequest, undo: str | None, what: str = "nothing is in f
     state = OperationState.PAUSED if paused else OperationState.CANCELLED
     return Finish(
         state,
-        f"{what}; {request}",
+        f"{what}; {request.asked}",
         StoppedByRequestError(
             f"The operation was {state.value}: {what}.",
             cause=str(request),

@@ -154,7 +154,7 @@ class Runner:
         if request is None or request == self._answered:
             return
         self._answered = request
-        self._note(str(request))
+        self._note(request.asked)
         self._set_status(OperationStatus(OperationState.RUNNING, self._context.clock.timestamp(), str(request)))
 
     def _decide(self, observed: Observed) -> Action:
@@ -264,7 +264,8 @@ class Runner:
         outcome = self._context.backend.take_back(step, action, observed.state, self._lease)
         match outcome:
             case PublishOutcome.PUBLISHED:
-                self._context.tell(events.StepPublished(step.kind, affected, step.number))
+                tries = sum(each.kind is step.kind for each in published_by(self._steps))
+                self._context.tell(events.StepPublished(step.kind, affected, step.number, tries + 1))
                 return None
             case PublishOutcome.LOST_LOCK:
                 self._regain_lock()

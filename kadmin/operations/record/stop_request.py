@@ -39,6 +39,11 @@ class StopRequest:
         """Whether the other request asks for nothing more: it is no stronger, and lets nothing more start."""
         return (self.stop, self.allow_foreign) >= (other.stop, other.allow_foreign)
 
-    def __str__(self) -> str:
+    @property
+    def asked(self) -> str:
+        """What was asked, and by whom, for a line that has a time of its own."""
         verb = {Stop.PAUSE: "pause", Stop.CANCEL: "cancel", Stop.CANCEL_NOW: "cancel at once"}[self.stop]
-        return f"asked to {verb} by {self.by} at {self.at}"
+        return f"asked to {verb} by {self.by}"
+
+    def __str__(self) -> str:
+        return f"{self.asked} at {self.at}"

@@ -189,7 +189,7 @@ def _stale(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]:
         if target.partition not in world.in_flight:
             lists = f"the plan was made on {list(target.current)}, the cluster has {list(now or ())}"
             message = f"{target.partition}: {lists}"
-            hint = "kadmin snapshot --out DIR, to make the plan again from it"
+            hint = "make the plan again from a new snapshot: kadmin snapshot --out DIR"
             yield Diagnostic(codes.STALE_CURRENT, message, hint, partition=target.partition)
 
 

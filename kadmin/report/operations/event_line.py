@@ -21,7 +21,8 @@ def event_line(event: Event) -> str:
             return f"operation {event.operation_id} is on record"
         case StepPublished():
             words = STEP_WORDS[StepKind(event.what)]
-            return f"step {event.step}: {words.published} of {count(event.count, words.subject)} published"
+            tried = f", try {event.attempt}" if event.attempt > 1 else ""
+            return f"step {event.step}: {words.published} of {count(event.count, words.subject)} published{tried}"
         case Progressed():
             return ", ".join(fields(event).values())
         case StateChanged():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kadmin.operations.decide.reassignment import COPYING
 from kadmin.operations.events import Ended, Progressed, StateChanged, StepPublished
 from kadmin.operations.record.record import StepKind
 from kadmin.report.operations.event_line import event_line
@@ -71,7 +72,7 @@ class Follower:
     def _draw(self, event: Progressed) -> None:
         # One column stays free: where the last one is written to, some terminals go to the next line at once.
         full, empty, text = progress_line(event, self._screen.columns - 1)
-        if event.reason not in text and event.reason not in self._cut:
+        if event.reason != COPYING and event.reason not in text and event.reason not in self._cut:
             self._cut.add(event.reason)
             self._keep(event.reason)
         bar = f"[{self._screen.painted(full, Meaning.DONE)}{empty}] " if full or empty else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from kadmin.operations.record.holder import Holder
     from kadmin.operations.record.record import Replaced
 
+_ASKED_AT = re.compile(r" at \d{4}-\d\d-\d\dT\S+$")
+"""The time in a request to pause or cancel: the line has its own."""
 _MOST_DATA = 200
 """Characters of replaced data that a line of text shows; JSON has all of them."""
 
@@ -68,7 +71,8 @@ def moment_text(moment: Moment, found: Timeline) -> str:
         return _step_text(moment.span, found.waves)
     if moment.status is None or moment.turn is Turn.RESUMED:
         return one_line(f"{moment.turn.name.lower()} by {moment.by}")
-    return one_line(moment.status.message if moment.turn is Turn.ASKED else str(moment.status))
+    text = one_line(moment.status.message if moment.turn is Turn.ASKED else str(moment.status))
+    return _ASKED_AT.sub("", text)
 
 
 def _step_text(span: Span, waves: int) -> str:

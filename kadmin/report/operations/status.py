@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.names import one_line
+from kadmin.operations.decide.reassignment import COPYING
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationState
 from kadmin.plan.units import readable_rate
@@ -160,7 +161,8 @@ def _unfinished(found: Unfinished, runner: Holder | None) -> Iterator[str]:
         when = " when it is resumed" if listing.status.state is OperationState.PAUSED else ""
         yield f"  throttle: {readable_rate(found.throttle.rate)}{when}"
     if found.waits_for:
-        yield f"  waits for: {one_line(found.waits_for)}"
+        copies = found.waits_for == COPYING
+        yield "  waits for copies" if copies else f"  waits for: {one_line(found.waits_for)}"
     if runner is not None:
         yield f"  runner: {runner}"
     else:

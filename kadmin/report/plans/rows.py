@@ -45,9 +45,9 @@ def busiest(moves: Mapping[int, int]) -> str:
 
 
 def makespan_text(throttle: Throttle) -> str:
-    """Return how long all waves take at least, the bound for any waves, and the ratio of both."""
+    """Return about how long all waves take, the bound for any waves, and the ratio of both."""
     seconds, bound = throttle.makespan_seconds, throttle.bound_seconds
     if seconds is None or bound is None:
         return "makespan unknown"
     ratio = seconds / bound if bound else 1
-    return f"makespan {duration(seconds)} at least, bound {duration(bound)}, ratio {ratio:.2f}"
+    return f"makespan about {duration(seconds)}, bound {duration(bound)}, ratio {ratio:.2f}"

@@ -75,7 +75,7 @@ def _waves(found: PlanDiff, throttle: Throttle | None) -> str:
         for wave in found.waves
     ]
     if throttle is not None:
-        headers.append("takes at least")
+        headers.append("takes about")
         for row, seconds in zip(rows, throttle.wave_seconds, strict=True):
             row.append("?" if seconds is None else duration(seconds))
     return table(headers, rows)

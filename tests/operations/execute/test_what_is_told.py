@@ -13,8 +13,10 @@ from support.cli.in_process import command
 from support.controller.simple_controller import Manner, SimpleController
 from support.documents.plans import deletion, document, election, reassignment
 
+from kadmin.cli.execution import plan_named
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.cluster.zookeeper.znodes.admin import REASSIGN_PARTITIONS
+from kadmin.errors import StalePlanError
 from kadmin.operations.context import Clock
 from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState, OperationStatus
 from kadmin.operations.zookeeper.backend import zookeeper_context
@@ -238,6 +240,16 @@ def test_a_run_that_others_overtook_names_a_command_that_can_be_typed(
     answer = kadmin(cluster, "resume", "--yes")
     assert answer.status == 4, answer.err
     assert answer.err.splitlines()[-1] == "  next:  kadmin diff FILE, to see what changed"
+
+
+def test_an_error_of_a_run_names_the_file_that_was_applied(tmp_path: Path) -> None:
+    error = StalePlanError(
+        "Changed.", next_command="kadmin diff FILE, to see what changed; kadmin cancel --origin FILE"
+    )
+    file = tmp_path / "two words.yaml"
+    with pytest.raises(StalePlanError) as told, plan_named(file):
+        raise error
+    assert told.value.next_command == f"kadmin diff '{file}', to see what changed; kadmin cancel --origin FILE"
 
 
 def test_a_refusal_names_file_and_line_once_for_all_partitions_of_a_topic(

@@ -45,7 +45,7 @@ def servers_of(state: ClusterState) -> Servers:
 @pytest.mark.parametrize(
     ("protocol", "reason"),
     [
-        ("PLAINTEXT", "No Kafka broker at 127.0.0.1:1,127.0.0.1:1,127.0.0.1:1,127.0.0.1:1 answered in time"),
+        ("PLAINTEXT", "Nothing listens at 127.0.0.1:1,127.0.0.1:1,127.0.0.1:1,127.0.0.1:1."),
         ("SSL", "no broker has a PLAINTEXT listener"),
     ],
 )
