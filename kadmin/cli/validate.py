@@ -84,8 +84,9 @@ def validate(
     typer.echo(answer)
     if output_format is ValidateFormat.GITHUB:
         _append_step_summary(found)
-    if found.uncompared:
-        typer.echo(f"not compared with the inventory until their errors are corrected: {_named(found)}", err=True)
+    if found.schema_alone:
+        beyond = "other rules and the inventory" if found.compared else "other rules, as that on duplicates,"
+        typer.echo(f"{beyond} come when these errors are corrected: {_named(found)}", err=True)
     return InvalidInputError.exit_code if tally(found.diagnostics)[0] else 0
 
 
@@ -144,7 +145,7 @@ def _render(output_format: ValidateFormat, found: Validation) -> str:
 def _named(found: Validation) -> str:
     from kadmin.documents import printable
 
-    return name_some([printable(name) for name in found.uncompared])
+    return name_some([printable(name) for name in found.schema_alone])
 
 
 def _append_step_summary(found: Validation) -> None:

@@ -34,13 +34,14 @@ APPLIED = "applied"
 class Validation:
     """The files as they were read, an inventory that cannot be read among them, and every diagnostic in order.
 
-    `uncompared` names the documents whose names were not looked up in the inventory: what breaks its schema has no
-    fields to rely on.
+    `schema_alone` names the documents that no other rule was applied to: what breaks its schema has no fields to rely
+    on. `compared` is whether the others were compared with an inventory.
     """
 
     files: tuple[Checked, ...]
     diagnostics: tuple[Diagnostic, ...]
-    uncompared: tuple[str, ...] = ()
+    schema_alone: tuple[str, ...] = ()
+    compared: bool = False
 
 
 def validate_files(
@@ -73,8 +74,8 @@ def validate_files(
     found.extend(check_together(proposed))
     everything = (*read_files, *broken)
     ordered = in_order([*switched(found, policy), *unchecked], [each.source for each in everything])
-    uncompared = tuple(each.source for each in proposed if each.problems) if inventory is not None else ()
-    return Validation(everything, tuple(ordered), uncompared)
+    schema_alone = tuple(each.source for each in proposed if each.problems)
+    return Validation(everything, tuple(ordered), schema_alone, inventory is not None)
 
 
 def is_applied(name: str) -> bool:

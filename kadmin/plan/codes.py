@@ -144,7 +144,7 @@ RACK_UNKNOWN: Final = _code("KA064", "A request asks for strict racks, and some 
 INFEASIBLE: Final = _code("KA065", "No plan can satisfy the request.", InfeasibleError)
 
 # A plan against an inventory or a live cluster.
-RACKS_LOST: Final = _code("KA066", "A reassignment puts partitions on fewer racks, with or without the waiver.", None)
+RACKS_LOST: Final = _code("KA066", "A reassignment puts partitions on fewer racks, with the waiver.", None)
 
 # The waves of a plan against the disks of a cluster.
 NO_ROOM: Final = _code(

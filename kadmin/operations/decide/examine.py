@@ -1,7 +1,7 @@
 """Examines a plan on a state of the cluster: what refuses it, and the work that it would be.
 
 Rules and their order are those of kadmin.plan.rules. Refusals are returned, not raised: `diff` shows all of them,
-`apply` raises the first.
+`apply` raises the first, with those that are alike.
 """
 
 from __future__ import annotations
@@ -55,6 +55,19 @@ class Examination:
     lost_bytes: int | None = None
     warnings: tuple[str, ...] = ()
     throttle: Throttle | None = None
+
+    @property
+    def refusal(self) -> KadminError | None:
+        """Return the first refusal, with what those say that exit alike: one run tells all wrong names."""
+        if not self.refusals:
+            return None
+        first = self.refusals[0]
+        alike = [each for each in self.refusals if type(each) is type(first)]
+        return type(first)(
+            " ".join(each.message for each in alike),
+            cause="; ".join(dict.fromkeys(each.cause for each in alike if each.cause)) or None,
+            next_command=first.next_command,
+        )
 
 
 _NO_CHANGE = frozenset(

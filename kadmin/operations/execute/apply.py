@@ -55,8 +55,8 @@ class Preview:
 
     def settled(self, *, dry_run: bool) -> Outcome | None:
         """Return the outcome where there is nothing more to do, else None; raises the first refusal."""
-        if self.examination.refusals:
-            raise self.examination.refusals[0]
+        if (refusal := self.examination.refusal) is not None:
+            raise refusal
         if self.examination.work is None:
             return Outcome(None, "nothing to do")
         if not dry_run:
@@ -120,8 +120,8 @@ def apply(
         if unfinished := context.operations.unfinished():
             raise _unfinished(unfinished, None)
         state, _, examination = _study(context, _throttled(plan, throttle), given, policy)
-        if examination.refusals:
-            raise examination.refusals[0]
+        if (refusal := examination.refusal) is not None:
+            raise refusal
         if examination.work is None:
             return Outcome(None, "nothing to do")
         record = _record(plan, examination.work, state, holder, now)

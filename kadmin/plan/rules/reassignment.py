@@ -164,8 +164,9 @@ def _fewer_racks(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]:
         now = _rack_count(_base(target, world.state.assignment) or (), world.racks)
         then = _rack_count(target.replicas, world.racks)
         if now is not None and then is not None and then < now:
-            lost[now, then].append(target.partition)
-            if not plan.allow_fewer_racks:
+            if plan.allow_fewer_racks:
+                lost[now, then].append(target.partition)
+            else:
                 message = f"{target.partition}: replicas on {count(now, 'rack')} would be on {then}"
                 hint = "choose brokers of other racks, or set spec.allow.fewer_racks: true"
                 yield Diagnostic(codes.FEWER_RACKS, message, hint, partition=target.partition)

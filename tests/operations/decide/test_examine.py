@@ -155,3 +155,18 @@ def test_a_comment_of_many_partitions_stays_short() -> None:
     empty = ReassignmentPlan(PlanHeader(), ())
     nothing = diff_markdown("p", empty, examine(empty, state))
     assert "Nothing to do." in nothing
+
+
+def test_apply_refuses_all_unknown_names_at_once() -> None:
+    targets = (
+        PartitionTarget(tp("nowhere-0"), (1,)),
+        PartitionTarget(tp("a-99"), (1,)),
+        PartitionTarget(tp("a-0"), (77,)),
+    )
+    found = examine(ReassignmentPlan(PlanHeader(), targets), STATE)
+    refusal = found.refusal
+    assert isinstance(refusal, StalePlanError)
+    assert len(found.refusals) > 1
+    assert [name in refusal.message for name in ("nowhere", "a-99", "77")] == [True] * 3, refusal.message
+    assert [code in str(refusal.cause) for code in ("KA040", "KA041", "KA042")] == [True] * 3, refusal.cause
+    assert examine(MOVES, STATE, ClusterFacts(sizes=SIZES)).refusal is None

@@ -167,19 +167,20 @@ def test_fewer_racks() -> None:
     assert fewer_racks(_plan(PartitionTarget(TopicPartition("new", 0), (1,)))) == ()
 
 
-@pytest.mark.parametrize("waived", [False, True])
-def test_racks_lost_are_a_warning_with_the_waiver_and_without(*, waived: bool) -> None:
+def test_racks_lost_are_a_warning_with_the_waiver_and_an_error_without() -> None:
     """Rule: one warning for each number of racks before and after, with the count of partitions."""
     racks = dict(enumerate(("r1", "r2", "r3", "r1", "r2"), start=1))
     wide = World(cluster({"aaa-0": (1, 2, 3), "aaa-1": (2, 3, 1), "bbb-0": (3, 1), "ccc-0": (1, 2)}, brokers=racks))
     targets = (PartitionTarget(A0, (1, 2, 4)), PartitionTarget(A1, (2, 5, 1), (2, 3, 1)), PartitionTarget(B0, (4, 1)))
-    plan = replace(_plan(*targets), allow_fewer_racks=waived)
+    plan = replace(_plan(*targets), allow_fewer_racks=True)
     found = found_of(plan, wide, codes.RACKS_LOST)
     assert [(each.severity, each.message) for each in found] == [
         ("warning", "1 partition: 2 racks to 1 (bbb-0)"),
         ("warning", "2 partitions: 3 racks to 2 (aaa-0, aaa-1)"),
     ]
-    assert bool(found_of(plan, wide, codes.FEWER_RACKS)) is not waived
+    assert found_of(plan, wide, codes.FEWER_RACKS) == ()
+    refused = replace(plan, allow_fewer_racks=False)
+    assert (found_of(refused, wide, codes.RACKS_LOST), bool(found_of(refused, wide, codes.FEWER_RACKS))) == ((), True)
     assert found_of(_plan(PartitionTarget(A0, (1, 2, 3))), None, codes.RACKS_LOST) == ()
 
 
