@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kadmin.errors import count
 from kadmin.operations.decide.actions import Advance, AskListening, Finish, PublishWave, TakeBack, Wait
 from kadmin.operations.decide.reassignment import ReassignmentWork, published
 from kadmin.operations.record.record import Channel, OperationState
@@ -22,6 +23,8 @@ from kadmin.operations.record.stop_request import Stop, StoppedByRequestError
 if TYPE_CHECKING:
     from kadmin.operations.decide.actions import Action, Memory, Observed, Work
     from kadmin.operations.record.stop_request import StopRequest
+
+_QUIET = "nothing is in flight"
 
 
 def apply_stop_request(request: StopRequest, action: Action, work: Work, observed: Observed, memory: Memory) -> Action:
@@ -33,12 +36,15 @@ def apply_stop_request(request: StopRequest, action: Action, work: Work, observe
     asks_for_wave = isinstance(action, AskListening) and action.channel is Channel.REASSIGNMENT
     if (asks_for_wave or isinstance(action, PublishWave)) and published(observed, memory):
         return action
-    undo = work.undone_by(observed, memory) if isinstance(work, ReassignmentWork) else None
-    return stopped(request, undo)
+    if not isinstance(work, ReassignmentWork):
+        return stopped(request, None)
+    tally = work.tally(observed, memory)
+    moved = f"{tally.done} of {count(tally.total, 'partition')} moved"
+    return stopped(request, work.undone_by(observed, memory), f"{_QUIET}, {moved}")
 
 
-def stopped(request: StopRequest, undo: str | None, what: str = "nothing is in flight") -> Finish:
-    """Finish because of a request; `undo` is the next step after a cancellation."""
+def stopped(request: StopRequest, undo: str | None, what: str = _QUIET) -> Finish:
+    """Finish because of a request; `undo` is the next step after a cancellation that leaves something moved."""
     paused = request.stop is Stop.PAUSE
     state = OperationState.PAUSED if paused else OperationState.CANCELLED
     return Finish(
@@ -47,6 +53,6 @@ def stopped(request: StopRequest, undo: str | None, what: str = "nothing is in f
         StoppedByRequestError(
             f"The operation was {state.value}: {what}.",
             cause=str(request),
-            next_command="kadmin resume, or kadmin cancel" if paused else undo,
+            next_command="kadmin resume, or kadmin cancel" if paused else undo or "kadmin history",
         ),
     )

@@ -97,6 +97,8 @@ def encode_status(status: OperationStatus, record: OperationRecord) -> bytes:
             "author": asdict(record.author),
             "file_digest": record.file_digest,
             "to_copy_bytes": record.to_copy_bytes,
+            "plan_name": record.plan_name,
+            "rolls_back": record.rolls_back,
         }
     )
 
@@ -126,6 +128,8 @@ def decode_listing(operation_id: str, data: bytes) -> Listing:
         tuple(_load_status(change) for change in value.get("changes", ())),
         value.get("file_digest"),
         value.get("to_copy_bytes"),
+        value.get("plan_name"),
+        value.get("rolls_back"),
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kadmin.errors import KadminError
 from kadmin.plan.throttle import revised
@@ -150,8 +150,19 @@ class OperationRecord:
     @property
     def plan_name(self) -> str | None:
         """The name in the plan's metadata, None where it has none."""
-        name = json.loads(self.plan_text).get("metadata", {}).get("name")
+        name = self._metadata.get("name")
         return name if isinstance(name, str) else None
+
+    @property
+    def rolls_back(self) -> str | None:
+        """The operation that this one undoes, None where it is no rollback."""
+        undone = self._metadata.get("labels", {}).get(ROLLS_BACK)
+        return undone if isinstance(undone, str) else None
+
+    @property
+    def _metadata(self) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = json.loads(self.plan_text).get("metadata", {})
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +268,8 @@ class Listing:
     """One line of `history`.
 
     `changes` are the statuses since the operation was recorded, `file_digest` the sha256 of the plan's file as it was
-    applied, `to_copy_bytes` what it was to copy: none in older records.
+    applied, `to_copy_bytes` what it was to copy, `plan_name` and `rolls_back` are as in the record: none in
+    older records.
     """
 
     operation_id: str
@@ -269,6 +281,8 @@ class Listing:
     changes: tuple[OperationStatus, ...] = ()
     file_digest: str | None = None
     to_copy_bytes: int | None = None
+    plan_name: str | None = None
+    rolls_back: str | None = None
 
     def described_state(self, *, has_runner: bool) -> str:
         """Return the state for people: without a runner a running operation is `interrupted`."""

@@ -70,19 +70,22 @@ def ended_text(listing: Listing) -> str:
     return f"operation {listing.operation_id} {one_line(str(listing.status))}"
 
 
-def history_text(listings: tuple[Listing, ...], holder: Holder | None) -> str:
-    """Show every operation on record; `holder` is that of the lock."""
+def history_text(listings: tuple[Listing, ...], holder: Holder | None, room: int | None = None) -> str:
+    """Show every operation on record; `holder` is that of the lock, `room` as in `table`."""
     rows = [
         [
             each.operation_id,
             each.kind,
             each.described_state(has_runner=is_run_by(each.operation_id, holder)),
+            f"rollback of {each.rolls_back}" if each.rolls_back else one_line(each.plan_name or NOTHING),
             str(each.author),
             each.status.message,
         ]
         for each in listings
     ]
-    return table(["operation", "kind", "state", "by", "result"], rows) if rows else "no operations on record"
+    return (
+        table(["operation", "kind", "state", "plan", "by", "result"], rows, room) if rows else "no operations on record"
+    )
 
 
 def history_answer(listings: tuple[Listing, ...]) -> dict[str, Any]:
@@ -101,6 +104,8 @@ def listing_answer(listing: Listing) -> dict[str, Any]:
         "updated_at": listing.status.updated_at,
         "plan_digest": listing.plan_digest,
         "file_digest": listing.file_digest,
+        "plan_name": listing.plan_name,
+        "rolls_back": listing.rolls_back,
         "author": asdict(listing.author),
     }
 

@@ -24,6 +24,7 @@ from kadmin.operations.record.codec import (
 )
 from kadmin.operations.record.record import (
     KEPT_CHANGES,
+    ROLLS_BACK,
     TRANSITIONS,
     Author,
     Channel,
@@ -40,6 +41,7 @@ from kadmin.operations.record.record import (
 )
 from kadmin.plan.model import TopicRecipe
 from kadmin.plan.throttle import ConfigChange
+from kadmin.report.operations.status import history_text
 
 partitions = st.builds(TopicPartition, st.text("abc._-", min_size=1, max_size=20), st.integers(0, 2**31 - 1))
 replicas = st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=5, unique=True).map(tuple)
@@ -147,16 +149,19 @@ def test_a_status_changes_without_touching_what_a_listing_shows() -> None:
 def test_what_apply_knew_of_file_and_sizes_is_kept_beside_the_status_and_older_data_has_none() -> None:
     """An older version decodes a record strictly, so nothing is added there."""
     author = Author("ann", "h1", 7)
-    record = OperationRecord("id", OperationKind.ELECTION, "{}", "sha256:1", None, "then", author, {})
+    plan = json.dumps({"metadata": {"name": "rollback", "labels": {ROLLS_BACK: "op-1"}}})
+    record = OperationRecord("id", OperationKind.ELECTION, plan, "sha256:1", None, "then", author, {})
     record = replace(record, file_digest="ab", to_copy_bytes=7)
     data = encode_status(OperationStatus(OperationState.PREPARING, "then"), record)
     again = restate(data, OperationStatus(OperationState.COMPLETED, "later"))
     for kept in (decode_listing("id", data), decode_listing("id", again)):
         assert (kept.file_digest, kept.to_copy_bytes) == ("ab", 7)
-    new = {"file_digest", "to_copy_bytes"}
+        assert (kept.plan_name, kept.rolls_back) == ("rollback", "op-1")
+        assert "  rollback of op-1  " in history_text((kept,), None)
+    new = {"file_digest", "to_copy_bytes", "plan_name", "rolls_back"}
     older = json.dumps({key: value for key, value in json.loads(data).items() if key not in new}).encode()
     found = decode_listing("id", older)
-    assert (found.file_digest, found.to_copy_bytes) == (None, None)
+    assert (found.file_digest, found.to_copy_bytes, found.plan_name, found.rolls_back) == (None,) * 4
     assert decode_record(encode_record(record), "id") == replace(record, file_digest=None, to_copy_bytes=None)
 
 
