@@ -16,6 +16,7 @@ from kadmin.cli.context import open_context, open_reading
 from kadmin.cli.execution import ask, read_cluster_at
 from kadmin.cli.inputs import read_plan
 from kadmin.cli.output import answer
+from kadmin.cli.terminal import screen_of
 from kadmin.errors import NotCompletedError, UnreachableError
 
 if TYPE_CHECKING:
@@ -71,13 +72,12 @@ def _of_fleet(fleet: Fleet, timeout_s: float, output: options.OutputFormat) -> i
 
 
 def _watch(context: Context, reader: StatusReader, output: options.OutputFormat, cluster: ClusterAddress) -> None:
-    from kadmin.cli.terminal import screen_of
     from kadmin.operations.events import Noted
     from kadmin.operations.reading.verify import history as read_history
     from kadmin.report.operations.status import ended_text, status_answer, status_text
     from kadmin.report.operations.watched import Watched
 
-    shown = Watched(lambda text: typer.echo(text, nl=False), screen_of(sys.stdout), context.clock.now)
+    shown = Watched(lambda text: typer.echo(text, nl=False), screen_of(sys.stdout), context.clock)
     watched: set[str] = set()
 
     def over() -> bool:
@@ -141,7 +141,9 @@ def history(
         one = None if operation_id is None else read_timeline(context, operation_id)
         holder = context.operations.holder()
     if one is None:
-        answer(output, lambda: history_text(listings, holder), lambda: history_answer(listings))
+        answer(
+            output, lambda: history_text(listings, holder, screen_of(sys.stdout).room), lambda: history_answer(listings)
+        )
     else:
         answer(output, lambda: operation_text(one, holder), lambda: operation_answer(one))
 

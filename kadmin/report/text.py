@@ -30,7 +30,8 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]], room: int | 
     """Return aligned columns, numbers (or NOTHING among them) to the right; without rows the headers alone.
 
     For a terminal with `room` for so many characters in a line, columns without any value are left out, and where the
-    rest is too wide, the widest columns are folded between words, their headers also behind an underscore.
+    rest is too wide, the widest columns are folded between words, their headers also behind an underscore. Where that
+    is not enough, each row is a block of lines.
     """
     given = [list(cells) for cells in zip(*rows, strict=True)] if rows else [[] for _ in headers]
     columns = [
@@ -39,6 +40,8 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]], room: int | 
         if room is None or not rows or any(cell != NOTHING for cell in cells)
     ]
     widths = _widths(columns, room)
+    if room is not None and rows and sum(widths) + len(_GAP) * (len(widths) - 1) > room:
+        return _blocks(columns, room)
     lines = []
     for row in zip(*(column.folded(width) for column, width in zip(columns, widths, strict=True)), strict=True):
         for parts in zip_longest(*row, fillvalue=""):
@@ -48,6 +51,26 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]], room: int | 
             ]
             lines.append(_GAP.join(cells).rstrip())
     return "\n".join(lines)
+
+
+def _blocks(columns: Sequence[_Column], room: int) -> str:
+    """Return each row as lines `header: cell`, the first at the margin, cells without a value left out."""
+    blocks = []
+    for cells in zip(*(column.texts for column in columns), strict=True):
+        named = [(column.header, cell) for column, cell in zip(columns, cells, strict=True) if cell != NOTHING]
+        lines = [
+            part
+            for header, cell in named
+            for part in textwrap.wrap(
+                f"{header}: {cell}",
+                max(room - len(_GAP), 1),
+                subsequent_indent=_GAP,
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+        ]
+        blocks.append(f"\n{_GAP}".join(lines))
+    return "\n\n".join(blocks)
 
 
 @dataclass(frozen=True, slots=True)

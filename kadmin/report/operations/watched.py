@@ -11,18 +11,19 @@ from kadmin.report.screen import ERASE_BELOW
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from kadmin.operations.context import Clock
     from kadmin.report.screen import Screen
 
 _INDENT = "    "
 
 
 class Watched:
-    """Writes an answer over the one before, where the cursor waits meanwhile. `now` returns monotonic seconds."""
+    """Writes an answer over the one before, where the cursor waits meanwhile. In a pipe each has its time."""
 
-    def __init__(self, write: Callable[[str], None], screen: Screen, now: Callable[[], float]) -> None:
+    def __init__(self, write: Callable[[str], None], screen: Screen, clock: Clock) -> None:
         self._write = write
         self._screen = screen
-        self._now = now
+        self._clock = clock
         self._drawn = ""
         self._told = ""
         self._told_at = 0.0
@@ -30,7 +31,7 @@ class Watched:
     def block(self, lines: Sequence[str]) -> None:
         """Show lines: drawn over the last ones on a terminal, each broken at its edge; elsewhere as `line` does."""
         if not self._screen.live:
-            self.line("\n".join(lines))
+            self.line("\n".join(lines), f"{self._clock.timestamp()}\n")
             return
         columns, rows = self._screen.size()
         broken = [part for line in lines for part in wrap(line, max(columns - 1, 1), subsequent_indent=_INDENT) or [""]]
@@ -38,12 +39,12 @@ class Watched:
         self._drawn = "".join(f"{line}\n" for line in shown)
         self._write(f"\r{ERASE_BELOW}{self._drawn}\x1b[{len(shown)}A")
 
-    def line(self, text: str) -> None:
-        """Write text where it is new, or the last was written REPEATED_S ago."""
-        now = self._now()
+    def line(self, text: str, head: str = "") -> None:
+        """Write text below its head, where the text is new or the last was written REPEATED_S ago."""
+        now = self._clock.now()
         if text != self._told or now - self._told_at >= REPEATED_S:
             self._told, self._told_at = text, now
-            self._write(f"{text}\n")
+            self._write(f"{head}{text}\n")
 
     def close(self) -> None:
         """Leave the last lines on the terminal, and go below them."""

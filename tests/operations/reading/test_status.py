@@ -115,7 +115,8 @@ def test_watching_in_a_pipe_ends_when_nothing_is_unfinished_and_gives_lines_of_j
     assert (told.status, validate_value(json.loads(line), "answers/status")) == (0, [])
     assert killed.run(resume()).outcome is not None
     ended = command("status", "--watch", "-z", killed.connect_string)
-    assert (ended.status, ended.out) == (0, "no operation is unfinished\n")
+    time, _, shown = ended.out.partition("\n")
+    assert (ended.status, time[-1], shown) == (0, "Z", "no operation is unfinished\n"), "each answer has its time"
 
 
 @pytest.mark.zookeeper
@@ -158,12 +159,24 @@ def test_watching_on_a_terminal_draws_lines_that_never_wrap(killed: Practice, co
     assert all(len(line) < columns for line in re.split(r"[\r\n]+|\x1b\[\d*[A-Z]", written))
 
 
+class SetClock(Clock):
+    """A clock that shows what it is set to."""
+
+    seconds = 0.0
+
+    def now(self) -> float:
+        return self.seconds
+
+    def timestamp(self) -> str:
+        return f"at {self.seconds:.0f}"
+
+
 def test_a_pipe_gets_what_is_new_and_everything_after_30_s() -> None:
     written: list[str] = []
-    seconds = [0.0]
-    watched = Watched(written.append, Screen(live=False, colour=False, size=lambda: (80, 24)), lambda: seconds[0])
+    clock = SetClock()
+    watched = Watched(written.append, Screen(live=False, colour=False, size=lambda: (80, 24)), clock)
     for now, lines in ((0.0, ["a"]), (10.0, ["a"]), (20.0, ["a", "b"]), (40.0, ["a", "b"]), (50.0, ["a", "b"])):
-        seconds[0] = now
+        clock.seconds = now
         watched.block(lines)
     watched.close()
-    assert written == ["a\n", "a\nb\n", "a\nb\n"]
+    assert written == ["at 0\na\n", "at 20\na\nb\n", "at 50\na\nb\n"], "each has its time"
