@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.model import NO_LEADER
 from kadmin.plan.model import ElectionPlan, PlanHeader
 
 if TYPE_CHECKING:
@@ -31,6 +32,18 @@ def electable(scope: Iterable[TopicPartition], state: ClusterState) -> tuple[Top
     Kafka: PreferredReplicaPartitionLeaderElectionStrategy elects nothing else, and a failure is not tried again.
     """
     return tuple(p for p in off_preferred(scope, state) if obstacle(p, state) is None)
+
+
+def leaders_elected(scope: Iterable[TopicPartition], state: ClusterState) -> tuple[tuple[int, int], ...]:
+    """Return the leader of each partition before and after an election, NO_LEADER where there is none."""
+    partitions = tuple(scope)
+    elected = set(electable(partitions, state))
+    found = []
+    for partition in partitions:
+        known, replicas = state.states.get(partition), state.replicas(partition)
+        now = NO_LEADER if known is None else known.leader
+        found.append((now, replicas[0] if replicas and partition in elected else now))
+    return tuple(found)
 
 
 def obstacle(partition: TopicPartition, state: ClusterState) -> str | None:

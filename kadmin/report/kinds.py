@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kadmin.errors import count
 from kadmin.operations.decide.kinds import kind_of
 from kadmin.operations.record.record import OperationKind, StepKind
+from kadmin.plan.model import Elect, ReassignmentPlan
 
 if TYPE_CHECKING:
     from kadmin.plan.model import Plan
@@ -73,3 +74,11 @@ _BY_KIND = {words.kind: words for words in KINDS}
 def words_of(operation: OperationKind | Plan) -> KindWords:
     """Return the words for a kind of operation, or for a plan."""
     return _BY_KIND[operation if isinstance(operation, OperationKind) else kind_of(operation).kind]
+
+
+def election_text(plan: Plan) -> str | None:
+    """Say that a reassignment elects leaders, and when; None for one that does not, and for other plans."""
+    if not isinstance(plan, ReassignmentPlan) or plan.elect is Elect.NONE:
+        return None
+    when = {Elect.AT_END: "after the last wave", Elect.AFTER_EACH_WAVE: "after each wave"}[plan.elect]
+    return f"preferred leaders are elected {when}"

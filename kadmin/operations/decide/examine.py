@@ -20,7 +20,7 @@ from kadmin.plan import codes
 from kadmin.plan.copying import throttle_of
 from kadmin.plan.deletion import bytes_lost
 from kadmin.plan.diff import diff
-from kadmin.plan.election import electable, off_preferred, scope_of
+from kadmin.plan.election import electable, leaders_elected, off_preferred, scope_of
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import DeletionPlan, Elect, ElectionPlan, Policy, ReassignmentPlan, RecreationPlan
 from kadmin.plan.progress import Progress, judge
@@ -45,7 +45,8 @@ class Examination:
     """What refuses a plan on a state and what the plan would do; `work` None: nothing.
 
     `targets` names what an election would elect, a deletion delete or a recreation create; `lost_bytes` counts all
-    copies that a deletion deletes, None where unknown and for other plans.
+    copies that a deletion deletes, None where unknown and for other plans. `leaders` are those of an election's targets
+    before and after it, -1 for none.
     """
 
     refusals: tuple[KadminError, ...]
@@ -55,6 +56,7 @@ class Examination:
     lost_bytes: int | None = None
     warnings: tuple[str, ...] = ()
     throttle: Throttle | None = None
+    leaders: tuple[tuple[int, int], ...] = ()
 
     @property
     def refusal(self) -> KadminError | None:
@@ -132,8 +134,9 @@ def _with_room(found: Examination, plan: Plan, change: PlanDiff, facts: ClusterF
 
 def _election(found: Examination, plan: ElectionPlan, world: World) -> Examination:
     scope = scope_of(plan, world.state)
-    off = tuple(str(partition) for partition in off_preferred(scope, world.state))
-    return replace(found, work=ElectionWork(scope) if off else None, targets=off)
+    off = off_preferred(scope, world.state)
+    leaders = leaders_elected(off, world.state)
+    return replace(found, work=ElectionWork(scope) if off else None, targets=tuple(map(str, off)), leaders=leaders)
 
 
 def _deletion(found: Examination, plan: DeletionPlan, world: World) -> Examination:

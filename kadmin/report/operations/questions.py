@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.names import one_line
 from kadmin.errors import count
 from kadmin.plan.throttle import extent
-from kadmin.report.kinds import words_of
+from kadmin.report.kinds import election_text, words_of
 from kadmin.report.text import about
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ def _work(plan: Plan, examination: Examination) -> str:
     words, change = words_of(plan), examination.change
     if change is not None:
         copied = "bytes to copy unknown" if change.moved_bytes is None else f"{about(change.moved_bytes)} to copy"
-        return f"{words.targets(len(change.pending))}, {copied}"
+        elected = election_text(plan)
+        return f"{words.targets(len(change.pending))}, {copied}{'' if elected is None else f'; {elected}'}"
     lost = "" if examination.lost_bytes is None else f", {about(examination.lost_bytes)}"
     return f"{words.targets(len(examination.targets))}{lost}"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from kadmin.cluster.model import NO_LEADER
+
 if TYPE_CHECKING:
     from kadmin.errors import KadminError
     from kadmin.operations.decide.examine import Examination
@@ -21,10 +23,18 @@ def diff_answer(examination: Examination) -> dict[str, Any]:
         "refusals": [_error(error) for error in examination.refusals],
         "reassignment": None if change is None else _change(change),
         "targets": list(examination.targets),
+        "leaders": [
+            {"name": name, "before": _leader(before), "after": _leader(after)}
+            for name, (before, after) in zip(examination.targets, examination.leaders, strict=False)
+        ],
         "lost_bytes": examination.lost_bytes,
         "warnings": list(examination.warnings),
         "throttle": None if examination.throttle is None else _throttle(examination.throttle),
     }
+
+
+def _leader(broker: int) -> int | None:
+    return None if broker == NO_LEADER else broker
 
 
 def _change(change: PlanDiff) -> dict[str, Any]:

@@ -6,9 +6,16 @@ from typing import TYPE_CHECKING
 
 from kadmin.errors import count
 from kadmin.plan.units import readable_rate, readable_size
-from kadmin.report.kinds import words_of
+from kadmin.report.kinds import election_text, words_of
 from kadmin.report.markdown import MOST_ROWS, cell, code, folded, more, table
-from kadmin.report.plans.rows import BROKER_COLUMNS, PARTITION_COLUMNS, broker_rows, makespan_text, partition_row
+from kadmin.report.plans.rows import (
+    BROKER_COLUMNS,
+    PARTITION_COLUMNS,
+    broker_rows,
+    makespan_text,
+    partition_row,
+    target_table,
+)
 from kadmin.report.text import size_text
 
 if TYPE_CHECKING:
@@ -29,8 +36,11 @@ def diff_markdown(name: str, plan: Plan, examination: Examination) -> str:
         blocks.append("\n".join(warnings) + more(examination.warnings))
     if examination.change is not None and examination.change.pending:
         blocks += _change(examination.change, examination.throttle)
-    elif targets := examination.targets:
-        blocks.append(folded(words_of(plan).targets(len(targets)), ["name"], [[code(each)] for each in targets]))
+    elif examination.targets:
+        (title, *others), named = target_table(plan, examination)
+        blocks.append(folded(title, ["name", *others], [[code(name), *rest] for name, *rest in named]))
+    if examination.work is not None and (elected := election_text(plan)) is not None:
+        blocks.append(f"{elected.capitalize()}.")
     return "\n\n".join(blocks) + "\n"
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.model import NO_LEADER
+from kadmin.report.kinds import words_of
 from kadmin.report.text import NOTHING, change, duration, replicas, size_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kadmin.operations.decide.examine import Examination
     from kadmin.plan.copying import Throttle
     from kadmin.plan.diff import PlanDiff
-    from kadmin.plan.model import PartitionTarget
+    from kadmin.plan.model import PartitionTarget, Plan
 
 PARTITION_COLUMNS = ("partition", "current", "target", "bytes")
 BROKER_COLUMNS = ("broker", "replicas", "preferred leaders", "bytes")
@@ -34,6 +37,18 @@ def broker_rows(found: PlanDiff, *, changed_only: bool = False) -> list[list[obj
 def partition_row(target: PartitionTarget) -> list[str]:
     """Return a partition below PARTITION_COLUMNS, without its name."""
     return [replicas(target.current), replicas(target.replicas), size_text(target.size_bytes)]
+
+
+def target_table(plan: Plan, found: Examination) -> tuple[list[str], list[list[str]]]:
+    """Return the headers and rows of what is elected, with the leaders, or of what is deleted or recreated."""
+    title = words_of(plan).targets(len(found.targets))
+    if not found.leaders:
+        return [title], [[name] for name in found.targets]
+    rows = [
+        [name, change(*("none" if each == NO_LEADER else each for each in pair))]
+        for name, pair in zip(found.targets, found.leaders, strict=True)
+    ]
+    return [title, "leader"], rows
 
 
 def busiest(moves: Mapping[int, int]) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kadmin.errors import count
 from kadmin.plan.throttle import extent
 from kadmin.plan.units import readable_rate, readable_size
-from kadmin.report.kinds import words_of
+from kadmin.report.kinds import election_text
 from kadmin.report.plans.rows import (
     BROKER_COLUMNS,
     PARTITION_COLUMNS,
@@ -15,6 +15,7 @@ from kadmin.report.plans.rows import (
     busiest,
     makespan_text,
     partition_row,
+    target_table,
 )
 from kadmin.report.text import SHOWN_ROWS, duration, shortened, size_text, table
 
@@ -32,9 +33,11 @@ def diff_text(plan: Plan, examination: Examination) -> str:
         blocks.append(_change(examination.change, examination.throttle))
     if examination.throttle is not None:
         blocks.append(_throttle(examination.throttle))
-    if targets := examination.targets:
-        rows = [[name] for name in targets[:SHOWN_ROWS]]
-        blocks.append(shortened(table([words_of(plan).targets(len(targets))], rows), len(targets)))
+    if examination.work is not None and (elected := election_text(plan)) is not None:
+        blocks.append(elected)
+    if examination.targets:
+        headers, rows = target_table(plan, examination)
+        blocks.append(shortened(table(headers, rows[:SHOWN_ROWS]), len(rows)))
     if examination.lost_bytes is not None:
         blocks.append(f"{size_text(examination.lost_bytes)} would be destroyed, all replicas counted")
     refused = [each.message for each in examination.refusals]

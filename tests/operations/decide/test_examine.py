@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import pytest
 from markdown_it import MarkdownIt
 from support.cluster.states import cluster, tp
 
@@ -15,6 +16,7 @@ from kadmin.plan.codes import TABLE
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import (
     DeletionPlan,
+    Elect,
     ElectionPlan,
     PartitionTarget,
     PlanHeader,
@@ -27,6 +29,7 @@ from kadmin.plan.model import (
     WaveLimits,
     WaveOrder,
 )
+from kadmin.report.operations.questions import apply_question
 from kadmin.report.plans.answer import diff_answer
 from kadmin.report.plans.markdown import diff_markdown
 from kadmin.report.plans.text import diff_text
@@ -54,6 +57,37 @@ def test_a_policy_refuses_what_the_plan_allows_itself() -> None:
     assert isinstance(refusal, InvalidInputError)
     assert "a is protected: it matches the pattern a" in refusal.message
     assert refusal.cause == f"KA050: {TABLE['KA050'].meaning}", "as validate --inventory calls it"
+
+
+def test_an_election_shows_who_leads_before_and_after() -> None:
+    """A preferred replica that cannot be elected leaves the leader as it is."""
+    state = cluster({"a-0": (1, 2), "a-1": (2, 3)}, states={"a-0": (2, (1, 2)), "a-1": (3, (3,))})
+    plan = ElectionPlan(PlanHeader(), topics=("a",))
+    found = examine(plan, state)
+    assert (found.targets, found.leaders) == (("a-0", "a-1"), ((2, 1), (3, 3)))
+    shown = diff_text(plan, found).split("\n\n")[0]
+    assert [line.split() for line in shown.splitlines()[1:]] == [["a-0", "2", "->", "1"], ["a-1", "3"]]
+    answer = json.loads(json.dumps(diff_answer(found)))
+    assert validate_value(answer, "answers/diff") == []
+    assert answer["leaders"][0] == {"name": "a-0", "before": 2, "after": 1}
+    assert "| `a-0` | 2 -> 1 |" in diff_markdown("p", plan, found)
+
+
+@pytest.mark.parametrize(
+    ("elect", "told"),
+    [
+        (Elect.AT_END, "preferred leaders are elected after the last wave"),
+        (Elect.AFTER_EACH_WAVE, "preferred leaders are elected after each wave"),
+    ],
+)
+def test_a_plan_that_elects_says_so_before_it_is_applied(elect: Elect, told: str) -> None:
+    plan = replace(MOVES, elect=elect)
+    found = examine(plan, STATE, ClusterFacts(sizes=SIZES))
+    assert told in diff_text(plan, found).split("\n\n")
+    assert f"; {told}?" in apply_question(plan, found, "x")
+    assert f"\n\n{told.capitalize()}.\n" in diff_markdown("p", plan, found)
+    quiet = examine(MOVES, STATE, ClusterFacts(sizes=SIZES))
+    assert "elected" not in diff_text(MOVES, quiet) + apply_question(MOVES, quiet, "x")
 
 
 def test_an_election_warns_of_what_cannot_be_elected() -> None:
