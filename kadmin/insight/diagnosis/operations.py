@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from kadmin.cluster.model import Replicas, TopicPartition
 
@@ -27,14 +27,14 @@ class LockHeld:
 class OpenOperation:
     """An operation on record that is not finished; `words` says which user started it and when.
 
-    `lists` holds the replicas that it may publish per partition: the target, and the original for a cancel. `elects`:
-    it publishes elections. `whole` is False for an incomplete record.
+    `lists` holds the replicas that it asked for per partition: the target, and the original for a cancel. `elects`: it
+    publishes elections. `whole` is False for an incomplete record.
     """
 
     operation_id: str
     kind: str
     words: str
-    lists: Mapping[TopicPartition, tuple[Replicas, ...]] = field(default_factory=dict)
+    lists: Mapping[TopicPartition, Collection[Replicas]] = field(default_factory=dict)
     elects: bool = False
     whole: bool = True
 

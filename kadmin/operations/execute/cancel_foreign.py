@@ -9,14 +9,13 @@ from kadmin.errors import BusyError, NotCompletedError
 from kadmin.operations.context import new_operation_id
 from kadmin.operations.decide.cancellation import CANCELLATION, CancellationWork
 from kadmin.operations.decide.foreign import back_to_original, foreign_moves, through_brokers
-from kadmin.operations.decide.kinds import work_of
-from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.execute.apply import Outcome
 from kadmin.operations.execute.runner import Runner
+from kadmin.operations.reading.open_operations import lists_sent
 from kadmin.operations.reading.orders import orders_on_record
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState
-from kadmin.plan.model import PlanHeader, ReassignmentPlan
+from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
     from kadmin.operations.context import Context
     from kadmin.operations.record.holder import Holder, Lease
-    from kadmin.plan.model import PartitionTarget
 
 NOTHING_FOREIGN = Outcome(None, "no reassignment of another tool is in flight")
 
@@ -94,7 +92,7 @@ def _plan(
     pending = state.requests.reassignment
     if pending is not None and pending.entries is None:
         raise NotCompletedError(f"{pending.place} cannot be decoded.", next_command="kadmin heal")
-    moves, orders = foreign_moves(state, _ours(context)), {}
+    moves, orders = foreign_moves(state, _ours(context, state)), {}
     if not context.backend.unchanged_means_rejected:
         # What is sent back is a list of its own there, not only an end of the reassignment.
         orders = {**orders_on_record(context, moves, state), **given}
@@ -104,7 +102,8 @@ def _plan(
     return targets
 
 
-def _ours(context: Context) -> Iterator[PartitionTarget]:
+def _ours(context: Context, state: ClusterState) -> Iterator[PartitionTarget]:
+    """Return what unfinished operations asked for; a target that only their plan has explains no move."""
     for listing in context.operations.unfinished():
         if listing.status.state is OperationState.PREPARING or listing.kind is OperationKind.HEAL:
             continue
@@ -113,9 +112,8 @@ def _ours(context: Context) -> Iterator[PartitionTarget]:
                 f"Operation {listing.operation_id} is ending reassignments of other tools.",
                 next_command=f"kadmin resume {listing.operation_id}",
             )
-        work = work_of(context.operations.record(listing.operation_id))
-        if isinstance(work, ReassignmentWork):
-            yield from work.targets
+        for partition, lists in lists_sent(context, listing, state).items():
+            yield from (PartitionTarget(partition, each) for each in lists)
 
 
 def _record(work: CancellationWork, state: ClusterState, holder: Holder) -> OperationRecord:

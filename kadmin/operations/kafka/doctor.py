@@ -28,19 +28,20 @@ from kadmin.insight.diagnosis.kafka.evidence import (
     UnansweredRequest,
 )
 from kadmin.insight.diagnosis.kafka.move_troubles import moves_in_flight
+from kadmin.operations.decide.sent import askers
 from kadmin.operations.kafka.no_store import ELSEWHERE, NoOperations
 from kadmin.operations.kafka.record_copy import LostRecordError
 from kadmin.operations.kafka.topic_settings import check_topic
 from kadmin.operations.reading.brokers import not_described, unused_copies
 from kadmin.operations.reading.late_requests import late_among
-from kadmin.operations.reading.open_operations import lock_held, open_operation
+from kadmin.operations.reading.open_operations import lists_sent, lock_held, open_operation
 from kadmin.operations.record.record import OperationKind, OperationState, Sending
 from kadmin.operations.throttles.audit import read_throttles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
     from kadmin.insight.diagnosis.operations import LateRequest, LockHeld, OpenOperation
     from kadmin.operations.kafka.context import KafkaContext
     from kadmin.operations.record.record import Listing, Step
@@ -101,31 +102,34 @@ class _Examination:
         self._context.clock.stop_if_asked("nothing was changed", "kadmin doctor")
 
     def _with_operations(self, evidence: KafkaEvidence) -> KafkaEvidence:
-        """Read what is on record; of finished operations only where a move in flight is of no other."""
-        operations = self._context.operations
+        """Read what is on record; of finished operations only those that a move in flight is of."""
+        operations, state = self._context.operations, evidence.state
         if isinstance(operations, NoOperations):
             return replace(evidence, records_elsewhere=ELSEWHERE)
         lock = self._ask("the lock", lambda: lock_held(self._context))
         listings = self._ask("operations on record", operations.listings) or ()
         steps = {each.operation_id: found for each in listings if (found := self._steps(each.operation_id)) is not None}
         unanswered = tuple(found for each in listings for found in self._unanswered(each, steps))
-        unfinished = self._recorded([each for each in listings if not each.status.state.finished], lock)
+        asked = askers(moves_in_flight(state), listings, partial(self._lists, state))
+        past = dict.fromkeys(each.operation_id for each in asked.values() if each.status.state.finished)
         late: tuple[LateRequest, ...] = ()
         if len(steps) == len(listings):  # otherwise it is not known what was asked for last
-            late = self._ask("late requests", lambda: late_among(self._context, listings, steps, evidence.state)) or ()
-        evidence = replace(
+            late = self._ask("late requests", lambda: late_among(self._context, listings, steps, state)) or ()
+        return replace(
             evidence,
             lock=lock,
-            operations=unfinished,
+            operations=self._recorded((each for each in listings if not each.status.state.finished), lock, state),
+            past=self._recorded((each for each in listings if each.operation_id in past), None, state),
+            asked={partition: each.operation_id for partition, each in asked.items()},
             unanswered=unanswered,
             late=tuple(each for each in late if each.last is not None),
             rights=self._ask("rights of this user", lambda: own_rights(self._connection)),
-            stray=tuple(found for each in listings for found in self._stray(each, evidence.state)),
+            stray=tuple(found for each in listings for found in self._stray(each, state)),
         )
-        if not moves_in_flight(evidence.state).keys() - {each for found in unfinished for each in found.lists}:
-            return evidence
-        finished = [each for each in reversed(listings) if each.status.state.finished]
-        return replace(evidence, past=self._recorded(finished, None))
+
+    def _lists(self, state: ClusterState, listing: Listing) -> Mapping[TopicPartition, frozenset[Replicas]]:
+        question = f"requests of {listing.operation_id}"
+        return self._ask(question, lambda: lists_sent(self._context, listing, state)) or {}
 
     def _steps(self, operation_id: str) -> tuple[Step, ...] | None:
         return self._ask(f"steps of {operation_id}", lambda: self._context.operations.steps(operation_id))
@@ -153,9 +157,11 @@ class _Examination:
             if deleted and (away := sorted(held - record.health.brokers)):
                 yield StrayFolders(recipe.topic, tuple(away), operation_id)
 
-    def _recorded(self, listings: Iterable[Listing], lock: LockHeld | None) -> tuple[OpenOperation, ...]:
+    def _recorded(
+        self, listings: Iterable[Listing], lock: LockHeld | None, state: ClusterState
+    ) -> tuple[OpenOperation, ...]:
         found = (
-            self._ask(f"operation {each.operation_id}", partial(open_operation, self._context, each, lock))
+            self._ask(f"operation {each.operation_id}", partial(open_operation, self._context, each, lock, state))
             for each in listings
         )
         return tuple(each for each in found if each is not None)

@@ -8,20 +8,17 @@ from kadmin.cluster.kafka.configs import DEFAULT_ENTITY, read_own_configs
 from kadmin.cluster.kafka.groups import describe_groups
 from kadmin.cluster.kafka.reader import read_quorum
 from kadmin.errors import NotAuthorizedError, UnreachableError, name_some
-from kadmin.insight.diagnosis.kafka.move_troubles import moves_in_flight
 from kadmin.insight.tables.configs import config_table
 from kadmin.insight.tables.inspection import Inspection
 from kadmin.insight.tables.kafka import controller_of, group_table, quorum_table, reassignment_table
 from kadmin.insight.tables.partitions import broker_table, cluster_table, partition_table, topic_table
-from kadmin.operations.decide.kinds import work_of
-from kadmin.operations.decide.reassignment import ReassignmentWork, published_targets
 from kadmin.operations.reading.brokers import held_by
-from kadmin.operations.record.record import OperationKind, OperationState
+from kadmin.operations.reading.open_operations import askers_on_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.cluster.model import ClusterState
     from kadmin.operations.kafka.context import KafkaContext
 
 
@@ -69,24 +66,8 @@ def _controller(context: KafkaContext) -> Inspection:
 
 def _admin(context: KafkaContext) -> Inspection:
     state = context.backend.read()
-    return Inspection(reassignment_table(state, _operations(context, state)))
-
-
-def _operations(context: KafkaContext, state: ClusterState) -> dict[TopicPartition, str]:
-    """Return the operation on record that asked for each reassignment in flight: the last with the same target."""
-    moving = moves_in_flight(state)
-    found: dict[TopicPartition, str] = {}
-    for listing in reversed(context.operations.listings() if moving else ()):
-        if moving.keys() == found.keys():
-            break
-        if listing.kind is not OperationKind.REASSIGNMENT or listing.status.state is OperationState.PREPARING:
-            continue
-        work = work_of(context.operations.record(listing.operation_id))
-        if isinstance(work, ReassignmentWork):
-            for target in published_targets(work, context.operations.steps(listing.operation_id)):
-                if moving.get(target.partition) == target.replicas:
-                    found.setdefault(target.partition, listing.operation_id)
-    return found
+    found = askers_on_record(context, state)
+    return Inspection(reassignment_table(state, {each: listing.operation_id for each, listing in found.items()}))
 
 
 def _configs(context: KafkaContext) -> Inspection:

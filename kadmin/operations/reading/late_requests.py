@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.insight.diagnosis.operations import LateRequest
+from kadmin.operations.reading.open_operations import askers_on_record
 from kadmin.operations.record.record import OperationKind, OperationState, Sending
 from kadmin.plan.progress import in_flight
 
@@ -20,7 +21,7 @@ def late_requests(context: Context, state: ClusterState | None = None) -> tuple[
     """Return the late requests that are in flight or reached their target, in `state` where it is given.
 
     A target is reached late where a later request on record asked for other replicas. Where step and request are one
-    write there are no late requests.
+    write there are no late requests. A move in flight is of the latest operation that asked for it.
     """
     if context.backend.unchanged_means_rejected:
         return ()
@@ -49,12 +50,14 @@ def late_among(
     if state is None:
         state = context.backend.read({each.topic for _, _, intent in watched for each in intent.targets})
     moving, last = set(in_flight(state)), _last_asked(steps[each.operation_id] for each in whole)
+    asked = askers_on_record(context, state)
     late: dict[TopicPartition, LateRequest] = {}
     for listing, step, intent in watched:
         for partition, target in _arrived(intent, state):
             found = LateRequest(listing.operation_id, step.number, partition, target)
             if partition in moving:
-                late.setdefault(partition, found)
+                if partition in asked and asked[partition].operation_id == listing.operation_id:
+                    late.setdefault(partition, found)
             elif (wanted := last[partition]) != target:
                 origin = context.operations.record(listing.operation_id).origin
                 undo = f"kadmin rollback {listing.operation_id}" if origin.get(partition) == wanted else None

@@ -6,15 +6,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.errors import InvalidInputError
+from kadmin.insight.diagnosis.kafka.move_troubles import moves_in_flight
 from kadmin.insight.diagnosis.operations import LockHeld, OpenOperation
-from kadmin.operations.decide.cancellation import CancellationWork
 from kadmin.operations.decide.election import ElectionWork
 from kadmin.operations.decide.kinds import work_of
 from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.decide.sent import askers, sent_lists
 from kadmin.operations.record.record import OperationState
 from kadmin.plan.model import Elect
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
     from kadmin.operations.context import Context
     from kadmin.operations.record.record import Listing
 
@@ -25,16 +29,16 @@ def lock_held(context: Context) -> LockHeld | None:
     return None if holder is None else LockHeld(holder.operation_id, str(holder))
 
 
-def open_operation(context: Context, listing: Listing, lock: LockHeld | None) -> OpenOperation:
-    """Return an operation on record with the replicas that it may publish; raises as `OperationStore.record` does."""
+def open_operation(context: Context, listing: Listing, lock: LockHeld | None, state: ClusterState) -> OpenOperation:
+    """Return an operation on record with the replicas that it asked for; raises as `OperationStore.record` does."""
     author, has_runner = listing.author, lock is not None and lock.operation_id == listing.operation_id
-    state = listing.described_state(has_runner=has_runner)
+    described = listing.described_state(has_runner=has_runner)
     # When a runner was interrupted is not on record.
-    since = " since" if state == listing.status.state else ", its state last changed at"
+    since = " since" if described == listing.status.state else ", its state last changed at"
     found = OpenOperation(
         listing.operation_id,
         listing.kind,
-        f"{state}{since} {listing.status.updated_at}, started {listing.created_at} by {author}",
+        f"{described}{since} {listing.status.updated_at}, started {listing.created_at} by {author}",
     )
     if listing.status.state is OperationState.PREPARING:
         return replace(found, whole=False)
@@ -43,10 +47,18 @@ def open_operation(context: Context, listing: Listing, lock: LockHeld | None) ->
         work = work_of(record)
     except InvalidInputError:  # a heal has no plan
         return found
-    if isinstance(work, ReassignmentWork):
-        lists = {target.partition: (target.replicas, record.origin[target.partition]) for target in work.targets}
-        return replace(found, lists=lists, elects=work.elect is not Elect.NONE)
-    if isinstance(work, CancellationWork):
-        lists = {target.partition: (target.replicas, target.current or ()) for target in work.targets}
-        return replace(found, lists=lists)
-    return replace(found, elects=isinstance(work, ElectionWork))
+    elects = work.elect is not Elect.NONE if isinstance(work, ReassignmentWork) else isinstance(work, ElectionWork)
+    return replace(found, lists=lists_sent(context, listing, state), elects=elects)
+
+
+def lists_sent(context: Context, listing: Listing, state: ClusterState) -> Mapping[TopicPartition, frozenset[Replicas]]:
+    """Return the replicas that an operation on record asked for, by partition."""
+    operations, operation_id = context.operations, listing.operation_id
+    return sent_lists(operations.record(operation_id), operations.steps(operation_id), state)
+
+
+def askers_on_record(context: Context, state: ClusterState) -> dict[TopicPartition, Listing]:
+    """Return the latest operation on record that asked for each reassignment in flight; others are left out."""
+    moves = moves_in_flight(state)
+    listings = context.operations.listings() if moves else ()
+    return askers(moves, listings, lambda listing: lists_sent(context, listing, state))

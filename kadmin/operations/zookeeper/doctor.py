@@ -89,7 +89,7 @@ def gather(context: ZooKeeperContext) -> Evidence:
         listening=frozenset(path for path, answer in listening.items() if same and answer is Listening.LISTENING),
         root=context.paths.root,
         lock=lock,
-        operations=_operations(context, source, lock),
+        operations=_operations(context, source, state, lock),
         broker_configs=configs_of(source, "brokers", source.children(f"{CONFIG}/brokers")),
         notifications={path: len(source.children(path)) for path in (CONFIG_CHANGES, ISR_CHANGES, LOG_DIR_EVENTS)},
     )
@@ -167,9 +167,11 @@ def _lock(context: ZooKeeperContext, source: ZnodeReader) -> LockHeld | None:
         return None
 
 
-def _operations(context: ZooKeeperContext, source: ZnodeReader, lock: LockHeld | None) -> tuple[OpenOperation, ...]:
+def _operations(
+    context: ZooKeeperContext, source: ZnodeReader, state: ClusterState, lock: LockHeld | None
+) -> tuple[OpenOperation, ...]:
     try:
-        return tuple(open_operation(context, listing, lock) for listing in context.operations.unfinished())
+        return tuple(open_operation(context, listing, lock, state) for listing in context.operations.unfinished())
     except (NotAuthorizedError, NotCompletedError) as error:
         source.leave_out(context.paths.operations, error)
     return ()

@@ -71,11 +71,11 @@ class KafkaEvidence:
     `tool_options` lead Kafka's own tools to the brokers; `principal` is whom a right is granted to.
     `records_elsewhere` says what is not known where operations on record could not be looked at, else it is empty: then
     no move in flight is foreign, and no throttle left over. `operations` are those unfinished, `past` those finished
-    that may have asked for a move which is in flight. `unanswered` are requests of the last hour, `late` those of
-    finished operations whose target is reached although the record says otherwise. `throttles` holds throttle settings
-    by entity. `hidden_topics` are on disks and may not be described. `unused_copies` are bytes by broker and partition.
-    `rights` are None where they were not asked for, or not told. `stray` holds what operations on record deleted.
-    `unavailable` says what could not be read, and why.
+    that asked for a move which is in flight; `asked` has the latest operation that sent each such target. `unanswered`
+    are requests of the last hour, `late` those of finished operations whose target is reached although the record says
+    otherwise. `throttles` holds throttle settings by entity. `hidden_topics` are on disks and may not be described.
+    `unused_copies` are bytes by broker and partition. `rights` are None where they were not asked for, or not told.
+    `stray` holds what operations on record deleted. `unavailable` says what could not be read, and why.
     """
 
     looks: tuple[ClusterLook, ...]
@@ -85,6 +85,7 @@ class KafkaEvidence:
     records_elsewhere: str = ""
     operations: tuple[OpenOperation, ...] = ()
     past: tuple[OpenOperation, ...] = ()
+    asked: Mapping[TopicPartition, str] = field(default_factory=dict)
     unanswered: tuple[UnansweredRequest, ...] = ()
     late: tuple[LateRequest, ...] = ()
     throttles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

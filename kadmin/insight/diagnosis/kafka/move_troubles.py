@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
     from kadmin.insight.diagnosis.kafka.evidence import KafkaEvidence, UnansweredRequest
-    from kadmin.insight.diagnosis.operations import OpenOperation
 
 _END = "kadmin cancel --foreign"
 _SHOWN = 5
@@ -21,18 +20,12 @@ _SHOWN = 5
 def move_troubles(evidence: KafkaEvidence, state: ClusterState) -> Iterator[Finding]:
     """Find what is wrong with the moves in flight; one of another tool, or of an operation that is over, stops."""
     moves = moves_in_flight(state)
-    ours = {each: found for each in moves if (found := _asked_by(evidence.operations, each, moves[each])) is not None}
-    past = {
-        each: found
-        for each in moves
-        if each not in ours and (found := _asked_by(evidence.past, each, moves[each])) is not None
-    }
-    foreign = sorted(moves.keys() - ours.keys() - past.keys())
+    unfinished = {each.operation_id for each in evidence.operations}
+    ours = {each: found for each in moves if (found := evidence.asked.get(each)) in unfinished and found is not None}
+    foreign = sorted(moves.keys() - evidence.asked.keys())
     yield from _stalled(evidence, state, moves, ours)
     for operation in evidence.past:
-        late = sorted(each for each, found in past.items() if found is operation)
-        if not late:
-            continue
+        late = sorted(each for each in moves if evidence.asked.get(each) == operation.operation_id)
         yield Finding(
             Trouble.LATE_MOVE,
             f"Moves are in flight that operation {operation.operation_id} asked for, which is over: {name_some(late)}.",
@@ -96,17 +89,11 @@ def moves_in_flight(state: ClusterState) -> dict[TopicPartition, Replicas]:
     }
 
 
-def _asked_by(
-    operations: tuple[OpenOperation, ...], partition: TopicPartition, target: Replicas
-) -> OpenOperation | None:
-    return next((each for each in operations if target in each.lists.get(partition, ())), None)
-
-
 def _stalled(
     evidence: KafkaEvidence,
     state: ClusterState,
     moves: Mapping[TopicPartition, Replicas],
-    ours: Mapping[TopicPartition, OpenOperation],
+    ours: Mapping[TopicPartition, str],
 ) -> Iterator[Finding]:
     fenced = state.fenced_brokers or {}
     waits = {
@@ -118,7 +105,7 @@ def _stalled(
         return
     away = sorted({broker for brokers in waits.values() for broker in brokers})
     dead, gone = [each for each in away if each in fenced], [each for each in away if each not in fenced]
-    operations = dict.fromkeys(ours[each].operation_id for each in waits if each in ours)
+    operations = dict.fromkeys(ours[each] for each in waits if each in ours)
     ends = [f"kadmin cancel {each} --now" for each in operations]
     ends += [_END] if waits.keys() - ours.keys() else []
     unknown = state.fenced_brokers is None

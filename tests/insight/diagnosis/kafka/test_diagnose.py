@@ -144,22 +144,20 @@ def test_moves_of_nobody_of_the_past_and_of_an_unfinished_operation() -> None:
     foreign = only(state)
     assert (foreign.code, foreign.stops_apply) == (Trouble.FOREIGN_MOVE, True)
     assert foreign.evidence == ("foo-0: to [3, 4], adding [3, 4], removing [1, 2]",)
-    ours = OpenOperation("op-1", "reassignment", "completed then", {tp("foo-0"): ((3, 4), (1, 2))})
-    late = only(state, past=(ours,))
+    ours, asked = OpenOperation("op-1", "reassignment", "completed then"), {tp("foo-0"): "op-1"}
+    late = only(state, past=(ours,), asked=asked)
     assert (late.code, late.stops_apply, late.evidence[0]) == (Trouble.LATE_MOVE, True, "completed then")
     assert "op-1" in late.message
-    other = replace(ours, lists={tp("foo-0"): ((3, 5), (1, 2))})
-    assert only(state, past=(other,)).code is Trouble.FOREIGN_MOVE
-    running = only(state, operations=(ours,), lock=None)
+    running = only(state, operations=(ours,), asked=asked, lock=None)
     assert (running.code, running.hint) == (Trouble.UNFINISHED_OPERATION, "kadmin resume op-1")
-    held, status = diagnosed(state, operations=(ours,), lock=LockHeld("op-1", "me"))
+    held, status = diagnosed(state, operations=(ours,), asked=asked, lock=LockHeld("op-1", "me"))
     assert (held.code, status.hint) == (Trouble.LOCK_HELD, "kadmin status")
 
 
 def test_moves_that_wait_for_a_broker() -> None:
     state = moving(healthy({"foo-0": (3, 4, 1, 2)}), "foo-0", adding=(3, 4), removing=(1, 2))
-    ours = OpenOperation("op-1", "reassignment", "running", {tp("foo-0"): ((3, 4), (1, 2))})
-    _, stalled, _ = diagnosed(without(state, 4, fenced=True), operations=(ours,))
+    ours, asked = OpenOperation("op-1", "reassignment", "running"), {tp("foo-0"): "op-1"}
+    _, stalled, _ = diagnosed(without(state, 4, fenced=True), operations=(ours,), asked=asked)
     assert (stalled.code, stalled.evidence[0]) == (Trouble.STALLED_MOVE, "fenced: 4")
     assert "kadmin cancel op-1 --now" in (stalled.hint or "")
     gone = replace(without(state, 4, fenced=False), controller=controller(observers=(1, 2, 3)))

@@ -1,0 +1,67 @@
+"""What operations on record asked the controller for: the targets that steps sent, and none that only a plan has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.operations.decide.kinds import work_of
+from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.record.record import OperationKind, OperationState, StepKind, published_by
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
+    from kadmin.operations.record.record import Listing, OperationRecord, Step
+
+    Lists = Mapping[TopicPartition, frozenset[Replicas]]
+
+_REASSIGNS = {OperationKind.REASSIGNMENT, OperationKind.CANCELLATION}
+_WITHOUT_RECORD = {OperationState.PREPARING, OperationState.DISCARDED}
+
+
+def sent_lists(record: OperationRecord, steps: Iterable[Step], state: ClusterState) -> Lists:
+    """Return the replicas that an operation asked for, by partition: targets of waves, and originals to return to.
+
+    What was refused, did not leave, or was meant for an earlier topic of the name is left out.
+    """
+    found: dict[TopicPartition, frozenset[Replicas]] = {}
+    for step in published_by(steps):
+        ids = {} if step.intent is None else step.intent.topic_ids
+        for partition, replicas in _asked(record, step).items():
+            topic = state.topics.get(partition.topic)
+            same = topic is None or ids.get(topic.name) in {topic.topic_id, None}
+            if same and partition not in step.refused:
+                found[partition] = found.get(partition, frozenset()) | {replicas}
+    return found
+
+
+def askers(
+    moves: Mapping[TopicPartition, Replicas], listings: Iterable[Listing], lists_of: Callable[[Listing], Lists]
+) -> dict[TopicPartition, Listing]:
+    """Return the latest operation that asked for each move in flight; a move that none asked for is left out.
+
+    `moves` are targets by partition, `listings` come oldest first, `lists_of` is `sent_lists` of one of them.
+    """
+    found: dict[TopicPartition, Listing] = {}
+    for listing in reversed(tuple(listings)):
+        if found.keys() == moves.keys():
+            break
+        if listing.kind in _REASSIGNS and listing.status.state not in _WITHOUT_RECORD:
+            lists = lists_of(listing)
+            for partition, target in moves.items():
+                if target in lists.get(partition, ()):
+                    found.setdefault(partition, listing)
+    return found
+
+
+def _asked(record: OperationRecord, step: Step) -> Mapping[TopicPartition, Replicas]:
+    if step.intent is not None:
+        # To end a reassignment is to ask for the original replicas.
+        targets = {each: target or record.origin.get(each) for each, target in step.intent.targets.items()}
+        return {each: target for each, target in targets.items() if target}
+    if step.kind is StepKind.WAVE and step.wave is not None and isinstance(work := work_of(record), ReassignmentWork):
+        return {target.partition: target.replicas for target in work.waves[step.wave]}
+    if step.kind is StepKind.CANCEL:
+        return {partition: record.origin[partition] for partition in step.partitions if partition in record.origin}
+    return {}
