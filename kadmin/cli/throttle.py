@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kadmin.operations.context import Context
-    from kadmin.operations.throttles.by_hand import Written
+    from kadmin.operations.throttles.by_hand import Planned, Written
     from kadmin.plan.model import ThrottleSpec
-    from kadmin.plan.throttle import ConfigChanges
 
 
 _DEFAULT = "default"
@@ -163,7 +162,9 @@ def clear(
 ) -> None:
     """Clear throttles.
 
-    What an operation set goes back to the value before it; everything else is removed.
+    What an operation set goes back to the value before it, and the answer says so; everything else is removed. A
+    broker that does not answer loses its rates at the controller (KRaft mode); where that is not possible, the exit
+    code is 8.
     """
     from kadmin.operations.throttles.by_hand import Scope, plan_clear, write_planned
 
@@ -179,7 +180,7 @@ def clear(
 def _carry_out(
     context: Context,
     cluster: ClusterAddress,
-    plan: Callable[[], ConfigChanges],
+    plan: Callable[[], Planned],
     write: Callable[[], Written],
     output: options.OutputFormat,
     *,
@@ -189,13 +190,14 @@ def _carry_out(
     from kadmin.report.operations.questions import creating, throttle_question
     from kadmin.report.throttles import changes_text, written_answer, written_text
 
-    written = Written({}, ())
-    if changes := plan():
+    planned = plan()
+    written = Written(planned)
+    if planned.changes:
         if not yes:  # the answer shows them anyway
-            typer.echo(changes_text(changes), err=True)
+            typer.echo(changes_text(planned), err=True)
 
         def question() -> str:
-            asked = throttle_question(changes, read_cluster_at(context, cluster))
+            asked = throttle_question(planned.changes, read_cluster_at(context, cluster))
             return creating(context.operations.to_create(), asked)
 
         ask(question, cluster, yes=yes)
@@ -205,6 +207,8 @@ def _carry_out(
         lambda: cluster.named_in(written_text(written, through_brokers=cluster.bootstrap is not None)),
         lambda: written_answer(written),
     )
+    if written.left is not None:
+        raise written.left
 
 
 def _amount(wanted: ThrottleSpec) -> int:

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kadmin.operations.throttles.audit import AuditedThrottle, ThrottledEntity
-    from kadmin.operations.throttles.by_hand import Written
-    from kadmin.plan.throttle import ConfigChanges
+    from kadmin.operations.throttles.by_hand import Planned, Written
 
 _MOST_SHOWN = 60
 
@@ -56,34 +55,58 @@ def audit_answer(findings: Sequence[AuditedThrottle]) -> dict[str, Any]:
     return {"findings": [{**asdict(each), "next_command": each.next_command} for each in findings]}
 
 
-def changes_text(changes: ConfigChanges) -> str:
-    """Show each change with the value before and after."""
+def changes_text(planned: Planned) -> str:
+    """Show each change with the value before and after, and which values of before an operation come back."""
     rows = [
-        [entity, key, _value(key, change.previous), _value(key, change.ours)]
-        for entity, keys in sorted(changes.items())
+        [
+            entity,
+            key,
+            "(not known)" if entity in planned.unseen else _value(key, change.previous),
+            _value(key, change.ours),
+        ]
+        for entity, keys in sorted(planned.changes.items())
         for key, change in sorted(keys.items())
     ]
-    return table(["entity", "throttle", "before", "after"], rows)
+    restored = [
+        f"{entity} {key} is restored to what it was before operation {operation_id}: "
+        f"{_value(key, planned.changes[entity][key].ours)}; kadmin throttle clear again removes it"
+        for (entity, key), operation_id in sorted(planned.restored.items())
+    ]
+    return "\n".join([table(["entity", "throttle", "before", "after"], rows), *restored])
 
 
 def written_text(written: Written, *, through_brokers: bool) -> str:
     """Show what was changed, and that brokers in KRaft mode may bring a removed rate back."""
-    if not written.changes:
+    planned = written.planned
+    if not planned.changes:
         return "nothing to do"
     kept = [f"not changed, because another client changed it at the same time: {each}" for each in written.kept]
     removed = any(
-        change.ours is None for entity, keys in written.changes.items() if is_broker(entity) for change in keys.values()
+        change.ours is None for entity, keys in planned.changes.items() if is_broker(entity) for change in keys.values()
     )
     note = [MAY_RETURN] if through_brokers and removed else []
-    return "\n".join([changes_text(written.changes), *kept, *note, "next: kadmin throttle show"])
+    return "\n".join([changes_text(planned), *kept, *note, *_next(written)])
+
+
+def _next(written: Written) -> list[str]:
+    # The error that follows names the next command.
+    return [] if written.left is not None else ["next: kadmin throttle show"]
 
 
 def written_answer(written: Written) -> dict[str, Any]:
     """Answer `throttle set` and `throttle clear`."""
+    planned = written.planned
     return {
         "changes": [
-            {"entity": entity, "key": key, "before": change.previous, "after": change.ours}
-            for entity, keys in sorted(written.changes.items())
+            {
+                "entity": entity,
+                "key": key,
+                "before": change.previous,
+                "after": change.ours,
+                "seen": entity not in planned.unseen,
+                "restored_from": planned.restored.get((entity, key)),
+            }
+            for entity, keys in sorted(planned.changes.items())
             for key, change in sorted(keys.items())
         ],
         "kept": [{"entity": each.entity, "key": each.key, "value": each.value} for each in written.kept],

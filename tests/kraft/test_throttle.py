@@ -180,3 +180,29 @@ def test_the_rate_of_a_dead_broker_that_no_controller_takes_off_is_told_and_clea
     assert cleared.status == 0, cleared.err
     assert MAY_RETURN in cleared.out
     assert throttles(cluster, topic) == {}
+
+
+@pytest.mark.eras
+@pytest.mark.on("4.4.0")
+def test_k18_a_throttle_of_a_dead_broker_is_cleared_at_the_controller_or_the_command_fails(
+    cluster: KraftCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unknown(_: KafkaConnection) -> int:
+        raise NotCompletedError("The brokers do not tell the address of controller 101.")
+
+    assert cluster.kadmin("throttle", "set", "--broker", "4", "--rate", "5MB/s", "--yes").status == 0
+    wait_for_own(cluster, "brokers/4", dict.fromkeys(RATES, "5000000"), 4)
+    cluster.sandbox.stop_broker(4)
+    try:
+        with monkeypatch.context() as patched:
+            patched.setattr("kadmin.operations.kafka.configs.reach_controller", unknown)
+            failed = cluster.kadmin("throttle", "clear", "--broker", "4", "--yes")
+            assert failed.status == 8, failed.err
+            assert "The throttle may remain on brokers/4" in failed.err
+            assert "kadmin throttle clear --broker 4" in failed.err
+        cleared = cluster.kadmin("throttle", "clear", "--broker", "4", "--yes")
+        assert cleared.status == 0, cleared.err
+        assert "(not known)" in cleared.out
+    finally:
+        cluster.sandbox.start_broker(4)
+    wait_for_own(cluster, "brokers/4", {}, 4)

@@ -13,7 +13,7 @@ from kadmin.operations.execute.takeover import patience
 from kadmin.operations.reading.brokers import with_disks
 from kadmin.operations.record.record import OperationKind, OperationState, current_throttle
 from kadmin.operations.record.throttle_request import ThrottleRequest
-from kadmin.operations.throttles.by_hand import Written
+from kadmin.operations.throttles.by_hand import Planned, Written
 from kadmin.operations.throttles.operation import Throttling, in_flight_of, is_on_record, is_there
 from kadmin.plan.copying import sized, throttle_of
 from kadmin.plan.facts import ClusterFacts
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.context import Context
     from kadmin.plan.model import PartitionTarget, ThrottleSpec
-    from kadmin.plan.throttle import ConfigChanges, ForeignValue
+    from kadmin.plan.throttle import ForeignValue
 
 
 def unfinished_reassignment(context: Context) -> str | None:
@@ -57,12 +57,12 @@ def rate_for(context: Context, operation_id: str, wanted: ThrottleSpec) -> int:
     return throttle.rate
 
 
-def plan_change(context: Context, operation_id: str, rate: int) -> ConfigChanges:
+def plan_change(context: Context, operation_id: str, rate: int) -> Planned:
     """Return what another rate changes in the configs as they are now; nothing is written."""
     targets = (target for wave in _work(context, operation_id).waves for target in wave)
     wanted = throttled(targets, rate)
     found = context.backend.read_configs(wanted)
-    return merge(known(wanted, found, {}), found)
+    return Planned(merge(known(wanted, found, {}), found))
 
 
 def change_throttle(context: Context, operation_id: str, rate: int, lock_timeout_s: float) -> Written:
@@ -71,13 +71,13 @@ def change_throttle(context: Context, operation_id: str, rate: int, lock_timeout
     Without a runner the change is put on record under the lock, and set if something of the operation is in flight;
     otherwise `kadmin resume` sets it. Raises NotCompletedError where the runner does not answer.
     """
-    changes = plan_change(context, operation_id, rate)
+    planned = plan_change(context, operation_id, rate)
     now = context.clock.timestamp()
     request = ThrottleRequest(rate, str(context.author), now)
     context.clock.careful = True
     context.operations.ask_throttle(operation_id, request)
     kept = _await(context, operation_id, request)
-    return Written(changes, _take_over(context, operation_id, request, lock_timeout_s) if kept is None else kept)
+    return Written(planned, _take_over(context, operation_id, request, lock_timeout_s) if kept is None else kept)
 
 
 def _await(context: Context, operation_id: str, request: ThrottleRequest) -> tuple[ForeignValue, ...] | None:

@@ -80,7 +80,7 @@ class _Examination:
             self._pause()
             evidence = replace(evidence, looks=(first, self._look()))
         evidence = self._with_disks(evidence)
-        throttles = self._ask("throttles", lambda: read_throttles(self._context)) or ()
+        throttles = self._ask("throttles", lambda: read_throttles(self._context)[0]) or ()
         return replace(
             evidence,
             throttles={each.entity: tuple(sorted(each.values)) for each in throttles},

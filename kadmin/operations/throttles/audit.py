@@ -75,7 +75,7 @@ class AuditedThrottle:
 def show(context: Context) -> tuple[ThrottledEntity, ...]:
     """Read every throttle of the cluster."""
     context.backend.check()
-    return read_throttles(context)
+    return read_throttles(context)[0]
 
 
 def audit(context: Context) -> tuple[AuditedThrottle, ...]:
@@ -85,17 +85,17 @@ def audit(context: Context) -> tuple[AuditedThrottle, ...]:
     return tuple(replace(each, runner=is_run_by(each.operation_id, holder)) for each in judge(found, recorded))
 
 
-def read_throttles(context: Context) -> tuple[ThrottledEntity, ...]:
-    """Return every topic and broker with a throttle; a note names the brokers whose throttle cannot be read now."""
+def read_throttles(context: Context) -> tuple[tuple[ThrottledEntity, ...], tuple[str, ...]]:
+    """Return every topic and broker with a throttle, and the brokers that do not tell theirs; a note names them."""
     present = context.backend.configured_entities()
     values = context.backend.read_configs(present)
-    if unread := sorted(present.keys() - values.keys()):
+    if unread := tuple(sorted(present.keys() - values.keys())):
         context.tell(Noted(f"these brokers do not answer, so their throttles are not known: {name_some(unread)}"))
     found = []
     for entity, configs in values.items():
         if throttle := {key: value for key, value in configs.items() if key in THROTTLE_KEYS}:
             found.append(ThrottledEntity(entity, throttle, present[entity]))
-    return tuple(found)
+    return tuple(found), unread
 
 
 def recorded_throttles(context: Context) -> tuple[tuple[Listing, ThrottleRecord], ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.kafka.configs import DEFAULT_ENTITY
@@ -10,10 +10,10 @@ from kadmin.errors import BusyError, NotCompletedError, StalePlanError, Unreacha
 from kadmin.operations.decide.kinds import work_of
 from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.throttles.audit import read_throttles, recorded_throttles, source_of
-from kadmin.operations.throttles.operation import in_flight_of
+from kadmin.operations.throttles.operation import in_flight_of, still_throttled
 from kadmin.plan.model import PartitionTarget
 from kadmin.plan.progress import in_flight
-from kadmin.plan.throttle import LISTS, WILDCARD, ConfigChange, merge, rates, throttled, to_set, to_undo
+from kadmin.plan.throttle import LISTS, RATES, WILDCARD, ConfigChange, merge, rates, throttled, to_set, to_undo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -46,14 +46,27 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """The changes, and the values that another client changed at the same time."""
+class Planned:
+    """The changes to make; those of entities in `unseen`, whose values cannot be read, have no value before.
+
+    `restored` is the operation whose replaced value comes back, by entity and key.
+    """
 
     changes: ConfigChanges
-    kept: tuple[ForeignValue, ...]
+    unseen: frozenset[str] = frozenset()
+    restored: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
 
-def plan_set(context: Context, scope: Scope, rate: int) -> ConfigChanges:
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The changes that were made, the values that another client changed at the same time, and what is not done."""
+
+    planned: Planned
+    kept: tuple[ForeignValue, ...] = ()
+    left: NotCompletedError | None = None
+
+
+def plan_set(context: Context, scope: Scope, rate: int) -> Planned:
     """Return the changes that set a throttle; nothing is written.
 
     Named topics are throttled whole, at the named brokers or all that hold them. Brokers alone get the rate and no
@@ -76,14 +89,15 @@ def plan_set(context: Context, scope: Scope, rate: int) -> ConfigChanges:
             cause="a broker's own configs take that broker, and it does not answer",
             next_command="kadmin throttle show; then name each of the others with --broker",
         )
-    return merge(wanted, found)
+    return Planned(merge(wanted, found))
 
 
-def plan_clear(context: Context, scope: Scope, *, now: bool) -> ConfigChanges:
+def plan_clear(context: Context, scope: Scope, *, now: bool) -> Planned:
     """Return the changes that clear throttles; nothing is written.
 
-    A value that an operation on record set returns to the previous one, others are deleted. Raises BusyError while
-    anything is in flight, unless `now`.
+    A value that an operation on record set returns to the previous one, others are deleted. Brokers that do not answer
+    lose their rates unseen, or get those that the last operation on record replaced. Raises BusyError while anything is
+    in flight, unless `now`.
     """
     state = _read(context)
     recorded = recorded_throttles(context)
@@ -93,26 +107,35 @@ def plan_clear(context: Context, scope: Scope, *, now: bool) -> ConfigChanges:
             cause="without a throttle their copies may use the whole network",
             next_command="when they are done, kadmin throttle clear; at once: kadmin throttle clear --now",
         )
+    found, unread = read_throttles(context)
     changes: dict[str, dict[str, ConfigChange]] = {}
-    for each in read_throttles(context):
+    restored: dict[tuple[str, str], str] = {}
+    for each in found:
         for key, value in each.values.items() if scope.covers(each.entity) else ():
             source = source_of(each.entity, key, value, recorded)
-            changes.setdefault(each.entity, {})[key] = ConfigChange(
-                value, None if source is None else _before(each.entity, key, value, source[1])
-            )
-    return changes
+            before = None if source is None else _before(each.entity, key, value, source[1])
+            changes.setdefault(each.entity, {})[key] = ConfigChange(value, before)
+            if source is not None and before is not None:
+                restored[each.entity, key] = source[0].operation_id
+    unseen = frozenset(entity for entity in unread if scope.covers(entity))
+    for entity in unseen:
+        last = next((throttle.changes[entity] for _, throttle in recorded if entity in throttle.changes), {})
+        changes[entity] = {key: ConfigChange(None, last[key].previous if key in last else None) for key in RATES}
+    return Planned(changes, unseen, restored)
 
 
-def write_planned(context: Context, plan: Callable[[], ConfigChanges], lock_timeout_s: float) -> Written:
+def write_planned(context: Context, plan: Callable[[], Planned], lock_timeout_s: float) -> Written:
     """Take the lock, plan again, write, and give the lock back.
 
+    What brokers that do not answer get is written at the controller; where that fails, `left` says so.
     Raises NotCompletedError where the deadline passes before the last change, BusyError without the lock.
     """
     with context.leased(HOLDER, lock_timeout_s) as lease:
         return _write(context, plan(), lease)
 
 
-def _write(context: Context, changes: ConfigChanges, lease: Lease) -> Written:
+def _write(context: Context, planned: Planned, lease: Lease) -> Written:
+    changes = {entity: keys for entity, keys in planned.changes.items() if entity not in planned.unseen}
     kept: dict[str, ForeignValue] = {}
 
     def edit(found: ConfigValues) -> Mapping[str, Mapping[str, str | None]]:
@@ -124,7 +147,9 @@ def _write(context: Context, changes: ConfigChanges, lease: Lease) -> Written:
         raise NotCompletedError(
             "The deadline passed before every throttle was written.", next_command="kadmin throttle show"
         )
-    return Written(changes, tuple(kept.values()))
+    blind = {entity: {key: each.ours for key, each in planned.changes[entity].items()} for entity in planned.unseen}
+    failed = context.backend.overwrite_configs(blind, lease) if blind else {}
+    return Written(planned, tuple(kept.values()), still_throttled("may remain", failed) if failed else None)
 
 
 def _read(context: Context) -> ClusterState:

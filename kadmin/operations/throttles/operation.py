@@ -217,14 +217,7 @@ class Throttling:
         if written := sorted(values.keys() - failed.keys()):
             text = f"{name_some(written)} does not answer: the controller has the values from before for its return"
             self._context.tell(events.Noted(text))
-        if not failed:
-            return None
-        brokers = "".join(f" --broker {entity.partition('/')[2]}" for entity in sorted(failed))
-        return NotCompletedError(
-            f"The throttle remains on {name_some(sorted(failed))}.",
-            cause="; ".join(dict.fromkeys(failed.values())),
-            next_command="kadmin throttle clear" + brokers + ", when they answer",
-        )
+        return still_throttled("remains", failed) if failed else None
 
     def leave(self, error: KadminError, lease: Lease) -> None:
         """Remove the throttle after an error; a failure here does not replace that error."""
@@ -284,6 +277,16 @@ class Throttling:
     def _note_kept(self, foreign: tuple[ForeignValue, ...]) -> None:
         if foreign:
             self._context.tell(events.Noted(f"kept throttles that another client changed: {name_some(foreign)}"))
+
+
+def still_throttled(verb: str, failed: Mapping[str, str]) -> NotCompletedError:
+    """Build the error for brokers whose throttle remains, or may remain; `failed` says why, for each."""
+    brokers = "".join(f" --broker {entity.partition('/')[2]}" for entity in sorted(failed))
+    return NotCompletedError(
+        f"The throttle {verb} on {name_some(sorted(failed))}.",
+        cause="; ".join(dict.fromkeys(failed.values())),
+        next_command="kadmin throttle clear" + brokers + ", when they answer",
+    )
 
 
 def is_there(entity: str, state: ClusterState) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from support.cluster.states import cluster, tp
 
@@ -21,6 +22,9 @@ from kadmin.operations.record.record import (
     StepKind,
 )
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan
+
+if TYPE_CHECKING:
+    from kadmin.cluster.model import Replicas, TopicPartition
 
 ANN = Author("ann", "host-a", 7)
 PLAN = ReassignmentPlan(
@@ -82,6 +86,8 @@ def test_operations_that_move_nothing_and_those_without_a_record_are_not_asked()
         listed("op-2", OperationState.PREPARING),
         listed("op-3", OperationState.DISCARDED),
     ]
-    read: list[str] = []
-    assert askers({tp("a-0"): (3, 4)}, listings, lambda each: read.append(each.operation_id) or {}) == {}
-    assert read == []
+
+    def lists_of(listing: Listing) -> dict[TopicPartition, frozenset[Replicas]]:
+        raise AssertionError(listing.operation_id)
+
+    assert askers({tp("a-0"): (3, 4)}, listings, lists_of) == {}

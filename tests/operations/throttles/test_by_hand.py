@@ -26,8 +26,8 @@ from kadmin.operations.record.record import (
     ThrottleRecord,
 )
 from kadmin.operations.throttles.audit import AuditedThrottle, Origin, ThrottledEntity, audit, show
-from kadmin.operations.throttles.by_hand import HOLDER, Scope, plan_clear, plan_set, write_planned
-from kadmin.operations.throttles.operation import Throttling, record_throttle
+from kadmin.operations.throttles.by_hand import HOLDER, Planned, Scope, Written, plan_clear, plan_set, write_planned
+from kadmin.operations.throttles.operation import Throttling, record_throttle, still_throttled
 from kadmin.operations.zookeeper.backend import zookeeper_context
 from kadmin.operations.zookeeper.lock import Lock
 from kadmin.operations.zookeeper.paths import Paths
@@ -79,7 +79,7 @@ def context(store: Store) -> ZooKeeperContext:
 def written(context: ZooKeeperContext, scope: Scope, rate: int | None, *, now: bool = False) -> ConfigChanges:
     """Set, or with no rate clear, and check both forms of the answer."""
 
-    def plan() -> ConfigChanges:
+    def plan() -> Planned:
         return plan_clear(context, scope, now=now) if rate is None else plan_set(context, scope, rate)
 
     found = write_planned(context, plan, 0)
@@ -87,10 +87,12 @@ def written(context: ZooKeeperContext, scope: Scope, rate: int | None, *, now: b
     for schema in ("throttle-set", "throttle-clear"):
         assert validate_value(written_answer(found), f"answers/{schema}") == []
     assert MAY_RETURN not in written_text(found, through_brokers=False)
-    removed = any(key in RATES and each.ours is None for keys in found.changes.values() for key, each in keys.items())
+    removed = any(
+        key in RATES and each.ours is None for keys in found.planned.changes.values() for key, each in keys.items()
+    )
     assert (MAY_RETURN in written_text(found, through_brokers=True)) == removed
     assert context.store.exists(PATHS.lock) is None
-    return found.changes
+    return found.planned.changes
 
 
 def operation(context: ZooKeeperContext, state: OperationState) -> OperationRecord:
@@ -183,6 +185,12 @@ def test_clearing_brings_back_what_an_operation_had_replaced(context: ZooKeeperC
         "kadmin throttle clear --broker 2",
         "kadmin throttle clear --broker 3",
     }
+    told = written_text(Written(plan_clear(context, Scope(), now=False)), through_brokers=False)
+    assert (
+        f"brokers/2 {LEADER_RATE} is restored to what it was before operation op: 99 B/s; "
+        "kadmin throttle clear again removes it"
+    ) in told
+    assert "brokers/1" not in told.split("restored")[0].splitlines()[-1]
     written(context, Scope(), None)
     assert {each.entity: each.values for each in show(context)} == {
         "brokers/2": {LEADER_RATE: "99"},
@@ -259,10 +267,10 @@ def test_a_held_lock_is_named(context: ZooKeeperContext) -> None:
 def test_the_lock_says_what_it_is_held_for(context: ZooKeeperContext) -> None:
     held: list[bytes | None] = []
 
-    def plan() -> ConfigChanges:
+    def plan() -> Planned:
         node = context.store.get(PATHS.lock)
         held.append(None if node is None else node.data)
-        return {}
+        return Planned({})
 
     write_planned(context, plan, 0)
     assert held[0] is not None
@@ -273,7 +281,20 @@ def test_more_than_a_minute_may_take_is_told(context: ZooKeeperContext) -> None:
     changes = {f"brokers/{number}": {LEADER_RATE: ConfigChange(None, "5")} for number in range(1001)}
     context.clock.until = context.clock.now() + 5
     with pytest.raises(NotCompletedError, match="before every throttle"):
-        write_planned(context, lambda: changes, 0)
+        write_planned(context, lambda: Planned(changes), 0)
+
+
+def test_what_is_written_unseen_says_so_and_what_is_not_written_names_the_command() -> None:
+    planned = Planned({"brokers/2": {LEADER_RATE: ConfigChange(None, None)}}, unseen=frozenset({"brokers/2"}))
+    done, failed = Written(planned), Written(planned, left=still_throttled("may remain", {"brokers/2": "no listener"}))
+    assert "(not known)" in written_text(done, through_brokers=True)
+    assert "next: kadmin throttle show" in written_text(done, through_brokers=True)
+    assert "next:" not in written_text(failed, through_brokers=True), "the error has the next command"
+    (change,) = written_answer(done)["changes"]
+    assert (change["before"], change["seen"], change["restored_from"]) == (None, False, None)
+    assert failed.left is not None
+    assert failed.left.exit_code == 8
+    assert failed.left.next_command == "kadmin throttle clear --broker 2, when they answer"
 
 
 def test_a_throttle_record_holds_just_what_it_changes(context: ZooKeeperContext) -> None:

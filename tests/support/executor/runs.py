@@ -160,7 +160,7 @@ def change_throttle(rate: int) -> Command:
         operation = throttling.unfinished_reassignment(context)
         assert operation is not None
         written = throttling.change_throttle(context, operation, rate, 0)
-        return service.Outcome(operation, f"changed: {sorted(written.changes)}")
+        return service.Outcome(operation, f"changed: {sorted(written.planned.changes)}")
 
     return command
 
@@ -185,7 +185,7 @@ def clear_throttles(scope: Scope, lock_timeout_s: float = 0) -> Command:
 
     def command(context: Context) -> service.Outcome:
         written = write_planned(context, lambda: plan_clear(context, scope, now=False), lock_timeout_s)
-        return service.Outcome(None, f"cleared: {sorted(written.changes)}")
+        return service.Outcome(None, f"cleared: {sorted(written.planned.changes)}")
 
     return command
 
