@@ -116,12 +116,7 @@ def _ask(context: Context, operation_id: str, request: StopRequest) -> str | Non
         if status.state is not OperationState.RUNNING:
             return str(status)
         if status.message == str(request):
-            effect = (
-                "takes the running wave back"
-                if request.stop is Stop.CANCEL_NOW
-                else "stops when the running wave is done"
-            )
-            return f"runner {holder} {effect}; see kadmin status"
+            return f"runner {holder} {_effect(context, operation_id, request)}"
         context.clock.stop_if_asked("the request stays on record", f"kadmin status, for the state of {operation_id}")
         now = context.clock.now()
         if give_up is None:
@@ -133,6 +128,15 @@ def _ask(context: Context, operation_id: str, request: StopRequest) -> str | Non
                 next_command=f"kadmin status; for a stuck runner: kadmin lock release {operation_id}",
             )
         context.clock.wait(POLL_S)
+
+
+def _effect(context: Context, operation_id: str, request: StopRequest) -> str:
+    if request.stop is Stop.CANCEL_NOW:
+        return "takes the running wave back; see kadmin status"
+    stops = "stops when the running wave is done; see kadmin status"
+    if request.stop is Stop.CANCEL and context.operations.record(operation_id).kind is OperationKind.REASSIGNMENT:
+        return f"{stops}; to take that wave back at once: kadmin cancel --now {operation_id}"
+    return stops
 
 
 def _require_reassignment(context: Context, operation_id: str) -> None:

@@ -250,7 +250,10 @@ def test_a_target_that_dies_in_mid_wave_is_named_as_what_is_waited_for() -> None
     running = moving(cluster({**START, "a-0": (1, 4, 2)}), "a-0", adding=(4,), removing=(2,))
     brokers = {broker: found for broker, found in running.brokers.items() if broker != 4}
     waiting = act(replace(running, brokers=brokers), WAVE_1)
-    said = "a-0: the controller waits for brokers that are not alive: 4"
+    said = (
+        "a-0: the controller waits for brokers that are not alive: 4; "
+        "start them, or take the wave back: kadmin cancel --now"
+    )
     assert waiting == Wait("target brokers that are not alive: 4", 1, said)
 
 

@@ -164,7 +164,10 @@ def test_f42_a_topic_deleted_in_mid_wave_is_told_at_once_and_ends_the_run(site: 
 
 def test_f43_a_target_that_dies_in_mid_wave_is_named_with_its_partitions_until_it_is_back(site: Site) -> None:
     practice, plan = moved(site)
-    waiting = "a-0, b-0: the controller waits for brokers that are not alive: 3"
+    waiting = (
+        "a-0, b-0: the controller waits for brokers that are not alive: 3; "
+        "start them, or take the wave back: kadmin cancel --now"
+    )
 
     def back() -> bool:
         if said(practice, waiting):
