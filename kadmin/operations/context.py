@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.errors import StoppedError, UnknownOutcomeError, UnreachableError
 from kadmin.operations import events
-from kadmin.operations.record.holder import Holder
+from kadmin.operations.record.holder import Holder, died_here
 from kadmin.operations.record.record import Author
 
 if TYPE_CHECKING:
@@ -93,6 +93,10 @@ class Context:
         """This process."""
         return Author(_user(), socket.gethostname(), os.getpid())
 
+    def died_here(self, holder: Holder | None) -> bool:
+        """Whether a holder of the lock was a process of this user on this machine that is not there any more."""
+        return died_here(holder, self.author, exists=holder is not None and _exists(holder.author.pid))
+
     def new_holder(self, operation_id: str, now: str) -> Holder:
         """Return this process as the holder of the lock for an operation."""
         return Holder(self.author, operation_id, now, self.operations.session_timeout_s)
@@ -132,6 +136,16 @@ class Context:
 def new_operation_id(now: str) -> str:
     """Return the id of an operation that begins at the timestamp; ids sort by time."""
     return f"{now.translate({ord(c): None for c in '-:'})}-{secrets.token_hex(3)}"
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):  # of another user; a number that no process can have is not judged
+        return True
+    return True
 
 
 def _user() -> str:

@@ -11,7 +11,6 @@ from kadmin.operations.context import POLL_S
 from kadmin.operations.decide.kinds import work_of
 from kadmin.operations.execute.apply import Outcome
 from kadmin.operations.execute.runner import Runner
-from kadmin.operations.record.holder import EXPIRY_GRACE_S
 from kadmin.operations.record.record import OperationKind, OperationState, OperationStatus
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError, StopRequest
 
@@ -46,7 +45,7 @@ def resume(context: Context, operation_id: str | None, lock_timeout_s: float) ->
     if unfinished is None:
         return _already_finished(context, operation_id)
     other = context.operations.holder()
-    wait_s = lock_timeout_s + (other.session_timeout_s + EXPIRY_GRACE_S if other is not None else 0)
+    wait_s = lock_timeout_s + (other.expires_s if other is not None else 0)
     with _taken(context, unfinished, wait_s) as runner:
         if runner is None:
             return _already_finished(context, unfinished)
@@ -149,7 +148,7 @@ def _require_reassignment(context: Context, operation_id: str) -> None:
 def patience(holder: Holder) -> float:
     """Return the seconds to wait for an answer of a runner."""
     # A runner that died keeps its lock for one session timeout; one that lives may be reading a large cluster.
-    return 2 * (holder.session_timeout_s + EXPIRY_GRACE_S)
+    return 2 * holder.expires_s
 
 
 def _resumed(context: Context) -> OperationStatus:

@@ -57,6 +57,11 @@ class _Watched:
         """Whether the broker's time of the last renewal is less than a lease away from this machine's time."""
         return abs(time.time() - self.lock.timestamp_ms / 1000) <= self.holder.session_timeout_s
 
+    @property
+    def seems_dead(self) -> bool:
+        """Whether nothing shows that its holder lives; for certain that is known after its lease."""
+        return not self.renewed and not self.is_recent
+
 
 class TopicOperations(KeyedOperations):
     """The lock and the operations of one cluster, in the topic `name`."""
@@ -91,7 +96,7 @@ class TopicOperations(KeyedOperations):
         watched, now = self._watched, self._clock.now()
         if watched is None or now - watched.since > watched.holder.session_timeout_s:
             return None
-        return watched.holder if watched.renewed or watched.is_recent else None
+        return None if watched.seems_dead else watched.holder
 
     def to_create(self) -> str:
         """Name the topic where it does not exist, with its replication factor."""
@@ -106,12 +111,18 @@ class TopicOperations(KeyedOperations):
             created = create_topic(self._connection, self._name, avoid)
             self._tell(events.Noted(f"{created} was created; it keeps lock and record"))
         clock = self._clock
-        give_up = min(clock.now() + wait_s, clock.until)
+        give_up, told = min(clock.now() + wait_s, clock.until), False
         while True:
             began = clock.now()
             log = self._reader.catch_up()
             self._watch(log)
             watched = self._watched
+            if watched is not None and watched.seems_dead and not told:
+                told = True
+                rest_s = max(0.0, watched.holder.session_timeout_s - (began - watched.since))
+                self._tell(
+                    events.Noted(f"waiting {rest_s:.0f} s for the lock: its holder {watched.holder} seems to be dead")
+                )
             if watched is None or began - watched.since > watched.holder.session_timeout_s:
                 clock.careful = True
                 lease = self._try_take(replace(holder, session_timeout_s=self.session_timeout_s), log.lock)
@@ -119,7 +130,7 @@ class TopicOperations(KeyedOperations):
                     return lease
                 clock.careful = False
                 clock.wait(AGAIN_S)
-            elif clock.over or (clock.now() >= give_up and (watched.renewed or watched.is_recent)):
+            elif clock.over or (clock.now() >= give_up and not watched.seems_dead):
                 raise held_lock(watched.holder)
             else:
                 clock.wait(POLL_S)

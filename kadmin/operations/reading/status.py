@@ -45,11 +45,15 @@ class Unfinished:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The unfinished operations, the holder of the lock, and requests of finished operations that arrived late."""
+    """The unfinished operations, the holder of the lock, and requests of finished operations that arrived late.
+
+    `holder_died`: the holder's process was on this machine, and is not there any more; its lock is not free yet.
+    """
 
     operations: tuple[Unfinished, ...]
     holder: Holder | None
     late: tuple[LateRequest, ...] = ()
+    holder_died: bool = False
 
     def runner_of(self, listing: Listing) -> Holder | None:
         """Return who runs an operation now."""
@@ -78,9 +82,10 @@ class StatusReader:
         except UnreachableError as lost:
             if not listings:
                 raise
-            return Status(tuple(self._on_record(listing, lost.message) for listing in listings), holder)
+            found = tuple(self._on_record(listing, lost.message) for listing in listings)
+            return Status(found, holder, holder_died=self._context.died_here(holder))
         found = tuple(self._read(listing, holder) for listing in listings)
-        return Status(found, holder, late_requests(self._context))
+        return Status(found, holder, late_requests(self._context), self._context.died_here(holder))
 
     def read_one(self, operation_id: str) -> Unfinished:
         """Read one operation that is unfinished; what is on record alone where the cluster does not answer."""

@@ -43,6 +43,19 @@ class Holder:
     def __str__(self) -> str:
         return f"{self.author} (pid {self.author.pid}) since {self.started_at}"
 
+    @property
+    def expires_s(self) -> float:
+        """Seconds after its death at which its lock is free, at most."""
+        return self.session_timeout_s + EXPIRY_GRACE_S
+
+
+def died_here(holder: Holder | None, here: Author, *, exists: bool) -> bool:
+    """Whether a holder ran as this user on this machine, `here`, and no process has its id; `exists` says that one has.
+
+    Of a holder on another machine, or of another user, nothing is known.
+    """
+    return holder is not None and str(holder.author) == str(here) and not exists
+
 
 def held_lock(holder: Holder) -> BusyError:
     """Build the error for a lock that another process holds."""

@@ -21,7 +21,7 @@ from kadmin.operations.context import new_operation_id
 from kadmin.operations.decide.actions import PICKUP_DEADLINE_AFTER_EPOCH_CHANGE_S, Finish, Wait
 from kadmin.operations.execute.apply import Outcome
 from kadmin.operations.execute.follow import Loop, follow
-from kadmin.operations.record.holder import EXPIRY_GRACE_S, lost_lock
+from kadmin.operations.record.holder import lost_lock
 from kadmin.operations.record.record import (
     OperationKind,
     OperationRecord,
@@ -74,7 +74,7 @@ def heal(context: ZooKeeperContext, lock_timeout_s: float, confirm: Confirm) -> 
     operation_id = unfinished[0] if unfinished else new_operation_id(now)
     other = context.operations.holder()
     if other is not None and other.operation_id == operation_id:  # its runner was killed; its lock expires
-        wait_s += other.session_timeout_s + EXPIRY_GRACE_S
+        wait_s += other.expires_s
     holder = context.new_holder(operation_id, now)
     lease = context.take_lock(holder, wait_s)
     try:

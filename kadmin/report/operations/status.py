@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def status_text(status: Status) -> str:
     """Show each unfinished operation, who runs it, and the commands that finish it."""
-    lines = [line for each in status.operations for line in _unfinished(each, status.runner_of(each.listing))]
+    lines = [line for each in status.operations for line in _unfinished(each, status)]
     late = [f"applied late, of a finished operation: {each}; to take it back: {each.remedy}" for each in status.late]
     return "\n".join([*(lines or ["no operation is unfinished"]), *late])
 
@@ -149,8 +149,8 @@ def _progress_answer(found: Progressed) -> dict[str, Any]:
     }
 
 
-def _unfinished(found: Unfinished, runner: Holder | None) -> Iterator[str]:
-    listing, record = found.listing, found.record
+def _unfinished(found: Unfinished, status: Status) -> Iterator[str]:
+    listing, record, runner = found.listing, found.record, status.runner_of(found.listing)
     words = words_of(listing.kind)
     done = words.no_progress if found.progress is None else ", ".join(fields(found.progress).values())
     done = f"unknown: {one_line(found.unknown)}" if found.unknown else done
@@ -170,5 +170,10 @@ def _unfinished(found: Unfinished, runner: Holder | None) -> Iterator[str]:
         yield "  waits for copies" if copies else f"  waits for: {one_line(found.waits_for)}"
     if runner is not None:
         yield f"  runner: {runner}"
+        if status.holder_died:
+            yield (
+                "  its process is not there any more; another runner can continue in "
+                f"{runner.expires_s:.0f} s at most: kadmin resume {listing.operation_id} waits for that"
+            )
     else:
         yield f"  no runner; next: {', or '.join(words.commands(listing.operation_id))}"

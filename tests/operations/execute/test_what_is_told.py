@@ -206,7 +206,10 @@ def test_apply_beside_a_runner_names_it_and_no_command_that_would_wait_for_it(
         (("pause",), "stops when the running wave is done; see kadmin status (operation"),
         (
             ("cancel", "--yes"),
-            "stops when the running wave is done; see kadmin status; to take that wave back at once: kadmin cancel --now 2",
+            (
+                "stops when the running wave is done; see kadmin status; "
+                "to take that wave back at once: kadmin cancel --now 2"
+            ),
         ),
         (("cancel", "--now", "--yes"), "takes the running wave back; see kadmin status (operation"),
     ],

@@ -21,6 +21,7 @@ from kadmin.cluster.zookeeper.store import Store
 from kadmin.errors import UnreachableError
 from kadmin.operations.context import Clock
 from kadmin.operations.reading.status import StatusReader
+from kadmin.operations.record.holder import Holder
 from kadmin.operations.zookeeper.backend import ZooKeeperBackend, zookeeper_context
 from kadmin.operations.zookeeper.paths import Paths
 from kadmin.report.operations.status import status_answer, status_text
@@ -31,6 +32,9 @@ from kadmin.schema import validate_value
 if TYPE_CHECKING:
     from support.executor.runs import Practice, Site
 
+NO_PID = 2**22 + 1
+"""Beyond the largest id of a process on Linux."""
+
 
 @pytest.mark.zookeeper
 def test_status_tells_wave_throttle_what_is_waited_for_and_that_nobody_runs_it(killed: Practice) -> None:
@@ -39,6 +43,21 @@ def test_status_tells_wave_throttle_what_is_waited_for_and_that_nobody_runs_it(k
     assert "  plan: three-waves" in text
     assert "  throttle: 1.00 MB/s" in text
     assert "  no runner; next: kadmin resume" in text
+
+
+@pytest.mark.zookeeper
+def test_status_says_that_the_runner_s_process_is_gone_while_its_lock_is_not(killed: Practice) -> None:
+    with Store.connect(killed.connect_string) as store:
+        context = zookeeper_context(store, Paths(), Clock(), lambda _: None)
+        (listing,) = context.operations.listings()
+        for pid, gone in ((NO_PID, True), (context.author.pid, False)):
+            holder = Holder(replace(context.author, pid=pid), listing.operation_id, "now", 10.0)
+            lease = context.operations.take(holder, 0)
+            text = command("status", "-z", killed.connect_string).out
+            context.operations.release(lease)
+            assert f"  runner: {holder}" in text
+            said = "its process is not there any more; another runner can continue in 15 s at most: kadmin resume"
+            assert (said in text) == gone
 
 
 class NoController(ZooKeeperBackend):
