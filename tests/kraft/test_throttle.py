@@ -69,7 +69,10 @@ def test_a_throttle_is_on_during_the_copies_and_gone_at_the_end(cluster: KraftCl
     assert throttles(cluster, topic) == {entity: {LEADER_REPLICAS: theirs}}
     audited = json.loads(cluster.kadmin("throttle", "audit", "-o", "json").out)
     assert [each["origin"] for each in audited["findings"] if each["entity"] == entity] == ["not on record"]
-    cleared = cluster.kadmin("throttle", "clear", "--topic", topic, "--yes")
+    assert cluster.kadmin("throttle", "set", "--broker", "3", "--rate", "37MB/s", "--yes").status == 0
+    audited = json.loads(cluster.kadmin("throttle", "audit", "-o", "json").out)
+    assert {each["origin"] for each in audited["findings"] if each["entity"] == "brokers/3"} == {"not on record"}
+    cleared = cluster.kadmin("throttle", "clear", "--topic", topic, "--broker", "3", "--yes")
     assert cleared.status == 0, cleared.err
     assert throttles(cluster, topic) == {}
 

@@ -300,7 +300,8 @@ class Runner:
                 stopped_well = finish.error is None or isinstance(finish.error, StoppedByRequestError)
                 error = remains if stopped_well else finish.error
                 finish = replace(finish, message=f"{finish.message}; {remains.message}", error=error)
-            self._set_status(OperationStatus(finish.state, self._context.clock.timestamp(), finish.message))
+            now, removed = self._context.clock.timestamp(), self._throttling.removed
+            self._set_status(OperationStatus(finish.state, now, finish.message, throttle_removed=removed))
             self._context.tell(events.StateChanged(finish.state.value, finish.message))
         if finish.error is not None:
             raise finish.error

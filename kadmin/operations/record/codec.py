@@ -241,7 +241,10 @@ def _load_replaced(value: dict[str, Any]) -> Replaced:
 
 
 def _load_status(value: dict[str, Any]) -> OperationStatus:
-    return OperationStatus(OperationState(value["state"]), value["updated_at"], value["message"], value.get("by", ""))
+    removed = value.get("throttle_removed", False)  # statuses of older versions do not say so
+    return OperationStatus(
+        OperationState(value["state"]), value["updated_at"], value["message"], value.get("by", ""), removed
+    )
 
 
 def _load_throttle(value: dict[str, Any] | None) -> ThrottleRecord | None:

@@ -167,12 +167,16 @@ class OperationRecord:
 
 @dataclass(frozen=True, slots=True)
 class OperationStatus:
-    """The part that changes: state, time of the last change, and a message; `by` names who resumed the operation."""
+    """The part that changes: state, time of the last change, and a message; `by` names who resumed the operation.
+
+    `throttle_removed`: the operation's throttle was off everywhere by then. Of a finished one none is left.
+    """
 
     state: OperationState
     updated_at: str
     message: str = ""
     by: str = ""
+    throttle_removed: bool = False
 
     def __str__(self) -> str:
         if self.message.startswith(self.state):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kadmin.operations.context import Context
-    from kadmin.operations.record.record import Listing, ThrottleRecord
+    from kadmin.operations.record.record import Listing, OperationStatus, ThrottleRecord
     from kadmin.plan.throttle import ConfigChange
 
 _NEVER_WHOLE = {OperationState.PREPARING, OperationState.DISCARDED}
@@ -99,10 +99,17 @@ def read_throttles(context: Context) -> tuple[tuple[ThrottledEntity, ...], tuple
 
 
 def recorded_throttles(context: Context) -> tuple[tuple[Listing, ThrottleRecord], ...]:
-    """Return the operations on record that have a throttle, the newest first."""
-    listings = [each for each in context.operations.listings() if each.status.state not in _NEVER_WHOLE]
-    found = ((listing, _throttle(context, listing.operation_id)) for listing in reversed(listings))
+    """Return the operations on record that may have a throttle on the cluster, the newest first.
+
+    A finished one whose throttle was removed has none: the same value again is another's.
+    """
+    listings = [each for each in reversed(context.operations.listings()) if _owns(each.status)]
+    found = ((listing, _throttle(context, listing.operation_id)) for listing in listings)
     return tuple((listing, throttle) for listing, throttle in found if throttle is not None)
+
+
+def _owns(status: OperationStatus) -> bool:
+    return status.state not in _NEVER_WHOLE and not (status.state.finished and status.throttle_removed)
 
 
 def _throttle(context: Context, operation_id: str) -> ThrottleRecord | None:

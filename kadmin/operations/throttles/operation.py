@@ -75,6 +75,8 @@ class Throttling:
         self._throttle = record.throttle
         self._taken_up: ThrottleRequest | None = None
         self._reported = False
+        self.removed = False
+        """Whether nothing of the throttle is left: it was taken down, from every broker and topic."""
         self._noted = ""
         self._reconcile_at = context.clock.now() + RECONCILE_S
 
@@ -202,7 +204,7 @@ class Throttling:
         if not self._context.backend.change_configs(changes, edit, lease):
             raise self._out_of_time()
         left = self._overwrite({entity: keys for entity, keys in changes.items() if entity not in seen}, lease)
-        self._reported = True
+        self._reported, self.removed = True, left is None
         self._note_kept(tuple(foreign.values()))
         if undone:
             self._context.tell(events.Noted(f"the throttle is removed from {extent(undone)}"))

@@ -203,6 +203,19 @@ def test_clearing_brings_back_what_an_operation_had_replaced(context: ZooKeeperC
     }
 
 
+def test_an_operation_that_removed_its_throttle_owns_no_later_value(context: ZooKeeperContext) -> None:
+    configure(context.store, "brokers/2", {LEADER_RATE: "99"})
+    operation(context, OperationState.RUNNING)
+    lease = Lock(context.store, PATHS, Clock()).take(Holder(ANN, "op", "now", 10.0), 0)
+    removed = OperationStatus(OperationState.PAUSED, "now", throttle_removed=True)
+    context.operations.set_status("op", removed, lease)
+    assert Origin.IN_USE in {each.origin for each in audit(context)}, "a paused operation sets it again"
+    context.operations.set_status("op", replace(removed, state=OperationState.CANCELLED), lease)
+    Lock(context.store, PATHS, Clock()).release(lease)
+    assert {(each.origin, each.operation_id) for each in audit(context)} == {(Origin.NOT_ON_RECORD, None)}
+    assert plan_clear(context, Scope(), now=False).restored == {}, "a value set by hand is cleared, not restored"
+
+
 def test_the_default_of_all_brokers_is_cleared_alone(context: ZooKeeperContext, chroot: str) -> None:
     """With the command that the audit advises."""
     configure(context.store, "brokers/<default>", {LEADER_RATE: "7"})
