@@ -69,7 +69,7 @@ def changes_text(planned: Planned) -> str:
     ]
     restored = [
         f"{entity} {key} is restored to what it was before operation {operation_id}: "
-        f"{_value(key, planned.changes[entity][key].ours)}; kadmin throttle clear again removes it"
+        f"{_value(key, planned.changes[entity][key].ours)}; to remove that as well: kadmin throttle clear"
         for (entity, key), operation_id in sorted(planned.restored.items())
     ]
     return "\n".join([table(["entity", "throttle", "before", "after"], rows), *restored])

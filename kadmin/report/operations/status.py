@@ -173,7 +173,7 @@ def _unfinished(found: Unfinished, status: Status) -> Iterator[str]:
         if status.holder_died:
             yield (
                 "  its process is not there any more; another runner can continue in "
-                f"{runner.expires_s:.0f} s at most: kadmin resume {listing.operation_id} waits for that"
+                f"{runner.expires_s:.0f} s at most: kadmin resume {listing.operation_id}"
             )
     else:
         yield f"  no runner; next: {', or '.join(words.commands(listing.operation_id))}"
