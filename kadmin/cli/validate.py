@@ -85,8 +85,8 @@ def validate(
     if output_format is ValidateFormat.GITHUB:
         _append_step_summary(found)
     if found.schema_alone:
-        beyond = "other rules and the inventory" if found.compared else "other rules, as that on duplicates,"
-        typer.echo(f"{beyond} come when these errors are corrected: {_named(found)}", err=True)
+        skipped = "other rules and the inventory come when these errors are corrected"
+        typer.echo(f"{skipped}: {_named(found)}", err=True)
     return InvalidInputError.exit_code if tally(found.diagnostics)[0] else 0
 
 

@@ -34,14 +34,13 @@ APPLIED = "applied"
 class Validation:
     """The files as they were read, an inventory that cannot be read among them, and every diagnostic in order.
 
-    `schema_alone` names the documents that no other rule was applied to: what breaks its schema has no fields to rely
-    on. `compared` is whether the others were compared with an inventory.
+    `schema_alone` names the documents that neither other rules nor the inventory were applied to: what breaks its
+    schema has no fields to rely on. Without an inventory none are named.
     """
 
     files: tuple[Checked, ...]
     diagnostics: tuple[Diagnostic, ...]
     schema_alone: tuple[str, ...] = ()
-    compared: bool = False
 
 
 def validate_files(
@@ -74,8 +73,8 @@ def validate_files(
     found.extend(check_together(proposed))
     everything = (*read_files, *broken)
     ordered = in_order([*switched(found, policy), *unchecked], [each.source for each in everything])
-    schema_alone = tuple(each.source for each in proposed if each.problems)
-    return Validation(everything, tuple(ordered), schema_alone, inventory is not None)
+    schema_alone = tuple(each.source for each in proposed if each.problems) if inventory is not None else ()
+    return Validation(everything, tuple(ordered), schema_alone)
 
 
 def is_applied(name: str) -> bool:
