@@ -19,7 +19,7 @@ from kadmin.cli.address import ClusterAddress
         ([], {"KADMIN_ZOOKEEPER": "zk:1", "KADMIN_BOOTSTRAP_SERVER": "kafka:1"}, "not both"),
         (["-z", "zk:1", "--records", "folder"], {}, "--records goes with -b."),
         ([], {}, "No cluster is named."),
-        (["-b", "127.0.0.1:1"], {"KADMIN_ZOOKEEPER": "zk:1"}, "No Kafka broker at 127.0.0.1:1"),
+        (["-b", "127.0.0.1:1"], {"KADMIN_ZOOKEEPER": "zk:1"}, "Nothing listens at 127.0.0.1:1."),
         (["-z", "127.0.0.1:1"], {"KADMIN_BOOTSTRAP_SERVER": "kafka:1"}, "127.0.0.1:1"),
     ],
 )

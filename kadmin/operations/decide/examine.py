@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kadmin.documents import read
-from kadmin.errors import name_some
+from kadmin.errors import StalePlanError, name_some
 from kadmin.operations.decide.deletion import plan_deletion
 from kadmin.operations.decide.election import ElectionWork
 from kadmin.operations.decide.reassignment import ReassignmentWork
@@ -60,10 +60,10 @@ class Examination:
 
     @property
     def refusal(self) -> KadminError | None:
-        """Return the first refusal, with what those say that exit alike: one run tells all wrong names."""
-        if not self.refusals:
-            return None
-        first = self.refusals[0]
+        """Return the first refusal; one run tells every way in which a plan does not fit the cluster."""
+        first = next(iter(self.refusals), None)
+        if not isinstance(first, StalePlanError):
+            return first
         alike = [each for each in self.refusals if type(each) is type(first)]
         return type(first)(
             " ".join(each.message for each in alike),

@@ -76,7 +76,7 @@ def test_a_recorded_cluster_of_every_version_is_healthy(chroot: str, version: st
         status, found = doctor(store)
         assert (status, found["stops_apply"], found["findings"]) == (0, False, [])
         (disks,) = found["not_checked"]
-        assert "copies on disk that no partition uses: No Kafka broker at 127.0.0.1" in disks
+        assert "copies on disk that no partition uses: Nothing listens at 127.0.0.1" in disks
         assert inspected(store)["deletions"] == {"data": None, "topics": []}
         changed = [path for path in ("/", *WATCHED, "/admin", "/brokers", "/kadmin") if _mzxid(store, path) > before]
         assert changed == []
