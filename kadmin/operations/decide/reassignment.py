@@ -286,10 +286,8 @@ def _troubles(found: Found, dead: Sequence[int], state: ClusterState) -> Iterato
     """Say what will keep the wave from its end: the running partitions are followed first."""
     if dead:
         waiting = [each.partition for each in found[Progress.RUNNING] if not set(each.replicas).isdisjoint(dead)]
-        yield (
-            f"{name_some(waiting)}: the controller waits for brokers that are not alive: {name_some(dead)}; "
-            "start them, or take the wave back: kadmin cancel --now"
-        )
+        waits = f"{name_some(waiting)}: the controller waits for brokers that are not alive: {name_some(dead)}"
+        yield f"{waits}; start them, or take the wave back: kadmin cancel --now"
     stale = [target.partition for target in found[Progress.STALE]]
     if gone := [partition for partition in stale if state.replicas(partition) is None]:
         yield f"{name_some(gone)}: deleted; the operation ends when the rest of its wave is done"
