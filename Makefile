@@ -8,8 +8,10 @@ TOOLS := .release
 TOOLS_READY := $(TOOLS)/.ready
 # The extra kerberos is compiled with the Kerberos of the machine: it is no part of that environment either.
 KERBEROS := .kerberos
-# Each worker runs the tests of one cluster at a time. Tests wait for servers much of their time: three serve two cores.
+# Each worker runs the tests of one cluster at a time. Tests wait for servers much of their time: three serve two cores,
+# and five where they do little else.
 WORKERS := -n 3 --dist loadgroup --tb=short
+WAITING_WORKERS := -n 5 --dist loadgroup --tb=short
 ERAS := 0.10.2.2,1.1.1,2.3.1,2.4.1,2.8.2,3.9.2
 # The versions whose live tests `make test` leaves out.
 OTHER_ERAS := 0.10.2.2,1.1.1,2.3.1,2.4.1,3.9.2
@@ -73,11 +75,11 @@ live: $(READY)
 	$(BIN)/python -m pytest $(WORKERS) -m "live and not eras and not executor"
 
 test-eras: $(READY)
-	KADMIN_TEST_VERSIONS=$(ERAS) KADMIN_TEST_KRAFT=$(KRAFT) $(BIN)/python -m pytest $(WORKERS) -m "eras and not executor" tests
-	KADMIN_TEST_KRAFT=4.1.2 $(BIN)/python -m pytest $(WORKERS) -m eras tests/kraft/test_eras_api*.py
-	KADMIN_TEST_VERSIONS=$(OTHER_ERAS) $(BIN)/python -m pytest $(WORKERS) -m "live and not eras and not executor and not spark" \
+	KADMIN_TEST_VERSIONS=$(ERAS) KADMIN_TEST_KRAFT=$(KRAFT) $(BIN)/python -m pytest $(WAITING_WORKERS) -m "eras and not executor" tests
+	KADMIN_TEST_KRAFT=4.1.2 $(BIN)/python -m pytest $(WAITING_WORKERS) -m eras tests/kraft/test_eras_api*.py
+	KADMIN_TEST_VERSIONS=$(OTHER_ERAS) $(BIN)/python -m pytest $(WAITING_WORKERS) -m "live and not eras and not executor and not spark" \
 		--ignore tests/live/test_docs.py tests/live
-	KADMIN_TEST_KRAFT=$(OTHER_KRAFT) $(BIN)/python -m pytest $(WORKERS) -m "live and not eras and not executor" tests/kraft
+	KADMIN_TEST_KRAFT=$(OTHER_KRAFT) $(BIN)/python -m pytest $(WAITING_WORKERS) -m "live and not eras and not executor" tests/kraft
 
 test-executor: $(READY)
 	KADMIN_TEST_VERSIONS=$(ERAS) KADMIN_TEST_KRAFT=$(KRAFT) $(BIN)/python -m pytest $(WORKERS) -m executor tests

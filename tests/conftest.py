@@ -28,8 +28,8 @@ settings.register_profile("kadmin", deadline=None, derandomize=True, max_example
 settings.register_profile("mutation", parent=settings.get_profile("kadmin"), max_examples=15)
 settings.load_profile("kadmin")
 
-_SECOND_HALF = "test_r"
-"""From this file on, tests have a cluster of their own where those of one would end last: in KRaft mode, and alone."""
+_NEXT_CLUSTER_FROM = ("test_r", "test_u")
+"""From each of these files on, tests have a further cluster where one would end last: in KRaft mode, and alone."""
 
 _chroots = itertools.count()
 
@@ -48,11 +48,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]
     for item in items:
-        half = "-2" if item.path.name >= _SECOND_HALF else ""
+        cluster = f"-{1 + sum(item.path.name >= first for first in _NEXT_CLUSTER_FROM)}"
         if (version := _version(item, "kraft")) is not None:
-            item.add_marker(pytest.mark.xdist_group(f"kraft-{version}{half}"))
+            item.add_marker(pytest.mark.xdist_group(f"kraft-{version}{cluster}"))
         elif (version := _version(item)) is not None:
-            item.add_marker(pytest.mark.xdist_group(version + (half if len(VERSIONS) == 1 else "")))
+            item.add_marker(pytest.mark.xdist_group(version + (cluster if len(VERSIONS) == 1 else "")))
 
 
 def _version(item: pytest.Item, fixture: str = "live") -> str | None:
