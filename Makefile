@@ -91,7 +91,7 @@ test-report: $(READY)
 	tests/with-chromium.sh $(BIN)/python -m pytest -m browser tests/report
 
 test-kerberos: $(READY)
-	tests/with-kerberos.sh $(KERBEROS) $(BIN)/python -m pytest -m kerberos tests/kraft
+	tests/with-kerberos.sh $(KERBEROS) $(BIN)/python -m pytest -m kerberos tests/kraft tests/live
 
 test-release: $(READY) $(TOOLS_READY)
 	$(BIN)/python -m pytest -n 2 -v --tb=short -m release tests/release

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import time
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from kadmin.errors import InvalidInputError
+
 if TYPE_CHECKING:
+    from kadmin.cluster.kerberos import Kerberos
     from kadmin.cluster.zookeeper.authentication import Authentication
-    from kadmin.contexts.model import NamedContext, SecretReference
+    from kadmin.contexts.model import KerberosUser, NamedContext, SecretReference
 
 
 def authentication_of(context: NamedContext | None, within_s: float) -> Authentication | None:
     """Return who kadmin is for ZooKeeper; None without a context.
 
-    Programs that print secrets have `within_s` in all. Raises NotAuthorizedError for a secret that cannot be had.
+    Programs that print secrets have `within_s` in all. Raises NotAuthorizedError for a secret that cannot be had,
+    InvalidInputError where a package is missing.
     """
     from kadmin.cluster.zookeeper.authentication import Authentication, Digest, Sasl, Tls
+    from kadmin.contexts.model import SaslUser
     from kadmin.contexts.secrets import read_secret
 
     if context is None or context.zookeeper is None:
@@ -28,7 +34,7 @@ def authentication_of(context: NamedContext | None, within_s: float) -> Authenti
     access = context.zookeeper
     sasl, digest, tls = access.sasl, access.digest, access.tls
     return Authentication(
-        None if sasl is None else Sasl(sasl.username, secret(sasl.password), sasl.mechanism),
+        Sasl(sasl.username, secret(sasl.password)) if isinstance(sasl, SaslUser) else _kerberos(sasl, context.name),
         None if digest is None else Digest(digest.username, secret(digest.password)),
         None
         if tls is None
@@ -39,3 +45,16 @@ def authentication_of(context: NamedContext | None, within_s: float) -> Authenti
             None if tls.key_password is None else secret(tls.key_password),
         ),
     )
+
+
+def _kerberos(user: KerberosUser | None, context: str) -> Kerberos | None:
+    from kadmin.cluster.kerberos import Kerberos
+
+    if user is None:
+        return None
+    if find_spec("gssapi") is None:
+        raise InvalidInputError(
+            f"zookeeper.sasl of the context {context} has GSSAPI, which needs the package gssapi.",
+            next_command="pip install 'kadmin-kafka[kerberos]'",
+        )
+    return Kerberos(user.service, user.principal, None if user.keytab is None else str(user.keytab))

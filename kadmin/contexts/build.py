@@ -9,8 +9,10 @@ from kadmin.cluster.kafka.addresses import parse_bootstrap
 from kadmin.cluster.zookeeper.addresses import parse_connect_string
 from kadmin.contexts.model import (
     WAVE_SIZES,
+    ZOOKEEPER_SERVICE,
     Contexts,
     KafkaAccess,
+    KerberosUser,
     NamedContext,
     Protection,
     SaslUser,
@@ -33,6 +35,11 @@ if TYPE_CHECKING:
     from kadmin.contexts.model import SecretReference
     from kadmin.diagnostics import Field
 
+_SASL_FIELDS = {
+    SaslUser.mechanism: {"username": True, "password": True},
+    KerberosUser.mechanism: {"principal": True, "keytab": False, "service": False},
+}
+"""The fields of each mechanism of SASL, and whether it needs them."""
 _SECRETS = frozenset({"password", "key_password"})
 SECRETS_BELONG_ELSEWHERE = "a secret is not written here"
 WRITE_A_REFERENCE = "write {file: PATH}, {env: NAME} or {command: [PROGRAM, ARGUMENT]}"
@@ -66,6 +73,8 @@ def _check_context(entry: Mapping[str, Any], field: Field) -> Iterator[Diagnosti
         yield Diagnostic(codes.MISSING_FIELD, "the context has no address", hint, field=field)
     if zookeeper is not None:
         yield from _refused(parse_connect_string, zookeeper["connect"], (*field, "zookeeper", "connect"))
+        if "sasl" in zookeeper:
+            yield from _check_sasl(zookeeper["sasl"], (*field, "zookeeper", "sasl"))
         tls = zookeeper.get("tls", {})
         if ("key" in tls) != ("certificate" in tls):
             message = "a certificate and its key belong together"
@@ -81,6 +90,24 @@ def _check_context(entry: Mapping[str, Any], field: Field) -> Iterator[Diagnosti
     for name in WAVE_SIZES:
         if name in (waves := defaults.get("waves", {})):
             yield from _positive(parse_size, waves[name], (*field, "defaults", "waves", name))
+
+
+def _check_sasl(sasl: Mapping[str, Any], field: Field) -> Iterator[Diagnostic]:
+    """Yield the fields that the mechanism needs and are not there, and those that are another mechanism's."""
+    mechanism = _mechanism(sasl)
+    for owner, fields in _SASL_FIELDS.items():
+        for name, required in fields.items():
+            if owner == mechanism and required and name not in sasl:
+                hint = f"{mechanism} needs {name_some(each for each, needed in fields.items() if needed)}"
+                yield Diagnostic(codes.MISSING_FIELD, f"the field {name} is missing", hint, field=field)
+            elif owner != mechanism and name in sasl:
+                message = f"{name} goes with {owner}, and the mechanism is {mechanism}"
+                yield Diagnostic(codes.CONTRADICTION, message, "remove it", field=(*field, name))
+
+
+def _mechanism(sasl: Mapping[str, Any]) -> str:
+    found: str = sasl.get("mechanism", SaslUser.mechanism)
+    return found
 
 
 def _refused(parse: Callable[[str], object], text: str, field: Field) -> Iterator[Diagnostic]:
@@ -128,10 +155,15 @@ class _Builder:
         sasl, digest, tls = entry.get("sasl"), entry.get("digest"), entry.get("tls")
         return ZooKeeperAccess(
             entry["connect"],
-            None if sasl is None else SaslUser(**{**sasl, "password": self._secret(sasl["password"])}),
+            None if sasl is None else self._sasl(sasl),
             None if digest is None else User(digest["username"], self._secret(digest["password"])),
             None if tls is None else self._tls(tls),
         )
+
+    def _sasl(self, entry: Mapping[str, Any]) -> SaslUser | KerberosUser:
+        if _mechanism(entry) == SaslUser.mechanism:
+            return SaslUser(entry["username"], self._secret(entry["password"]))
+        return KerberosUser(entry["principal"], self._path(entry, "keytab"), entry.get("service", ZOOKEEPER_SERVICE))
 
     def _tls(self, entry: Mapping[str, Any]) -> TlsFiles:
         password = self._secret(entry["key_password"]) if "key_password" in entry else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 WAVE_SIZES = ("max_bytes", "max_payload")
 """The limits of waves that are bytes."""
+ZOOKEEPER_SERVICE = "zookeeper"
+"""The first part of the principals of ZooKeeper's servers, if a context does not say another."""
 
 
 class Protection(StrEnum):
@@ -69,9 +71,19 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class SaslUser(User):
-    """A user of SASL."""
+    """A user of SASL DIGEST-MD5."""
 
-    mechanism: str = "DIGEST-MD5"
+    mechanism: ClassVar[str] = "DIGEST-MD5"
+
+
+@dataclass(frozen=True, slots=True)
+class KerberosUser:
+    """A user of SASL GSSAPI; without a key table its ticket is in this machine's cache."""
+
+    principal: str
+    keytab: Path | None = None
+    service: str = ZOOKEEPER_SERVICE
+    mechanism: ClassVar[str] = "GSSAPI"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +101,7 @@ class ZooKeeperAccess:
     """How ZooKeeper is reached."""
 
     connect: str
-    sasl: SaslUser | None = None
+    sasl: SaslUser | KerberosUser | None = None
     digest: User | None = None
     tls: TlsFiles | None = None
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from kadmin.contexts.model import WAVE_SIZES, Protection
+from kadmin.contexts.model import WAVE_SIZES, ZOOKEEPER_SERVICE, KerberosUser, Protection
 from kadmin.plan.model import WaveLimits
 from kadmin.plan.units import format_rate, format_size
 
@@ -71,7 +71,7 @@ def _address(context: NamedContext) -> Iterator[tuple[str, str | None, str | Non
     zookeeper, kafka = context.zookeeper, context.kafka
     yield "zookeeper.connect", None if zookeeper is None else zookeeper.connect, None, False
     if zookeeper is not None:
-        yield from _user("zookeeper.sasl", zookeeper.sasl)
+        yield from _sasl(zookeeper.sasl)
         yield from _user("zookeeper.digest", zookeeper.digest)
         yield from _tls(zookeeper.tls)
     yield "kafka.bootstrap_servers", kafka.bootstrap_servers, None, False
@@ -79,11 +79,20 @@ def _address(context: NamedContext) -> Iterator[tuple[str, str | None, str | Non
     yield "kafka.records", _text(kafka.records), None, False
 
 
-def _user(prefix: str, user: User | SaslUser | None) -> Iterator[tuple[str, str | None, str | None, bool]]:
+def _sasl(user: SaslUser | KerberosUser | None) -> Iterator[tuple[str, str | None, str | None, bool]]:
     if user is not None:
-        mechanism = getattr(user, "mechanism", None)
-        if mechanism is not None:
-            yield f"{prefix}.mechanism", mechanism, None, False
+        yield "zookeeper.sasl.mechanism", user.mechanism, None, False
+    if isinstance(user, KerberosUser):
+        service = None if user.service == ZOOKEEPER_SERVICE else user.service
+        yield "zookeeper.sasl.principal", user.principal, None, False
+        yield "zookeeper.sasl.keytab", _text(user.keytab), None, False
+        yield "zookeeper.sasl.service", service, ZOOKEEPER_SERVICE, False
+    else:
+        yield from _user("zookeeper.sasl", user)
+
+
+def _user(prefix: str, user: User | None) -> Iterator[tuple[str, str | None, str | None, bool]]:
+    if user is not None:
         yield f"{prefix}.username", user.username, None, False
         yield f"{prefix}.password", str(user.password), None, True
 

@@ -222,6 +222,17 @@ def test_use_writes_the_file_that_a_link_leads_to_and_keeps_its_permissions(file
     assert file.read_bytes() == before
 
 
+def test_kerberos_without_its_package_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "gssapi", None)
+    sasl = {"mechanism": "GSSAPI", "principal": "kadmin@EXAMPLE"}
+    file = contexts(tmp_path / "contexts.json", {"it": {"zookeeper": {"connect": NOBODY, "sasl": sasl}}})
+    assert command("validate", file).status == 0
+    answer = command("doctor", "--context", "it", environment={"KADMIN_CONFIG": str(file)})
+    assert answer.status == 3
+    assert "zookeeper.sasl of the context it has GSSAPI, which needs the package gssapi" in answer.err
+    assert "next:  pip install 'kadmin-kafka[kerberos]'" in answer.err
+
+
 SECRETS: dict[str, Any] = {
     "file": {"file": "secret"},
     "env": {"env": "KADMIN_TEST_CANARY"},

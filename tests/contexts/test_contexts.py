@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kadmin.contexts.model import Protection, SecretCommand, SecretFile, SecretVariable
+from kadmin.contexts.model import KerberosUser, Protection, SaslUser, SecretCommand, SecretFile, SecretVariable
 from kadmin.contexts.secrets import read_secret
 from kadmin.contexts.settings import Source, settings_of
 from kadmin.documents import check_document, examine, parse_contexts, with_current
@@ -49,12 +49,16 @@ def one(**entry: Any) -> dict[str, Any]:  # noqa: ANN401 - fields of a context
     return {"kind": "Contexts", "contexts": {"a": {"zookeeper": {"connect": "zk:1"}, **entry}}}
 
 
+def sasl(**fields: Any) -> dict[str, Any]:  # noqa: ANN401 - as above
+    return one(zookeeper={"connect": "zk:1", "sasl": fields})
+
+
 def test_a_file_is_read_whole_with_paths_from_its_folder() -> None:
     contexts = parse_contexts(WHOLE, FILE)
     found = contexts.contexts["prod-eu"]
     assert contexts.current == "prod-eu"
     assert found.zookeeper is not None
-    assert found.zookeeper.sasl is not None
+    assert isinstance(found.zookeeper.sasl, SaslUser)
     assert found.zookeeper.tls is not None
     assert found.zookeeper.sasl.password == SecretFile(Path("/etc/kadmin/zk.secret"))
     assert found.zookeeper.tls.key_password == SecretVariable("KEY_PASSWORD")
@@ -78,6 +82,17 @@ def test_a_file_is_read_whole_with_paths_from_its_folder() -> None:
             one(zookeeper={"connect": "z:1", "tls": {"ca": "a", "key": "k"}}),
             "a certificate and its key belong together",
         ),
+        (sasl(username="u"), "$.contexts.a.zookeeper.sasl the field password is missing"),
+        (sasl(mechanism="GSSAPI"), "$.contexts.a.zookeeper.sasl the field principal is missing"),
+        (
+            sasl(mechanism="GSSAPI", principal="u", username="u"),
+            "$.contexts.a.zookeeper.sasl.username username goes with DIGEST-MD5, and the mechanism is GSSAPI",
+        ),
+        (
+            sasl(username="u", password={"env": "P"}, keytab="k"),
+            "$.contexts.a.zookeeper.sasl.keytab keytab goes with GSSAPI, and the mechanism is DIGEST-MD5",
+        ),
+        (sasl(mechanism="PLAIN"), "mechanism is one of DIGEST-MD5, GSSAPI"),
         (one(defaults={"throttle": "0B/s"}), "$.contexts.a.defaults.throttle 0B/s would let nothing through"),
         (one(defaults={"throttle": "50"}), "has no unit"),
         (one(protect="maybe"), "protection is one of none, confirm, read-only"),
@@ -170,6 +185,18 @@ def test_every_value_says_where_it_comes_from() -> None:
         Source.CONTEXT,
     )
     assert found["defaults.waves.max_payload"].source is Source.DEFAULT
+
+
+def test_a_user_of_kerberos_has_a_key_table_from_the_folder_of_the_file() -> None:
+    text = json.dumps(sasl(mechanism="GSSAPI", principal="kadmin@EXAMPLE", keytab="me.keytab"))
+    context = parse_contexts(text.encode(), "/etc/kadmin/contexts.json").contexts["a"]
+    assert context.zookeeper is not None
+    assert context.zookeeper.sasl == KerberosUser("kadmin@EXAMPLE", Path("/etc/kadmin/me.keytab"), "zookeeper")
+    found = {each.name: (each.value, each.source) for each in settings_of(context, {}, FILE)}
+    assert found["zookeeper.sasl.mechanism"] == ("GSSAPI", Source.CONTEXT)
+    assert found["zookeeper.sasl.principal"] == ("kadmin@EXAMPLE", Source.CONTEXT)
+    assert found["zookeeper.sasl.keytab"] == ("/etc/kadmin/me.keytab", Source.CONTEXT)
+    assert found["zookeeper.sasl.service"] == ("zookeeper", Source.DEFAULT)
 
 
 def test_secrets_are_read_from_a_file_a_variable_or_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,32 +5,25 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
-import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from kazoo.security import ACL, Id
-from support.cli.in_process import command
-from support.documents.plans import deletion, document, election, reassignment
-from support.kafka.secured import PASSWORD
+from support.documents.plans import deletion, document, reassignment
 from support.network.frame_proxy import Action, Fault, request_of
 from support.zookeeper.fault_proxy import PUBLISH, FaultProxy
-from support.zookeeper.refusals import MISSING, REFUSED, WRONG
+from support.zookeeper.refusals import MISSING, REFUSED
 from support.zookeeper.secured import BROKERS, CHROOT, SASL, TLS, secured_zookeeper
+from support.zookeeper.whole_way import Client, as_brokers, be_refused, found_below, go_the_whole_way, off_preferred
 
-from kadmin.cluster.kafka.records import produce
-from kadmin.cluster.kafka.servers import Servers
-from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.zookeeper.addresses import parse_connect_string
 from kadmin.java import cache_folder, find_java
 from kadmin.sandbox.jars import class_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from kazoo.client import KazooClient
-    from support.cli.in_process import Answer
     from support.zookeeper.refusals import RefusedClient
     from support.zookeeper.secured import SecuredZooKeeper
 
@@ -55,88 +48,12 @@ def by_tls(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         yield found
 
 
-class Client:
-    """Runs kadmin in a context of its own, and keeps all that it told. Its secrets are in the environment."""
-
-    def __init__(self, folder: Path, zookeeper: Mapping[str, Any]) -> None:
-        self.folder = folder
-        self.told = ""
-        contexts = {"kind": "Contexts", "current": "it", "contexts": {"it": {"zookeeper": zookeeper}}}
-        file = document(folder / "contexts.json", contexts)
-        self._environment = {"KADMIN_CONFIG": str(file), "PASSWORD": PASSWORD, "WRONG": WRONG}
-
-    def __call__(self, *arguments: str | Path, status: int = 0) -> Answer:
-        answer = command(*arguments, environment=self._environment)
-        assert answer.status == status, (arguments, answer.out + answer.err)
-        self.told += answer.out + answer.err
-        return answer
-
-    def election(self, topic: str) -> Path:
-        return document(self.folder / "election.yaml", election(partitions=[{"topic": topic, "partition": 0}]))
-
-
-def as_brokers(cluster: SecuredZooKeeper, folder: Path) -> Client:
-    """Return a client whom ZooKeeper takes for a broker; its password is printed by a program, or kept in a file."""
-    if cluster.way == TLS:
-        return Client(folder, {"connect": cluster.encrypted, "tls": cluster.own(BROKERS)})
-    printed = {"command": [sys.executable, "-c", "import os; print(os.environ['PASSWORD'])"]}
-    return Client(folder, {"connect": cluster.plain, "sasl": {"username": BROKERS, "password": printed}})
-
-
-def off_preferred(cluster: SecuredZooKeeper, run: Client) -> str:
-    """Make a topic whose leader is not preferred."""
-    topic = cluster.make_topic((1, 2))
-    run("apply", document(run.folder / "swap.yaml", reassignment(topic, {0: [2, 1]})), "--yes")
-    return topic
-
-
 def test_the_whole_way_by_sasl(by_sasl: SecuredZooKeeper, tmp_path: Path) -> None:
     go_the_whole_way(by_sasl, tmp_path)
 
 
 def test_the_whole_way_with_a_certificate(by_tls: SecuredZooKeeper, tmp_path: Path) -> None:
     go_the_whole_way(by_tls, tmp_path)
-
-
-def go_the_whole_way(cluster: SecuredZooKeeper, tmp_path: Path) -> None:
-    """A throttled reassignment that is stopped and resumed, an election, a deletion, and what shows them."""
-    run = as_brokers(cluster, tmp_path)
-    moved, retired = cluster.make_topic((1, 2), (1, 2)), cluster.make_topic((1, 2))
-    led = off_preferred(cluster, run)
-    produce(Servers(cluster.sandbox.bootstrap), {TopicPartition(moved, 0): [b"x" * 900_000] * 12})
-    wanted = reassignment(moved, {0: [2, 3], 1: [2, 3]}, throttle={"rate": "1MB/s"}, elect="at_end")
-    plan = document(tmp_path / "plan.yaml", wanted)
-    run("diff", plan)
-    run("apply", plan, "--yes", "--timeout", "3", status=8)
-    assert "resume" in run("status").out
-    run("throttle", "set", "--rate", "20MB/s", "--yes")
-    run("resume", "--yes", "--log-format", "json", "-v")
-    run("verify", plan)
-    run("apply", run.election(led), "--yes", "-o", "json")
-    run("apply", document(tmp_path / "deletion.yaml", deletion(retired)), "--yes")
-    run("snapshot", "--out", tmp_path / "snapshot", "--table", "csv")
-    run("history", "-o", "json")
-    run("doctor")
-    run("inspect", "tree", "-o", "json")
-    assert f"as {cluster.principal.scheme}:{cluster.principal.id}" in run("context", "check").out
-    with cluster.client(is_super=True) as client:
-        own = found_below(client, f"{CHROOT}/kadmin")
-        assert len(own) > 20
-        assert all(client.get_acls(path)[0] == cluster.own_acl for path in own)
-        everything = found_below(client, CHROOT)
-    kept = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()) + b"".join(everything.values())
-    for secret in (PASSWORD, PASSWORD.replace('"', '\\"')):
-        assert secret not in run.told
-        assert secret.encode() not in kept
-
-
-def found_below(client: KazooClient, path: str) -> dict[str, bytes]:
-    """Return the data of a znode and of everything below it, by path."""
-    data, _ = client.get(path)
-    found = {path: data or b""}
-    for child in client.get_children(path):
-        found |= found_below(client, f"{path}/{child}")
-    return found
 
 
 def test_a_session_that_expires_authenticates_again_and_the_run_goes_on(
@@ -170,17 +87,6 @@ def test_a_client_that_tls_refuses_is_told_why(
     by_tls: SecuredZooKeeper, tmp_path: Path, refused: RefusedClient
 ) -> None:
     be_refused(by_tls, tmp_path, refused)
-
-
-def be_refused(cluster: SecuredZooKeeper, tmp_path: Path, refused: RefusedClient) -> None:
-    run, topic = Client(tmp_path, refused.write(cluster)), cluster.make_topic((1, 2))
-    before = cluster.fingerprint()
-    answer = run("apply", document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]})), "--yes", status=6)
-    _, cause, remedy = answer.err.strip().splitlines()[-3:]
-    assert refused.cause in cause
-    assert refused.remedy in remedy
-    assert PASSWORD not in answer.err
-    assert cluster.fingerprint() == before
 
 
 def shell(cluster: SecuredZooKeeper, line: str, folder: Path) -> None:

@@ -178,7 +178,13 @@ GOOD: dict[str, list[dict[str, Any]]] = {
                             "max_payload": "1B",
                         },
                     },
-                }
+                },
+                "west": {
+                    "zookeeper": {
+                        "connect": "h:1",
+                        "sasl": {"mechanism": "GSSAPI", "principal": "p", "keytab": "k", "service": "s"},
+                    }
+                },
             },
         }
         for secret in ({"file": "f"}, {"env": "E"}, {"command": ["c", "a"]})

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import javaproperties
 
 from kadmin.cluster.kafka.client_tls import KeyStore, KeyStoreError, client_context
-from kadmin.cluster.kafka.kerberos import Kerberos
+from kadmin.cluster.kafka.kerberos import BrokerKerberos
 from kadmin.cluster.kafka.mechanisms import AwsIam, OAuthBearer, Password
 from kadmin.cluster.kafka.servers import Security, SecurityProtocol
 from kadmin.errors import InvalidInputError
@@ -193,7 +193,7 @@ def _sasl(given: _Given, protocol: SecurityProtocol) -> Mechanism:
         return AwsIam()
     service = given.get("sasl.kerberos.service.name") or options.get("serviceName")
     keytab = options.get("keyTab") if options.get("useKeyTab", "false").lower() == "true" else None
-    return Kerberos(service or "kafka", options.get("principal"), keytab)
+    return BrokerKerberos(service or "kafka", options.get("principal"), keytab)
 
 
 def _oauth(given: _Given, options: Mapping[str, str]) -> OAuthBearer:

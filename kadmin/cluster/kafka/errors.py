@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kafka import errors
 
+from kadmin.cluster.kerberos import kerberos_remedies
 from kadmin.cluster.ports import REFUSED, complaints
 from kadmin.errors import NotAuthorizedError, NotCompletedError, UnreachableError
 
@@ -38,14 +39,10 @@ _TLS_REMEDIES = {
     "alert": "show a certificate that the brokers trust, with its key: ssl.keystore.location in {source}",
 }
 """What to do by what OpenSSL says."""
-_CACHE = "kinit, or name a key table in {source}: useKeyTab=true keyTab=... principal=..."
-_KERBEROS_REMEDIES = {
-    "Ticket expired": _CACHE,
-    "No Kerberos credentials available": _CACHE,
-    "Cannot contact any KDC": "see that the realm's servers run, and that this machine's krb5.conf names them",
-    "Server ": "name the brokers as their principals do, and correct sasl.kerberos.service.name in {source}",
-}
-"""What to do by what Kerberos says."""
+_KERBEROS_REMEDIES = kerberos_remedies(
+    "name a key table in {source}: useKeyTab=true keyTab=... principal=...",
+    "name the brokers as their principals do, and correct sasl.kerberos.service.name in {source}",
+)
 _NAMES = {-1: "UNKNOWN_SERVER_ERROR", 39: "INVALID_REPLICA_ASSIGNMENT"}
 """Kafka's names of error codes that kafka-python names differently."""
 

@@ -7,19 +7,28 @@ import hashlib
 import ssl
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
 
 from cryptography.x509 import load_pem_x509_certificate
 
 from kadmin.errors import InvalidInputError
 
+if TYPE_CHECKING:
+    from kadmin.cluster.kerberos import Kerberos
+
 
 @dataclass(frozen=True, slots=True)
 class Sasl:
-    """SASL, as brokers use it with `zookeeper.set.acl=true`: the identity becomes `sasl:<username>`."""
+    """SASL DIGEST-MD5, as brokers use it with `zookeeper.set.acl=true`: the identity becomes `sasl:<username>`."""
 
     username: str
     password: str = field(repr=False)
-    mechanism: str = "DIGEST-MD5"
+    mechanism: ClassVar[str] = "DIGEST-MD5"
+
+    @property
+    def principal(self) -> str:
+        """The user's name."""
+        return self.username
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +79,7 @@ class Tls:
 class Authentication:
     """Any combination; none of them is an anonymous, plain connection."""
 
-    sasl: Sasl | None = None
+    sasl: Sasl | Kerberos | None = None
     digest: Digest | None = None
     tls: Tls | None = None
 
@@ -81,7 +90,7 @@ class Authentication:
     def principal(self) -> str | None:
         """Who this client is for ZooKeeper, as `sasl:kadmin`, of a digest without it; None for nobody."""
         if self.sasl is not None:
-            return f"sasl:{self.sasl.username}"
+            return f"sasl:{self.sasl.principal}"
         if self.digest is not None:
             return f"digest:{self.digest.username}"
         subject = None if self.tls is None else self.tls.subject

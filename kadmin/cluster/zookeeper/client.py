@@ -44,7 +44,7 @@ def client_of(connection: Connection, login: SaslLogin | None) -> Any:  # noqa: 
     )
     if login is not None:
         handler = client._connection  # noqa: SLF001 - no public way exists
-        handler._authenticate_with_sasl = lambda _host, timeout_s: login.log_in(handler, timeout_s)  # noqa: SLF001 - as above
+        handler._authenticate_with_sasl = lambda host, timeout_s: login.log_in(handler, host, timeout_s)  # noqa: SLF001 - as above
     return client
 
 

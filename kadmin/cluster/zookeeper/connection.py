@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.kerberos import Kerberos, kerberos_remedies
 from kadmin.cluster.ports import ANSWER_S, Listener, listeners_instead
 from kadmin.cluster.zookeeper import four_letter
 from kadmin.cluster.zookeeper.addresses import server_name
@@ -40,6 +41,11 @@ _INSTEAD = {
     Listener.ZOOKEEPER: "name a port of ZooKeeper with TLS (secureClientPort), or remove zookeeper.tls of the context",
 }
 """What to do where something else than wanted listens."""
+_OTHER_CREDENTIALS = "correct zookeeper.sasl of the context: kadmin context show"
+_KERBEROS_REMEDIES = kerberos_remedies(
+    "name a key table in the context: zookeeper.sasl.keytab",
+    "name the servers in zookeeper.connect as their principals do, and correct zookeeper.sasl.service of the context",
+)
 _OTHER_NAME = "name the servers in zookeeper.connect as their certificates do"
 _OTHER_AUTHORITY = "name the certificate of the servers' authority: zookeeper.tls.ca of the context"
 _TLS_REMEDIES = {
@@ -110,11 +116,12 @@ class Connection:
         )
 
     def sasl_refusal(self, reason: str) -> NotAuthorizedError:
-        """Build the error for a user whom the servers do not take."""
+        """Build the error for a user whom the servers, or the realm, do not take."""
+        remedies = _KERBEROS_REMEDIES if isinstance(self.authentication.sasl, Kerberos) else {}
         return NotAuthorizedError(
             f"ZooKeeper at {self.connect} refuses {self.authentication}.",
             cause=reason,
-            next_command="correct zookeeper.sasl of the context: kadmin context show",
+            next_command=next((remedy for words, remedy in remedies.items() if words in reason), _OTHER_CREDENTIALS),
         )
 
     def forbidden(self, what: str, reason: str) -> NotAuthorizedError:

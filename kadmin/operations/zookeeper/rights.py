@@ -96,7 +96,7 @@ def _needed(store: Store, root: str) -> Iterator[tuple[str, str, str]]:
 def _identities(identity: Authentication) -> Iterator[tuple[str, str]]:
     yield "world", "anyone"
     if identity.sasl is not None:
-        yield "sasl", identity.sasl.username
+        yield "sasl", f"{identity.sasl.principal}"
     if identity.tls is not None and (subject := identity.tls.subject) is not None:
         yield "x509", subject
     if identity.digest is not None:

@@ -9,9 +9,9 @@ import pytest
 from support.network.authority import Authority
 
 from kadmin.cluster.kafka.client_properties import read_client_properties
-from kadmin.cluster.kafka.kerberos import Kerberos
 from kadmin.cluster.kafka.mechanisms import OAuthBearer, Password
 from kadmin.cluster.kafka.servers import SecurityProtocol, Servers
+from kadmin.cluster.kerberos import Kerberos
 from kadmin.errors import InvalidInputError
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""SASL DIGEST-MD5: exchanges that ZooKeeper 3.8.4 completed, and servers that do not take part in one."""
+"""SASL: exchanges of DIGEST-MD5 that ZooKeeper 3.8.4 completed, security layers of GSSAPI, servers without SASL."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 from support.network.frame_proxy import Action, Fault, request_of
 
+from kadmin.cluster.kerberos import KerberosError
 from kadmin.cluster.zookeeper.authentication import Authentication, Sasl
 from kadmin.cluster.zookeeper.digest_md5 import DigestMd5Error, respond
+from kadmin.cluster.zookeeper.gssapi_exchange import choose_no_layer
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.errors import NotAuthorizedError
 
@@ -49,6 +51,17 @@ def test_an_exchange_is_as_the_server_took_it(user: str, password: str, response
 def test_a_challenge_of_another_kind_is_refused(given: bytes) -> None:
     with pytest.raises(DigestMd5Error):
         respond(given, "kafka", "secret", "nonce")
+
+
+def test_of_the_security_layers_none_is_chosen() -> None:
+    """RFC 4752, 3.1: the layer in one octet, and with no layer a size of 0; the server takes the name of the ticket."""
+    assert choose_no_layer(bytes([7, 1, 0, 0])) == bytes([1, 0, 0, 0])
+
+
+@pytest.mark.parametrize("offer", [b"", bytes([1]), bytes([6, 1, 0, 0]), bytes([1, 0, 0, 0, 0])])
+def test_an_offer_without_that_choice_is_refused(offer: bytes) -> None:
+    with pytest.raises(KerberosError, match="wants a security layer"):
+        choose_no_layer(offer)
 
 
 def refusal(connect: str) -> str | None:

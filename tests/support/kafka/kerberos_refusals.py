@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from support.kafka.kerberized import BROKERS, with_key, with_ticket
 from support.live.waiting import wait_until
@@ -26,7 +26,7 @@ class RefusedByKerberos:
     """
 
     fault: str
-    write: Callable[[Realm], dict[str, str]]
+    write: Callable[[Realm], Mapping[str, Any]]
     cause: str
     remedy: str
     prepare: Callable[[Realm], Mapping[str, str]] = lambda _: {}
@@ -38,7 +38,7 @@ def _changed_key(realm: Realm) -> Mapping[str, str]:
     return {}
 
 
-def _deleted(realm: Realm) -> Mapping[str, str]:
+def deleted(realm: Realm) -> Mapping[str, str]:
     realm.key("gone")
     realm.administer("delprinc -force gone")
     return {}
@@ -50,7 +50,7 @@ def _locked(realm: Realm) -> Mapping[str, str]:
     return {}
 
 
-def _ended(realm: Realm) -> Mapping[str, str]:
+def ended(realm: Realm) -> Mapping[str, str]:
     cache = realm.tickets("guest", 1)
     wait_until(lambda: not realm.takes(cache, BROKERS), 30)
     return {"KRB5CCNAME": f"FILE:{cache}"}
@@ -82,12 +82,12 @@ KERBEROS_REFUSED = (
         _CREDENTIALS,
     ),
     RefusedByKerberos(
-        "Kerberos: unknown principal", with_key("gone"), "not found in Kerberos database", _CREDENTIALS, _deleted
+        "Kerberos: unknown principal", with_key("gone"), "not found in Kerberos database", _CREDENTIALS, deleted
     ),
     RefusedByKerberos(
         "Kerberos: locked principal", with_key("locked"), "credentials have been revoked", _CREDENTIALS, _locked
     ),
-    RefusedByKerberos("Kerberos: ticket that has ended", with_ticket, "Ticket expired", "kinit, or name", _ended),
+    RefusedByKerberos("Kerberos: ticket that has ended", with_ticket, "Ticket expired", "kinit, or name", ended),
     RefusedByKerberos(
         "Kerberos: neither ticket nor key table",
         with_ticket,

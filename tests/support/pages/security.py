@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from support.kafka.kerberos_refusals import KERBEROS_REFUSED
 from support.kafka.refusals import REFUSED
+from support.zookeeper.kerberos_refusals import ZOOKEEPER_REFUSED
 from support.zookeeper.refusals import MISSING
 from support.zookeeper.refusals import REFUSED as REFUSED_BY_ZOOKEEPER
 
@@ -23,7 +24,9 @@ _END = "<!-- end -->\n"
 def page() -> str:
     """Return the page with its tables made anew."""
     brokers = [(each.fault, each.cause, each.remedy) for each in (*REFUSED, *KERBEROS_REFUSED)]
-    zookeeper = [(each.fault, each.cause, each.remedy) for each in (*REFUSED_BY_ZOOKEEPER, *MISSING)]
+    zookeeper = [
+        (each.fault, each.cause, each.remedy) for each in (*REFUSED_BY_ZOOKEEPER, *ZOOKEEPER_REFUSED, *MISSING)
+    ]
     text = _with_table(PAGE.read_text(encoding="utf-8"), "what is refused", brokers)
     return _with_table(text, "what ZooKeeper refuses", zookeeper)
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 from kazoo.client import KazooClient
 from kazoo.security import ACL, Id, make_digest_acl_credential
+from support.kafka.kerberized import BROKERS as KAFKA
+from support.kafka.kerberized import MODULE, TICKET_S, named
 from support.kafka.secured import PASSWORD, login
 from support.live.kraft import wait_assigned
 from support.live.waiting import wait_until
@@ -27,14 +29,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from support.kafka.kerberos import Realm
+
     from kadmin.cluster.model import Replicas
 
 BROKERS = "kafka"
 """The brokers' user of SASL, or the common name of their certificate."""
+OPERATOR = "kafka/operator"
+"""A principal that ZooKeeper shortens to the brokers' one; its tickets last TICKET_S."""
+SERVER = "zookeeper/127.0.0.1"
 USERS = (BROKERS, "kadmin", "guest")
 _numbers = itertools.count()
 _ALL, _READ = 31, 1
-SASL, TLS = "SASL", "TLS"
+SASL, TLS, KERBEROS = "SASL", "TLS", "KERBEROS"
 CHROOT = "/kafka"
 HOST = "localhost"
 """The only name in the certificate of ZooKeeper."""
@@ -46,7 +53,7 @@ _CLIENT = "org.apache.zookeeper.ClientCnxnSocketNetty"
 class SecuredZooKeeper:
     """A cluster whose ZooKeeper has a port in plain text and one with TLS; both take SASL.
 
-    `way` is how its brokers prove who they are: SASL in plain text, or a certificate.
+    `way` is how its brokers prove who they are: SASL with a password or a ticket, in plain text, or a certificate.
     """
 
     sandbox: Sandbox
@@ -54,7 +61,8 @@ class SecuredZooKeeper:
     authority: Authority
     tls_port: int
     jaas: Path
-    """The file with the brokers' password, where they come by SASL."""
+    """The file with the brokers' password or key table, where they come by SASL."""
+    realm: Realm | None
 
     @property
     def plain(self) -> str:
@@ -69,7 +77,7 @@ class SecuredZooKeeper:
     @property
     def principal(self) -> Id:
         """Whom ZooKeeper takes the brokers for."""
-        return Id("sasl", BROKERS) if self.way == SASL else Id("x509", f"CN={BROKERS}")
+        return Id("x509", f"CN={BROKERS}") if self.way == TLS else Id("sasl", BROKERS)
 
     @property
     def own_acl(self) -> list[ACL]:
@@ -116,8 +124,11 @@ class SecuredZooKeeper:
 
 
 @contextmanager
-def secured_zookeeper(folder: Path, version: str, way: str) -> Iterator[SecuredZooKeeper]:
-    """Run a cluster of three brokers; its chroot, too, is theirs to write and everybody's to read."""
+def secured_zookeeper(folder: Path, version: str, way: str, realm: Realm | None = None) -> Iterator[SecuredZooKeeper]:
+    """Run a cluster of three brokers; its chroot, too, is theirs to write and everybody's to read.
+
+    With a realm its servers and brokers prove themselves by Kerberos.
+    """
     authority = Authority.found(folder / "authority")
     (tls_port,) = free_ports(1)
     stores = _stores(authority, BROKERS)
@@ -127,6 +138,7 @@ def secured_zookeeper(folder: Path, version: str, way: str) -> Iterator[SecuredZ
         "serverCnxnFactory": f"{_SERVER}.NettyServerCnxnFactory",
         "authProvider.sasl": f"{_SERVER}.auth.SASLAuthenticationProvider",
         "ssl.clientAuth": "want",
+        **{f"kerberos.remove{part}FromPrincipal": "true" for part in ("Host", "Realm")},
         **{f"ssl.{key}": value for key, value in stores.items()},
     }
     config = {"zookeeper.set.acl": "true"}
@@ -147,12 +159,14 @@ def secured_zookeeper(folder: Path, version: str, way: str) -> Iterator[SecuredZ
         patch.setattr(zookeeper_mode, "zookeeper_config", with_ports)
         if way == TLS:
             patch.setattr(zookeeper_mode, "broker_config", with_tls)
-        jaas = _jaas(folder, way)
+        jaas = _jaas(folder, _passwords(way) if realm is None else _key_tables(realm))
         super_user = make_digest_acl_credential("super", PASSWORD)
         java = f"{os.environ.get('JDK_JAVA_OPTIONS', '')} -Djava.security.auth.login.config={jaas}"
         java += f" -Dzookeeper.DigestAuthenticationProvider.superDigest={super_user}"
+        if realm is not None:
+            java += f" -Djava.security.krb5.conf={realm.config} -Dzookeeper.server.principal={named(SERVER)}"
         patch.setenv("JDK_JAVA_OPTIONS", java)
-        found = SecuredZooKeeper(Sandbox.up(spec), way, authority, tls_port, jaas)
+        found = SecuredZooKeeper(Sandbox.up(spec), way, authority, tls_port, jaas, realm)
     try:
         # Brokers of 3.x register before they listen.
         wait_until(lambda: all(listener_at(each) is Listener.BROKER for each in found.sandbox.bootstrap), 60)
@@ -173,12 +187,26 @@ def _stores(authority: Authority, name: str) -> dict[str, str]:
     }
 
 
-def _jaas(folder: Path, way: str) -> Path:
-    """Write the file of JAAS that ZooKeeper and brokers share."""
+def _passwords(way: str) -> dict[str, str]:
     module = f"{_SERVER}.auth.DigestLoginModule"
     parts = {"Server": login(module, **{f"user_{name}": PASSWORD for name in USERS})}
     if way == SASL:
         parts["Client"] = login(module, username=BROKERS, password=PASSWORD)
+    return parts
+
+
+def _key_tables(realm: Realm) -> dict[str, str]:
+    def key_of(principal: str) -> str:
+        table = {"keyTab": str(realm.key(principal)), "principal": named(principal)}
+        return login(MODULE, useKeyTab="true", storeKey="true", **table)
+
+    realm.key(OPERATOR)
+    realm.administer(f"modprinc -maxlife {TICKET_S}s {OPERATOR}")
+    return {"Server": key_of(SERVER), "Client": key_of(KAFKA)}
+
+
+def _jaas(folder: Path, parts: Mapping[str, str]) -> Path:
+    """Write the file of JAAS that ZooKeeper and brokers share."""
     file = folder / "jaas.conf"
     file.write_text("".join(f"{name} {{ {line} }};\n" for name, line in parts.items()))
     return file

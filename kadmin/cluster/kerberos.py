@@ -1,0 +1,100 @@
+"""Kerberos: tickets of a key table or of a cache, and what Kerberos says when it gives none."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+from uuid import uuid4
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_NOTHING_SAID = "Success"
+_NO_CACHE = -1765328189 % 2**32
+"""KRB5_FCC_NOFILE: nothing was had for the cache in memory, and so there is none."""
+
+
+class KerberosError(Exception):
+    """Kerberos gives no ticket, or does not take one; the message is its reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kerberos:
+    """GSSAPI as `user`, with the key table, or else with a ticket of this machine's cache.
+
+    Tickets of a key table are in memory; the library renews them, for the next connection, after half of their time.
+    """
+
+    service: str
+    user: str | None = None
+    keytab: str | None = None
+    mechanism: ClassVar[str] = "GSSAPI"
+
+    @property
+    def principal(self) -> str | None:
+        """The user's name without host and realm, as servers shorten it."""
+        return None if self.user is None else self.user.partition("@")[0].partition("/")[0]
+
+    def context(self, host: str) -> Any:  # noqa: ANN401 - gssapi ships no types
+        """Return gssapi's context for the service on a host, with a valid ticket; raises KerberosError."""
+        import gssapi
+
+        with refused():
+            service = gssapi.Name(f"{self.service}@{host}", gssapi.NameType.hostbased_service)
+            return gssapi.SecurityContext(
+                name=service.canonicalize(gssapi.MechType.kerberos), creds=self._credentials(), usage="initiate"
+            )
+
+    def _credentials(self) -> Any:  # noqa: ANN401 - as above
+        """Return the tickets, with a first one or a renewed one of the key table; raises gssapi's GSSError."""
+        from gssapi.exceptions import ExpiredCredentialsError
+
+        cache = f"MEMORY:{self.user}:{self.keytab}"
+        found = self._acquire(cache)
+        if self.keytab is not None:
+            with suppress(ExpiredCredentialsError):
+                if found.lifetime != 0:
+                    return found
+            # The library does not say why it could not renew them; for a cache of which it knows nothing it does.
+            found = self._acquire(f"{cache}:{uuid4()}")
+        return found
+
+    def _acquire(self, cache: str) -> Any:  # noqa: ANN401 - as above
+        import gssapi
+
+        name = None if self.user is None else gssapi.Name(self.user, gssapi.NameType.kerberos_principal)
+        store = None if self.keytab is None else {"client_keytab": self.keytab, "ccache": cache}
+        try:
+            return gssapi.Credentials(name=name, usage="initiate", mechs=[gssapi.MechType.kerberos], store=store)
+        except gssapi.exceptions.GSSError as error:
+            if self.keytab is None or error.min_code != _NO_CACHE:
+                raise
+            missing = f"the key table {self.keytab} cannot be read, or has no key of {self.user}"
+            raise KerberosError(missing) from error
+
+
+@contextmanager
+def refused() -> Iterator[None]:
+    """Raise KerberosError for gssapi's errors."""
+    from gssapi.exceptions import GSSError
+
+    try:
+        yield
+    except GSSError as error:
+        # The minor status is what Kerberos says; where it says nothing, the major one is of the library itself.
+        said = [each for each in error.get_all_statuses(error.min_code, False) if each != _NOTHING_SAID]  # noqa: FBT003 - as gssapi has it
+        said = said or error.get_all_statuses(error.maj_code, True)  # noqa: FBT003 - as above
+        raise KerberosError("; ".join(said)) from error
+
+
+def kerberos_remedies(key_table: str, service: str) -> dict[str, str]:
+    """Return what to do by what Kerberos says: how a key table is named, and the service corrected, is the caller's."""
+    have_tickets = f"kinit, or {key_table}"
+    return {
+        "Ticket expired": have_tickets,
+        "No Kerberos credentials available": have_tickets,
+        "Can't find client principal": have_tickets,
+        "Cannot contact any KDC": "see that the realm's servers run, and that this machine's krb5.conf names them",
+        "Server ": service,
+    }
