@@ -11,12 +11,12 @@ from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.makespan import schedule_shortest
 from kadmin.plan.model import WaveOrder
-from kadmin.plan.progress import Progress, in_flight, judge
+from kadmin.plan.progress import Progress, judge
 from kadmin.plan.room import shortages
 from kadmin.plan.waves import ZOOKEEPER_LIMITS, added, moved_bytes, schedule, with_size
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from kadmin.cluster.model import Assignment, ClusterState, TopicPartition
     from kadmin.plan.model import PartitionTarget, ReassignmentPlan
@@ -36,9 +36,8 @@ class BrokerLoad:
 class PlanDiff:
     """Changes of a plan against one state of a cluster.
 
-    `pending` are the reassignments still to publish, with the `current` that the cluster shows; `settled` are at their
-    target already. `before` and `after` cover every broker that is alive or holds a replica of the topics that were
-    read.
+    `pending` are the reassignments still to publish, `current` filled in; `settled` are at their target already.
+    `before` and `after` cover every broker that is alive or holds a replica of the topics that were read.
     """
 
     waves: tuple[Wave, ...]
@@ -67,8 +66,7 @@ def diff(
 ) -> PlanDiff:
     """Compare plan and state. The sizes of `facts` fill in where the plan gives none."""
     facts = facts or ClusterFacts()
-    moving_now = frozenset(in_flight(state))
-    targets = [_complete(target, state, facts.sizes, moving_now) for target in plan.reassignments]
+    targets = [_complete(target, state, facts.sizes) for target in plan.reassignments]
     at_target = {Progress.DONE, Progress.SETTLED}
     pending = tuple(target for target in targets if judge(target, state, published=False) not in at_target)
     moving = {target.partition for target in pending}
@@ -116,20 +114,9 @@ def _ordered(
     return schedule(pending, plan.limits, publish)
 
 
-def _complete(
-    target: PartitionTarget,
-    state: ClusterState,
-    sizes: Mapping[TopicPartition, int],
-    moving: Collection[TopicPartition],
-) -> PartitionTarget:
-    """Fill in the size, and as `current` what the cluster shows, so that all figures are of one state.
-
-    A plan that was made on other replicas is refused by its rule. In mid-move the list has old and new replicas, and
-    only the plan knows which are the old ones.
-    """
-    now, planned = state.replicas(target.partition), target.current
-    planned_counts = now is None or (planned is not None and target.partition in moving)
-    return replace(with_size(target, sizes), current=planned if planned_counts else now)
+def _complete(target: PartitionTarget, state: ClusterState, sizes: Mapping[TopicPartition, int]) -> PartitionTarget:
+    current = target.current if target.current is not None else state.replicas(target.partition)
+    return replace(with_size(target, sizes), current=current)
 
 
 def _loads(

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from support.cluster.states import cluster, moving, tp
+from support.cluster.states import cluster, tp
 
 from kadmin.plan.diff import diff
 from kadmin.plan.facts import ClusterFacts
@@ -39,20 +39,3 @@ def test_the_record_of_kadmin_itself_comes_last_one_partition_in_a_wave(order: W
         ["__kadmin-1"],
     ]
     assert [wave.index for wave in waves] == [0, 1, 2]
-
-
-def test_a_stale_plan_is_reckoned_from_what_the_cluster_shows() -> None:
-    """The plan was made on 1,2 and the cluster has 4,3: waves, copies and brokers agree on what 3,2 would change."""
-    target = PartitionTarget(tp("foo-0"), (3, 2), (1, 2), 10)
-    found = diff(ReassignmentPlan(PlanHeader(), (target,)), cluster({"foo-0": (4, 3)}))
-    assert [each.current for each in found.pending] == [(4, 3)]
-    [wave] = found.waves
-    assert (wave.moves_in, wave.moves_out, wave.moved_bytes, found.replicas_added) == ({2: 1}, {4: 1}, 10, 1)
-    changed = {broker: found.after[broker].replicas - load.replicas for broker, load in found.before.items()}
-    assert {broker: by for broker, by in changed.items() if by} == {2: 1, 4: -1}
-
-
-def test_in_mid_move_the_old_replicas_are_those_of_the_plan() -> None:
-    state = moving(cluster({"foo-0": (1, 2, 3)}), "foo-0", adding=(3,), removing=(1,))
-    target = PartitionTarget(tp("foo-0"), (4, 2), (1, 2))
-    assert [each.current for each in diff(ReassignmentPlan(PlanHeader(), (target,)), state).pending] == [(1, 2)]
