@@ -36,6 +36,14 @@ class Kerberos:
         """The user's name without host and realm, as servers shorten it."""
         return None if self.user is None else self.user.partition("@")[0].partition("/")[0]
 
+    @property
+    def longer_names(self) -> frozenset[str]:
+        """What servers call the user that keep the host, the realm or both."""
+        if self.user is None:
+            return frozenset()
+        name, _, realm = self.user.partition("@")
+        return frozenset({self.user, name, f"{self.principal}@{realm}"}) - {f"{self.principal}"}
+
     def context(self, host: str) -> Any:  # noqa: ANN401 - gssapi ships no types
         """Return gssapi's context for the service on a host, with a valid ticket; raises KerberosError."""
         import gssapi

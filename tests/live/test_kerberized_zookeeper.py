@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from kazoo.security import ACL, Id
+from support.kafka.kerberized import named
 from support.kafka.kerberos import realm
-from support.zookeeper.kerberos_refusals import ZOOKEEPER_REFUSED, with_ticket
+from support.zookeeper.kerberos_refusals import ZOOKEEPER_REFUSED, with_key, with_ticket
 from support.zookeeper.refusals import RefusedClient
-from support.zookeeper.secured import KERBEROS, OPERATOR, secured_zookeeper
+from support.zookeeper.secured import CHROOT, KERBEROS, OPERATOR, secured_zookeeper
 from support.zookeeper.whole_way import Client, be_refused, go_the_whole_way
 
 if TYPE_CHECKING:
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from support.zookeeper.secured import SecuredZooKeeper
 
 pytestmark = pytest.mark.kerberos
+
+EVERYTHING = 31
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +60,20 @@ def test_a_ticket_of_the_cache_serves_too(
     checked = run("context", "check", status=6).out
     assert "as sasl:guest" in checked
     assert "sasl:guest:cdrwa" in checked
+
+
+def test_of_a_name_that_is_not_shortened_only_the_servers_know_whose_it_is(
+    cluster: SecuredZooKeeper, users: Realm, tmp_path: Path
+) -> None:
+    run = Client(tmp_path, {"connect": cluster.plain, "sasl": with_key(users, "guest", "guest")})
+    unknown = "not checked: /admin: only the servers know whether its ACL grants wcd"
+    assert unknown not in run("context", "check", status=6).out
+    with cluster.client(is_super=True) as client:
+        client.set_acls(f"{CHROOT}/admin", [*cluster.own_acl, ACL(EVERYTHING, Id("sasl", named("guest")))])
+        try:
+            assert unknown in run("context", "check", status=6).out
+        finally:
+            client.set_acls(f"{CHROOT}/admin", cluster.own_acl)
 
 
 @pytest.mark.parametrize("refused", ZOOKEEPER_REFUSED, ids=lambda each: each.fault)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.kerberos import Kerberos
 from kadmin.cluster.zookeeper.znodes.admin import ADMIN, DELETE_TOPICS
 from kadmin.cluster.zookeeper.znodes.configs import CONFIG, CONFIG_CHANGES
 from kadmin.errors import KadminError, NotZooKeeperModeError
@@ -29,8 +30,6 @@ def check_rights(store: Store, root: str) -> tuple[list[MissingRight], list[str]
     Raises as the store does.
     """
     identity = store.authentication
-    has_certificate = identity.tls is not None and identity.tls.certificate is not None
-    unknown = _UNKNOWN | {"x509"} if has_certificate else _UNKNOWN
     missing: list[MissingRight] = []
     unchecked: list[str] = []
     for path, needed, needed_for in _needed(store, root):
@@ -43,12 +42,22 @@ def check_rights(store: Store, root: str) -> tuple[list[MissingRight], list[str]
             unchecked.append(f"{path}: {error.message}")
             continue
         lacking = [letter for letter in needed if not is_granted(acl, letter, identity)]
-        if lacking and (identity.digest is not None or any(each.scheme in unknown for each in acl)):
+        if lacking and _only_servers_know(acl, identity):
             unchecked.append(f"{path}: only the servers know whether its ACL grants {''.join(lacking)}")
         elif lacking:
             right = f"{''.join(lacking)} on {path}"
             missing.append(MissingRight(right, needed_for, remedy(store, [path])))
     return missing, unchecked
+
+
+def _only_servers_know(acl: Iterable[Acl], identity: Authentication) -> bool:
+    """Whether this client may be one whom an ACL does not show as such; a server may not shorten its principal."""
+    has_certificate = identity.tls is not None and identity.tls.certificate is not None
+    unknown = _UNKNOWN | {"x509"} if has_certificate else _UNKNOWN
+    longer = identity.sasl.longer_names if isinstance(identity.sasl, Kerberos) else frozenset[str]()
+    return identity.digest is not None or any(
+        each.scheme in unknown or (each.scheme == "sasl" and each.credential in longer) for each in acl
+    )
 
 
 def is_granted(acl: Iterable[Acl], letter: str, identity: Authentication) -> bool:

@@ -162,4 +162,8 @@ def test_a_client_of_tokens_shows_no_secret(tmp_path: Path) -> None:
 
 
 def test_kerberos_is_named_by_its_user_without_the_realm() -> None:
-    assert Kerberos("kafka", "kadmin/admin@EXAMPLE").principal == "kadmin"
+    user = Kerberos("kafka", "kadmin/admin@EXAMPLE")
+    assert user.principal == "kadmin"
+    assert user.longer_names == {"kadmin/admin@EXAMPLE", "kadmin/admin", "kadmin@EXAMPLE"}
+    assert Kerberos("kafka", "kadmin@EXAMPLE").longer_names == {"kadmin@EXAMPLE"}
+    assert not Kerberos("kafka").longer_names
