@@ -72,7 +72,7 @@ def go_the_whole_way(cluster: SecuredZooKeeper, tmp_path: Path) -> None:
     wanted = reassignment(moved, {0: [2, 3], 1: [2, 3]}, throttle={"rate": "1MB/s"}, elect="at_end")
     plan = document(tmp_path / "plan.yaml", wanted)
     run("diff", plan)
-    run("apply", plan, "--yes", "--timeout", "3", status=8)
+    run("apply", plan, "--yes", "--timeout", "8", status=8)
     assert "resume" in run("status").out
     run("throttle", "set", "--rate", "20MB/s", "--yes")
     run("resume", "--yes", "--log-format", "json", "-v")
