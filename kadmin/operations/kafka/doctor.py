@@ -28,13 +28,13 @@ from kadmin.insight.diagnosis.kafka.evidence import (
     UnansweredRequest,
 )
 from kadmin.insight.diagnosis.kafka.move_troubles import moves_in_flight
-from kadmin.operations.decide.sent import askers
+from kadmin.operations.decide.sent import askers, sent_lists
 from kadmin.operations.kafka.no_store import ELSEWHERE, NoOperations
 from kadmin.operations.kafka.record_copy import LostRecordError
 from kadmin.operations.kafka.topic_settings import check_topic
 from kadmin.operations.reading.brokers import not_described, unused_copies
 from kadmin.operations.reading.late_requests import late_among
-from kadmin.operations.reading.open_operations import lists_sent, lock_held, open_operation
+from kadmin.operations.reading.open_operations import lock_held, open_operation
 from kadmin.operations.record.record import OperationKind, OperationState, Sending
 from kadmin.operations.throttles.audit import read_throttles
 
@@ -110,11 +110,12 @@ class _Examination:
         listings = self._ask("operations on record", operations.listings) or ()
         steps = {each.operation_id: found for each in listings if (found := self._steps(each.operation_id)) is not None}
         unanswered = tuple(found for each in listings for found in self._unanswered(each, steps))
-        asked = askers(moves_in_flight(state), listings, partial(self._lists, state))
+        asked = askers(moves_in_flight(state), listings, partial(self._lists, state, steps))
         past = dict.fromkeys(each.operation_id for each in asked.values() if each.status.state.finished)
         late: tuple[LateRequest, ...] = ()
         if len(steps) == len(listings):  # otherwise it is not known what was asked for last
-            late = self._ask("late requests", lambda: late_among(self._context, listings, steps, state)) or ()
+            question = partial(late_among, self._context, listings, steps, state, lambda _: asked)
+            late = self._ask("late requests", question) or ()
         return replace(
             evidence,
             lock=lock,
@@ -127,9 +128,17 @@ class _Examination:
             stray=tuple(found for each in listings for found in self._stray(each, state)),
         )
 
-    def _lists(self, state: ClusterState, listing: Listing) -> Mapping[TopicPartition, frozenset[Replicas]]:
-        question = f"requests of {listing.operation_id}"
-        return self._ask(question, lambda: lists_sent(self._context, listing, state)) or {}
+    def _lists(
+        self, state: ClusterState, steps: Mapping[str, Iterable[Step]], listing: Listing
+    ) -> Mapping[TopicPartition, frozenset[Replicas]]:
+        operation_id = listing.operation_id
+        if operation_id not in steps:
+            return {}
+
+        def question() -> Mapping[TopicPartition, frozenset[Replicas]]:
+            return sent_lists(self._context.operations.record(operation_id), steps[operation_id], state)
+
+        return self._ask(f"requests of {operation_id}", question) or {}
 
     def _steps(self, operation_id: str) -> tuple[Step, ...] | None:
         return self._ask(f"steps of {operation_id}", lambda: self._context.operations.steps(operation_id))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kadmin.insight.diagnosis.operations import LateRequest
@@ -10,7 +11,7 @@ from kadmin.operations.record.record import OperationKind, OperationState, Sendi
 from kadmin.plan.progress import in_flight
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
     from kadmin.operations.context import Context
@@ -27,7 +28,7 @@ def late_requests(context: Context, state: ClusterState | None = None) -> tuple[
         return ()
     listings = context.operations.listings()
     steps = {each.operation_id: context.operations.steps(each.operation_id) for each in listings}
-    return late_among(context, listings, steps, state)
+    return late_among(context, listings, steps, state, partial(askers_on_record, context))
 
 
 def late_among(
@@ -35,8 +36,12 @@ def late_among(
     listings: Sequence[Listing],
     steps: Mapping[str, Sequence[Step]],
     state: ClusterState | None,
+    askers_in: Callable[[ClusterState], Mapping[TopicPartition, Listing]],
 ) -> tuple[LateRequest, ...]:
-    """Do as `late_requests` with the `steps` of each of the `listings`, which come oldest first."""
+    """Do as `late_requests` with the `steps` of each of the `listings`, which come oldest first.
+
+    `askers_in` returns the latest operation that asked for each move in flight; it is called where that matters.
+    """
     whole = [each for each in reversed(listings) if _whole(each)]
     watched = [
         (listing, step, step.intent)
@@ -50,7 +55,7 @@ def late_among(
     if state is None:
         state = context.backend.read({each.topic for _, _, intent in watched for each in intent.targets})
     moving, last = set(in_flight(state)), _last_asked(steps[each.operation_id] for each in whole)
-    asked = askers_on_record(context, state)
+    asked = askers_in(state)
     late: dict[TopicPartition, LateRequest] = {}
     for listing, step, intent in watched:
         for partition, target in _arrived(intent, state):

@@ -48,7 +48,8 @@ def open_operation(context: Context, listing: Listing, lock: LockHeld | None, st
     except InvalidInputError:  # a heal has no plan
         return found
     elects = work.elect is not Elect.NONE if isinstance(work, ReassignmentWork) else isinstance(work, ElectionWork)
-    return replace(found, lists=lists_sent(context, listing, state), elects=elects)
+    lists = sent_lists(record, context.operations.steps(listing.operation_id), state)
+    return replace(found, lists=lists, elects=elects)
 
 
 def lists_sent(context: Context, listing: Listing, state: ClusterState) -> Mapping[TopicPartition, frozenset[Replicas]]:
