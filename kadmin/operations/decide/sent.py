@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.operations.decide.kinds import work_of
 from kadmin.operations.decide.reassignment import ReassignmentWork
-from kadmin.operations.record.record import OperationKind, OperationState, StepKind, published_by
+from kadmin.operations.record.record import OperationKind, StepKind, published_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     Lists = Mapping[TopicPartition, frozenset[Replicas]]
 
 _REASSIGNS = {OperationKind.REASSIGNMENT, OperationKind.CANCELLATION}
-_WITHOUT_RECORD = {OperationState.PREPARING, OperationState.DISCARDED}
 
 
 def sent_lists(record: OperationRecord, steps: Iterable[Step], state: ClusterState) -> Lists:
@@ -47,7 +46,7 @@ def askers(
     for listing in reversed(tuple(listings)):
         if found.keys() == moves.keys():
             break
-        if listing.kind in _REASSIGNS and listing.status.state not in _WITHOUT_RECORD:
+        if listing.kind in _REASSIGNS and listing.status.state.has_record:
             lists = lists_of(listing)
             for partition, target in moves.items():
                 if target in lists.get(partition, ()):

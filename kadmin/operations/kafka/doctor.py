@@ -35,7 +35,7 @@ from kadmin.operations.kafka.topic_settings import check_topic
 from kadmin.operations.reading.brokers import not_described, unused_copies
 from kadmin.operations.reading.late_requests import late_among
 from kadmin.operations.reading.open_operations import lock_held, open_operation
-from kadmin.operations.record.record import OperationKind, OperationState, Sending
+from kadmin.operations.record.record import OperationKind, Sending
 from kadmin.operations.throttles.audit import read_throttles
 
 if TYPE_CHECKING:
@@ -50,7 +50,6 @@ Answer = TypeVar("Answer")
 
 RECENT_S = 3_600.0
 """A request that got no answer for longer is not expected to be applied any more."""
-_WITHOUT_RECORD = {OperationState.PREPARING, OperationState.DISCARDED}
 
 
 def gather(context: KafkaContext) -> KafkaEvidence:
@@ -154,7 +153,7 @@ class _Examination:
     def _stray(self, listing: Listing, state: ClusterState) -> Iterator[StrayFolders]:
         """Find topics of a deletion on record that had replicas on brokers which were not alive."""
         operation_id = listing.operation_id
-        if listing.kind != OperationKind.DELETION or listing.status.state in _WITHOUT_RECORD:
+        if listing.kind != OperationKind.DELETION or not listing.status.state.has_record:
             return
         record = self._ask(f"operation {operation_id}", lambda: self._context.operations.record(operation_id))
         if record is None or record.health is None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.insight.diagnosis.operations import LateRequest
 from kadmin.operations.reading.open_operations import askers_on_record
-from kadmin.operations.record.record import OperationKind, OperationState, Sending
+from kadmin.operations.record.record import OperationKind, Sending
 from kadmin.plan.progress import in_flight
 
 if TYPE_CHECKING:
@@ -71,8 +71,7 @@ def late_among(
 
 
 def _whole(listing: Listing) -> bool:
-    without_record = {OperationState.PREPARING, OperationState.DISCARDED}
-    return listing.status.state not in without_record and listing.kind is not OperationKind.HEAL
+    return listing.status.state.has_record and listing.kind is not OperationKind.HEAL
 
 
 def _last_asked(steps: Iterable[Iterable[Step]]) -> Mapping[TopicPartition, Replicas]:

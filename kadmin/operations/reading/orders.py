@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.operations.record.record import OperationKind, OperationState
+from kadmin.operations.record.record import OperationKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,7 +25,7 @@ def orders_on_record(
     for listing in reversed(context.operations.listings() if wanted else ()):
         if found.keys() == wanted.keys():
             break
-        if listing.kind is OperationKind.HEAL or listing.status.state in _WITHOUT_RECORD:
+        if listing.kind is OperationKind.HEAL or not listing.status.state.has_record:
             continue
         steps = context.operations.steps(listing.operation_id)
         asked = [step.intent.targets for step in reversed(steps) if step.intent is not None]
@@ -39,6 +39,3 @@ def orders_on_record(
 def _original(partition: TopicPartition, state: ClusterState) -> set[int]:
     topic, number = state.topics[partition.topic], partition.partition
     return set(topic.replicas[number]) - set(topic.adding_replicas.get(number, ()))
-
-
-_WITHOUT_RECORD = {OperationState.PREPARING, OperationState.DISCARDED}

@@ -111,7 +111,7 @@ def read_timeline(context: Context, operation_id: str | None) -> Timeline:
         wanted = "No operation is on record." if operation_id is None else f"There is no operation {operation_id}."
         raise InvalidInputError(wanted, next_command="kadmin history")
     found = listings[-1]
-    if found.status.state in {OperationState.PREPARING, OperationState.DISCARDED}:
+    if not found.status.state.has_record:
         raise NotCompletedError(
             f"Operation {found.operation_id} ({found.status.state}) has an incomplete record; nothing was published.",
             next_command="kadmin history" if found.status.state.finished else "kadmin status",

@@ -67,6 +67,11 @@ class OperationState(StrEnum):
         """Whether nothing is left to do; an unfinished operation blocks all others."""
         return self not in {OperationState.PREPARING, OperationState.RUNNING, OperationState.PAUSED}
 
+    @property
+    def has_record(self) -> bool:
+        """Whether the whole record is there; without it nothing was published."""
+        return self not in {OperationState.PREPARING, OperationState.DISCARDED}
+
 
 _S = OperationState
 TRANSITIONS: Mapping[OperationState, frozenset[OperationState]] = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kadmin.documents import parse_document
 from kadmin.errors import InvalidInputError, KadminError, name_some
 from kadmin.operations import events
-from kadmin.operations.record.record import ROLLS_BACK, OperationKind, OperationState, current_throttle
+from kadmin.operations.record.record import ROLLS_BACK, OperationKind, current_throttle
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, ThrottleBy, ThrottleSpec
 
 if TYPE_CHECKING:
@@ -94,10 +94,7 @@ def _reversed(
 def _last(context: Context) -> OperationRecord:
     # The last that is no rollback: a second rollback finds nothing to do instead of undoing the first.
     for listing in reversed(context.operations.listings()):
-        if listing.kind is not OperationKind.REASSIGNMENT or listing.status.state in {
-            OperationState.DISCARDED,
-            OperationState.PREPARING,
-        }:
+        if listing.kind is not OperationKind.REASSIGNMENT or not listing.status.state.has_record:
             continue
         record = context.operations.record(listing.operation_id)
         if ROLLS_BACK not in record.plan_text:

@@ -10,7 +10,7 @@ from kadmin.cluster.kafka.configs import DEFAULT_ENTITY
 from kadmin.errors import name_some
 from kadmin.operations.events import Noted
 from kadmin.operations.record.holder import is_run_by
-from kadmin.operations.record.record import OperationState, current_throttle
+from kadmin.operations.record.record import current_throttle
 from kadmin.plan.throttle import THROTTLE_KEYS, holds_ours
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from kadmin.operations.context import Context
     from kadmin.operations.record.record import Listing, OperationStatus, ThrottleRecord
     from kadmin.plan.throttle import ConfigChange
-
-_NEVER_WHOLE = {OperationState.PREPARING, OperationState.DISCARDED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +107,7 @@ def recorded_throttles(context: Context) -> tuple[tuple[Listing, ThrottleRecord]
 
 
 def _owns(status: OperationStatus) -> bool:
-    return status.state not in _NEVER_WHOLE and not (status.state.finished and status.throttle_removed)
+    return status.state.has_record and not (status.state.finished and status.throttle_removed)
 
 
 def _throttle(context: Context, operation_id: str) -> ThrottleRecord | None:
