@@ -9,7 +9,7 @@ import secrets
 import socket
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -140,11 +140,12 @@ def new_operation_id(now: str) -> str:
 
 def _exists(pid: int) -> bool:
     try:
-        os.kill(pid, 0)
+        with suppress(
+            PermissionError, OverflowError
+        ):  # of another user; a number that no process can have is not judged
+            os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except (PermissionError, OverflowError):  # of another user; a number that no process can have is not judged
-        return True
     return True
 
 
