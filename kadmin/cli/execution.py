@@ -63,7 +63,7 @@ def execute(
         typer.echo("\n".join(screen.painted(screen.wrapped(line)) for line in shown.split("\n")), err=True)
     outcome = preview.settled(dry_run=dry_run)
     if outcome is None:
-        _confirm(plan, preview, address, yes=yes)
+        _confirm(context, plan, preview, address, yes=yes)
         outcome = apply(context, plan, given, lock_timeout, policy, throttle)
     elif unattended is not None and found.work is not None:
         context.tell(Noted(f"{UNATTENDED}:  {unattended}"))
@@ -122,6 +122,17 @@ def ask(question: Callable[[], str], address: ClusterAddress, *, yes: bool) -> N
         raise UsageError("Not confirmed; nothing was changed.")
 
 
+def ask_first(context: Context, question: Callable[[], str], address: ClusterAddress, *, yes: bool) -> None:
+    """Ask as `ask` does, before what takes the lock; the question names a topic that is created for that."""
+    ask(_with_creation(context, question), address, yes=yes)
+
+
+def _with_creation(context: Context, question: Callable[[], str]) -> Callable[[], str]:
+    from kadmin.report.operations.questions import creating
+
+    return lambda: creating(context.operations.to_create(), question())
+
+
 def _ask_to_type(question: Callable[[], str], wanted: str, how: str) -> None:
     _require_terminal()
     with _own_line():
@@ -171,21 +182,20 @@ def _require_terminal() -> None:
         raise UsageError("A confirmation is needed, and there is no terminal to ask.", next_command="add --yes")
 
 
-def _confirm(plan: Plan, preview: Preview, address: ClusterAddress, *, yes: bool) -> None:
+def _confirm(context: Context, plan: Plan, preview: Preview, address: ClusterAddress, *, yes: bool) -> None:
     from kadmin.plan.model import DeletionPlan
-    from kadmin.report.operations.questions import apply_question, cluster_at, creating, deletion_question
+    from kadmin.report.operations.questions import apply_question, cluster_at, deletion_question
 
     where = cluster_at(preview.state.cluster_id, str(address))
     protected = name_to_type(address) is not None
     if not isinstance(plan, DeletionPlan) or yes or protected:
-        question = apply_question(plan, preview.examination, where)
-        ask(lambda: creating(preview.to_create, question), address, yes=yes)
+        ask_first(context, lambda: apply_question(plan, preview.examination, where), address, yes=yes)
     if not isinstance(plan, DeletionPlan) or yes:
         return
     _require_terminal()
     wanted = ",".join(plan.topics)
     with _own_line():
-        question = creating(preview.to_create, deletion_question(plan, preview.examination, where, wanted))
-        typed = typer.prompt(screen_of(sys.stderr).wrapped(question), err=True)
+        question = _with_creation(context, lambda: deletion_question(plan, preview.examination, where, wanted))
+        typed = typer.prompt(screen_of(sys.stderr).wrapped(question()), err=True)
     if typed != wanted:
         raise UsageError("Not confirmed; nothing was deleted.")

@@ -18,6 +18,7 @@ from kadmin.cli.execution import (
     answer_outcome,
     ask,
     ask_about_unfinished,
+    ask_first,
     execute,
     plan_named,
     read_cluster_at,
@@ -218,7 +219,6 @@ def _cancel_foreign(
 ) -> Outcome:
     from kadmin.operations.events import Noted
     from kadmin.operations.execute.cancel_foreign import NOTHING_FOREIGN, cancel_foreign, plan_cancellation
-    from kadmin.report.operations.questions import creating
 
     given = {} if origin is None else read_origin(origin)
     with open_context(cluster, timeout_s=timeout, telling=telling) as context:
@@ -229,12 +229,7 @@ def _cancel_foreign(
                 context.tell(Noted(back))
             names = name_some((target.partition for target in targets), most=20)
             what = f"End {count(len(targets), 'reassignment')} of other tools"
-
-            def question() -> str:
-                asked = f"{what} on {read_cluster_at(context, cluster)}: {names}?"
-                return creating(context.operations.to_create(), asked)
-
-            ask(question, cluster, yes=yes)
+            ask_first(context, lambda: f"{what} on {read_cluster_at(context, cluster)}: {names}?", cluster, yes=yes)
             outcome = cancel_foreign(context, given, targets, lock_timeout)
         return tell_outcome(context, outcome)
 

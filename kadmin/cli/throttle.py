@@ -13,7 +13,7 @@ from kadmin.cli.address import ClusterAddress
 from kadmin.cli.cluster import changes_cluster, on_cluster
 from kadmin.cli.completion import complete_topic
 from kadmin.cli.context import open_context, open_reading
-from kadmin.cli.execution import ask, read_cluster_at
+from kadmin.cli.execution import ask_first, read_cluster_at
 from kadmin.cli.inputs import read_throttle
 from kadmin.cli.output import answer
 from kadmin.cli.terminal import screen_of
@@ -187,7 +187,7 @@ def _carry_out(
     yes: bool,
 ) -> None:
     from kadmin.operations.throttles.by_hand import Written
-    from kadmin.report.operations.questions import creating, throttle_question
+    from kadmin.report.operations.questions import throttle_question
     from kadmin.report.throttles import changes_text, written_answer, written_text
 
     planned = plan()
@@ -195,12 +195,9 @@ def _carry_out(
     if planned.changes:
         if not yes:  # the answer shows them anyway
             typer.echo(changes_text(planned), err=True)
-
-        def question() -> str:
-            asked = throttle_question(planned.changes, read_cluster_at(context, cluster))
-            return creating(context.operations.to_create(), asked)
-
-        ask(question, cluster, yes=yes)
+        ask_first(
+            context, lambda: throttle_question(planned.changes, read_cluster_at(context, cluster)), cluster, yes=yes
+        )
         written = write()
     answer(
         output,

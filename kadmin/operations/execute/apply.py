@@ -42,16 +42,12 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """A plan examined on the live cluster, before anything is written.
-
-    `to_create` names the topic that is created for lock and record, '' where none is.
-    """
+    """A plan examined on the live cluster, before anything is written."""
 
     state: ClusterState
     facts: ClusterFacts
     examination: Examination
     listening: Listening | None
-    to_create: str = ""
 
     def settled(self, *, dry_run: bool) -> Outcome | None:
         """Return the outcome where there is nothing more to do, else None; raises the first refusal."""
@@ -90,12 +86,12 @@ def prepare(
         )
     channel = None if examination.work is None else examination.work.channel
     if channel is None or state.controller is None:
-        return Preview(state, facts, examination, None, context.operations.to_create())
+        return Preview(state, facts, examination, None)
     listening = context.backend.listening(channel, state)
     if listening is Listening.DEAF:
         refusal = deaf(context.backend.place(channel), probed=False)
         examination = replace(examination, refusals=(*examination.refusals, refusal))
-    return Preview(state, facts, examination, listening, context.operations.to_create())
+    return Preview(state, facts, examination, listening)
 
 
 def apply(

@@ -61,10 +61,6 @@ class FolderOperations(KeyedOperations):
                 return decode_holder(lock.read())
         return None
 
-    def to_create(self) -> str:
-        """Return nothing: no topic is created."""
-        return ""
-
     def take(self, holder: Holder, wait_s: float, avoid: Collection[int] = ()) -> Lease:
         """Take the lock, waiting at most `wait_s` for another's; raises BusyError naming the holder.
 

@@ -71,6 +71,10 @@ class KeyedOperations(ABC):
     def _place(self, key: str) -> str:
         """Name the place of a key as messages do."""
 
+    def to_create(self) -> str:
+        """Return nothing: no topic is created."""
+        return ""
+
     def sync(self) -> None:  # noqa: B027 - no subclass has anything to do
         """Do nothing: a read sees all that was written before it."""
 

@@ -28,10 +28,6 @@ class NoOperations(KeyedOperations):
         """Return None."""
         return None
 
-    def to_create(self) -> str:
-        """Return nothing."""
-        return ""
-
     def take(self, holder: Holder, wait_s: float, avoid: Collection[int] = ()) -> Lease:
         """Raise UsageError."""
         del holder, wait_s, avoid
