@@ -94,15 +94,3 @@ def refused() -> Iterator[None]:
         said = [each for each in error.get_all_statuses(error.min_code, False) if each != _NOTHING_SAID]  # noqa: FBT003 - as gssapi has it
         said = said or error.get_all_statuses(error.maj_code, True)  # noqa: FBT003 - as above
         raise KerberosError("; ".join(said)) from error
-
-
-def kerberos_remedies(key_table: str, service: str) -> dict[str, str]:
-    """Return what to do by what Kerberos says: how a key table is named, and the service corrected, is the caller's."""
-    have_tickets = f"kinit, or {key_table}"
-    return {
-        "Ticket expired": have_tickets,
-        "No Kerberos credentials available": have_tickets,
-        "Can't find client principal": have_tickets,
-        "Cannot contact any KDC": "see that the realm's servers run, and that this machine's krb5.conf names them",
-        "Server ": service,
-    }

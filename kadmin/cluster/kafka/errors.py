@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 from kafka import errors
 
-from kadmin.cluster.kerberos import kerberos_remedies
 from kadmin.cluster.ports import REFUSED, complaints
+from kadmin.cluster.remedies import kerberos_remedies, remedy_for, tls_remedies
 from kadmin.errors import NotAuthorizedError, NotCompletedError, UnreachableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
+    from collections.abc import Iterator
 
     from kadmin.cluster.kafka.servers import Servers
     from kadmin.errors import KadminError
@@ -28,17 +27,18 @@ CREDENTIALS = (
 )
 """Errors by which brokers refuse who asks, or the way in which it proves itself."""
 _HANDSHAKE = "Handshake failed"
+_UNCLEAR = "compare the TLS settings of {source} with those of the listener"
+_NO_TLS = "the listener has no TLS: correct security.protocol in {source}, or the address"
 _TLS_REMEDIES = {
-    "Hostname mismatch": "name the brokers as their certificate does: it must have the host of each listener",
-    "IP address mismatch": "name the brokers as their certificate does: it must have the host of each listener",
-    "certificate has expired": "have the certificate renewed that the brokers show",
-    "self-signed certificate": "name the authority's certificate in {source}: ssl.truststore.location",
-    "unable to get local issuer": "name the authority's certificate in {source}: ssl.truststore.location",
-    "WRONG_VERSION_NUMBER": "the listener has no TLS: correct security.protocol in {source}, or the address",
-    "RECORD_LAYER_FAILURE": "the listener has no TLS: correct security.protocol in {source}, or the address",
-    "alert": "show a certificate that the brokers trust, with its key: ssl.keystore.location in {source}",
+    "WRONG_VERSION_NUMBER": _NO_TLS,
+    "RECORD_LAYER_FAILURE": _NO_TLS,
+    **tls_remedies(
+        name="name the brokers as their certificate does: it must have the host of each listener",
+        expired="have the certificate renewed that the brokers show",
+        authority="name the authority's certificate in {source}: ssl.truststore.location",
+        own="show a certificate that the brokers trust, with its key: ssl.keystore.location in {source}",
+    ),
 }
-"""What to do by what OpenSSL says."""
 _KERBEROS_REMEDIES = kerberos_remedies(
     "name a key table in {source}: useKeyTab=true keyTab=... principal=...",
     "name the brokers as their principals do, and correct sasl.kerberos.service.name in {source}",
@@ -151,24 +151,20 @@ def refusal_of(servers: Servers, error: errors.KafkaError) -> NotAuthorizedError
             said = "the listener does not have this SASL mechanism"
         sasl = servers.security.sasl
         remedies = _KERBEROS_REMEDIES if sasl is not None and sasl.mechanism == "GSSAPI" else {}
+        remedy = remedy_for(said, remedies) or "correct the credentials in {source}"
         return NotAuthorizedError(
             f"The brokers at {servers} refuse the credentials.",
             cause=said,
-            next_command=_remedy(remedies, said, source) or f"correct the credentials in {source}",
+            next_command=remedy.format(source=source),
         )
-    found = _remedy(_TLS_REMEDIES, said, source)
+    found = remedy_for(said, _TLS_REMEDIES)
     if found is None and _HANDSHAKE not in said:
         return None
     return NotAuthorizedError(
         f"There is no TLS connection with the brokers at {servers}.",
         cause=said.removeprefix("KafkaConnectionError: "),
-        next_command=found or f"compare the TLS settings of {source} with those of the listener",
+        next_command=(found or _UNCLEAR).format(source=source),
     )
-
-
-def _remedy(remedies: Mapping[str, str], said: str, source: Path | str) -> str | None:
-    found = next((remedy for words, remedy in remedies.items() if words in said), None)
-    return None if found is None else found.format(source=source)
 
 
 def reason_of(error: BaseException | None) -> str:

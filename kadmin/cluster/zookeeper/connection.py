@@ -7,8 +7,9 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.kerberos import Kerberos, kerberos_remedies
+from kadmin.cluster.kerberos import Kerberos
 from kadmin.cluster.ports import ANSWER_S, Listener, listeners_instead
+from kadmin.cluster.remedies import kerberos_remedies, remedy_for, tls_remedies
 from kadmin.cluster.zookeeper import four_letter
 from kadmin.cluster.zookeeper.addresses import server_name
 from kadmin.errors import (
@@ -46,17 +47,12 @@ _KERBEROS_REMEDIES = kerberos_remedies(
     "name a key table in the context: zookeeper.sasl.keytab",
     "name the servers in zookeeper.connect as their principals do, and correct zookeeper.sasl.service of the context",
 )
-_OTHER_NAME = "name the servers in zookeeper.connect as their certificates do"
-_OTHER_AUTHORITY = "name the certificate of the servers' authority: zookeeper.tls.ca of the context"
-_TLS_REMEDIES = {
-    "Hostname mismatch": _OTHER_NAME,
-    "IP address mismatch": _OTHER_NAME,
-    "certificate has expired": "have the certificate renewed that the servers show",
-    "self-signed certificate": _OTHER_AUTHORITY,
-    "unable to get local issuer": _OTHER_AUTHORITY,
-    "alert": "show a certificate that the servers trust: zookeeper.tls.certificate and key of the context",
-}
-"""What to do by what OpenSSL says."""
+_TLS_REMEDIES = tls_remedies(
+    name="name the servers in zookeeper.connect as their certificates do",
+    expired="have the certificate renewed that the servers show",
+    authority="name the certificate of the servers' authority: zookeeper.tls.ca of the context",
+    own="show a certificate that the servers trust: zookeeper.tls.certificate and key of the context",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +102,7 @@ class Connection:
         if self.tls is None:
             return None
         found = four_letter.complaints(self.connect.servers, self.tls, self.end() - time.monotonic())
-        remedies = [remedy for said in found.values() for words, remedy in _TLS_REMEDIES.items() if words in said]
+        remedies = [remedy for said in found.values() if (remedy := remedy_for(said, _TLS_REMEDIES)) is not None]
         if len(remedies) < len(found):
             return None
         return NotAuthorizedError(
@@ -121,7 +117,7 @@ class Connection:
         return NotAuthorizedError(
             f"ZooKeeper at {self.connect} refuses {self.authentication}.",
             cause=reason,
-            next_command=next((remedy for words, remedy in remedies.items() if words in reason), _OTHER_CREDENTIALS),
+            next_command=remedy_for(reason, remedies) or _OTHER_CREDENTIALS,
         )
 
     def forbidden(self, what: str, reason: str) -> NotAuthorizedError:
