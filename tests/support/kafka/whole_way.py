@@ -6,7 +6,7 @@ import csv
 import io
 from typing import TYPE_CHECKING
 
-from support.cli.in_process import command
+from support.cli.command_line import CommandLine
 from support.documents.plans import deletion, document, election, reassignment
 from support.live.kraft import make_topic
 
@@ -18,24 +18,15 @@ from kadmin.cluster.model import TopicPartition
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from support.cli.in_process import Answer
     from support.kafka.secured import Listening
 
 
-class Client:
-    """Runs kadmin on one listener, and keeps all that it told."""
+class Client(CommandLine):
+    """A client of one listener."""
 
     def __init__(self, cluster: Listening, listener: str, properties: dict[str, str], folder: Path) -> None:
-        self.folder = folder
-        self.told = ""
         file = cluster.properties(folder.name, **properties)
-        self._given = "-b", cluster.bootstrap(listener), "--command-config", file
-
-    def __call__(self, *arguments: str | Path, status: int = 0) -> Answer:
-        answer = command(*arguments, *self._given)
-        assert answer.status == status, (arguments, answer.out + answer.err)
-        self.told += answer.out + answer.err
-        return answer
+        super().__init__(folder, ("-b", cluster.bootstrap(listener), "--command-config", file))
 
 
 def go_the_whole_way(cluster: Listening, run: Client) -> None:
@@ -45,12 +36,7 @@ def go_the_whole_way(cluster: Listening, run: Client) -> None:
     produce(Servers(cluster.sandbox.bootstrap), {TopicPartition(moved, 0): [b"x" * 900_000] * 30})
     wanted = reassignment(moved, {0: [2, 3], 1: [2, 3]}, throttle={"rate": "1MB/s"}, elect="at_end")
     plan = document(run.folder / "plan.yaml", wanted)
-    run("diff", plan)
-    run("apply", plan, "--yes", "--timeout", "8", status=8)
-    assert "resume" in run("status").out
-    run("throttle", "set", "--rate", "20MB/s", "--yes")
-    run("resume", "--yes")
-    run("verify", plan)
+    run.stop_and_resume(plan)
     run("apply", document(run.folder / "election.yaml", election(partitions=[{"topic": led, "partition": 0}])), "--yes")
     run("apply", document(run.folder / "deletion.yaml", deletion(retired)), "--yes")
     run("snapshot", "--out", run.folder / "snapshot", "--table", "csv")

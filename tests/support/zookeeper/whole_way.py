@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from support.cli.in_process import command
+from support.cli.command_line import CommandLine
 from support.documents.plans import deletion, document, election, reassignment
 from support.kafka.secured import PASSWORD
 from support.zookeeper.kerberos_refusals import with_key
@@ -21,26 +21,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kazoo.client import KazooClient
-    from support.cli.in_process import Answer
     from support.zookeeper.refusals import RefusedClient
     from support.zookeeper.secured import SecuredZooKeeper
 
 
-class Client:
-    """Runs kadmin in a context of its own, and keeps all that it told. Its secrets are in the environment."""
+class Client(CommandLine):
+    """A client with a context of its own, whose secrets are in the environment."""
 
     def __init__(self, folder: Path, zookeeper: Mapping[str, Any]) -> None:
-        self.folder = folder
-        self.told = ""
         contexts = {"kind": "Contexts", "current": "it", "contexts": {"it": {"zookeeper": zookeeper}}}
         file = document(folder / "contexts.json", contexts)
-        self._environment = {"KADMIN_CONFIG": str(file), "PASSWORD": PASSWORD, "WRONG": WRONG}
-
-    def __call__(self, *arguments: str | Path, status: int = 0) -> Answer:
-        answer = command(*arguments, environment=self._environment)
-        assert answer.status == status, (arguments, answer.out + answer.err)
-        self.told += answer.out + answer.err
-        return answer
+        environment = {"KADMIN_CONFIG": str(file), "PASSWORD": PASSWORD, "WRONG": WRONG}
+        super().__init__(folder, environment=environment)
 
     def election(self, topic: str) -> Path:
         return document(self.folder / "election.yaml", election(partitions=[{"topic": topic, "partition": 0}]))
@@ -71,12 +63,7 @@ def go_the_whole_way(cluster: SecuredZooKeeper, tmp_path: Path) -> None:
     produce(Servers(cluster.sandbox.bootstrap), {TopicPartition(moved, 0): [b"x" * 900_000] * 12})
     wanted = reassignment(moved, {0: [2, 3], 1: [2, 3]}, throttle={"rate": "1MB/s"}, elect="at_end")
     plan = document(tmp_path / "plan.yaml", wanted)
-    run("diff", plan)
-    run("apply", plan, "--yes", "--timeout", "8", status=8)
-    assert "resume" in run("status").out
-    run("throttle", "set", "--rate", "20MB/s", "--yes")
-    run("resume", "--yes", "--log-format", "json", "-v")
-    run("verify", plan)
+    run.stop_and_resume(plan, "--log-format", "json", "-v")
     run("apply", run.election(led), "--yes", "-o", "json")
     run("apply", document(tmp_path / "deletion.yaml", deletion(retired)), "--yes")
     run("snapshot", "--out", tmp_path / "snapshot", "--table", "csv")
