@@ -16,6 +16,9 @@ from support.zookeeper.refusals import MISSING, REFUSED
 from support.zookeeper.secured import BROKERS, CHROOT, SASL, TLS, secured_zookeeper
 from support.zookeeper.whole_way import Client, as_brokers, be_refused, found_below, go_the_whole_way, off_preferred
 
+from kadmin.cluster.kafka.records import produce
+from kadmin.cluster.kafka.servers import Servers
+from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.zookeeper.addresses import parse_connect_string
 from kadmin.java import cache_folder, find_java
 from kadmin.sandbox.jars import class_path
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.live, pytest.mark.eras, pytest.mark.xdist_group("secured-zookeeper")]
 
 SASL_REQUEST = 102
-EVERYTHING = 31
+READ, EVERYTHING = 1, 31
 VERSIONS = ("2.8.2", "3.9.2")
 
 
@@ -142,6 +145,23 @@ def test_each_right_that_is_missing_is_named_with_the_command_that_grants_it(
             client.set_acls(CHROOT + path, granted)
     for plan in plans.values():
         run("apply", plan, "--yes")
+
+
+def test_resume_names_a_missing_right_before_it_takes_the_lock(by_sasl: SecuredZooKeeper, tmp_path: Path) -> None:
+    run, topic = as_brokers(by_sasl, tmp_path), by_sasl.make_topic((1, 2))
+    produce(Servers(by_sasl.sandbox.bootstrap), {TopicPartition(topic, 0): [b"x" * 900_000] * 8})
+    plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]}, throttle={"rate": "1MB/s"}))
+    run("apply", plan, "--yes", "--timeout", "4", status=8)
+    changed = f"{CHROOT}/config/topics/{topic}"
+    with by_sasl.client(is_super=True) as client:
+        granted, before = client.get_acls(changed)[0], client.get_children(f"{CHROOT}/kadmin")
+        client.set_acls(changed, [ACL(READ, Id("world", "anyone"))])
+        answer = run("resume", "--yes", status=6)
+        assert f"missing: w on /config/topics/{topic}; nothing was written" in answer.err
+        assert client.get_children(f"{CHROOT}/kadmin") == before
+        client.set_acls(changed, granted)
+    run("resume", "--yes")
+    run("verify", plan)
 
 
 def test_a_super_user_needs_no_right_in_acls(by_sasl: SecuredZooKeeper, tmp_path: Path) -> None:

@@ -44,6 +44,7 @@ def resume(context: Context, operation_id: str | None, lock_timeout_s: float) ->
     unfinished = find_resumable(context, operation_id)
     if unfinished is None:
         return _already_finished(context, operation_id)
+    _require_rights(context, unfinished)
     other = context.operations.holder()
     wait_s = lock_timeout_s + (other.expires_s if other is not None else 0)
     with _taken(context, unfinished, wait_s) as runner:
@@ -77,6 +78,7 @@ def stop(
         request = context.operations.ask(unfinished, request)
         if (answer := _ask(context, unfinished, request)) is not None:
             return Outcome(unfinished, answer)
+    _require_rights(context, unfinished)
     with _taken(context, unfinished, lock_timeout_s) as runner:
         if runner is None:
             return _already_finished(context, unfinished)
@@ -84,6 +86,16 @@ def stop(
             return Outcome(unfinished, runner.run())
         except StoppedByRequestError:
             return Outcome(unfinished, str(context.operations.status(unfinished)))
+
+
+def _require_rights(context: Context, operation_id: str) -> None:
+    """Raise the error that names the rights which the operation lacks, before the lock is taken."""
+    if context.operations.status(operation_id).state is OperationState.PREPARING:
+        return  # its record is incomplete, and it is discarded
+    record = context.operations.record(operation_id)
+    throttled = () if record.throttle is None else record.throttle.changes
+    if denied := context.backend.denied(work_of(record), throttled):
+        raise denied
 
 
 @contextmanager
