@@ -9,11 +9,14 @@ from kadmin.cluster.model import TopicPartition
 from kadmin.diagnostics import Diagnostic
 from kadmin.plan import codes
 from kadmin.plan.model import (
+    CpuWeights,
     DeletionLayout,
     DeletionPlan,
     Elect,
     ElectionPlan,
     FreeBytes,
+    HoursOfLoad,
+    LoadSpec,
     PartitionTarget,
     Pin,
     PlanHeader,
@@ -35,10 +38,12 @@ from kadmin.plan.units import (
     format_percent,
     format_rate,
     format_size,
+    format_surplus,
     parse_duration,
     parse_percent,
     parse_rate,
     parse_size,
+    parse_surplus,
 )
 
 if TYPE_CHECKING:
@@ -154,6 +159,18 @@ def _write_pin(pin: Pin) -> dict[str, Any]:
     return {**_write_partition(pin.partition), "replicas": list(pin.replicas)}
 
 
+_CPU = {"in": "bytes_in", "out": "bytes_out", "requests": "requests"}
+"""The fields of spec.load.cpu and the attributes of CpuWeights."""
+
+
+def _read_cpu(weights: Mapping[str, Any]) -> CpuWeights:
+    return CpuWeights(**{_CPU[name]: float(weight) for name, weight in weights.items()})
+
+
+def _write_cpu(weights: CpuWeights) -> dict[str, float]:
+    return {name: value for name, attribute in _CPU.items() if (value := getattr(weights, attribute))}
+
+
 def _positive(parse: Callable[[str], int], text: str) -> int:
     if (amount := parse(text)) == 0:
         raise ValueError(f"{text} would let nothing through")
@@ -197,6 +214,7 @@ _FLAG = _optional(bool, bool)
 _LIST = (tuple, list)
 _SOME = _optional(tuple, list)
 _SIZE = (partial(_positive, parse_size), format_size)
+_SURPLUS = (parse_surplus, format_surplus)
 _GUARDS = ("internal", "protected", "active_consumers", "offline_replicas", "deletion_disabled")
 
 _FIELDS: dict[type, tuple[_Field, ...]] = {
@@ -248,9 +266,16 @@ _FIELDS: dict[type, tuple[_Field, ...]] = {
         _Field("limits.max_bytes", "limits.max_bytes", *_SIZE),
         _Field("limits.max_bytes_in_per_broker", "limits.max_bytes_in_per_broker", *_SIZE),
         _Field("limits.max_order_changes", "limits.max_order_changes", *_PLAIN),
+        _Field("limits.load_moves", "limits.load_moves", *_SURPLUS),
+        _Field("limits.load_leader_changes", "limits.load_leader_changes", *_SURPLUS),
         _Field("leaders_only", "leaders_only", *_PLAIN),
         _Field("free.broker_id", "free.broker", *_PLAIN),
         _Field("free.size_bytes", "free.bytes", *_SIZE),
+        _Field("load.folder", "load.from", *_PLAIN),
+        _Field("load.most_in", "load.in", float, float),
+        _Field("load.most_out", "load.out", float, float),
+        _Field("load.cpu", "load.cpu", _read_cpu, _write_cpu),
+        _Field("load.hours", "load.hours", HoursOfLoad, str),
         *map(_throttle, ThrottleBy),
     ),
 }
@@ -259,6 +284,7 @@ _INNER = {
     (ReassignmentPlan, "limits"): WaveLimits,
     (RebalanceRequest, "limits"): ProposalLimits,
     (RebalanceRequest, "free"): FreeBytes,
+    (RebalanceRequest, "load"): LoadSpec,
 }
 _PLANS: dict[str, type[Document]] = {
     "PartitionReassignment": ReassignmentPlan,

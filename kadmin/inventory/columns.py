@@ -40,12 +40,17 @@ class ColumnKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column. `lowest` is the least integer allowed; null is allowed unless `required`."""
+    """One column. `lowest` is the least integer allowed; null is allowed unless `required`.
+
+    One that is `left_out` is not written where every value is null: `kadmin snapshot` never knows it, and versions of
+    kadmin that do not have the column read the table.
+    """
 
     name: str
     kind: ColumnKind
     required: bool = False
     lowest: int = 0
+    left_out: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,11 @@ class InventoryTable:
     def of_fleet(self) -> InventoryTable:
         """Return the table with the column `cluster` in front, as a fleet's tables have it."""
         return InventoryTable(self.name, (CLUSTER, *self.columns), (CLUSTER.name, *self.key))
+
+    def as_written(self, values: Columns) -> InventoryTable:
+        """Return the table with the columns that are written for these values."""
+        kept = (each for each in self.columns if not each.left_out or any(v is not None for v in values[each.name]))
+        return InventoryTable(self.name, tuple(kept), self.key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +86,9 @@ BROKERS = InventoryTable(
         Column("rack", ColumnKind.STRING),
         Column("alive", ColumnKind.BOOL),
         Column("capacity_bytes", ColumnKind.LONG),
+        Column("net_in_bytes_per_s", ColumnKind.DOUBLE, left_out=True),
+        Column("net_out_bytes_per_s", ColumnKind.DOUBLE, left_out=True),
+        Column("cpu", ColumnKind.DOUBLE, left_out=True),
     ),
     ("broker_id",),
 )

@@ -18,12 +18,18 @@ SINGLE_CLUSTER = ""
 
 @dataclass(frozen=True, slots=True)
 class BrokerRow:
-    """One broker. `alive` None means unknown; the planner treats it as alive."""
+    """One broker. `alive` None means unknown; the planner treats it as alive.
+
+    The last three are what it can carry: its network in and out, and its CPU in any unit that all brokers share.
+    """
 
     broker_id: int
     rack: str | None = None
     alive: bool | None = None
     capacity_bytes: int | None = None
+    net_in_bytes_per_s: float | None = None
+    net_out_bytes_per_s: float | None = None
+    cpu: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

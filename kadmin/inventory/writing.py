@@ -35,7 +35,8 @@ def write_inventory(inventory: Inventory, directory: Path, table: str = "parquet
         directory.mkdir(parents=True, exist_ok=True)
         for shape in (header.shape(BROKERS), header.shape(PARTITIONS)):
             path = directory / f"{shape.name}.{table}"
-            _write_table(path, _columns(inventory, shape), shape)
+            columns = _columns(inventory, shape)
+            _write_table(path, columns, shape.as_written(columns))
             _remove_others(path)
         path = directory / HEADER
         with _replaced(path) as partial:

@@ -57,6 +57,13 @@ class Racks(StrEnum):
     IGNORE = "ignore"
 
 
+class HoursOfLoad(StrEnum):
+    """The hours in which load is to be even: each of the week, or those of a mean weekday and of a mean weekend day."""
+
+    WEEK = "week"
+    WEEKDAY_WEEKEND = "weekday-weekend"
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentFile:
     """A file by its name, as the user typed it, and its bytes."""
@@ -210,12 +217,57 @@ class Pin:
 
 @dataclass(frozen=True, slots=True)
 class ProposalLimits:
-    """Upper bounds on a proposal; None means unlimited."""
+    """Upper bounds on a proposal; None means unlimited.
+
+    `load_moves` and `load_leader_changes` bound what `spec.load` adds to the plan without it: a fraction of that plan's
+    moves or leader changes (a float), or a number (an int). None means the defaults below.
+    """
 
     max_moves: int | None = None
     max_bytes: int | None = None
     max_bytes_in_per_broker: int | None = None
     max_order_changes: int | None = None
+    load_moves: float | int | None = None
+    load_leader_changes: float | int | None = None
+
+    @property
+    def cut(self) -> bool:
+        """Whether any of them leaves entries out of a plan."""
+        most = (self.max_moves, self.max_bytes, self.max_bytes_in_per_broker, self.max_order_changes)
+        return any(each is not None for each in most)
+
+
+LOAD_MOVES = 0.02
+"""What evenness of load may add to the moves of the plan without it, as a fraction, unless the request says it."""
+
+LOAD_LEADER_CHANGES = 2.0
+"""What evenness of load may add to the leader changes of the plan without it, unless the request says it."""
+
+
+@dataclass(frozen=True, slots=True)
+class CpuWeights:
+    """What a byte per second in, one out and a request per second cost in units of CPU; 0: nothing."""
+
+    bytes_in: float = 0.0
+    bytes_out: float = 0.0
+    requests: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class LoadSpec:
+    """`spec.load`: the folder of a load history, and how even its load is to be.
+
+    A relative `folder` is relative to the request's file. `most_in` and `most_out` are the goals: the most that a broker
+    should carry in any hour, in fair shares. `hold_out` is no field of a document: the last week of the history takes no
+    part in the plan and is measured by it.
+    """
+
+    folder: str
+    most_in: float = 1.05
+    most_out: float = 1.10
+    cpu: CpuWeights | None = None
+    hours: HoursOfLoad = HoursOfLoad.WEEK
+    hold_out: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +301,7 @@ class RebalanceRequest:
     limits: ProposalLimits = field(default_factory=ProposalLimits)
     leaders_only: bool = False
     free: FreeBytes | None = None
+    load: LoadSpec | None = None
     throttle: ThrottleSpec | None = None
 
 

@@ -27,7 +27,7 @@ _DURATION = re.compile(r"(?P<number>[0-9]{1,9}(?:\.[0-9]{1,6})?) ?(?P<unit>[A-Za
 _PERCENT = re.compile(r"(?P<number>[0-9]{1,3}(?:\.[0-9]{1,6})?) ?%", re.ASCII)
 _LONGEST_SHOWN = 40
 MOST_BYTES = 2**63 - 1
-_MOST_PERCENT = 100
+_MOST_PERCENT, _MOST_SURPLUS = 100, 999
 _NEXT_UNIT = 999.5  # what would be rounded to 1000
 
 UNITS_HINT = "units are B, kB, MB, GB, TB (powers of 1000) and KiB, MiB, GiB, TiB (powers of 1024)"
@@ -58,12 +58,17 @@ def parse_duration(text: str) -> int:
     return seconds.numerator
 
 
-def parse_percent(text: str) -> float:
-    """Return the fraction that a percentage names: `2%` is 0.02; raises ValueError above 100 % and without `%`."""
+def parse_percent(text: str, most: int = _MOST_PERCENT) -> float:
+    """Return the fraction that a percentage names: `2%` is 0.02; raises ValueError above `most` % and without `%`."""
     match = _PERCENT.fullmatch(text)
-    if match is None or Fraction(match["number"]) > _MOST_PERCENT:
-        raise ValueError(f"{_shown(text)} is not a percentage from 0% to 100%, such as 2%")
+    if match is None or Fraction(match["number"]) > most:
+        raise ValueError(f"{_shown(text)} is not a percentage from 0% to {most}%, such as 2%")
     return float(Fraction(match["number"]) / 100)
+
+
+def parse_surplus(value: str | int) -> float | int:
+    """Return the fraction that a percentage up to 999 % names, or the whole number as it is."""
+    return value if isinstance(value, int) else parse_percent(value, _MOST_SURPLUS)
 
 
 def format_size(size_bytes: int) -> str:
@@ -105,6 +110,11 @@ def format_percent(fraction: float) -> str:
     return (
         f"{percent.numerator}%" if percent.denominator == 1 else f"{float(percent):.6f}".rstrip("0").rstrip(".") + "%"
     )
+
+
+def format_surplus(value: float) -> str | int:
+    """Write a fraction as a percentage, and a whole number as it is; `parse_surplus` reads it."""
+    return value if isinstance(value, int) else format_percent(value)
 
 
 def _shown(text: str) -> str:

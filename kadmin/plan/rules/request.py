@@ -56,6 +56,7 @@ def check_request(request: RebalanceRequest, world: World | None, _policy: Polic
     yield from _repeated_pins(request)
     yield from _substitutes(request)
     yield from _moves_nothing(request)
+    yield from _no_load(request)
     if world is not None:
         yield from check_scope(request, _scope_of(world))
 
@@ -158,12 +159,21 @@ def _moves_nothing(request: RebalanceRequest) -> Iterator[Diagnostic]:
     }
     given = {
         "spec.leaders_only moves no data": (request.leaders_only, {**moving, "free": request.free}),
-        "spec.free moves replicas of one broker": (request.free is not None, moving),
+        "spec.free moves replicas of one broker": (request.free is not None, {**moving, "load": request.load}),
     }
     for does, (asked, others) in given.items():
         for other in (name for name, value in others.items() if asked and value):
             message, field = f"{does}, and spec.{other} asks for more", ("spec", *other.split("."))
             yield Diagnostic(codes.CONTRADICTION, message, "leave one of the two out", field=field)
+
+
+def _no_load(request: RebalanceRequest) -> Iterator[Diagnostic]:
+    """Report limits on what evenness of load may cost where the request asks for none."""
+    for name in ("load_moves", "load_leader_changes"):
+        if request.load is None and getattr(request.limits, name) is not None:
+            message = f"spec.limits.{name} bounds what spec.load adds, and there is no spec.load"
+            hint = "name the folder of a load history in spec.load.from, or leave the limit out"
+            yield Diagnostic(codes.CONTRADICTION, message, hint, field=("spec", "limits", name))
 
 
 def _unsized(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diagnostic]:
