@@ -240,7 +240,7 @@ class ProposalLimits:
 LOAD_MOVES = 0.02
 """What evenness of load may add to the moves of the plan without it, as a fraction, unless the request says it."""
 
-LOAD_LEADER_CHANGES = 2.0
+LOAD_LEADER_CHANGES = 0.5
 """What evenness of load may add to the leader changes of the plan without it, unless the request says it."""
 
 
@@ -257,9 +257,9 @@ class CpuWeights:
 class LoadSpec:
     """`spec.load`: the folder of a load history, and how even its load is to be.
 
-    A relative `folder` is relative to the request's file. `most_in` and `most_out` are the goals: the most that a broker
-    should carry in any hour, in fair shares. `hold_out` is no field of a document: the last week of the history takes no
-    part in the plan and is measured by it.
+    A relative `folder` is relative to the request's file. `most_in` and `most_out` are the goals: the most that a
+    broker should carry in any hour, in fair shares. `hold_out` is no field of a document: the last week of the history
+    takes no part in the plan, and the plan is measured by it.
     """
 
     folder: str

@@ -27,8 +27,7 @@ def assess(
 ) -> dict[str, Any]:
     """Return the figures of a plan with these entries [N]; limits cut `left_out` more."""
     problem, spread, may_hold = compiled.problem, compiled.spread, compiled.problem.brokers.may_hold
-    final = problem.current.copy()
-    final[entries] = solution.target[entries]
+    final = lists_after(problem, solution, entries)
     moves = moves_per_partition(problem, final)
     after = evenness(spread, final, may_hold)
     known = bool((cluster.size != UNKNOWN).any())
@@ -52,6 +51,13 @@ def assess(
         "fewer_racks": _fewer_racks(cluster, problem.current[entries], solution.target[entries]),
         "notes": [*compiled.notes, *_notes(cluster)],
     }
+
+
+def lists_after(problem: PlacementProblem, solution: Solution, entries: Ints) -> Ints:
+    """Return the ordered lists [P, W] when a plan with these entries [N] is done."""
+    final = problem.current.copy()
+    final[entries] = solution.target[entries]
+    return final
 
 
 def proved_optimal(problem: PlacementProblem, solution: Solution, final: Ints) -> bool:

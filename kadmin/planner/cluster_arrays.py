@@ -19,14 +19,18 @@ from kadmin.inventory.parquet_tables import arrow_types
 from kadmin.planner.kernel.placement_problem import NONE
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kadmin.inventory.columns import Column, InventoryTable
     from kadmin.inventory.model import ClusterInventory
-    from kadmin.planner.kernel.placement_problem import Bools, Ints
+    from kadmin.planner.kernel.placement_problem import Bools, Floats, Ints
 
 ArrowTable: TypeAlias = Any
 """A pyarrow.Table; pyarrow ships no type information."""
 
 UNKNOWN = -1
+
+_ABLE = ("net_in_bytes_per_s", "net_out_bytes_per_s", "cpu")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,13 +39,15 @@ class ClusterArrays:
 
     `broker_ids`, `alive` and `capacity` (bytes) have shape [B]; `racks` has one name or None per broker. `topics` are
     the names in order; `topic` [P] indexes them. `replicas` [P, W] holds broker indices, padded with -1. `size` [P] is
-    in bytes. `capacity` and `size` are UNKNOWN where the inventory has null.
+    in bytes. `capacity` and `size` are UNKNOWN where the inventory has null. `able` has what brokers can carry, by
+    column of the inventory, each [B], NaN where null.
     """
 
     broker_ids: Ints
     racks: tuple[str | None, ...]
     alive: Bools
     capacity: Ints
+    able: Mapping[str, Floats]
     topics: tuple[str, ...]
     topic: Ints
     partition: Ints
@@ -92,6 +98,7 @@ def cluster_arrays(brokers: ArrowTable, partitions: ArrowTable) -> ClusterArrays
         racks=tuple(racks),
         alive=alive,
         capacity=capacity,
+        able={name: _doubles(rows.column(name), at, len(ids)) for name in _ABLE},
         topics=names,
         topic=topic[order],
         partition=number[order],
@@ -138,6 +145,13 @@ def _lists_valid(values: Any, column: Column) -> bool:  # noqa: ANN401 - pyarrow
         return False
     ascending = np.sort(_padded(values, np.unique(_ints(flat))), axis=1)
     return not ((ascending[:, 1:] == ascending[:, :-1]) & (ascending[:, 1:] != NONE)).any()
+
+
+def _doubles(values: Any, at: Ints, brokers: int) -> Floats:  # noqa: ANN401 - pyarrow ships no type information
+    """Return values at their places among brokers, [B], NaN elsewhere and where null."""
+    found = np.full(brokers, np.nan)
+    found[at] = values.to_numpy()
+    return found
 
 
 def _ints(values: Any) -> Ints:  # noqa: ANN401 - pyarrow ships no type information

@@ -8,7 +8,7 @@ error as a stack trace.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,9 +17,8 @@ import pyarrow as pa
 from kadmin.diagnostics import Diagnostic
 from kadmin.errors import KadminError, name_some
 from kadmin.plan import codes
-from kadmin.plan.model import ProposalLimits
 from kadmin.plan.rules import refusal
-from kadmin.planner.assessment import assess
+from kadmin.planner.assessment import assess, lists_after
 from kadmin.planner.cluster_arrays import UNKNOWN, cluster_arrays, tables_valid
 from kadmin.planner.compiled_request import compile_request
 from kadmin.planner.kernel.entry_order import order_binds, plan_order, within_limits
@@ -28,6 +27,8 @@ from kadmin.planner.kernel.free_bytes import free_bytes
 from kadmin.planner.kernel.placement_problem import NONE, NoPlanError
 from kadmin.planner.kernel.solve import solve
 from kadmin.planner.kernel.verifier import broken_rules
+from kadmin.planner.load.cluster_load import cluster_load, load_figures
+from kadmin.planner.load.reading import rows_valid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from kadmin.planner.compiled_request import CompiledRequest
     from kadmin.planner.kernel.entry_reasons import Reason
     from kadmin.planner.kernel.placement_problem import Ints, PlacementProblem, Solution
+    from kadmin.planner.load.cluster_load import ClusterLoad
 
 RESULT_SCHEMA = pa.schema(
     [
@@ -71,24 +73,31 @@ class PlanningTask:
         return cls(request, {name: facts.reassigning for name, facts in header.facts.items()})
 
 
-def plan_cluster(name: str, task: PlanningTask, brokers: ArrowTable, partitions: ArrowTable) -> ArrowTable:
-    """Return the plan of one cluster as a table with RESULT_SCHEMA.
+def plan_cluster(
+    name: str, task: PlanningTask, brokers: ArrowTable, partitions: ArrowTable, history: ArrowTable | None = None
+) -> ArrowTable:
+    """Return the plan of one cluster as a table with RESULT_SCHEMA; `history` are its rows of the load history.
 
-    Its report has one of these keys: `figures` (then also `unknown_names` and `order_binds`), `error`, or
-    `invalid_rows`; in the last case kadmin.inventory.read_inventory raises an error that names the rows.
+    Its report has one of these keys: `figures` (then also `unknown_names` and `order_binds`), `error`, `invalid_rows`
+    or `invalid_history`; in the last two cases kadmin.inventory.read_inventory and
+    kadmin.planner.load.reading.explain_bad_history raise an error that names the rows.
     """
     if not tables_valid(brokers, partitions):
         return _report_row(name, {"invalid_rows": True})
+    if history is not None and not rows_valid(history):
+        return _report_row(name, {"invalid_history": True})
     try:
-        return _plan_cluster(name, task, cluster_arrays(brokers, partitions))
+        return _plan_cluster(name, task, cluster_arrays(brokers, partitions), history)
     except KadminError as error:
         failure = {"kind": type(error).__name__, "message": error.message, "cause": error.cause}
         return _report_row(name, {"error": {**failure, "next_command": error.next_command}})
 
 
-def _plan_cluster(name: str, task: PlanningTask, cluster: ClusterArrays) -> ArrowTable:
+def _plan_cluster(name: str, task: PlanningTask, cluster: ClusterArrays, history: ArrowTable | None) -> ArrowTable:
     request = task.request
     compiled = compile_request(cluster, request, task.reassigning.get(name, ()))
+    load = None if history is None else cluster_load(name, cluster, compiled.problem, request, history)
+    compiled = compiled if history is None else _with_load(compiled, load)
     try:
         compiled, solution = _solved(compiled, request)
         problem = compiled.problem
@@ -97,16 +106,29 @@ def _plan_cluster(name: str, task: PlanningTask, cluster: ClusterArrays) -> Arro
         message = _with_names(error.reason, error.partitions, error.brokers, cluster)
         raise refusal([Diagnostic(codes.INFEASIBLE, message, error.remedy)]) from error
     _require_no_broken_rule(problem, solution.target, cluster)
-    unlimited = request.limits == ProposalLimits()
-    entries = ordered if unlimited else within_limits(problem, solution.target, ordered, request.limits)
-    report = {
+    limits = request.limits
+    entries = within_limits(problem, solution.target, ordered, limits) if limits.cut else ordered
+    report: dict[str, Any] = {
         "figures": assess(cluster, compiled, solution, entries, left_out=len(ordered) - len(entries)),
         "unknown_names": sorted(compiled.unknown_names),
         "order_binds": order_binds(problem, solution.target, entries),
     }
+    if load is not None:
+        found, hours = load_figures(load, cluster, problem, solution, lists_after(problem, solution, entries))
+        report["figures"]["load"] = found
+        report["load_hours"] = asdict(hours)
     reasons = entry_reasons(problem, solution, compiled.freed_broker)
     rows = _entry_rows(name, (problem.current, solution.target), entries, [reasons[each] for each in entries], cluster)
     return pa.concat_tables([_report_row(name, report), rows])
+
+
+def _with_load(compiled: CompiledRequest, load: ClusterLoad | None) -> CompiledRequest:
+    """Return the problem with a cluster's load; None: the load history has none of the cluster."""
+    if load is None:
+        note = "the load history has no partition of this cluster, which is planned without load"
+        return replace(compiled, notes=(*compiled.notes, note))
+    problem = replace(compiled.problem, load=load.kernel)
+    return replace(compiled, problem=problem, notes=(*compiled.notes, *load.notes))
 
 
 def _solved(compiled: CompiledRequest, request: RebalanceRequest) -> tuple[CompiledRequest, Solution]:

@@ -17,6 +17,7 @@ from kadmin.inventory.reading import refuse_columns, refuse_unknown_clusters, ta
 from kadmin.planner.cluster_arrays import arrow_schema, rows_as_arrow
 from kadmin.planner.cluster_plan import PlanningTask, plan_cluster
 from kadmin.planner.fast_csv import read_plain_csv
+from kadmin.planner.load.reading import read_history
 from kadmin.planner.proposal import Options, checked_header, explain_bad_rows, ignore_stages, proposals_of
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def propose(
     header = checked_header(request, directory)
     on_stage(f"reading {directory}")
     tables = _read(directory, header)
+    history = read_history(request, header)
     task = PlanningTask.on(request, header)
     results = {}
     for number, name in enumerate(header.clusters, start=1):
@@ -51,7 +53,7 @@ def propose(
         on_stage(
             f"planning cluster {name} ({number} of {len(header.clusters)}): {counts}" if name else f"planning {counts}"
         )
-        results[name] = plan_cluster(name, task, brokers, partitions)
+        results[name] = plan_cluster(name, task, brokers, partitions, history.get(name))
     return proposals_of(request, directory, header, results)
 
 

@@ -19,6 +19,8 @@ from kadmin.plan import codes
 from kadmin.plan.model import Elect, PartitionTarget, PlanHeader, ReassignmentPlan, WaveOrder
 from kadmin.plan.rules import check, other_cluster, refusal, require
 from kadmin.planner.cluster_plan import REPORT
+from kadmin.planner.load.hours import LoadHours, ResourceHours
+from kadmin.planner.load.reading import explain_bad_history, history_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -44,12 +46,14 @@ class Options:
 class Proposal:
     """A plan, its figures (one cluster's object of schemas/answers/figures.schema.json), and the reason of each entry.
 
-    A reason completes the sentence "it is in the plan because ...".
+    A reason completes the sentence "it is in the plan because ...". `load_hours` is there where the request asks for
+    load, and the history has the cluster.
     """
 
     plan: ReassignmentPlan
     figures: Mapping[str, Any]
     reasons: Mapping[TopicPartition, str]
+    load_hours: LoadHours | None = None
 
 
 def ignore_stages(_stage: str) -> None:
@@ -81,6 +85,9 @@ def proposals_of(
     reports = {name: _report(results[name]) for name in sorted(results)}
     if any("invalid_rows" in report for report in reports.values()):
         explain_bad_rows(directory)
+    history = history_path(request)
+    if history is not None and any("invalid_history" in report for report in reports.values()):
+        explain_bad_history(history, header)
     for name, report in reports.items():
         if "error" in report:
             raise _error(name, report["error"])
@@ -109,7 +116,20 @@ def _proposal(
         ),
         {"cluster": name, "cluster_id": header.clusters[name], **report["figures"]},
         dict(zip(partitions, entries.column("reason").to_pylist(), strict=True)),
+        _load_hours(report["load_hours"]) if "load_hours" in report else None,
     )
+
+
+def _load_hours(report: Mapping[str, Any]) -> LoadHours:
+    resources = {
+        name: ResourceHours(
+            tuple(map(tuple, hours["before"])),
+            tuple(map(tuple, hours["after"])),
+            *(tuple(hours[column]) for column in ("capacity", "total", "largest")),
+        )
+        for name, hours in report["resources"].items()
+    }
+    return LoadHours(report["start"], tuple(report["brokers"]), resources)
 
 
 def _lists(column: Any) -> list[Replicas]:  # noqa: ANN401 - pyarrow ships no type information

@@ -7,19 +7,24 @@ replicas alone, the bytes that leave on leaders alone.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from kadmin.planner.kernel.placement_problem import NONE
-
-if TYPE_CHECKING:
-    from kadmin.planner.kernel.placement_problem import Floats, Ints
+Ints: TypeAlias = npt.NDArray[np.int64]
+Floats: TypeAlias = npt.NDArray[np.float64]
+Rates: TypeAlias = npt.NDArray[np.floating[Any]]
+"""Rates of partitions by hour: 32 bits are enough, and halve the memory of the largest arrays."""
 
 QUIET = 0.6
 """Hours with less than this part of the busiest hour's load count as if they had it: an idle hour hurts nobody."""
+
+_BLOCK = 4096
+"""Partitions of which two matrices are added at a time."""
 
 
 class ResourceName(StrEnum):
@@ -40,8 +45,8 @@ class Resource:
     """
 
     name: ResourceName
-    on_replica: Floats | None
-    on_leader: Floats | None
+    on_replica: Rates | None
+    on_leader: Rates | None
     capacity: Floats
     goal: float
 
@@ -70,12 +75,21 @@ def load_on(resource: Resource, lists: Ints, brokers: int) -> Floats:
     """Return the load of each broker in each hour, [B, H]; the first broker of each list [P, W] leads."""
     known = resource.on_replica if resource.on_replica is not None else resource.on_leader
     load = np.zeros((brokers, 0 if known is None else known.shape[1]))
-    if resource.on_replica is not None:
-        for column in lists.T:
-            held = np.flatnonzero(column != NONE)
-            np.add.at(load, column[held], resource.on_replica[held])
-    if resource.on_leader is not None:
-        np.add.at(load, lists[:, 0], resource.on_leader)
+    for rates, holders in ((resource.on_replica, lists), (resource.on_leader, lists[:, :1])):
+        if rates is not None:
+            load += rates_on(rates, holders, brokers)
+    return load
+
+
+def rates_on(rates: Rates, lists: Ints, brokers: int) -> Floats:
+    """Return the sum of the rates [P, H] of the partitions in whose lists [P, W] each broker is, [B, H]."""
+    held = lists.ravel()
+    order = np.argsort(held, kind="stable")
+    ends = np.searchsorted(held[order], np.arange(brokers + 1))
+    order //= max(lists.shape[1], 1)
+    load = np.zeros((brokers, rates.shape[1]))
+    for broker, (first, end) in enumerate(itertools.pairwise(ends.tolist())):
+        rates[order[first:end]].sum(axis=0, dtype=np.float64, out=load[broker])
     return load
 
 
@@ -85,10 +99,40 @@ def fair_shares(resource: Resource, rf: Ints, quiet: float = QUIET) -> Floats:
     A broker's capacity times the load of all, quiet hours raised; or the load of the largest partition where that is
     more, because no plan can split it.
     """
-    nothing = np.zeros((len(rf), 1))
-    on_replica = nothing if resource.on_replica is None else resource.on_replica
-    on_leader = nothing if resource.on_leader is None else resource.on_leader
-    total = np.asarray(rf @ on_replica + on_leader.sum(axis=0), np.float64)
-    raised = np.maximum(total, quiet * total.max(initial=0.0))
-    largest = (on_replica + on_leader).max(axis=0, initial=0.0)
-    return np.asarray(np.maximum(resource.capacity[:, None] * raised, largest))
+    return np.maximum(resource.capacity[:, None] * _raised(_total(resource, rf), quiet), _largest(resource))
+
+
+def load_bound(resource: Resource, rf: Ints, quiet: float = QUIET) -> float:
+    """Return what no plan can beat: the most that some broker carries in some hour, in shares of all load.
+
+    Shares here are those of capacities alone: a partition that is larger than the share of the broker with the largest
+    capacity makes more than 1.
+    """
+    most, total = resource.capacity.max(initial=0.0), _raised(_total(resource, rf), quiet)
+    share = most * np.where(total > 0, total, 1.0)
+    return float(np.maximum(1.0, _largest(resource) / share).max(initial=1.0)) if most > 0 else 1.0
+
+
+def _total(resource: Resource, rf: Ints) -> Floats:
+    """Return the load of all brokers together in each hour, [H]: the same in every plan."""
+    parts = []
+    if resource.on_replica is not None:
+        parts.append(np.einsum("p,ph->h", rf.astype(np.float64), resource.on_replica))
+    if resource.on_leader is not None:
+        parts.append(resource.on_leader.sum(axis=0, dtype=np.float64))
+    return np.asarray(sum(parts), np.float64)
+
+
+def _raised(total: Floats, quiet: float) -> Floats:
+    return np.maximum(total, quiet * total.max(initial=0.0))
+
+
+def _largest(resource: Resource) -> Floats:
+    """Return the load of the largest partition on its leader in each hour, [H]."""
+    on_replica, on_leader = resource.on_replica, resource.on_leader
+    if on_replica is None or on_leader is None:
+        known = on_replica if on_leader is None else on_leader
+        return np.asarray(0.0 if known is None else known.max(axis=0, initial=0.0), np.float64)
+    blocks = range(0, len(on_replica), _BLOCK)
+    both = (on_replica[at : at + _BLOCK] + on_leader[at : at + _BLOCK] for at in blocks)
+    return np.max([block.max(axis=0) for block in both], axis=0, initial=0.0).astype(np.float64)

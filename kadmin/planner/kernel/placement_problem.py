@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from kadmin.planner.kernel.hourly_load import HourlyLoad
 
 Ints: TypeAlias = npt.NDArray[np.int64]
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -62,7 +65,7 @@ class PlacementProblem:
     with pins and substitutions applied. `size` [P] is in bytes, 0 where unknown; `rf` [P] the requested replication
     factor; `movable` [P] is false where the target must equal `start`. `group` [P] indexes `allowed` [G, B]; group 0
     allows every broker. `rack_cap` [P] is the most replicas of one partition on one rack. `tolerance` is the fraction
-    by which a broker's bytes may differ from its goal.
+    by which a broker's bytes may differ from its goal. `load` is by hour; None: it does not count.
     """
 
     brokers: Brokers
@@ -78,6 +81,7 @@ class PlacementProblem:
     rack_cap: Ints
     tolerance: float
     leaders_only: bool
+    load: HourlyLoad | None = None
 
     def __len__(self) -> int:
         """Return P."""
@@ -89,13 +93,16 @@ class Solution:
     """The new assignment: `target` [P, W] are ordered replicas, `quota` [B] the goal of each broker's replica count.
 
     `bound`: no plan that is as even and keeps every rule has fewer moves. `proved`: no plan that keeps every rule is
-    more even than the quotas.
+    more even than the quotas. `extra_moves` and `extra_leader_changes` are those that the plan without load does not
+    have.
     """
 
     target: Ints
     quota: Ints
     bound: int
     proved: bool
+    extra_moves: int = 0
+    extra_leader_changes: int = 0
 
 
 class NoPlanError(Exception):

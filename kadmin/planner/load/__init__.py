@@ -1,0 +1,1 @@
+"""Load over time: from samples to the load of each partition in each hour of the week."""

@@ -1,0 +1,154 @@
+"""The load of one cluster: its history joined to the inventory, as resources, and the figures of a plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kadmin.errors import InvalidInputError, count, name_some
+from kadmin.inventory.model import SINGLE_CLUSTER
+from kadmin.planner.kernel.hourly_load import ResourceName
+from kadmin.planner.kernel.placement_problem import NONE, list_lengths
+from kadmin.planner.load.columns import BYTES_OUT, HOURS, REQUESTS
+from kadmin.planner.load.evenness import figure, hours_of, measure, rounded
+from kadmin.planner.load.history import join_history
+from kadmin.planner.load.hours import LoadHours
+from kadmin.planner.load.resources import Carriers, hourly_load, is_used, resources_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kadmin.plan.model import LoadSpec, RebalanceRequest
+    from kadmin.planner.cluster_arrays import ArrowTable, ClusterArrays
+    from kadmin.planner.kernel.hourly_load import HourlyLoad, Resource
+    from kadmin.planner.kernel.placement_problem import Bools, Floats, Ints, PlacementProblem, Solution
+    from kadmin.planner.load.evenness import Measured
+    from kadmin.planner.load.history import HourlyRates, LoadHistory
+
+_DIGITS = 6
+_COLUMNS = {
+    ResourceName.IN: "net_in_bytes_per_s",
+    ResourceName.OUT: "net_out_bytes_per_s",
+    ResourceName.CPU: "cpu",
+}
+"""The columns of an inventory's brokers with what each can carry."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClusterLoad:
+    """The load of one cluster: its history, the kernel's input, and what the history does not know."""
+
+    history: LoadHistory
+    spec: LoadSpec
+    kernel: HourlyLoad | None
+    resources: tuple[Resource, ...]
+    notes: tuple[str, ...]
+
+
+def cluster_load(
+    name: str, cluster: ClusterArrays, problem: PlacementProblem, request: RebalanceRequest, rows: ArrowTable
+) -> ClusterLoad | None:
+    """Return the load of a cluster from the valid rows of its history; None where a fleet's history has none of it.
+
+    Raises InvalidInputError where the only cluster of an inventory has no history, or the history lacks what is asked.
+    """
+    spec = request.load
+    history = None if spec is None else join_history(rows, cluster, hold_out=spec.hold_out)
+    if spec is None or history is None:
+        if spec is None or name != SINGLE_CLUSTER:
+            return None
+        raise InvalidInputError(
+            "The load history knows no bytes in of any partition of the inventory.",
+            cause=f"spec.load.from is {spec.folder}",
+            next_command="kadmin snapshot --out DIR",
+        )
+    if spec.cpu is not None and spec.cpu.requests and history.rates.requests is None:
+        raise InvalidInputError(
+            "spec.load.cpu counts requests, and the load history knows none.",
+            cause=f"its column {REQUESTS} is absent or null",
+            next_command="leave spec.load.cpu.requests out",
+        )
+    carriers = _carriers_after(cluster, problem)
+    resources = resources_of(history.rates, problem.rf, carriers, spec)
+    notes = (*_history_notes(history, len(problem)), *_resource_notes(resources, carriers, cluster))
+    resources = tuple(filter(is_used, resources))
+    return ClusterLoad(history, spec, hourly_load(resources, spec, request.limits), resources, notes)
+
+
+def load_figures(
+    load: ClusterLoad, cluster: ClusterArrays, problem: PlacementProblem, solution: Solution, final: Ints
+) -> tuple[dict[str, Any], LoadHours]:
+    """Return the object `load` of a cluster's figures, and the hours to draw, of a plan's lists [P, W]."""
+    history = load.history
+    before = _before(load, history.rates, cluster, problem)
+    after = {each.name: measure(each, problem.rf, final) for each in load.resources}
+    figures: dict[str, Any] = {
+        "hours": HOURS,
+        "start": history.start,
+        **{str(name): figure(before[name], found, cluster) for name, found in after.items()},
+        "extra_moves": solution.extra_moves,
+        "extra_leader_changes": solution.extra_leader_changes,
+        "coverage": round(history.coverage, _DIGITS),
+    }
+    if history.held_out is not None:
+        week = resources_of(history.held_out, problem.rf, _carriers_after(cluster, problem), load.spec)
+        then = {each.name: measure(each, problem.rf, final) for each in week if each.name in after}
+        now = _before(load, history.held_out, cluster, problem)
+        figures["holdout"] = {"start": history.held_out_start} | {
+            str(name): {"before": rounded(now[name].ratio()), "after": rounded(found.ratio())}
+            for name, found in then.items()
+        }
+    shown = problem.brokers.may_hold | _among(problem.current[problem.current != NONE], problem)
+    hours = {str(name): hours_of(before[name], found, shown) for name, found in after.items()}
+    return figures, LoadHours(history.start, tuple(problem.brokers.ids[shown].tolist()), hours)
+
+
+def _before(
+    load: ClusterLoad, rates: HourlyRates, cluster: ClusterArrays, problem: PlacementProblem
+) -> dict[ResourceName, Measured]:
+    """Measure the current lists, with the brokers and replication factors of now."""
+    current, brokers = problem.current, problem.brokers
+    holding = brokers.may_hold | _among(current[current != NONE], problem)
+    leading = (brokers.may_hold & brokers.may_lead) | _among(current[:, 0], problem)
+    rf = list_lengths(current)
+    found = resources_of(rates, rf, _carriers(cluster, brokers.weight, holding, leading), load.spec)
+    return {each.name: measure(each, rf, current) for each in found}
+
+
+def _among(held: Ints, problem: PlacementProblem) -> Bools:
+    """Whether each broker is among these, [B]."""
+    return np.bincount(held, minlength=len(problem.brokers)) > 0
+
+
+def _carriers_after(cluster: ClusterArrays, problem: PlacementProblem) -> Carriers:
+    brokers = problem.brokers
+    return _carriers(cluster, brokers.weight, brokers.may_hold, brokers.may_hold & brokers.may_lead)
+
+
+def _carriers(cluster: ClusterArrays, weight: Floats, holding: Bools, leading: Bools) -> Carriers:
+    able = {name: cluster.able[column] for name, column in _COLUMNS.items()}
+    return Carriers(holding, leading, able, weight)
+
+
+def _history_notes(history: LoadHistory, partitions: int) -> Iterator[str]:
+    if history.coverage < 1:
+        known = f"the load history knows {history.coverage:.1%} of the hours of {count(partitions, 'partition')}"
+        none = f", {history.without:,} of which it does not know at all" if history.without else ""
+        yield f"{known}{none}; the others have the profile of their topic"
+    if history.gone:
+        have = "1 partition" if history.gone == 1 else f"{history.gone:,} partitions"
+        yield f"the load history has {have} that the inventory does not have"
+    if history.rates.bytes_out is None:
+        yield f"{BYTES_OUT} is unknown of every partition: network out counts replication alone"
+
+
+def _resource_notes(resources: tuple[Resource, ...], carriers: Carriers, cluster: ClusterArrays) -> Iterator[str]:
+    for each in resources:
+        column = _COLUMNS[each.name]
+        if not is_used(each):
+            yield f"no partition has any load of {each.name}"
+        elif not carriers.knows(each.name):
+            ids = cluster.broker_ids[carriers.holding & ~np.isfinite(cluster.able[column])].tolist()
+            yield f"{column} is unknown of brokers {name_some(ids)}: all count as equal, times their weight"
