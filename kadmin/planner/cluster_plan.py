@@ -28,6 +28,7 @@ from kadmin.planner.kernel.placement_problem import NONE, NoPlanError
 from kadmin.planner.kernel.solve import solve
 from kadmin.planner.kernel.verifier import broken_rules
 from kadmin.planner.load.cluster_load import cluster_load, load_figures
+from kadmin.planner.load.history import join_history
 from kadmin.planner.load.reading import rows_valid
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from kadmin.planner.kernel.entry_reasons import Reason
     from kadmin.planner.kernel.placement_problem import Ints, PlacementProblem, Solution
     from kadmin.planner.load.cluster_load import ClusterLoad
+    from kadmin.planner.load.history import LoadHistory
 
 RESULT_SCHEMA = pa.schema(
     [
@@ -87,17 +89,20 @@ def plan_cluster(
     if history is not None and not rows_valid(history):
         return _report_row(name, {"invalid_history": True})
     try:
-        return _plan_cluster(name, task, cluster_arrays(brokers, partitions), history)
+        cluster, load = cluster_arrays(brokers, partitions), task.request.load
+        known = None if history is None or load is None else join_history(history, cluster, hold_out=load.hold_out)
+        del history  # a large part of the memory that planning takes
+        return _plan_cluster(name, task, cluster, known)
     except KadminError as error:
         failure = {"kind": type(error).__name__, "message": error.message, "cause": error.cause}
         return _report_row(name, {"error": {**failure, "next_command": error.next_command}})
 
 
-def _plan_cluster(name: str, task: PlanningTask, cluster: ClusterArrays, history: ArrowTable | None) -> ArrowTable:
+def _plan_cluster(name: str, task: PlanningTask, cluster: ClusterArrays, history: LoadHistory | None) -> ArrowTable:
     request = task.request
     compiled = compile_request(cluster, request, task.reassigning.get(name, ()))
-    load = None if history is None else cluster_load(name, cluster, compiled.problem, request, history)
-    compiled = compiled if history is None else _with_load(compiled, load)
+    load = cluster_load(name, cluster, compiled.problem, request, history)
+    compiled = compiled if request.load is None else _with_load(compiled, load)
     try:
         compiled, solution = _solved(compiled, request)
         problem = compiled.problem

@@ -53,7 +53,7 @@ def propose(
         on_stage(
             f"planning cluster {name} ({number} of {len(header.clusters)}): {counts}" if name else f"planning {counts}"
         )
-        results[name] = plan_cluster(name, task, brokers, partitions, history.get(name))
+        results[name] = plan_cluster(name, task, brokers, partitions, history.pop(name, None))
     return proposals_of(request, directory, header, results)
 
 

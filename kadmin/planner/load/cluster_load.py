@@ -13,7 +13,6 @@ from kadmin.planner.kernel.hourly_load import ResourceName
 from kadmin.planner.kernel.placement_problem import NONE, list_lengths
 from kadmin.planner.load.columns import BYTES_OUT, HOURS, REQUESTS
 from kadmin.planner.load.evenness import figure, hours_of, measure, rounded
-from kadmin.planner.load.history import join_history
 from kadmin.planner.load.hours import LoadHours
 from kadmin.planner.load.resources import Carriers, hourly_load, is_used, resources_of
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kadmin.plan.model import LoadSpec, RebalanceRequest
-    from kadmin.planner.cluster_arrays import ArrowTable, ClusterArrays
+    from kadmin.planner.cluster_arrays import ClusterArrays
     from kadmin.planner.kernel.hourly_load import HourlyLoad, Resource
     from kadmin.planner.kernel.placement_problem import Bools, Floats, Ints, PlacementProblem, Solution
     from kadmin.planner.load.evenness import Measured
@@ -48,14 +47,17 @@ class ClusterLoad:
 
 
 def cluster_load(
-    name: str, cluster: ClusterArrays, problem: PlacementProblem, request: RebalanceRequest, rows: ArrowTable
+    name: str,
+    cluster: ClusterArrays,
+    problem: PlacementProblem,
+    request: RebalanceRequest,
+    history: LoadHistory | None,
 ) -> ClusterLoad | None:
-    """Return the load of a cluster from the valid rows of its history; None where a fleet's history has none of it.
+    """Return the load of a cluster by its history; None where the request asks for none, or a fleet's history has none.
 
     Raises InvalidInputError where the only cluster of an inventory has no history, or the history lacks what is asked.
     """
     spec = request.load
-    history = None if spec is None else join_history(rows, cluster, hold_out=spec.hold_out)
     if spec is None or history is None:
         if spec is None or name != SINGLE_CLUSTER:
             return None

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from kadmin.errors import InvalidInputError
 from kadmin.planner.load.columns import BYTES_IN, BYTES_OUT, HOURS, PARTITION, REQUESTS, START, TOPIC, WEEKS
 from kadmin.planner.load.profiles import complete
+from kadmin.planner.load.reading import as_array
 
 if TYPE_CHECKING:
     from kadmin.planner.cluster_arrays import ArrowTable, ClusterArrays
@@ -100,7 +101,8 @@ class _Merged:
 
     def rates(self, column: str) -> Rates | None:
         """Return a column's rates [P, HOURS], NaN where unknown; None where all are."""
-        listed = _matrix(self._rows.column(column).take(pa.array(self._used)))
+        lists = self._rows.column(column)
+        listed = _matrix(lists if len(self._used) == len(lists) else lists.take(pa.array(self._used)))
         if listed is None:
             return None
         if len(self._batches) == 1:
@@ -148,7 +150,7 @@ def _positions(rows: ArrowTable, cluster: ClusterArrays) -> tuple[Ints, int]:
 
 def _matrix(lists: Any) -> Rates | None:  # noqa: ANN401 - pyarrow ships no type information
     """Return a column of lists as [N, HOURS], NaN where null; None where nothing is known."""
-    array = lists.combine_chunks()
+    array = as_array(lists)
     flat = array.flatten()
     if flat.null_count == len(flat):
         return None
