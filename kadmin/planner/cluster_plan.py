@@ -92,6 +92,7 @@ def plan_cluster(
         cluster, load = cluster_arrays(brokers, partitions), task.request.load
         known = None if history is None or load is None else join_history(history, cluster, hold_out=load.hold_out)
         del history  # a large part of the memory that planning takes
+        pa.default_memory_pool().release_unused()
         return _plan_cluster(name, task, cluster, known)
     except KadminError as error:
         failure = {"kind": type(error).__name__, "message": error.message, "cause": error.cause}

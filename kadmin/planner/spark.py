@@ -7,7 +7,8 @@ that ZooKeeper can hold fits in one task.
 
 from __future__ import annotations
 
-from functools import partial
+from functools import partial, reduce
+from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # ships no type information
@@ -19,10 +20,11 @@ from kadmin.inventory.columns import BROKERS, CLUSTER, PARTITIONS
 from kadmin.inventory.reading import refuse_unknown_clusters
 from kadmin.planner.cluster_arrays import arrow_schema
 from kadmin.planner.cluster_plan import RESULT_SCHEMA, PlanningTask, plan_cluster
+from kadmin.planner.load.reading import ROWS, history_path
 from kadmin.planner.packed_rows import PACKED, pack, pack_batches, unpack
 from kadmin.planner.proposal import checked_header, explain_bad_rows, ignore_stages, proposals_of
 from kadmin.planner.spark_session import cause_of, spark_session
-from kadmin.planner.spark_tables import BadTableError, read_frame
+from kadmin.planner.spark_tables import HISTORY, BadTableError, read_frame, read_history_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -50,11 +52,10 @@ def propose(
     header = checked_header(request, directory)
     task = PlanningTask.on(request, header)
     results = _results(task, directory, header, options, on_stage)
+    schemas = _schemas(request)
     for name in header.clusters:
         if name not in results:
-            results[name] = plan_cluster(
-                name, task, *(arrow_schema(table).empty_table() for table in (BROKERS, PARTITIONS))
-            )
+            results[name] = plan_cluster(name, task, *(schema.empty_table() for schema in schemas.values()))
     return proposals_of(request, directory, header, results)
 
 
@@ -65,10 +66,12 @@ def _results(
     with spark_session(options) as session:
         on_stage(f"reading {directory} and planning on Spark (clusters: {len(header.clusters):,})")
         try:
-            brokers, partitions = (
-                read_frame(session, directory, header.shape(table)) for table in (BROKERS, PARTITIONS)
-            )
-            together = _solved(task, brokers, partitions, len(header.clusters)).toArrow().to_pylist()
+            frames = {
+                table.name: read_frame(session, directory, header.shape(table)) for table in (BROKERS, PARTITIONS)
+            }
+            if (history := history_path(task.request)) is not None:
+                frames[HISTORY] = read_history_frame(session, history, header)
+            together = _solved(task, frames, len(header.clusters)).toArrow().to_pylist()
         except BadTableError:
             explain_bad_rows(directory)
         except (PySparkException, Py4JError, ConnectionError) as error:
@@ -78,19 +81,27 @@ def _results(
     return {row[CLUSTER.name]: unpack([row["rows"]], RESULT_SCHEMA) for row in together}
 
 
-def _solved(task: PlanningTask, brokers: DataFrame, partitions: DataFrame, clusters: int) -> DataFrame:
+def _schemas(request: RebalanceRequest) -> dict[str, Any]:
+    """Return the Arrow schemas of the tables that `plan_cluster` takes for a request, by name."""
+    schemas = {table.name: arrow_schema(table) for table in (BROKERS, PARTITIONS)}
+    return schemas if request.load is None else {**schemas, HISTORY: ROWS}
+
+
+def _solved(task: PlanningTask, frames: Mapping[str, DataFrame], clusters: int) -> DataFrame:
+    schemas = _schemas(task.request)
+
     def solve_one(key: tuple[Any, ...], cells: ArrowTable) -> ArrowTable:
         cluster, tables = key[0].as_py() or SINGLE_CLUSTER, cells.select(["name", "rows"]).to_pylist()
         rows = (
-            unpack([cell["rows"] for cell in tables if cell["name"] == table.name], arrow_schema(table))
-            for table in (BROKERS, PARTITIONS)
+            unpack([cell["rows"] for cell in tables if cell["name"] == name], schema)
+            for name, schema in schemas.items()
         )
         return pack(cluster, "result", plan_cluster(cluster, task, *rows))
 
-    together = _packed(brokers, BROKERS.name).unionAll(_packed(partitions, PARTITIONS.name))
+    together = reduce(lambda one, other: one.unionAll(other), starmap(_packed, frames.items()))
     tasks = min(max(clusters, 1), _TASKS_PER_CORE * together.sparkSession.sparkContext.defaultParallelism)
     return together.repartition(tasks, CLUSTER.name).groupBy(CLUSTER.name).applyInArrow(solve_one, schema=PACKED)
 
 
-def _packed(rows: DataFrame, name: str) -> DataFrame:
+def _packed(name: str, rows: DataFrame) -> DataFrame:
     return rows.mapInArrow(partial(pack_batches, name=name), schema=PACKED)

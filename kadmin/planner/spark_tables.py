@@ -20,6 +20,8 @@ from kadmin.inventory.model import SINGLE_CLUSTER
 from kadmin.inventory.parquet_tables import holds
 from kadmin.inventory.reading import refuse_columns, table_path
 from kadmin.inventory.text_tables import CSV_CELLS, EMPTY_LIST
+from kadmin.planner.load import columns as load
+from kadmin.planner.load.reading import NAMED, RATE_COLUMNS, history_types
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from kadmin.inventory.columns import Column, InventoryTable
+    from kadmin.inventory.header import Header
 
 SPARK_TYPES = {
     ColumnKind.INT: "int",
@@ -36,6 +39,16 @@ SPARK_TYPES = {
     ColumnKind.BOOL: "boolean",
     ColumnKind.STRING: "string",
     ColumnKind.INTS: "array<int>",
+}
+HISTORY = "history"
+"""The name of a load history's rows among packed ones."""
+
+_HISTORY_TYPES = {
+    load.TOPIC: "string",
+    load.PARTITION: "int",
+    load.START: "timestamp",
+    load.WEEKS: "int",
+    **dict.fromkeys(RATE_COLUMNS, "array<float>"),
 }
 _FIELD = re.compile(r"(\w+): ([A-Z]+)")
 
@@ -52,6 +65,32 @@ def read_frame(session: SparkSession, directory: Path, table: InventoryTable) ->
     if CLUSTER not in table.columns:
         columns.insert(0, f.lit(SINGLE_CLUSTER).alias(CLUSTER.name))
     return frame.select(*columns)
+
+
+def read_history_frame(session: SparkSession, path: Path, header: Header) -> DataFrame:
+    """Return the load history of a header's clusters: a column `cluster`, and those of load.reading.ROWS.
+
+    Raises InvalidInputError for a file that cannot be a history.
+    """
+    types = history_types(path, header)
+    read = ", ".join(f"{name} {_history_type(kind)}" for name, kind in types.items())
+    frame = session.read.schema(read).parquet(str(path))
+    named = f.col(CLUSTER.name) if CLUSTER.name in types else f.lit(None).cast("string")
+    cluster = named if header.fleet else f.lit(SINGLE_CLUSTER)
+    rows = [
+        (f.col(name) if name in types else f.lit(None)).cast(kind).alias(name) for name, kind in _HISTORY_TYPES.items()
+    ]
+    frame = frame.select(cluster.alias(CLUSTER.name), named.alias(NAMED), *rows)
+    return frame.where(f.col(CLUSTER.name).isin(list(header.clusters)))
+
+
+def _history_type(found: Any) -> str:  # noqa: ANN401 - pyarrow ships no type information
+    """Return the Spark type of a history's Parquet column as stored."""
+    if pa.types.is_timestamp(found):
+        return "timestamp" if found.tz else "timestamp_ntz"
+    if pa.types.is_list(found) or pa.types.is_large_list(found):
+        return f"array<{_stored_type(found.value_type, ColumnKind.DOUBLE)}>"
+    return _stored_type(found, ColumnKind.STRING)
 
 
 def _typed(column: Column, frame: DataFrame) -> SparkColumn:

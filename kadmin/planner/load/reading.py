@@ -74,18 +74,19 @@ def history_path(request: RebalanceRequest) -> Path | None:
 
 
 def history_types(path: Path, header: Header) -> dict[str, Any]:
-    """Return the Arrow type of each column that is read, by name; raises InvalidInputError."""
+    """Return the Arrow type of each column that is read and not empty, by name; raises InvalidInputError."""
     if not path.exists():
         raise _refusal(path, f"There is no {path}.", "spec.load.from names the folder of a load history")
     try:
         found = parquet.ParquetDataset(path).schema
     except (pa.ArrowInvalid, OSError) as error:
         raise _refusal(path, f"{path} is not a Parquet table.", str(error)) from error
-    types = {name: found.field(name).type for name in (CLUSTER, *ROWS.names) if name in found.names}
     needed = [name for name in ROWS.names if name not in _ABSENT] + [CLUSTER] * header.fleet
-    if missing := [name for name in needed if name not in types]:
+    if missing := [name for name in needed if name not in found.names]:
         cause = f"it has {', '.join(sorted(found.names)) or 'none'}"
         raise _refusal(path, f"{path} lacks the columns: {', '.join(missing)}.", cause)
+    present = {name: found.field(name).type for name in (CLUSTER, *ROWS.names) if name in found.names}
+    types = {name: kind for name, kind in present.items() if not pa.types.is_null(kind)}
     wrong = [f"{name} is {kind}, not {_TYPES[name][0]}" for name, kind in types.items() if not _TYPES[name][1](kind)]
     if wrong:
         raise _refusal(path, f"{path} has columns of other types.", "; ".join(wrong))
@@ -159,14 +160,12 @@ def _read(path: Path, header: Header) -> ArrowTable:
 
 
 def _is_rates(kind: Any) -> bool:  # noqa: ANN401 - pyarrow ships no type information
-    if pa.types.is_null(kind):
-        return True
     lists = pa.types.is_list(kind) or pa.types.is_large_list(kind)
     return bool(lists and (pa.types.is_floating(kind.value_type) or pa.types.is_integer(kind.value_type)))
 
 
 def _is_string(kind: Any) -> bool:  # noqa: ANN401 - pyarrow ships no type information
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind))
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _is_time(kind: Any) -> bool:  # noqa: ANN401 - pyarrow ships no type information
