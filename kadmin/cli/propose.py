@@ -6,6 +6,7 @@ import json
 import sys
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
@@ -41,6 +42,12 @@ class Engine(StrEnum):
     LOCAL = "local"
 
 
+class HeldOut(StrEnum):
+    """The week of a load history that takes no part in the plan."""
+
+    LAST_WEEK = "LAST_WEEK"
+
+
 RequestArgument: TypeAlias = Annotated[
     Path, typer.Argument(metavar="REQUEST", help="The RebalanceRequest; - reads standard input.")
 ]
@@ -72,6 +79,16 @@ ExplainOption: TypeAlias = Annotated[
 ]
 
 
+HoldoutOption: TypeAlias = Annotated[
+    HeldOut | None,
+    typer.Option(
+        "--holdout",
+        case_sensitive=False,
+        help="Plan without the last week of the load history, and show how the plan would do in it.",
+    ),
+]
+
+
 @propose_app.command()
 @bounded
 def rebalance(
@@ -85,6 +102,7 @@ def rebalance(
     master: MasterOption = None,
     conf: ConfOption = None,
     explain: ExplainOption = None,
+    holdout: HoldoutOption = None,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
     """Propose a balanced reassignment for an inventory.
@@ -98,7 +116,7 @@ def rebalance(
     if html is not None:
         require_renderer()
     _require_libraries(engine)
-    wanted, settings = read_request(request), _settings(master, conf or [])
+    wanted, settings = _request(request, holdout), _settings(master, conf or [])
     with _stages() as show:
         proposals = _propose(engine, wanted, inventory, settings, show)
         paths = _paths(out, proposals, ".json")
@@ -152,6 +170,18 @@ def election(
     proposal = propose_election(state)
     write_plan(out, proposal.plan)
     answer(output, lambda: election_text(proposal, out), lambda: election_answer(proposal, out))
+
+
+def _request(path: Path, held_out: HeldOut | None) -> RebalanceRequest:
+    request = read_request(path)
+    if held_out is None:
+        return request
+    if request.load is None:
+        raise UsageError(
+            f"--holdout {held_out} is of a load history, and {path} asks for none.",
+            next_command="leave --holdout out, or name the folder of a load history in spec.load.from",
+        )
+    return replace(request, load=replace(request.load, hold_out=True))
 
 
 def _require_libraries(engine: Engine) -> None:

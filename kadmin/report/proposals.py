@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from kadmin.plan.election import ElectionProposal
 
 NOTHING_TO_DO = "nothing to do: the plan is empty"
+RESOURCES = {"in": "network in", "out": "network out", "cpu": "CPU"}
+"""What brokers run out of, as `spec.load` and figures name it, and for people."""
+
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 def election_text(proposal: ElectionProposal, path: Path) -> str:
@@ -39,6 +43,7 @@ def proposals_text(figures: Sequence[Mapping[str, Any]], explained: Mapping[str,
     lines = [_fleet(figures)]
     if len(figures) == 1:
         lines = [table(("", "before", "after", "bound"), figure_rows(figures[0])), *_work(figures[0])]
+        lines += _load_lines(figures[0].get("load", {}))
     for each in figures:
         where = f"{each['cluster']}: " if each["cluster"] else ""
         lines += [
@@ -64,10 +69,43 @@ def figure_rows(figures: Mapping[str, Any]) -> list[tuple[str, ...]]:
         ("replicas above their topic's share", *(str(each["topic_excess"]) for each in times)),
         ("rack violations", *(str(each["rack_violations"]) for each in times)),
         ("leaders after a loss, max / fair", *(_ratio(each["failover_share"]) for each in times)),
+        *_load_rows(figures.get("load", {})),
         ("moves", "", str(figures["moves"]), str(figures["moves_bound"])),
         ("bytes to copy", "", _size(figures["moved_bytes"]), _size(figures["moved_bytes_bound"])),
         ("leader changes", "", str(figures["leader_changes"]), str(figures["leader_changes_bound"])),
     ]
+
+
+def _load_rows(load: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    rows = []
+    for name, title in RESOURCES.items():
+        if name in load:
+            found = load[name]
+            rows.append(
+                (f"{title}, worst hour / fair", *(_ratio(found[time]) for time in ("before", "after", "bound")))
+            )
+            bare = (_ratio(found[f"{time}_unfloored"]) for time in ("before", "after", "bound"))
+            rows.append((f"{title}, quiet hours too", *bare))
+        if name in load.get("holdout", {}):
+            found = load["holdout"][name]
+            rows.append((f"{title}, the week held out", _ratio(found["before"]), _ratio(found["after"]), ""))
+    return rows
+
+
+def _load_lines(load: Mapping[str, Any]) -> list[str]:
+    """Return the worst hour of each resource when the plan is done, and what evenness of load adds to the plan."""
+    lines = []
+    for name, title in RESOURCES.items():
+        if name in load:
+            worst = load[name]["worst"]
+            day, hour = divmod(worst["hour"], 24)
+            where = f"{title}: broker {worst['broker_id']} on {_DAYS[day]} at {hour:02}:00 UTC is at"
+            alone = f"; {worst['topic']}-{worst['partition']} alone is more than its part" if "topic" in worst else ""
+            lines.append(f"{where} {_ratio(load[name]['after'])} of its fair share{alone}")
+    if load:
+        moves, changes = count(load["extra_moves"], "move"), count(load["extra_leader_changes"], "leader change")
+        lines.append(f"for load alone: {moves}, {changes}")
+    return lines
 
 
 def _work(figures: Mapping[str, Any]) -> list[str]:

@@ -7,11 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kadmin.planner.kernel.bounds import even_load
 from kadmin.planner.kernel.entry_order import reorders_only
-from kadmin.planner.kernel.placement_problem import NONE, any_per_row, contains, list_lengths, over_rack_cap
+from kadmin.planner.kernel.placement_problem import (
+    NONE,
+    any_per_row,
+    bytes_on,
+    contains,
+    list_lengths,
+    over_rack_cap,
+)
 
 if TYPE_CHECKING:
-    from kadmin.planner.kernel.placement_problem import Bools, PlacementProblem, Solution
+    from kadmin.planner.kernel.placement_problem import Bools, Ints, PlacementProblem, Solution
 
 
 class Reason(StrEnum):
@@ -26,6 +34,7 @@ class Reason(StrEnum):
     NEVER_LEAD = "none of its replicas may lead"
     COUNT = "its old broker holds too many replicas, or its new one too few"
     BYTES = "its brokers' bytes differ from their goal by more than the tolerance"
+    LOAD = "its brokers' load is uneven in some hours"
     LEADER = "its broker leads too many partitions, or may not lead"
     NEXT_LEADER = "after the loss of its leader one broker would lead too many"
 
@@ -50,9 +59,13 @@ def entry_reasons(problem: PlacementProblem, solution: Solution, freed_broker: i
     }
     stays = reorders_only(problem, target)
     found = np.full(len(problem), Reason.BYTES, object)
+    leads = stays & (current[:, 0] != target[:, 0])
     found[_evens_counts(problem, solution)] = Reason.COUNT
     found[stays] = Reason.NEXT_LEADER
-    found[stays & (current[:, 0] != target[:, 0])] = Reason.LEADER
+    found[leads] = Reason.LEADER
+    if problem.load is not None:
+        found[(found == Reason.BYTES) & ~_evens_bytes(problem, target)] = Reason.LOAD
+        found[leads & ~_evens_leaders(problem, target)] = Reason.LOAD
     for reason, holds in reversed(tests.items()):
         found[holds & ~stays] = reason
     found[~problem.movable] = Reason.PIN
@@ -61,11 +74,35 @@ def entry_reasons(problem: PlacementProblem, solution: Solution, freed_broker: i
 
 def _evens_counts(problem: PlacementProblem, solution: Solution) -> Bools:
     """Whether each partition leaves a broker above its quota or reaches one below, [P]."""
-    brokers, current, target = len(problem.brokers), problem.current, solution.target
-    count = np.bincount(current[current != NONE], minlength=brokers)
-    above, below = np.append(count > solution.quota, [False]), np.append(count < solution.quota, [False])
-    evens = np.zeros(len(problem), np.bool_)
-    for lists, others, off in ((current, target, above), (target, current, below)):
+    held = problem.current[problem.current != NONE]
+    count = np.bincount(held, minlength=len(problem.brokers))
+    return _leaves_or_reaches(problem.current, solution.target, count > solution.quota, count < solution.quota)
+
+
+def _evens_bytes(problem: PlacementProblem, target: Ints) -> Bools:
+    """Whether each partition leaves a broker with more bytes than its goal tolerates or reaches one with fewer, [P]."""
+    held, weight = bytes_on(problem, problem.current), np.where(problem.brokers.may_hold, problem.brokers.weight, 0.0)
+    goal = even_load(problem)
+    if goal is None:
+        goal = weight / max(float(weight.sum()), 1.0) * float(held.sum())
+    slack = problem.tolerance * goal
+    return _leaves_or_reaches(problem.current, target, held > goal + slack, held < goal - slack)
+
+
+def _evens_leaders(problem: PlacementProblem, target: Ints) -> Bools:
+    """Whether each partition's leader leads too many partitions now, or may not lead, or its next one too few, [P]."""
+    brokers, current = problem.brokers, problem.current
+    led, leads = (np.bincount(lists[:, 0], minlength=len(brokers)) for lists in (current, target))
+    able = brokers.may_hold & brokers.may_lead
+    most, least = int(leads[able].max(initial=0)), int(leads[able].min(initial=len(problem)))
+    return _leaves_or_reaches(current[:, :1], target[:, :1], (led > most) | ~able, led < least)
+
+
+def _leaves_or_reaches(current: Ints, target: Ints, above: Bools, below: Bools) -> Bools:
+    """Whether each partition leaves a broker of the mask `above` [B] or reaches one of `below` [B], [P]."""
+    evens = np.zeros(len(current), np.bool_)
+    for lists, others, brokers in ((current, target, above), (target, current, below)):
+        off = np.append(brokers, [False])  # the last element stands for NONE
         for column in range(lists.shape[1]):
             evens |= off[lists[:, column]] & ~contains(others, lists[:, column])
     return evens

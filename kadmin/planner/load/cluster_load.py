@@ -147,10 +147,14 @@ def _history_notes(history: LoadHistory, partitions: int) -> Iterator[str]:
 
 
 def _resource_notes(resources: tuple[Resource, ...], carriers: Carriers, cluster: ClusterArrays) -> Iterator[str]:
+    unknown: dict[str, list[str]] = {}
     for each in resources:
         column = _COLUMNS[each.name]
         if not is_used(each):
             yield f"no partition has any load of {each.name}"
         elif not carriers.knows(each.name):
             ids = cluster.broker_ids[carriers.holding & ~np.isfinite(cluster.able[column])].tolist()
-            yield f"{column} is unknown of brokers {name_some(ids)}: all count as equal, times their weight"
+            unknown.setdefault(name_some(ids), []).append(column)
+    for ids, columns in unknown.items():
+        are = "is unknown" if len(columns) == 1 else "are unknown"
+        yield f"{', '.join(columns)} {are} of brokers {ids}: all brokers count as equal, times their weight"
