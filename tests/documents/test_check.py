@@ -26,10 +26,13 @@ from kadmin.documents.text import MOST_BYTES
 from kadmin.errors import InvalidInputError
 from kadmin.plan import codes
 from kadmin.plan.model import (
+    CpuWeights,
     DeletionPlan,
     Elect,
     ElectionPlan,
     FreeBytes,
+    HoursOfLoad,
+    LoadSpec,
     Pin,
     ReassignmentPlan,
     RebalanceRequest,
@@ -68,6 +71,12 @@ spec:
   tolerance: {bytes: 2%}
   limits: {max_moves: 5000, max_bytes: 2TB, max_bytes_in_per_broker: 200GB, max_order_changes: 500}
   leaders_only: false
+"""
+LOAD = """\
+kind: RebalanceRequest
+spec:
+  limits: {load_moves: 12, load_leader_changes: 150%}
+  load: {from: ../load, in: 1.03, out: 1.2, cpu: {in: 0.5, requests: 20}, hours: weekday-weekend}
 """
 FREE = "kind: RebalanceRequest\nspec: {free: {broker: 7, bytes: 500GB}}\n"
 DELETION = """\
@@ -117,6 +126,38 @@ def test_a_whole_request() -> None:
     assert problems == ()
     assert isinstance(freeing, RebalanceRequest)
     assert freeing.free == FreeBytes(7, 500 * 10**9)
+
+
+def test_a_request_for_load() -> None:
+    request, problems = check_document(LOAD.encode(), "request.yaml")
+    assert problems == ()
+    assert isinstance(request, RebalanceRequest)
+    cpu = CpuWeights(bytes_in=0.5, requests=20.0)
+    assert request.load == LoadSpec("../load", 1.03, 1.2, cpu, HoursOfLoad.WEEKDAY_WEEKEND)
+    assert (request.limits.load_moves, request.limits.load_leader_changes) == (12, 1.5)
+    assert not request.limits.cut
+
+
+@pytest.mark.parametrize(
+    ("written", "field", "code"),
+    [
+        ("load: {in: 1.05}", ("spec", "load"), codes.MISSING_FIELD),
+        ("load: {from: load, in: 0.9}", ("spec", "load", "in"), codes.OUT_OF_RANGE),
+        ("load: {from: load, cpu: {}}", ("spec", "load", "cpu"), codes.EMPTY),
+        ("load: {from: load, cpu: {in: 0}}", ("spec", "load", "cpu", "in"), codes.OUT_OF_RANGE),
+        ("load: {from: load, hours: day}", ("spec", "load", "hours"), codes.NOT_ALLOWED),
+        ("load: {from: 5}", ("spec", "load", "from"), codes.WRONG_TYPE),
+        ("load: {from: load}, limits: {load_moves: 2}", None, None),
+        ("load: {from: load}, limits: {load_moves: 2.5}", ("spec", "limits", "load_moves"), codes.WRONG_TYPE),
+        ("load: {from: load}, limits: {load_moves: half}", ("spec", "limits", "load_moves"), codes.MALFORMED),
+        ("load: {from: load}, limits: {load_moves: -1}", ("spec", "limits", "load_moves"), codes.OUT_OF_RANGE),
+        ("limits: {load_moves: 2%}", ("spec", "limits", "load_moves"), codes.CONTRADICTION),
+    ],
+)
+def test_what_a_request_for_load_must_not_say(written: str, field: tuple[str, ...] | None, code: str | None) -> None:
+    text = f"kind: RebalanceRequest\nspec: {{{written}}}\n"
+    _, problems = check_document(text.encode(), "request.yaml")
+    assert [(each.field, each.code) for each in problems] == ([] if field is None else [(field, code)])
 
 
 def test_a_whole_deletion() -> None:

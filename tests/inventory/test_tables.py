@@ -35,7 +35,7 @@ rates = st.none() | st.floats(0, 1e15, allow_nan=False)
 racks = st.none() | st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0"), min_size=1, max_size=8)
 topics = st.from_regex(r"[a-zA-Z0-9_-][a-zA-Z0-9._-]{0,20}", fullmatch=True)
 id_lists = st.lists(ids, unique=True, max_size=4).map(tuple)
-broker_rows = st.builds(BrokerRow, ids, racks, st.none() | st.booleans(), longs)
+broker_rows = st.builds(BrokerRow, ids, racks, st.none() | st.booleans(), longs, rates, rates, rates)
 partition_rows = st.builds(
     PartitionRow,
     topics,
@@ -104,6 +104,17 @@ def test_the_same_rows_in_any_order_give_the_same_bytes(table: str, tmp_path: Pa
     written = [{path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in ("a", "b")]
     assert written[0] == written[1]
     assert sorted(written[0]) == sorted([f"brokers.{table}", "inventory.json", f"partitions.{table}"])
+
+
+def test_what_brokers_can_carry_is_written_only_where_it_is_known(tmp_path: Path) -> None:
+    """Rule: versions of kadmin that do not know these columns read every snapshot."""
+    write_inventory(SMALL, tmp_path, "csv")
+    assert (tmp_path / "brokers.csv").read_text().splitlines()[0] == "broker_id,rack,alive,capacity_bytes"
+    one = SMALL.single()
+    able = replace(one, brokers=(replace(one.brokers[0], net_out_bytes_per_s=1.25e8), *one.brokers[1:]))
+    write_inventory(replace(SMALL, clusters={SINGLE_CLUSTER: able}), tmp_path, "csv")
+    lines = ["broker_id,rack,alive,capacity_bytes,net_out_bytes_per_s", "1,r1,,,125000000.0", "2,r2,,,"]
+    assert (tmp_path / "brokers.csv").read_text().splitlines() == lines
 
 
 def test_a_table_of_another_format_is_removed(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from kadmin.errors import InvalidInputError
 from kadmin.planner.load.columns import BYTES_IN, BYTES_OUT, HOURS, PARTITION, REQUESTS, START, TOPIC, WEEKS
 from kadmin.planner.load.profiles import complete
-from kadmin.planner.load.reading import as_array
+from kadmin.planner.load.reading import BUILD_BY_WEEK, as_array
 
 if TYPE_CHECKING:
     from kadmin.planner.cluster_arrays import ArrowTable, ClusterArrays
@@ -68,7 +68,7 @@ def join_history(rows: ArrowTable, cluster: ClusterArrays, *, hold_out: bool) ->
         raise InvalidInputError(
             "The load history has no week that could be held out.",
             cause="--holdout needs a history of two or more weeks with a row for each partition and week",
-            next_command="kadmin load build --per-week --samples PATH --out DIR",
+            next_command=BUILD_BY_WEEK,
         )
     planned = here[starts < last] if hold_out else here
     known = _Merged(rows, at, planned, len(cluster.topic))

@@ -41,6 +41,10 @@ if TYPE_CHECKING:
     from kadmin.planner.cluster_arrays import ArrowTable
     from kadmin.planner.kernel.placement_problem import Bools
 
+BUILD_BY_WEEK = "kadmin load build --per-week --samples PATH --out DIR"
+"""The command that writes a history with a row for each partition and week."""
+
+_BUILD = "kadmin load build --samples PATH --out {}"
 NAMED = "named"
 """The column of rows that keeps the name of the cluster as the history has it; null where it has none."""
 
@@ -137,9 +141,6 @@ def _clusters(rows: ArrowTable) -> list[str]:
 def _refusal(path: Path, message: str, cause: str) -> InvalidInputError:
     folder = shlex.quote(str(path.parent))
     return InvalidInputError(message, cause=cause, next_command=_BUILD.format(folder))
-
-
-_BUILD = "kadmin load build --samples PATH --out {}"
 
 
 def _read(path: Path, header: Header) -> ArrowTable:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from support.cluster.states import cluster, tp
 
 from kadmin.plan import codes
-from kadmin.plan.model import FreeBytes, Pin, PlanHeader, RebalanceRequest
+from kadmin.plan.model import FreeBytes, LoadSpec, Pin, PlanHeader, ProposalLimits, RebalanceRequest
 from kadmin.plan.rules import World, check
 
 if TYPE_CHECKING:
@@ -89,3 +89,20 @@ def test_what_leaders_only_cannot_do_is_told_field_by_field() -> None:
         (f"spec.free moves replicas of one broker, and spec.{name} asks for more", field)
         for name, field in zip(names[:3], fields[:3], strict=True)
     ]
+
+
+def test_load_goes_with_leaders_only_and_not_with_free() -> None:
+    load = LoadSpec("load")
+    assert check(RebalanceRequest(PlanHeader(), leaders_only=True, load=load)) == ()
+    (found,) = check(RebalanceRequest(PlanHeader(), free=FreeBytes(4, 5), load=load))
+    assert (found.code, found.field) == (codes.CONTRADICTION, ("spec", "load"))
+
+
+def test_a_limit_on_what_load_adds_needs_a_load() -> None:
+    limits = ProposalLimits(load_moves=0, load_leader_changes=0.5)
+    found = check(RebalanceRequest(PlanHeader(), limits=limits))
+    assert [(each.code, each.field) for each in found] == [
+        (codes.CONTRADICTION, ("spec", "limits", "load_moves")),
+        (codes.CONTRADICTION, ("spec", "limits", "load_leader_changes")),
+    ]
+    assert check(RebalanceRequest(PlanHeader(), limits=limits, load=LoadSpec("load"))) == ()

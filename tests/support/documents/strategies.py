@@ -7,11 +7,14 @@ from hypothesis import strategies as st
 from kadmin.cluster.model import TopicPartition
 from kadmin.plan.codes import TABLE
 from kadmin.plan.model import (
+    CpuWeights,
     DeletionLayout,
     DeletionPlan,
     Elect,
     ElectionPlan,
     FreeBytes,
+    HoursOfLoad,
+    LoadSpec,
     PartitionTarget,
     Pin,
     PlanHeader,
@@ -119,25 +122,46 @@ _limits = st.builds(
     max_bytes_in_per_broker=st.none() | amounts,
     max_order_changes=st.none() | ids,
 )
-_freeing = st.builds(RebalanceRequest, headers, limits=_limits, free=st.builds(FreeBytes, ids, amounts))
-rebalance_requests = _freeing | st.builds(
+_surplus = st.none() | ids | st.sampled_from([0.0, 0.02, 0.5, 2.2])
+_weights = st.floats(0.001, 1000.0)
+_loads = st.builds(
+    LoadSpec,
+    st.sampled_from(["load", "../load-2026", "/var/lib/kadmin/load", "no", "1.0"]),
+    most_in=st.floats(1, 1000),
+    most_out=st.floats(1, 1000),
+    cpu=st.none() | st.builds(CpuWeights, _weights, st.just(0.0) | _weights, st.just(0.0) | _weights),
+    hours=st.sampled_from(HoursOfLoad),
+)
+_evening_load = st.builds(
     RebalanceRequest,
     headers,
-    no_receive=_few_ids,
-    never_lead=_few_ids,
-    drain=_few_ids,
-    substitute=st.dictionaries(st.integers(51, 60), st.integers(61, 70), max_size=3),
-    weights=st.dictionaries(ids, st.floats(0.001, 1000.0), max_size=3),
-    include_topics=st.lists(patterns, min_size=1, max_size=3).map(tuple),
-    exclude_topics=st.lists(patterns, max_size=3).map(tuple),
-    replication_factor=st.dictionaries(patterns, st.integers(1, 5), max_size=2),
-    broker_sets=st.dictionaries(patterns, replicas, max_size=2),
-    pins=st.lists(st.builds(Pin, partitions, st.just((100, 101))), max_size=2, unique_by=lambda p: p.partition).map(
-        tuple
-    ),
-    racks=st.sampled_from(Racks),
-    bytes_tolerance=st.sampled_from([0.0, 0.02, 0.025, 0.1, 1.0]),
-    limits=_limits,
+    limits=st.builds(ProposalLimits, load_moves=_surplus, load_leader_changes=_surplus),
+    leaders_only=st.booleans(),
+    load=_loads,
+)
+_freeing = st.builds(RebalanceRequest, headers, limits=_limits, free=st.builds(FreeBytes, ids, amounts))
+rebalance_requests = (
+    _freeing
+    | _evening_load
+    | st.builds(
+        RebalanceRequest,
+        headers,
+        no_receive=_few_ids,
+        never_lead=_few_ids,
+        drain=_few_ids,
+        substitute=st.dictionaries(st.integers(51, 60), st.integers(61, 70), max_size=3),
+        weights=st.dictionaries(ids, st.floats(0.001, 1000.0), max_size=3),
+        include_topics=st.lists(patterns, min_size=1, max_size=3).map(tuple),
+        exclude_topics=st.lists(patterns, max_size=3).map(tuple),
+        replication_factor=st.dictionaries(patterns, st.integers(1, 5), max_size=2),
+        broker_sets=st.dictionaries(patterns, replicas, max_size=2),
+        pins=st.lists(st.builds(Pin, partitions, st.just((100, 101))), max_size=2, unique_by=lambda p: p.partition).map(
+            tuple
+        ),
+        racks=st.sampled_from(Racks),
+        bytes_tolerance=st.sampled_from([0.0, 0.02, 0.025, 0.1, 1.0]),
+        limits=_limits,
+    )
 )
 documents = st.one_of(
     reassignment_plans, election_plans, deletion_plans, recreation_plans, rebalance_requests, policies
