@@ -121,6 +121,16 @@ def as_array(column: Any) -> Any:  # noqa: ANN401 - pyarrow ships no type inform
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
+def as_rows(found: ArrowTable) -> ArrowTable:
+    """Return a history's table with the columns of ROWS; raises ArrowInvalid for values of other types."""
+    if CLUSTER in found.column_names:
+        found = found.rename_columns([NAMED if name == CLUSTER else name for name in found.column_names])
+    for field in ROWS:
+        if field.name not in found.column_names:
+            found = found.append_column(field, pa.nulls(len(found), field.type))
+    return found.select(ROWS.names).cast(ROWS)
+
+
 def explain_bad_history(path: Path, header: Header) -> NoReturn:
     """Raise InvalidInputError with the bad rows of a history in which an engine found some."""
     rows = _read(path, header)
@@ -149,13 +159,8 @@ def _read(path: Path, header: Header) -> ArrowTable:
     for name in (name for name in names if name in RATE_COLUMNS):  # one at a time: decoding takes four times its memory
         found = found.append_column(name, arrow_table(parquet, path, [name]).column(name))
         pa.default_memory_pool().release_unused()
-    if CLUSTER in found.column_names:
-        found = found.rename_columns([NAMED if name == CLUSTER else name for name in found.column_names])
-    for field in ROWS:
-        if field.name not in found.column_names:
-            found = found.append_column(field, pa.nulls(len(found), field.type))
     try:
-        return found.select(ROWS.names).cast(ROWS)
+        return as_rows(found)
     except pa.ArrowInvalid as error:
         raise _refusal(path, f"{path} has bad rows.", str(error)) from error
 
