@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 from family import SIZES, cluster, inventory
 from pyarrow import parquet
+from support.planner.load_histories import row, table, week
 from support.planner.small_clusters import request
 
 from kadmin.documents import dump_json
@@ -21,8 +22,9 @@ from kadmin.errors import InfeasibleError, InvalidInputError, KadminError, Stale
 from kadmin.inventory import SINGLE_CLUSTER, BrokerRow, ClusterInventory, Inventory, PartitionRow, write_inventory
 from kadmin.inventory.columns import CLUSTER, PARTITIONS, ColumnKind
 from kadmin.inventory.text_tables import CSV_CELLS, read_csv
-from kadmin.plan.model import PlanHeader, Racks
+from kadmin.plan.model import LoadSpec, PlanHeader, Racks
 from kadmin.planner import local, spark
+from kadmin.planner.load.columns import PARTITION_LOAD
 from kadmin.planner.proposal import Options
 from kadmin.planner.spark_session import spark_session
 from kadmin.planner.spark_tables import is_legible, read_frame
@@ -97,6 +99,35 @@ def test_a_fleet_gets_a_plan_for_each_cluster(table: str, tmp_path: Path) -> Non
     assert plans(spark.propose(DRAIN, tmp_path, Options()))[SINGLE_CLUSTER] == plans(other)["south"]
     figures = {"clusters": [dict(each.figures) for each in other.values()]}
     assert validate_value(json.loads(json.dumps(figures)), "answers/figures") == []
+
+
+def test_both_engines_give_the_same_plan_and_figures_of_load(tmp_path: Path) -> None:
+    """Rule: the rows of a history reach each cluster's task, in any files, and bad ones are reported alike."""
+    write_inventory(fleet(), tmp_path / "inventory")
+    keys = [
+        (name, row.topic, row.partition) for name in ("north", "south") for row in fleet().clusters[name].partitions
+    ]
+    hours = [
+        {**row(topic, number, week(len(name) + number % 7, None, number % 5)), "cluster": name}
+        for name, topic, number in keys
+    ]
+    found = table([*hours[::-1], {**hours[0], "cluster": "west"}], cluster=pa.string())
+    folder = tmp_path / "load" / PARTITION_LOAD
+    folder.mkdir(parents=True)
+    for part in range(2):
+        parquet.write_table(found.slice(part * 700, 700 if part == 0 else None), folder / f"part-{part}.parquet")
+    asked = request(racks=Racks.RELAXED, load=LoadSpec(str(tmp_path / "load")))
+    one, other = (engine.propose(asked, tmp_path / "inventory", Options()) for engine in (local, spark))
+    assert plans(one) == plans(other)
+    assert [(each.figures, each.load_hours) for each in one.values()] == [
+        (each.figures, each.load_hours) for each in other.values()
+    ]
+    assert ["load" in each.figures for each in other.values()] == [True, True, False, False]
+    parquet.write_table(found.slice(0, 1), folder / "part-2.parquet")
+    (kind, message, cause), told = both_errors(tmp_path / "inventory", asked)
+    assert (kind, message, cause) == told
+    assert (message, kind) == (f"{folder} has bad rows.", InvalidInputError)
+    assert str(cause) == f"topic, partition, start: 1 row with a duplicate key (first: row {len(found) + 1})"
 
 
 def both_errors(folder: Path, requested: RebalanceRequest = DRAIN) -> list[tuple[type[KadminError], str, str | None]]:

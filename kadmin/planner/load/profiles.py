@@ -2,11 +2,12 @@
 
 Goals: a partition's unknown hours follow its topic, on the level of the hours that are known of the partition.
 Algorithm: a topic's profile and its partitions' levels are fitted to the known rates together, rate = level * profile,
-by turns: the profile of an hour is the sum of its known rates over the levels of the partitions known then, a level the
-sum of the partition's known rates over the profile's. Hours that are unknown of a whole topic follow the cluster's
-profile, fitted to the topics in the same way. A partition without history has the mean level of its topic. Partitions
-of a topic without history have the cluster's profile, on the mean level of the cluster's partitions times the
-partition's size over the mean size; an unknown size counts as the mean.
+by turns: the profile of an hour is the sum of its known rates over the levels of the partitions known then, each
+weighted by the part of its hours that is known; a level is the sum of the partition's known rates over the profile's.
+Hours that are unknown of a whole topic follow the cluster's profile, fitted to the topics in the same way. A partition
+without history has the mean level of its topic. Partitions of a topic without history have the cluster's profile, on
+the mean level of the cluster's partitions times the partition's size over the mean size; an unknown size counts as the
+mean.
 Example: a partition known on Monday at 5 MB/s, of a topic that carries half as much on Sunday, has 2.5 MB/s there.
 """
 
@@ -64,11 +65,12 @@ def _fit(rates: Rates | Floats, group: Ints) -> tuple[Floats, Floats]:
     zeroed = np.where(known, rates, 0)
     first = np.flatnonzero(np.diff(group, prepend=-1))
     total = zeroed.sum(axis=1, dtype=np.float64)
-    by_hour = np.add.reduceat(zeroed, first, axis=0, dtype=np.float64)
+    trust = known.mean(axis=1)
+    by_hour = np.add.reduceat(zeroed * trust[:, None].astype(rates.dtype), first, axis=0, dtype=np.float64)
     with np.errstate(invalid="ignore", divide="ignore"):
         level = total / known.sum(axis=1)
         for _ in range(_ROUNDS):
-            weights = np.where(known, np.nan_to_num(level)[:, None].astype(rates.dtype), 0)
+            weights = np.where(known, np.nan_to_num(level * trust)[:, None].astype(rates.dtype), 0)
             profile = by_hour / np.add.reduceat(weights, first, axis=0, dtype=np.float64)
             expected = np.where(known, np.nan_to_num(profile)[group].astype(rates.dtype), 0)
             level = total / expected.sum(axis=1, dtype=np.float64)
