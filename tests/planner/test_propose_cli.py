@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import calendar
 import json
 import os
 import pty
@@ -8,6 +9,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +19,10 @@ from family import SIZES, cluster, inventory
 from support.cli.in_process import command
 from support.cluster import states
 from support.live.waiting import wait_until
+from support.planner.load_histories import MONDAY, row, week, write
 
 from kadmin.documents import parse_document
+from kadmin.errors import count
 from kadmin.inventory import BrokerRow, ClusterInventory, Inventory, PartitionRow, inventory_of, write_inventory
 from kadmin.java import find_java
 from kadmin.plan.model import Elect, PlanHeader, ReassignmentPlan, RebalanceRequest, ThrottleBy, ThrottleSpec
@@ -89,6 +93,32 @@ def test_a_request_becomes_a_plan_with_figures(folder: Path) -> None:
     assert lines[0].split() == ["before", "after", "bound"]
     assert lines[-1] == f"{len(made.reassignments)} reassignments -> plan.yaml"
     assert any(line.split()[:2] == ["moves", str(told["moves"])] for line in lines)
+
+
+def test_the_load_of_a_plan_is_shown_with_its_worst_hour_and_the_week_held_out(folder: Path) -> None:
+    keys = [(each.topic, each.partition) for each in cluster(SIZES["S"], 1).partitions]
+    weeks = (MONDAY, MONDAY + timedelta(weeks=1))
+    write(folder / "load", [row(*key, week(9.0, 4.0 + key[1] % 5), start=start) for key in keys for start in weeks])
+    (folder / "load.yaml").write_text("kind: RebalanceRequest\nspec: {load: {from: load}}\n")
+    arguments = ("load.yaml", "--inventory", "inv", "--out", "plan.json")
+    done = propose(folder, *arguments, "--holdout", "LAST_WEEK", "--figures", "figures.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    (told,) = figures(folder / "figures.json")
+    load = told["load"]
+    shown = {" ".join(line.split()) for line in done.stdout.splitlines()}
+    for name in ("in", "out"):
+        ratios = " ".join(f"{load[name][time]:.3f}" for time in ("before", "after", "bound"))
+        assert f"network {name}, worst hour / fair {ratios}" in shown
+        ratios = " ".join(f"{load['holdout'][name][time]:.3f}" for time in ("before", "after"))
+        assert f"network {name}, the week held out {ratios}" in shown
+    day, hour = divmod(load["out"]["worst"]["hour"], 24)
+    where = f"broker {load['out']['worst']['broker_id']} on {calendar.day_name[day]} at {hour:02}:00 UTC"
+    assert f"network out: {where} is at {load['out']['after']:.3f} of its fair share" in shown
+    added = (count(load["extra_moves"], "move"), count(load["extra_leader_changes"], "leader change"))
+    assert f"for load alone: {', '.join(added)}" in shown
+    again = propose(folder, "nothing.yaml", *arguments[1:], "--holdout", "LAST_WEEK")
+    assert again.returncode == 64
+    assert "nothing.yaml asks for none" in again.stderr
 
 
 @pytest.mark.parametrize(

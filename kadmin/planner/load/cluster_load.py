@@ -59,7 +59,7 @@ def cluster_load(
     """
     spec = request.load
     if spec is None or history is None:
-        if spec is None or name != SINGLE_CLUSTER:
+        if spec is None or name != SINGLE_CLUSTER or not len(problem):
             return None
         raise InvalidInputError(
             "The load history knows no bytes in of any partition of the inventory.",

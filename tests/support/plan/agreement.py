@@ -19,6 +19,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from support.plan.random_cases import random_case
+from support.planner.load_histories import row, week, write
 
 from kadmin.documents import dump_json, read
 from kadmin.errors import KadminError
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
     from support.plan.random_cases import Case
 
+    from kadmin.cluster.model import ClusterState
     from kadmin.inventory import Inventory
 
 ONLY_LIVE = {codes.REASSIGNMENT_RUNNING, codes.ELECTION_RUNNING, codes.BEING_DELETED, codes.NO_ROOM}
@@ -85,7 +87,7 @@ def _refused(case: Case, text: bytes, folder: Path) -> set[str]:
         return {each.code for each in checked.problems if each.severity == "error"}
     if isinstance(case.document, RebalanceRequest):
         try:
-            propose(case.document, folder, Options())
+            propose(_with_history(case.document, case.state, folder), folder, Options())
         except KadminError as error:
             return _codes([error])
         return set()
@@ -93,6 +95,14 @@ def _refused(case: Case, text: bytes, folder: Path) -> set[str]:
     refused = _codes(examine(case.document, case.state, case.facts, case.policy).refusals)
     exists = isinstance(case.document, RecreationPlan) and set(case.document.topics) & set(case.state.topics)
     return refused if exists else refused - {codes.TOPIC_EXISTS}  # a snapshot does not show what is being deleted
+
+
+def _with_history(request: RebalanceRequest, state: ClusterState, folder: Path) -> RebalanceRequest:
+    """Return the request with a load history of every partition in the folder, if it asks for load."""
+    if request.load is None:
+        return request
+    write(folder / "load", [row(each.topic, each.partition, week(1.0)) for each in state.assignment])
+    return replace(request, load=replace(request.load, folder=str(folder / "load")))
 
 
 def _codes(refusals: Iterable[KadminError]) -> set[str]:

@@ -14,6 +14,7 @@ from kadmin.plan.model import (
     Elect,
     ElectionPlan,
     FreeBytes,
+    LoadSpec,
     PartitionTarget,
     Pin,
     PlanHeader,
@@ -214,7 +215,8 @@ def _request(random: Random, state: ClusterState) -> RebalanceRequest:
         "replication_factor": lambda: {each: random.randint(1, 3) for each in _some(random, patterns, 2)},
         "broker_sets": lambda: {each: _lists(random, _brokers(random, state)) for each in _some(random, patterns, 2)},
         "pins": lambda: _pins(random, state),
-        "limits": lambda: ProposalLimits(max_bytes=1_000),
+        "limits": lambda: random.choice((ProposalLimits(max_bytes=1_000), ProposalLimits(load_moves=1))),
+        "load": lambda: LoadSpec("load"),
         "free": lambda: FreeBytes(random.choice(_brokers(random, state)), 10),
     }
     often = ("no_receive", "pins", "substitute", "substitute")
