@@ -118,9 +118,18 @@ GOOD: dict[str, list[dict[str, Any]]] = {
                     "max_bytes": "1B",
                     "max_bytes_in_per_broker": "1B",
                     "max_order_changes": 1,
+                    "load_moves": "2%",
+                    "load_leader_changes": 100,
                 },
                 "leaders_only": False,
                 "free": {"broker": 7, "bytes": "1B"},
+                "load": {
+                    "from": "load",
+                    "in": 1.05,
+                    "out": 1.1,
+                    "cpu": {"in": 1, "out": 0.5, "requests": 2000},
+                    "hours": "week",
+                },
                 "throttle": throttle,
             },
         }
