@@ -20,7 +20,7 @@ from kadmin.inventory.columns import BROKERS, CLUSTER, PARTITIONS
 from kadmin.inventory.reading import refuse_unknown_clusters
 from kadmin.planner.cluster_arrays import arrow_schema
 from kadmin.planner.cluster_plan import RESULT_SCHEMA, PlanningTask, plan_cluster
-from kadmin.planner.load.reading import ROWS, history_path
+from kadmin.planner.load.reading import ROWS, history_path, read_history
 from kadmin.planner.packed_rows import PACKED, pack, pack_batches, unpack
 from kadmin.planner.proposal import checked_header, explain_bad_rows, ignore_stages, proposals_of
 from kadmin.planner.spark_session import cause_of, spark_session
@@ -75,7 +75,8 @@ def _results(
         except BadTableError:
             explain_bad_rows(directory)
         except (PySparkException, Py4JError, ConnectionError) as error:
-            read_inventory(directory)  # raises the better error where Spark failed on a bad row
+            read_inventory(directory)  # both raise the better error where Spark failed on a bad row
+            read_history(task.request, header)
             raise NotCompletedError("Spark failed.", cause=cause_of(error), next_command="--engine local") from error
     refuse_unknown_clusters(directory, header, [row[CLUSTER.name] for row in together])
     return {row[CLUSTER.name]: unpack([row["rows"]], RESULT_SCHEMA) for row in together}

@@ -101,7 +101,7 @@ def _load_lines(load: Mapping[str, Any]) -> list[str]:
             day, hour = divmod(worst["hour"], 24)
             where = f"{title}: broker {worst['broker_id']} on {_DAYS[day]} at {hour:02}:00 UTC is at"
             alone = f"; {worst['topic']}-{worst['partition']} alone is more than its part" if "topic" in worst else ""
-            lines.append(f"{where} {_ratio(load[name]['after'])} of its fair share{alone}")
+            lines.append(f"{where} {_ratio(load[name]['after'])} of its fair share, goal {load[name]['goal']}{alone}")
     if load:
         moves, changes = count(load["extra_moves"], "move"), count(load["extra_leader_changes"], "leader change")
         lines.append(f"for load alone: {moves}, {changes}")
@@ -134,7 +134,12 @@ def _fleet(figures: Sequence[Mapping[str, Any]]) -> str:
         )
         for each in figures
     ]
-    return table(headers, rows)
+    used = [name for name in RESOURCES if any(name in each.get("load", {}) for each in figures)]
+    loads = [[_ratio(each.get("load", {}).get(name, {}).get("after")) for name in used] for each in figures]
+    return table(
+        (*headers, *(f"{RESOURCES[name]}, worst hour" for name in used)),
+        [(*row, *load) for row, load in zip(rows, loads, strict=True)],
+    )
 
 
 def _range(figures: Mapping[str, Any], name: str) -> str:

@@ -141,6 +141,14 @@ def test_a_week_held_out_is_measured_and_not_planned(tmp_path: Path) -> None:
     assert load["holdout"]["in"] == {"before": pytest.approx(40 / 30), "after": pytest.approx(40 / 30)}
 
 
+def test_limits_cut_a_plan_for_load_and_its_figures(tmp_path: Path) -> None:
+    history = [row("a", at, week(10.0)) for at in range(4)]
+    asked = replace(for_load(tmp_path), limits=ProposalLimits(max_moves=1))
+    told = propose(tmp_path, history, asked, brokers(2), ((1,), (1,), (1,), (1,))).figures
+    assert (told["reassignments"], told["left_out"]) == (1, 1)
+    assert (told["load"]["in"]["before"], told["load"]["in"]["after"]) == (2.0, 1.5)
+
+
 def carriers(count: int) -> Carriers:
     every = np.ones(count, np.bool_)
     unknown = np.full(count, np.nan)

@@ -113,7 +113,7 @@ def test_the_load_of_a_plan_is_shown_with_its_worst_hour_and_the_week_held_out(f
         assert f"network {name}, the week held out {ratios}" in shown
     day, hour = divmod(load["out"]["worst"]["hour"], 24)
     where = f"broker {load['out']['worst']['broker_id']} on {calendar.day_name[day]} at {hour:02}:00 UTC"
-    assert f"network out: {where} is at {load['out']['after']:.3f} of its fair share" in shown
+    assert f"network out: {where} is at {load['out']['after']:.3f} of its fair share, goal 1.1" in shown
     added = (count(load["extra_moves"], "move"), count(load["extra_leader_changes"], "leader change"))
     assert f"for load alone: {', '.join(added)}" in shown
     again = propose(folder, "nothing.yaml", *arguments[1:], "--holdout", "LAST_WEEK")
