@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from support.planner.load_histories import week
 from support.planner.small_clusters import applied, clusters, lists, propose, request, requests
 
 from kadmin.inventory import BrokerRow, ClusterInventory, PartitionRow
-from kadmin.plan.model import ProposalLimits, Racks
+from kadmin.plan.model import LoadSpec, ProposalLimits, Racks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -108,6 +109,30 @@ def test_a_second_run_proposes_nothing(case: tuple[ClusterInventory, RebalanceRe
     again = propose(applied(cluster, proposed), replace(wished, drain=emptied, substitute={}))
     assert again.error is None
     assert again.entries == {}
+
+
+@thorough
+@given(cases(), st.data())
+def test_figures_of_load_are_never_below_their_bound(
+    case: tuple[ClusterInventory, RebalanceRequest], data: st.DataObject
+) -> None:
+    """Rule: no plan is more even than the bound; a plan with load keeps every rule, whatever the history."""
+    cluster, wished = case
+    rates = st.sampled_from([None, 0.0, 1.0, 50.0, 1000.0])
+    history = [
+        row(
+            each.topic, each.partition, week(data.draw(rates), data.draw(rates)), bytes_out_per_s=week(data.draw(rates))
+        )
+        for each in cluster.partitions
+        if data.draw(st.booleans())
+    ]
+    proposed = propose(cluster, replace(wished, load=LoadSpec("load")), history)
+    assert not (proposed.error or "").startswith("KadminError")
+    assume(proposed.error is None)
+    for name in {"in", "out"} & set(proposed.figures["load"]):
+        found = proposed.figures["load"][name]
+        assert found["after"] >= found["bound"] - 1e-5
+        assert found["before"] >= 0
 
 
 @thorough

@@ -26,12 +26,17 @@ _SHOWN_DIGITS = 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measured:
-    """One resource under one assignment: `load` and fair `share`, [B, H]; `rf` [P] are the replicas of partitions."""
+    """One resource under one assignment: `load` and fair `share`, [B, H].
+
+    `rf` [P] are the replicas of partitions; `led` [P] says whether a partition's leader is among the brokers that carry
+    the resource. The leaders of the others cannot change.
+    """
 
     resource: Resource
     rf: Ints
     load: Floats
     share: Floats
+    led: Bools
 
     def ratio(self) -> Floats:
         """Return load over fair share, [B, H]; 0 for brokers that shall carry nothing."""
@@ -45,12 +50,14 @@ class Measured:
     def bound(self) -> float:
         """Return what the most of load over fair share is at least, whatever the assignment.
 
-        All brokers together carry the whole load, and some broker carries the largest partition.
+        The brokers together carry all load but that of partitions which cannot leave others, and some broker carries
+        the largest partition.
         """
-        share = self.share[self.resource.capacity > 0]
-        together = over(self.load.sum(axis=0), share.sum(axis=0))
-        alone = over(self.largest(), share.max(axis=0, initial=0.0))
-        return float(np.maximum(together, alone).max(initial=0.0))
+        carrying = self.resource.capacity > 0
+        share = self.share[carrying]
+        together = over(self.load[carrying].sum(axis=0), share.sum(axis=0))
+        alone = self.largest() if self.led.all() else self.of_partitions()[self.led].max(axis=0, initial=0.0)
+        return float(np.maximum(together, over(alone, share.max(axis=0, initial=0.0))).max(initial=0.0))
 
     def largest(self) -> Floats:
         """Return the load of the largest partition in each hour, [H]."""
@@ -67,7 +74,7 @@ class Measured:
 def measure(resource: Resource, rf: Ints, lists: Ints) -> Measured:
     """Measure a resource under ordered lists [P, W]."""
     load = load_on(resource, lists, len(resource.capacity))
-    return Measured(resource, rf, load, fair_shares(resource, rf))
+    return Measured(resource, rf, load, fair_shares(resource, rf), resource.capacity[lists[:, 0]] > 0)
 
 
 def over(load: Floats, share: Floats) -> Floats:

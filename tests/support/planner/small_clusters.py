@@ -7,14 +7,16 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
+from support.planner import load_histories
 
 from kadmin.inventory import BrokerRow, ClusterInventory, PartitionRow
 from kadmin.plan.model import PlanHeader, Racks, RebalanceRequest
 from kadmin.planner.cluster_arrays import rows_as_arrow
 from kadmin.planner.cluster_plan import REPORT, PlanningTask, plan_cluster
+from kadmin.planner.load.reading import as_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from kadmin.cluster.model import Replicas
 
@@ -39,9 +41,13 @@ def lists(cluster: ClusterInventory) -> Lists:
     return {(row.topic, row.partition): row.replicas for row in cluster.partitions}
 
 
-def propose(cluster: ClusterInventory, request: RebalanceRequest) -> Proposed:
+def propose(
+    cluster: ClusterInventory, request: RebalanceRequest, history: Sequence[Mapping[str, Any]] | None = None
+) -> Proposed:
+    """Plan one cluster; `history` are the rows of its load history."""
     task = PlanningTask(request, {"": cluster.facts.reassigning})
-    rows = plan_cluster("", task, *rows_as_arrow(cluster)).to_pylist()
+    load = None if history is None else as_rows(load_histories.table(history))
+    rows = plan_cluster("", task, *rows_as_arrow(cluster), load).to_pylist()
     report = json.loads(next(row["report"] for row in rows if row["ordinal"] == REPORT))
     if "error" in report:
         error = report["error"]
