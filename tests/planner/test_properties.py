@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from support.planner.load_histories import row as history_row
 from support.planner.load_histories import week
 from support.planner.small_clusters import applied, clusters, lists, propose, request, requests
 
@@ -120,7 +121,7 @@ def test_figures_of_load_are_never_below_their_bound(
     cluster, wished = case
     rates = st.sampled_from([None, 0.0, 1.0, 50.0, 1000.0])
     history = [
-        row(
+        history_row(
             each.topic, each.partition, week(data.draw(rates), data.draw(rates)), bytes_out_per_s=week(data.draw(rates))
         )
         for each in cluster.partitions
