@@ -28,7 +28,7 @@ from kadmin.planner.kernel.placement_problem import NONE, NoPlanError
 from kadmin.planner.kernel.solve import solve
 from kadmin.planner.kernel.verifier import broken_rules
 from kadmin.planner.load.cluster_load import cluster_load, load_figures
-from kadmin.planner.load.history import join_history
+from kadmin.planner.load.join import join_history
 from kadmin.planner.load.reading import rows_valid
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from kadmin.planner.kernel.entry_reasons import Reason
     from kadmin.planner.kernel.placement_problem import Ints, PlacementProblem, Solution
     from kadmin.planner.load.cluster_load import ClusterLoad
-    from kadmin.planner.load.history import LoadHistory
+    from kadmin.planner.load.join import LoadHistory
 
 RESULT_SCHEMA = pa.schema(
     [

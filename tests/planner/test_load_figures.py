@@ -25,7 +25,7 @@ from kadmin.planner.kernel.entry_reasons import Reason, entry_reasons
 from kadmin.planner.kernel.hourly_load import HourlyLoad, ResourceName
 from kadmin.planner.kernel.placement_problem import NONE, Solution
 from kadmin.planner.load.columns import PARTITION_LOAD
-from kadmin.planner.load.history import HourlyRates
+from kadmin.planner.load.join import HourlyRates
 from kadmin.planner.load.resources import Carriers, hourly_load, resources_of
 from kadmin.planner.proposal import Options
 from kadmin.schema import validate_value

@@ -13,14 +13,14 @@ from kadmin.errors import InvalidInputError
 from kadmin.inventory import BrokerRow, ClusterInventory, PartitionRow
 from kadmin.planner.cluster_arrays import cluster_arrays, rows_as_arrow
 from kadmin.planner.load.columns import HOURS
-from kadmin.planner.load.history import join_history
+from kadmin.planner.load.join import join_history
 from kadmin.planner.load.profiles import complete
 from kadmin.planner.load.reading import as_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kadmin.planner.load.history import LoadHistory
+    from kadmin.planner.load.join import LoadHistory
 
 NEXT = MONDAY + timedelta(weeks=1)
 UNKNOWN = np.nan

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kadmin.planner.kernel.hourly_load import HourlyLoad, Resource
     from kadmin.planner.kernel.placement_problem import Bools, Floats, Ints, PlacementProblem, Solution
     from kadmin.planner.load.evenness import Measured
-    from kadmin.planner.load.history import HourlyRates, LoadHistory
+    from kadmin.planner.load.join import HourlyRates, LoadHistory
 
 _DIGITS = 6
 _COLUMNS = {

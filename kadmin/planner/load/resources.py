@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from kadmin.plan.model import LoadSpec, ProposalLimits
     from kadmin.planner.kernel.placement_problem import Bools, Floats, Ints
-    from kadmin.planner.load.history import HourlyRates
+    from kadmin.planner.load.join import HourlyRates
     from kadmin.planner.load.profiles import Rates
 
 _DAY = 24
