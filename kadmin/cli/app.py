@@ -43,6 +43,7 @@ _GROUPS = {
         "whatif": "whatif:whatif_app",
         "consumers": "consumers:consumers_app",
         "snapshot": "snapshot:snapshot",
+        "sample": "sample:sample",
         "report": "report:report",
         "context": "contexts:context_app",
     },

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from kadmin.cli.address import ClusterAddress
     from kadmin.cli.telling import Telling
+    from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.cluster.kafka.servers import Security
     from kadmin.operations.context import Clock, Context
     from kadmin.operations.events import Tell
@@ -47,7 +48,7 @@ def open_context(
     `timeout_s` bounds the whole command: calls and waits end by then, each with its own error; the clean-up has
     GRACE_S more, after which an alarm ends it. `telling` says what is told of it, and to whom.
     """
-    with _running(cluster, timeout_s, telling) as (clock, tell), connect(cluster, clock, tell, reads=False) as context:
+    with running(cluster, timeout_s, telling) as (clock, tell), connect(cluster, clock, tell, reads=False) as context:
         yield context
 
 
@@ -62,7 +63,7 @@ def open_reading(
 
     Through their brokers, clusters in ZooKeeper mode are opened, too.
     """
-    with _running(cluster, timeout_s, telling) as (clock, tell), connect(cluster, clock, tell, reads=True) as context:
+    with running(cluster, timeout_s, telling) as (clock, tell), connect(cluster, clock, tell, reads=True) as context:
         yield context
 
 
@@ -79,7 +80,7 @@ def open_zookeeper(
     Raises UsageError for a cluster that is reached through its brokers.
     """
     require_zookeeper(cluster, instead)
-    with _running(cluster, timeout_s, telling) as (clock, tell), _zookeeper(cluster, clock, tell) as context:
+    with running(cluster, timeout_s, telling) as (clock, tell), _zookeeper(cluster, clock, tell) as context:
         yield context
 
 
@@ -96,14 +97,15 @@ def require_zookeeper(cluster: ClusterAddress, instead: str) -> None:
 def open_kafka(cluster: ClusterAddress, *, timeout_s: float | None = None) -> Iterator[KafkaContext]:
     """Connect to the brokers of a cluster as `open_reading` does, for questions that brokers alone answer."""
     with (
-        _running(cluster, timeout_s, UNASKED) as (clock, tell),
+        running(cluster, timeout_s, UNASKED) as (clock, tell),
         _kafka(cluster, clock, tell, reads=True) as context,
     ):
         yield context
 
 
 @contextmanager
-def _running(cluster: ClusterAddress, timeout_s: float | None, telling: Telling) -> Iterator[tuple[Clock, Tell]]:
+def running(cluster: ClusterAddress, timeout_s: float | None, telling: Telling) -> Iterator[tuple[Clock, Tell]]:
+    """Yield the clock of a command and the receiver of its events, before it connects to the cluster."""
     from kadmin.cli.story import told
 
     with ticking(timeout_s) as clock, told(telling, clock, str(cluster)) as tell:
@@ -132,6 +134,29 @@ def connect(
     if cluster.zookeeper is None:
         return _kafka(cluster, clock, tell, reads=reads)
     return _zookeeper(cluster, clock, tell)
+
+
+@contextmanager
+def connect_brokers(cluster: ClusterAddress, clock: Clock, tell: Tell) -> Iterator[KafkaConnection]:
+    """Connect to the brokers of a cluster until the clock's end, with -z to those that ZooKeeper names.
+
+    With -b no controller is asked.
+    """
+    from kadmin.cli.protection import require_cluster_id
+    from kadmin.cluster.kafka.addresses import parse_bootstrap
+    from kadmin.cluster.kafka.connection import KafkaConnection
+    from kadmin.cluster.kafka.metadata import read_metadata
+    from kadmin.cluster.kafka.servers import Servers
+
+    if cluster.zookeeper is None:
+        servers = Servers(parse_bootstrap(cluster.bootstrap or ""), _security(cluster, tell))
+    else:
+        with _zookeeper(cluster, clock, tell) as context:
+            servers = context.backend.servers(context.backend.read(()))
+    with KafkaConnection(servers, until=clock.until) as connection:
+        if cluster.zookeeper is None and cluster.context is not None and cluster.context.cluster_id is not None:
+            require_cluster_id(cluster, read_metadata(connection, ()).cluster_id, f"{cluster.bootstrap}")
+        yield connection
 
 
 @contextmanager

@@ -51,6 +51,7 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
     "consumers coordinator": (f"billing audit {_ZK}",),
     "consumers disturbed": (f"plans/drain-broker.yaml {_ZK}",),
     "snapshot": (f"{_ZK} --out inventory", f"{_B} --out inventory --table csv"),
+    "sample": (f"{_B} --out samples", f"{_ZK} --out samples --every 1m --for 14d", f"{_B} --out samples --once"),
     "report": (f"{_ZK} --out report.html", "plans/drain-broker.yaml --inventory inventory --out p.html"),
     "context list": ("", "-o json"),
     "context show": ("prod-eu",),

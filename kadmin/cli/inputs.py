@@ -102,6 +102,16 @@ def read_policy(path: Path | None) -> Policy:
     return Policy() if path is None else _read_kind(path, Policy, "Policy", "policy")
 
 
+def read_duration(option: str, text: str) -> int:
+    """Return the seconds of an option's duration, as `5m`; raises InvalidInputError."""
+    from kadmin.plan.units import parse_duration
+
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise InvalidInputError(f"{option} cannot be read.", cause=str(error)) from error
+
+
 def read_throttle(
     *, rate: str | None = None, finish_in: str | None = None, link_budget: str | None = None
 ) -> ThrottleSpec:

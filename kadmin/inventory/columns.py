@@ -36,6 +36,7 @@ class ColumnKind(StrEnum):
     BOOL = "true or false"
     STRING = "a string"
     INTS = "a list of integers"
+    TIME = "a time"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ def read_parquet(path: Path, table: InventoryTable, names: Sequence[str] | None 
 
     A column of a wrong type becomes Misread cells, with its nulls kept.
     """
-    arrow, parquet = _pyarrow()
+    arrow, parquet = pyarrow_modules()
     try:
         read = arrow_table(parquet, path, names)
     except arrow.ArrowInvalid as error:
@@ -38,7 +38,7 @@ def arrow_table(parquet: Any, path: Path, names: Sequence[str] | None = None) ->
 
 def write_parquet(path: Path, columns: Columns, table: InventoryTable) -> None:
     """Write a Parquet table: the table's columns only, in its order."""
-    arrow, parquet = _pyarrow()
+    arrow, parquet = pyarrow_modules()
     types = arrow_types(arrow)
     fields = [arrow.field(column.name, types[column.kind], nullable=not column.required) for column in table.columns]
     arrays = [arrow.array(columns[field.name], field.type) for field in fields]
@@ -54,6 +54,7 @@ def arrow_types(arrow: Any) -> dict[ColumnKind, Any]:  # noqa: ANN401 - pyarrow 
         ColumnKind.BOOL: arrow.bool_(),
         ColumnKind.STRING: arrow.string(),
         ColumnKind.INTS: arrow.list_(arrow.int32()),
+        ColumnKind.TIME: arrow.timestamp("us", "UTC"),
     }
 
 
@@ -82,7 +83,8 @@ def holds(types: Any, found: Any, kind: ColumnKind) -> bool:  # noqa: ANN401 - p
     return any(test(found) for test in tests[kind])
 
 
-def _pyarrow() -> tuple[Any, Any]:
+def pyarrow_modules() -> tuple[Any, Any]:
+    """Return the modules pyarrow and pyarrow.parquet; raises UsageError where they are not installed."""
     try:
         import pyarrow as pa
         from pyarrow import parquet
@@ -90,6 +92,6 @@ def _pyarrow() -> tuple[Any, Any]:
         raise UsageError(
             "Parquet tables need pyarrow, which is not installed.",
             cause=str(error),
-            next_command="use --table csv, or: pip install 'kadmin-kafka[spark]'",
+            next_command="pip install 'kadmin-kafka[spark]'; a snapshot is written without it by --table csv",
         ) from error
     return pa, parquet

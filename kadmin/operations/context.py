@@ -47,9 +47,13 @@ class Clock:
         """Return monotonic seconds."""
         return time.monotonic()
 
+    def utc(self) -> datetime:
+        """Return the wall clock's UTC time."""
+        return datetime.now(UTC)
+
     def timestamp(self) -> str:
         """Return the wall clock's UTC time, ISO 8601 to the second."""
-        return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return self.utc().strftime("%Y-%m-%dT%H:%M:%SZ")
 
     def wait(self, seconds: float) -> None:
         """Wait, or return at once when interrupted or at the command's end."""

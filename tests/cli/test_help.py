@@ -26,7 +26,7 @@ OFFLINE = sorted({each for each in LINES if not {"-z", "-b"} & set(each.split())
 GROUPS = {
     "Plan": ["validate", "convert", "schema", "diff"],
     "Run": ["apply", "status", "resume", "pause", "cancel", "rollback", "verify", "history", "lock", "throttle"],
-    "Look": ["doctor", "inspect", "whatif", "consumers", "snapshot", "report", "context"],
+    "Look": ["doctor", "inspect", "whatif", "consumers", "snapshot", "sample", "report", "context"],
     "Repair": ["heal", "recreate"],
     "Planner": ["propose"],
     "Practise": ["sandbox"],

@@ -123,6 +123,7 @@ ARGUMENTS = {
     "diff": ["PLAN"],
     "report": [],
     "snapshot": ["--out", "OUT"],
+    "sample": ["--out", "OUT"],
     "propose election": ["--out", "OUT"],
     "lock release": ["op", "--yes"],
     "status": [],

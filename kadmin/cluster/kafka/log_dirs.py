@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from kafka.protocol.admin import DescribeLogDirsRequest
@@ -44,8 +45,19 @@ def describe_log_dirs(servers: Servers, brokers: Iterable[int], *, bootstrap_s: 
     DESCRIBE on the cluster, NotCompletedError for brokers before 1.1.
     """
     with KafkaConnection(servers, bootstrap_s=bootstrap_s) as connection:
-        answers = {broker: _ask(connection, broker, DescribeLogDirsRequest(topics=None)) for broker in brokers}
-        return log_dirs_by(lambda broker: answers[broker](), answers)
+        return ask_log_dirs(connection, brokers)()
+
+
+def ask_log_dirs(
+    connection: KafkaConnection, brokers: Iterable[int], timeout_s: float = REQUEST_S
+) -> Callable[[], LogDirs]:
+    """Ask brokers what they have on disk, all at once.
+
+    Returns the call that waits for the answers and raises as `describe_log_dirs` does.
+    """
+    request = DescribeLogDirsRequest(topics=None)
+    answers = {broker: _ask(connection, broker, request, timeout_s) for broker in brokers}
+    return lambda: log_dirs_by(lambda broker: answers[broker](), answers)
 
 
 def describe_replicas(
@@ -148,4 +160,4 @@ def _replica_sizes(described: Mapping[str, Any]) -> dict[TopicPartition, int]:
                 if not replica["is_future_key"]:
                     partition = TopicPartition(topic["name"], replica["partition_index"])
                     sizes[partition] = max(sizes.get(partition, 0), replica["partition_size"])
-    return dict(sorted(sizes.items()))
+    return {each: sizes[each] for each in sorted(sizes, key=attrgetter("topic", "partition"))}

@@ -1,0 +1,92 @@
+"""`kadmin sample`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kadmin.cli import options
+from kadmin.cli.address import ClusterAddress
+from kadmin.cli.cluster import on_cluster
+from kadmin.cli.context import connect_brokers, running
+from kadmin.cli.inputs import read_duration
+from kadmin.cli.output import answer
+from kadmin.cli.telling import UNASKED
+from kadmin.errors import UsageError
+
+if TYPE_CHECKING:
+    from kadmin.inventory.samples import Sample
+
+_EVERY, _FOR = "5m", "7d"
+_LONGEST_S = 60.0
+"""How long one of many samples may take."""
+
+
+@on_cluster
+def sample(
+    cluster: ClusterAddress,
+    *,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder that gets a Parquet file a sample.")],
+    every: Annotated[
+        str | None,
+        typer.Option(
+            "--every",
+            metavar="TIME",
+            help="Time between samples, by the clock: 5m is :00, :05, :10.",
+            show_default=_EVERY,
+        ),
+    ] = None,
+    lasting: Annotated[
+        str | None, typer.Option("--for", metavar="TIME", help="How long to take samples.", show_default=_FOR)
+    ] = None,
+    once: Annotated[bool, typer.Option("--once", help="Take one sample now, as a job of cron does.")] = False,
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            "--timeout",
+            metavar="SECONDS",
+            help="Time limit of the whole command. Default: 60 with --once; else none.",
+            min=0.1,
+        ),
+    ] = None,
+    output: options.Output = options.OutputFormat.HUMAN,
+) -> None:
+    """Keep samples of a cluster's load: offsets, log sizes.
+
+    A sample has the end offset of each partition, the bytes of each replica on disk, and the offsets that consumer
+    groups have committed. A broker that does not answer costs its own rows. Started again, it goes on in the same
+    folder; files that are there are never changed.
+    """
+    from kadmin.inventory.sample_files import write_sample
+    from kadmin.operations.context import Clock
+    from kadmin.operations.events import Noted
+    from kadmin.operations.reading.sampling import Sampled, Schedule, sample_repeatedly, take_sample
+    from kadmin.report.cluster.sample import sampled_answer, sampled_text
+
+    if once and (every or lasting):
+        raise UsageError("--once takes one sample.", next_command="leave --every and --for out, or --once")
+    schedule = Schedule(read_duration("--every", every or _EVERY), read_duration("--for", lasting or _FOR))
+    bound_s = options.READ_TIMEOUT_S if once and timeout is None else timeout
+    noted: set[str] = set()
+    with running(cluster, bound_s, UNASKED) as (clock, tell):
+
+        def take() -> Sample:
+            def tell_once(event: object) -> None:
+                if isinstance(event, Noted) and event.text not in noted:
+                    noted.add(event.text)
+                    tell(event)
+
+            until = Clock(min(clock.until, clock.now() + _LONGEST_S))
+            with connect_brokers(cluster, until, tell_once) as connection:
+                return take_sample(connection, clock)
+
+        if once:
+            taken = take()
+            for line in taken.unavailable:
+                tell(Noted(line))
+            done = Sampled(taken, write_sample(out, taken))
+        else:
+            done = sample_repeatedly(take, lambda taken: write_sample(out, taken), clock, tell, schedule)
+    answer(output, lambda: sampled_text(done), lambda: sampled_answer(done))

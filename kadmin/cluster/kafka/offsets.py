@@ -1,0 +1,188 @@
+"""Where partitions end (ListOffsets), and what groups have committed (ListGroups, OffsetFetch).
+
+Each `ask_` function sends its requests to all brokers at once, and returns the call that waits for the answers. Nothing
+is raised for a broker that does not answer: its error is in `failed`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from kafka.protocol.admin import ListGroupsRequest
+from kafka.protocol.consumer import ListOffsetsRequest, OffsetFetchRequest
+
+from kadmin.cluster.kafka.errors import NotServedError, error_name, raise_for
+from kadmin.cluster.model import TopicPartition
+from kadmin.errors import NotCompletedError, UnreachableError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from kadmin.cluster.kafka.connection import KafkaConnection
+    from kadmin.errors import KadminError
+
+Answer = TypeVar("Answer")
+
+_LATEST = -1
+_NO_REPLICA = -1
+_READ_UNCOMMITTED = 0
+_MANY_GROUPS = 8
+"""The first version of OffsetFetch that takes several groups (Kafka 3.0)."""
+_BY_NAME = 9
+"""The last version of OffsetFetch that names topics."""
+_ONE_GROUP = 7
+_SHARE = "share"
+"""The type of groups that commit no offsets."""
+_DELETED_GROUP = 69
+
+
+@dataclass(frozen=True, slots=True)
+class FromBrokers(Generic[Answer]):
+    """What each broker answered; `failed` holds the error of each one that did not."""
+
+    given: Mapping[int, Answer]
+    failed: Mapping[int, KadminError]
+
+
+@dataclass(frozen=True, slots=True)
+class EndOffsets:
+    """The offset after the last record that consumers can read; `refused` counts the other partitions by error."""
+
+    known: Mapping[TopicPartition, int]
+    refused: Counter[str]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupOffsets:
+    """The committed offsets of groups; `refused` counts the groups without an answer by error."""
+
+    known: dict[str, Mapping[TopicPartition, int]] = field(default_factory=dict)
+    refused: Counter[str] = field(default_factory=Counter)
+
+
+def ask_end_offsets(
+    connection: KafkaConnection, led: Mapping[int, Iterable[TopicPartition]], timeout_s: float
+) -> Callable[[], FromBrokers[EndOffsets]]:
+    """Ask each broker for the end offsets of the partitions that it leads."""
+    requests = {broker: _end_offsets_request(partitions) for broker, partitions in led.items()}
+    return _ask_each(connection, "tell end offsets", requests, _end_offsets, timeout_s)
+
+
+def ask_groups(
+    connection: KafkaConnection, brokers: Iterable[int], timeout_s: float
+) -> Callable[[], FromBrokers[Sequence[str]]]:
+    """Ask each broker for the groups that it coordinates, but for share groups, which commit no offsets."""
+    what = "list consumer groups"
+
+    def read(answer: Any) -> Sequence[str]:  # noqa: ANN401 - kafka-python ships no types
+        raise_for(answer.error_code, None, connection.servers, what)
+        return sorted(each.group_id for each in answer.groups if (each.group_type or "").lower() != _SHARE)
+
+    return _ask_each(connection, what, {broker: ListGroupsRequest() for broker in brokers}, read, timeout_s)
+
+
+def ask_group_offsets(
+    connection: KafkaConnection, groups: Mapping[int, Sequence[str]], timeout_s: float
+) -> Callable[[], FromBrokers[GroupOffsets]]:
+    """Ask each broker for the offsets that the groups that it coordinates have committed."""
+    what, asked = "tell committed offsets", OffsetFetchRequest.OffsetFetchRequestGroup
+    requests = {
+        broker: OffsetFetchRequest(
+            groups=[asked(group_id=name, topics=None) for name in names], min_version=_MANY_GROUPS, max_version=_BY_NAME
+        )
+        for broker, names in groups.items()
+        if names
+    }
+    wait = _ask_each(connection, what, requests, _offsets_of_many, timeout_s)
+
+    def collect() -> FromBrokers[GroupOffsets]:
+        found = wait()
+        given, failed = dict(found.given), dict(found.failed)
+        for broker in [broker for broker, error in failed.items() if isinstance(error, NotServedError)]:
+            del failed[broker]
+            given[broker] = GroupOffsets()
+            for name in groups[broker]:
+                request = OffsetFetchRequest(group_id=name, topics=None, max_version=_ONE_GROUP)
+                one = _ask_each(connection, what, {broker: request}, lambda answer: answer, timeout_s)()
+                if one.failed:
+                    failed |= one.failed
+                    break
+                _add(given[broker], name, one.given[broker])
+        return FromBrokers(given, failed)
+
+    return collect
+
+
+def _ask_each(
+    connection: KafkaConnection,
+    what: str,
+    requests: Mapping[int, Any],
+    read: Callable[[Any], Answer],
+    timeout_s: float,
+) -> Callable[[], FromBrokers[Answer]]:
+    waits = {
+        broker: connection.send(what, request, broker_id=broker, timeout_s=timeout_s)
+        for broker, request in sorted(requests.items())
+    }
+
+    def collect() -> FromBrokers[Answer]:
+        given: dict[int, Answer] = {}
+        failed: dict[int, KadminError] = {}
+        for broker, wait in waits.items():
+            try:
+                given[broker] = read(wait())
+            except (NotCompletedError, UnreachableError) as error:
+                silent = type(error) is UnreachableError
+                failed[broker] = (
+                    UnreachableError(f"Broker {broker} did not {what}.", cause=error.cause) if silent else error
+                )
+        return FromBrokers(given, failed)
+
+    return collect
+
+
+def _end_offsets_request(partitions: Iterable[TopicPartition]) -> Any:  # noqa: ANN401 - kafka-python ships no types
+    topic = ListOffsetsRequest.ListOffsetsTopic
+    asked: dict[str, list[Any]] = {}
+    for each in partitions:
+        number = topic.ListOffsetsPartition(partition_index=each.partition, timestamp=_LATEST)
+        asked.setdefault(each.topic, []).append(number)
+    return ListOffsetsRequest(
+        replica_id=_NO_REPLICA,
+        isolation_level=_READ_UNCOMMITTED,
+        topics=[topic(name=name, partitions=numbers) for name, numbers in asked.items()],
+    )
+
+
+def _end_offsets(answer: Any) -> EndOffsets:  # noqa: ANN401 - kafka-python ships no types
+    known: dict[TopicPartition, int] = {}
+    refused = Counter[str]()
+    for topic in answer.topics:
+        for each in topic.partitions:
+            if each.error_code:
+                refused[error_name(each.error_code)] += 1
+            else:
+                known[TopicPartition(topic.name, each.partition_index)] = each.offset
+    return EndOffsets(known, refused)
+
+
+def _offsets_of_many(answer: Any) -> GroupOffsets:  # noqa: ANN401 - kafka-python ships no types
+    found = GroupOffsets()
+    for group in answer.groups:
+        _add(found, group.group_id, group)
+    return found
+
+
+def _add(found: GroupOffsets, name: str, answer: Any) -> None:  # noqa: ANN401 - kafka-python ships no types
+    """Take in the answer for a group; one that was deleted meanwhile has no offsets."""
+    if answer.error_code and answer.error_code != _DELETED_GROUP:
+        found.refused[error_name(answer.error_code)] += 1
+    elif not answer.error_code:
+        found.known[name] = {
+            TopicPartition(topic.name, each.partition_index): each.committed_offset
+            for topic in answer.topics
+            for each in topic.partitions
+            if not each.error_code and each.committed_offset >= 0
+        }

@@ -1,0 +1,110 @@
+"""Names the columns, metrics and files of samples of a cluster's load, and lays out their rows. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from kadmin.inventory.columns import Column, ColumnKind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kadmin.cluster.model import TopicPartition
+    from kadmin.inventory.columns import Columns
+
+
+class Metric(StrEnum):
+    """What a row of a sample measures; bytes and requests are of a topic on a broker, without a partition."""
+
+    LOG_END_OFFSET = "log_end_offset"
+    LOG_SIZE_BYTES = "log_size_bytes"
+    GROUP_OFFSET = "group_offset"
+    BYTES_IN = "bytes_in"
+    BYTES_OUT = "bytes_out"
+    REPLICATION_BYTES_IN = "replication_bytes_in"
+    REPLICATION_BYTES_OUT = "replication_bytes_out"
+    REQUESTS = "requests"
+
+
+class SampleKind(StrEnum):
+    """Whether a value is a total that grows, or a value of its moment."""
+
+    COUNTER = "counter"
+    GAUGE = "gauge"
+
+
+SAMPLE_COLUMNS = (
+    Column("ts", ColumnKind.TIME, required=True),
+    Column("topic", ColumnKind.STRING, required=True),
+    Column("partition", ColumnKind.INT),
+    Column("broker_id", ColumnKind.INT),
+    Column("group", ColumnKind.STRING),
+    Column("metric", ColumnKind.STRING, required=True),
+    Column("kind", ColumnKind.STRING, required=True),
+    Column("value", ColumnKind.DOUBLE, required=True),
+)
+"""The columns of a sample; a history of several clusters also has `cluster`."""
+ROW_ORDER = ("metric", "topic", "partition", "broker_id", "group")
+"""Columns by which rows are sorted: equal values are then neighbours, and files small."""
+
+_NAME = "samples-%Y%m%dT%H%M%SZ.parquet"
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What brokers answered at one time: end offsets, bytes of each replica by broker, and offsets by group.
+
+    Times are when brokers were asked. `unavailable` says what they did not answer.
+    """
+
+    taken_at: datetime
+    cluster_id: str | None
+    end_offsets: Mapping[TopicPartition, int]
+    log_sizes: Mapping[int, Mapping[TopicPartition, int]]
+    group_offsets: Mapping[str, Mapping[TopicPartition, int]] = field(default_factory=dict)
+    groups_at: datetime | None = None
+    unavailable: tuple[str, ...] = ()
+
+
+def file_name(taken_at: datetime) -> str:
+    """Return the name of the file of the sample of a time, to the second in UTC."""
+    return taken_at.astimezone(UTC).strftime(_NAME)
+
+
+def is_sample_file(name: str) -> bool:
+    """Whether a file has the name of a sample."""
+    try:
+        return file_name(datetime.strptime(name, _NAME).replace(tzinfo=UTC)) == name
+    except ValueError:
+        return False
+
+
+def sample_columns(sample: Sample) -> Columns:
+    """Return the rows of a sample as columns, not sorted yet."""
+    columns: dict[str, list[Any]] = {column.name: [] for column in SAMPLE_COLUMNS}
+
+    def add(
+        metric: Metric,
+        kind: SampleKind,
+        values: Mapping[TopicPartition, int],
+        *,
+        broker_id: int | None = None,
+        group: str | None = None,
+    ) -> None:
+        at = sample.taken_at if group is None else sample.groups_at
+        alike = {"ts": at, "broker_id": broker_id, "group": group, "metric": metric.value, "kind": kind.value}
+        for name, value in alike.items():
+            columns[name].extend([value] * len(values))
+        columns["topic"].extend([each.topic for each in values])
+        columns["partition"].extend([each.partition for each in values])
+        columns["value"].extend(map(float, values.values()))
+
+    add(Metric.LOG_END_OFFSET, SampleKind.COUNTER, sample.end_offsets)
+    for broker_id, sizes in sample.log_sizes.items():
+        add(Metric.LOG_SIZE_BYTES, SampleKind.GAUGE, sizes, broker_id=broker_id)
+    for group, offsets in sample.group_offsets.items():
+        add(Metric.GROUP_OFFSET, SampleKind.COUNTER, offsets, group=group)
+    return columns

@@ -1,0 +1,37 @@
+"""What a sample of a cluster's load holds, as text and JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kadmin.errors import count
+from kadmin.operations.reading.sampling import counts, replicas
+from kadmin.plan.units import readable_size
+
+if TYPE_CHECKING:
+    from kadmin.operations.reading.sampling import Sampled
+
+
+def sampled_text(done: Sampled) -> str:
+    """Show how many samples were written, what is in the last one, and how many times passed without one."""
+    folder, size_bytes = done.file.parent, done.file.stat().st_size
+    without = f"; {count(done.missed, 'time')} passed without a sample" if done.missed else ""
+    last = f"{done.file.name}, {counts(done.sample)}, {readable_size(size_bytes)}"
+    return f"{folder}: {count(done.samples, 'sample')}{without}\nlast: {last}"
+
+
+def sampled_answer(done: Sampled) -> dict[str, Any]:
+    """Answer `sample`."""
+    return {
+        "folder": str(done.file.parent),
+        "samples": done.samples,
+        "missed": done.missed,
+        "last": {
+            "file": str(done.file),
+            "size_bytes": done.file.stat().st_size,
+            "partitions": len(done.sample.end_offsets),
+            "replicas": replicas(done.sample),
+            "groups": len(done.sample.group_offsets),
+            "unavailable": list(done.sample.unavailable),
+        },
+    }
