@@ -63,6 +63,7 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
     "propose election": (f"{_ZK} --out elect.yaml", "--inventory inventory --out elect.yaml"),
     "sandbox up": ("--version 3.9.2 --brokers 4 --chroot /kafka", "--kraft"),
     "sandbox seed": ("",),
+    "sandbox traffic": ("--hour 1s --for 7d", "--topic orders --for 2h --seed 7"),
     "sandbox status": ("-o json",),
     "sandbox stop-broker": ("2",),
     "sandbox start-broker": ("2",),

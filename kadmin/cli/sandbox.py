@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from kadmin.sandbox import Sandbox
     from kadmin.sandbox.processes import Process
+    from kadmin.sandbox.traffic import Moved
 
 sandbox_app = typer.Typer(help="Run Kafka clusters on this machine, to practise on.")
 
@@ -85,6 +86,43 @@ def seed(directory: DirectoryOption = DEFAULT_DIRECTORY) -> None:
     seeded = fill(_load(directory))
     counts = count(seeded.topics, "topic"), count(seeded.partitions, "partition"), count(seeded.records, "record")
     typer.echo(", ".join(counts))
+
+
+@sandbox_app.command()
+@bounded
+def traffic(
+    directory: DirectoryOption = DEFAULT_DIRECTORY,
+    *,
+    lasting: Annotated[
+        str, typer.Option("--for", metavar="TIME", help="How long, in the workload's own time: 7d is a week.")
+    ] = "1d",
+    hour: Annotated[
+        str, typer.Option("--hour", metavar="TIME", help="How long an hour of the workload lasts: 1s is fast.")
+    ] = "1h",
+    rate: Annotated[
+        int, typer.Option("--rate", metavar="N", min=1, help="Records in an hour of the workload, on average.")
+    ] = 100,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Chooses the workload.")] = 0,
+    topics: Annotated[
+        list[str] | None,
+        typer.Option("--topic", metavar="NAME", help="Use this topic. Repeatable. Default: all but __*."),
+    ] = None,
+    output: options.Output = options.OutputFormat.HUMAN,
+) -> None:
+    """Produce and consume as applications do, by the time of day.
+
+    Few topics have most of the records, and each has its busiest hours. The groups readers-1 and readers-2 read some of
+    them. The same seed gives the same records.
+    """
+    from kadmin.cli.inputs import read_duration
+    from kadmin.sandbox.traffic import run_traffic, topics_of
+    from kadmin.sandbox.workload import Workload
+
+    hours, hour_s = read_duration("--for", lasting) / 3600, read_duration("--hour", hour)
+    sandbox = _load(directory)
+    workload = Workload.of(topics_of(sandbox, topics or ()), rate, seed)
+    moved = run_traffic(sandbox, workload, hours, hour_s)
+    answer(output, lambda: _moved_text(moved), lambda: _moved_value(moved))
 
 
 @sandbox_app.command()
@@ -170,6 +208,26 @@ def _load(directory: Path) -> Sandbox:
 def _answer(sandbox: Sandbox, output: options.OutputFormat) -> None:
     value = _value(sandbox)
     answer(output, lambda: _text(value), lambda: value)
+
+
+def _moved_text(moved: Moved) -> str:
+    produced = count(sum(records for records, _ in moved.produced.values()), "record")
+    read = [f"{name} read {sum(each.values()):,}" for name, each in moved.consumed.items()]
+    return "; ".join([f"produced {produced} to {count(len(moved.produced), 'partition')}", *read])
+
+
+def _moved_value(moved: Moved) -> dict[str, Any]:
+    return {
+        "produced": [
+            {"topic": each.topic, "partition": each.partition, "records": records, "value_bytes": value_bytes}
+            for each, (records, value_bytes) in sorted(moved.produced.items())
+        ],
+        "consumed": [
+            {"group": name, "topic": each.topic, "partition": each.partition, "records": records}
+            for name, read in sorted(moved.consumed.items())
+            for each, records in sorted(read.items())
+        ],
+    }
 
 
 def _text(value: Mapping[str, Any]) -> str:

@@ -122,7 +122,7 @@ def sample_repeatedly(
 
 def _wait(clock: Clock, due_s: float, done: Sampled) -> None:
     """Wait for a time of the wall clock; raises StoppedError, or NotCompletedError at the command's end."""
-    kept = f"{count(done.samples, 'sample')} of this run are in {done.file.parent}"
+    kept = f"{done.file.parent} has {count(done.samples, 'sample')} of this run"
     while (left_s := due_s - clock.utc().timestamp()) > 0 or clock.stop_signal is not None:
         clock.stop_if_asked(kept, "repeat the command: it goes on in the same folder")
         if clock.over:

@@ -1,0 +1,75 @@
+"""Produces and consumes a workload on the brokers of a sandbox."""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.kafka.connection import KafkaConnection
+from kadmin.cluster.kafka.metadata import read_metadata
+from kadmin.cluster.kafka.records import GroupReader, producing
+from kadmin.cluster.kafka.servers import Servers
+from kadmin.errors import StalePlanError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kadmin.cluster.model import TopicPartition
+    from kadmin.sandbox.sandbox import Sandbox
+    from kadmin.sandbox.workload import Workload
+
+TICK_S = 0.1
+"""Seconds between two writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """The records and the bytes of their values that each partition got, and the records that each group read."""
+
+    produced: Mapping[TopicPartition, tuple[int, int]]
+    consumed: Mapping[str, Mapping[TopicPartition, int]]
+
+
+def topics_of(sandbox: Sandbox, names: Sequence[str]) -> dict[str, int]:
+    """Return the number of partitions of topics: those that are named, or all whose names do not begin with `__`.
+
+    Raises StalePlanError for a topic that does not exist, and where there is none.
+    """
+    with KafkaConnection(Servers(sandbox.bootstrap)) as connection:
+        found = read_metadata(connection, names or None).topics
+    absent = [name for name in names if name not in found]
+    chosen = {name: len(each.partitions) for name, each in found.items() if names or not name.startswith("__")}
+    if absent or not chosen:
+        raise StalePlanError(
+            f"There is no topic {', '.join(absent)}." if absent else "There is no topic.",
+            next_command="kadmin sandbox seed",
+        )
+    return chosen
+
+
+def run_traffic(sandbox: Sandbox, workload: Workload, hours: float, hour_s: float) -> Moved:
+    """Produce what is due of a workload until its `hours` are over, each of which takes `hour_s` seconds."""
+    servers = Servers(sandbox.bootstrap)
+    with ExitStack() as stack:
+        readers = {
+            name: stack.enter_context(closing(GroupReader(servers, name, partitions)))
+            for name, partitions in workload.groups.items()
+            if partitions
+        }
+        write = stack.enter_context(producing(servers))
+        begun, done_h = time.monotonic(), 0.0
+        while done_h < hours:
+            time.sleep(TICK_S)
+            now_h = min(hours, (time.monotonic() - begun) / hour_s)
+            write(workload.due(done_h, now_h))
+            done_h = now_h
+            for reader in readers.values():
+                reader.read()
+        for reader in readers.values():
+            reader.read_to_end()
+        consumed = {name: reader.consumed for name, reader in readers.items()}
+    counts = {partition: (stream.until(hours), stream) for partition, stream in workload.streams.items()}
+    produced = {partition: (count, count * stream.record_bytes) for partition, (count, stream) in counts.items()}
+    return Moved(produced, consumed)
