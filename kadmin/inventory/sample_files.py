@@ -46,13 +46,13 @@ def write_sample(folder: Path, sample: Sample) -> Path:
                 partial.replace(path)
             finally:
                 partial.unlink(missing_ok=True)
-    except FileExistsError as error:
-        raise NotCompletedError(
-            f"There is {path} already; it was not changed.",
-            cause="another kadmin sample writes to this folder",
-            next_command="give each its own --out DIR",
-        ) from error
     except OSError as error:
+        if isinstance(error, FileExistsError) and folder.is_dir():
+            raise NotCompletedError(
+                f"There is {path} already; it was not changed.",
+                cause="another kadmin sample writes to this folder",
+                next_command="give each its own --out DIR",
+            ) from error
         raise NotCompletedError(f"Cannot write {path}.", cause=error.strerror or str(error)) from error
     return path
 

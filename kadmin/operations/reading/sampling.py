@@ -102,6 +102,7 @@ def sample_repeatedly(
     done: Sampled | None = None
     missed = 0
     while True:
+        begun = clock.timestamp()
         try:
             sample = take()
             done = Sampled(sample, write(sample), 1 if done is None else done.samples + 1)
@@ -111,7 +112,7 @@ def sample_repeatedly(
             if done is None:
                 raise
             missed += 1
-            tell(events.Noted(f"no sample at {clock.timestamp()}: {error.message}"))
+            tell(events.Noted(f"no sample at {begun}: {error.message}"))
         now_s = clock.utc().timestamp()
         missed += schedule.passed(due_s, now_s)
         due_s = schedule.following(now_s)
