@@ -76,6 +76,15 @@ WatchTimeout: TypeAlias = Annotated[
         "--timeout", metavar="SECONDS", help="Time limit of the whole command. Default: 60; none with --watch.", min=0.1
     ),
 ]
+SampleTimeout: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--timeout",
+        metavar="SECONDS",
+        help="Time limit of the whole command. Default: 60 with --once; none else.",
+        min=0.1,
+    ),
+]
 BETWEEN_READS_S = 2.0
 """Seconds between two readings with --watch."""
 LockTimeout: TypeAlias = Annotated[

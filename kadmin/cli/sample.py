@@ -17,7 +17,11 @@ from kadmin.cli.telling import UNASKED
 from kadmin.errors import UsageError
 
 if TYPE_CHECKING:
-    from kadmin.inventory.samples import Sample
+    from collections.abc import Callable
+
+    from kadmin.inventory.samples import LoadSample
+    from kadmin.operations.context import Clock
+    from kadmin.operations.events import Event, Tell
 
 _EVERY, _FOR = "5m", "7d"
 _LONGEST_S = 60.0
@@ -42,15 +46,7 @@ def sample(
         str | None, typer.Option("--for", metavar="TIME", help="How long to take samples.", show_default=_FOR)
     ] = None,
     once: Annotated[bool, typer.Option("--once", help="Take one sample now, as a job of cron does.")] = False,
-    timeout: Annotated[
-        float | None,
-        typer.Option(
-            "--timeout",
-            metavar="SECONDS",
-            help="Time limit of the whole command. Default: 60 with --once; else none.",
-            min=0.1,
-        ),
-    ] = None,
+    timeout: options.SampleTimeout = None,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
     """Keep samples of a cluster's load: offsets, log sizes.
@@ -60,33 +56,36 @@ def sample(
     folder; files that are there are never changed.
     """
     from kadmin.inventory.sample_files import write_sample
-    from kadmin.operations.context import Clock
-    from kadmin.operations.events import Noted
-    from kadmin.operations.reading.sampling import Sampled, Schedule, sample_repeatedly, take_sample
+    from kadmin.operations.reading.sampling import Schedule, sample_once, sample_repeatedly
     from kadmin.report.cluster.sample import sampled_answer, sampled_text
 
     if once and (every or lasting):
-        raise UsageError("--once takes one sample.", next_command="leave --every and --for out, or --once")
+        raise UsageError("--once takes one sample.", next_command="leave out --once, or --every and --for")
     schedule = Schedule(read_duration("--every", every or _EVERY), read_duration("--for", lasting or _FOR))
-    bound_s = options.READ_TIMEOUT_S if once and timeout is None else timeout
-    noted: set[str] = set()
-    with running(cluster, bound_s, UNASKED) as (clock, tell):
-
-        def take() -> Sample:
-            def tell_once(event: object) -> None:
-                if isinstance(event, Noted) and event.text not in noted:
-                    noted.add(event.text)
-                    tell(event)
-
-            until = Clock(min(clock.until, clock.now() + _LONGEST_S))
-            with connect_brokers(cluster, until, tell_once) as connection:
-                return take_sample(connection, clock)
-
+    with running(cluster, options.READ_TIMEOUT_S if once and timeout is None else timeout, UNASKED) as (clock, tell):
+        take = _taker(cluster, clock, tell)
         if once:
-            taken = take()
-            for line in taken.unavailable:
-                tell(Noted(line))
-            done = Sampled(taken, write_sample(out, taken))
+            done = sample_once(take, lambda taken: write_sample(out, taken), tell)
         else:
             done = sample_repeatedly(take, lambda taken: write_sample(out, taken), clock, tell, schedule)
     answer(output, lambda: sampled_text(done), lambda: sampled_answer(done))
+
+
+def _taker(cluster: ClusterAddress, clock: Clock, tell: Tell) -> Callable[[], LoadSample]:
+    """Return the function that connects and takes a sample; what a connection tells is told once."""
+    from kadmin.operations.context import Clock
+    from kadmin.operations.reading.sampling import take_sample
+
+    told: list[Event] = []
+
+    def tell_once(event: Event) -> None:
+        if event not in told:
+            told.append(event)
+            tell(event)
+
+    def take() -> LoadSample:
+        until = Clock(min(clock.until, clock.now() + _LONGEST_S))
+        with connect_brokers(cluster, until, tell_once) as connection:
+            return take_sample(connection, clock)
+
+    return take

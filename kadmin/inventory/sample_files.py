@@ -12,7 +12,7 @@ from kadmin.inventory.samples import ROW_ORDER, SAMPLE_COLUMNS, file_name, is_sa
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kadmin.inventory.samples import Sample
+    from kadmin.inventory.samples import LoadSample
 
 _CLUSTER_ID = b"kadmin.cluster_id"
 _LEVEL = 9
@@ -23,7 +23,7 @@ _PLAIN = "value"
 """The column without a dictionary: there are as many values as rows."""
 
 
-def write_sample(folder: Path, sample: Sample) -> Path:
+def write_sample(folder: Path, sample: LoadSample) -> Path:
     """Write a sample and return its file. The same sample gives the same bytes.
 
     Raises StalePlanError for a folder with samples of another cluster, and NotCompletedError where there is a sample of
@@ -50,14 +50,14 @@ def write_sample(folder: Path, sample: Sample) -> Path:
         if isinstance(error, FileExistsError) and folder.is_dir():
             raise NotCompletedError(
                 f"There is {path} already; it was not changed.",
-                cause="another kadmin sample writes to this folder",
+                cause="another process keeps its samples in this folder",
                 next_command="give each its own --out DIR",
             ) from error
         raise NotCompletedError(f"Cannot write {path}.", cause=error.strerror or str(error)) from error
     return path
 
 
-def _write(arrow: Any, parquet: Any, file: Any, sample: Sample) -> None:  # noqa: ANN401 - pyarrow ships no type information
+def _write(arrow: Any, parquet: Any, file: Any, sample: LoadSample) -> None:  # noqa: ANN401 - pyarrow ships no type information
     columns, types = sample_columns(sample), arrow_types(arrow)
     fields = [arrow.field(each.name, types[each.kind], nullable=not each.required) for each in SAMPLE_COLUMNS]
     schema = arrow.schema(fields, metadata={_CLUSTER_ID: sample.cluster_id or ""})

@@ -54,7 +54,7 @@ _NAME = "samples-%Y%m%dT%H%M%SZ.parquet"
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class LoadSample:
     """What brokers answered at one time: end offsets, bytes of each replica by broker, and offsets by group.
 
     Times are when brokers were asked. `unavailable` says what they did not answer.
@@ -82,7 +82,7 @@ def is_sample_file(name: str) -> bool:
         return False
 
 
-def sample_columns(sample: Sample) -> Columns:
+def sample_columns(sample: LoadSample) -> Columns:
     """Return the rows of a sample as columns, not sorted yet."""
     columns: dict[str, list[Any]] = {column.name: [] for column in SAMPLE_COLUMNS}
 

@@ -160,7 +160,7 @@ def test_without_a_command_the_help_is_on_stderr(name: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message", "following"),
     [
-        (["aply"], "No such command 'aply'. Did you mean 'apply'?", "kadmin --help"),
+        (["applyy"], "No such command 'applyy'. Did you mean 'apply'?", "kadmin --help"),
         (["apply"], "Missing argument 'PLAN'.", "kadmin apply --help"),
         (
             ["throttle", "set", "--rate", "1MB/s"],

@@ -14,7 +14,7 @@ from support.live.waiting import wait_until
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import NotCompletedError, StalePlanError
 from kadmin.inventory.sample_files import write_sample
-from kadmin.inventory.samples import ROW_ORDER, SAMPLE_COLUMNS, Sample, file_name, is_sample_file, sample_columns
+from kadmin.inventory.samples import ROW_ORDER, SAMPLE_COLUMNS, LoadSample, file_name, is_sample_file, sample_columns
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 AT = datetime(2026, 3, 1, 12, 5, 0, 250_000, tzinfo=UTC)
 LATER = AT + timedelta(seconds=1)
 P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
-SAMPLE = Sample(AT, "one", {P1: 7, P0: 2**53}, {2: {P0: 10}, 1: {P1: 0, P0: 11}}, {"billing": {P0: 3}}, LATER)
+SAMPLE = LoadSample(AT, "one", {P1: 7, P0: 2**53}, {2: {P0: 10}, 1: {P1: 0, P0: 11}}, {"billing": {P0: 3}}, LATER)
 
 WRITER = """
 import sys
@@ -30,12 +30,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from kadmin.cluster.model import TopicPartition
 from kadmin.inventory.sample_files import write_sample
-from kadmin.inventory.samples import Sample
+from kadmin.inventory.samples import LoadSample
 
 offsets = {TopicPartition("orders", number): number for number in range(100_000)}
 for second in range(1_000_000):
     at = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=second)
-    write_sample(Path(sys.argv[1]), Sample(at, "one", offsets, {}))
+    write_sample(Path(sys.argv[1]), LoadSample(at, "one", offsets, {}))
 """
 
 
@@ -72,25 +72,25 @@ def test_the_same_sample_gives_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_a_cluster_without_partitions_is_a_sample_without_rows(tmp_path: Path) -> None:
-    assert pq.ParquetFile(write_sample(tmp_path, Sample(AT, None, {}, {}))).metadata.num_rows == 0
+    assert pq.ParquetFile(write_sample(tmp_path, LoadSample(AT, None, {}, {}))).metadata.num_rows == 0
 
 
 def test_what_is_there_is_never_overwritten(tmp_path: Path) -> None:
     path = write_sample(tmp_path, SAMPLE)
     before = path.read_bytes()
     with pytest.raises(NotCompletedError, match="not changed"):
-        write_sample(tmp_path, Sample(AT, "one", {}, {}))
+        write_sample(tmp_path, LoadSample(AT, "one", {}, {}))
     assert path.read_bytes() == before
     (tmp_path / f".{file_name(LATER)}.partial").write_bytes(b"another process is at it")
     with pytest.raises(NotCompletedError, match="not changed"):
-        write_sample(tmp_path, Sample(LATER, "one", {}, {}))
+        write_sample(tmp_path, LoadSample(LATER, "one", {}, {}))
     assert list(tmp_path.glob("samples-*")) == [path]
 
 
 def test_a_folder_is_of_one_cluster(tmp_path: Path) -> None:
     write_sample(tmp_path, SAMPLE)
     with pytest.raises(StalePlanError, match="samples of cluster one, this is cluster two"):
-        write_sample(tmp_path, Sample(LATER, "two", {}, {}))
+        write_sample(tmp_path, LoadSample(LATER, "two", {}, {}))
     assert len(list(tmp_path.iterdir())) == 1
 
 

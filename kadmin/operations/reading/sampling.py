@@ -12,7 +12,7 @@ from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.offsets import ask_end_offsets, ask_group_offsets, ask_groups
 from kadmin.cluster.model import NO_LEADER
 from kadmin.errors import KadminError, NotCompletedError, UnreachableError, count
-from kadmin.inventory.samples import Sample
+from kadmin.inventory.samples import LoadSample
 from kadmin.operations import events
 from kadmin.operations.reading.brokers import not_described
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class Sampled:
     """A sample that was written, how many were before it, and how many times passed without one."""
 
-    sample: Sample
+    sample: LoadSample
     file: Path
     samples: int = 1
     missed: int = 0
@@ -54,7 +54,7 @@ class Schedule:
         return max(0, math.floor(now_s / self.every_s) - math.floor(due_s / self.every_s))
 
 
-def take_sample(connection: KafkaConnection, clock: Clock) -> Sample:
+def take_sample(connection: KafkaConnection, clock: Clock) -> LoadSample:
     """Ask every live broker at once; a broker that does not answer costs its own rows.
 
     Raises UnreachableError or NotCompletedError where no broker describes the cluster, or none tells any end offset.
@@ -78,7 +78,7 @@ def take_sample(connection: KafkaConnection, clock: Clock) -> Sample:
         *_not_told("groups", groups.failed, (), "group"),
         *_not_told("committed offsets", committed.failed, (each.refused for each in committed.given.values()), "group"),
     )
-    return Sample(
+    return LoadSample(
         taken_at,
         metadata.cluster_id,
         {each: offset for answer in found.given.values() for each, offset in answer.known.items()},
@@ -89,8 +89,17 @@ def take_sample(connection: KafkaConnection, clock: Clock) -> Sample:
     )
 
 
+def sample_once(take: Callable[[], LoadSample], write: Callable[[LoadSample], Path], tell: Tell) -> Sampled:
+    """Take one sample, and tell what brokers did not answer; raises what `take` and `write` do."""
+    sample = take()
+    done = Sampled(sample, write(sample))
+    for line in sample.unavailable:
+        tell(events.Noted(line))
+    return done
+
+
 def sample_repeatedly(
-    take: Callable[[], Sample], write: Callable[[Sample], Path], clock: Clock, tell: Tell, schedule: Schedule
+    take: Callable[[], LoadSample], write: Callable[[LoadSample], Path], clock: Clock, tell: Tell, schedule: Schedule
 ) -> Sampled:
     """Take a sample now, and then at each time of the schedule; a time that passes meanwhile is left out.
 
@@ -133,13 +142,13 @@ def _wait(clock: Clock, due_s: float, done: Sampled) -> None:
         clock.wait(left_s)
 
 
-def counts(sample: Sample) -> str:
+def counts(sample: LoadSample) -> str:
     """Count the partitions, replicas and groups of a sample, for people."""
     parts = count(len(sample.end_offsets), "partition"), count(replicas(sample), "replica")
     return f"{', '.join(parts)}, {count(len(sample.group_offsets), 'group')}"
 
 
-def replicas(sample: Sample) -> int:
+def replicas(sample: LoadSample) -> int:
     """Return the number of replicas whose sizes a sample has."""
     return sum(len(sizes) for sizes in sample.log_sizes.values())
 

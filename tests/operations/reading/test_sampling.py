@@ -11,7 +11,7 @@ import pytest
 from support.executor.fast_clock import FastClock
 
 from kadmin.errors import NotCompletedError, StalePlanError, StoppedError, UnreachableError
-from kadmin.inventory.samples import Sample
+from kadmin.inventory.samples import LoadSample
 from kadmin.operations.events import Noted
 from kadmin.operations.reading.sampling import Schedule, sample_repeatedly
 
@@ -46,15 +46,15 @@ class Runs:
         self.told: list[str] = []
         self._cost_s, self._failing, self._number = cost_s, failing, 0
 
-    def take(self) -> Sample:
+    def take(self) -> LoadSample:
         number, self._number = self._number, self._number + 1
-        sample = Sample(self.clock.utc(), "one", {}, {}, unavailable=("broker 2 is silent",) if number == 1 else ())
+        sample = LoadSample(self.clock.utc(), "one", {}, {}, unavailable=("broker 2 is silent",) if number == 1 else ())
         self.clock.time += self._cost_s(number)
         if (error := self._failing(number)) is not None:
             raise error
         return sample
 
-    def write(self, sample: Sample) -> Path:
+    def write(self, sample: LoadSample) -> Path:
         self.times.append(f"{sample.taken_at:%H:%M:%S}")
         return Path("samples") / self.times[-1]
 
