@@ -9,19 +9,33 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import sys
 import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 from run import PARTITIONS, TOPICS, kadmin, load_cluster, timed
 from support.kafka.crowd import crowd, reorder
+from support.live.waiting import wait_until
 
+from kadmin.cluster.kafka.connection import KafkaConnection
+from kadmin.cluster.kafka.metadata import read_metadata
+from kadmin.cluster.kafka.servers import Servers
+from kadmin.cluster.kafka.topics import create_topic
+from kadmin.cluster.model import TopicPartition
 from kadmin.insight.predict.whatif import placements_of, single_losses
 from kadmin.inventory import read_inventory, state_of
+from kadmin.inventory.sample_files import write_sample
+from kadmin.inventory.samples import LoadSample
+from kadmin.operations.context import Clock
+from kadmin.operations.reading.sampling import take_sample
 from kadmin.report.text import table
 from kadmin.sandbox import Sandbox, SandboxSpec
 
 MOVES = 1_000
+SAMPLED = 4_000
+LAGGING = 0.3
 KRAFT_VERSION = "4.4.0"
 
 
@@ -57,6 +71,49 @@ def figures_through_brokers(bootstrap: str, folder: Path) -> list[list[str]]:
     ]
 
 
+def figures_of_samples(folder: Path) -> list[list[str]]:
+    """Measure a sample of brokers that keep SAMPLED partitions, and the file of one of 100,000 with made-up values.
+
+    Three brokers of one machine cannot keep 100,000 partitions; what a sample takes grows with their number.
+    """
+    sandbox = Sandbox.up(SandboxSpec(folder / "sampled", version=KRAFT_VERSION, mode="kraft"))
+    bootstrap = sandbox.bootstrap
+    try:
+        with KafkaConnection(Servers(bootstrap)) as connection:
+            for number in range(SAMPLED // PARTITIONS):
+                create_topic(connection, f"topic-{number:04d}", dict.fromkeys(range(PARTITIONS), (1, 2, 3)))
+            wait_until(lambda: len(read_metadata(connection).partitions) == SAMPLED, 120)
+            wait_until(lambda: not take_sample(connection, Clock()).unavailable, 120)
+        arguments = "sample", "-b", ",".join(bootstrap), "--once", "--out", str(folder / "samples")
+        taken = timed(lambda: kadmin(*arguments))
+    finally:
+        sandbox.down()
+    made_up = sample_of(TOPICS * PARTITIONS)
+    written = timed(lambda: write_sample(folder / "made-up", made_up))
+    (path,) = (folder / "made-up").iterdir()
+    size = f"{TOPICS * PARTITIONS:,} partitions x 3"
+    return [
+        [f"sample, {SAMPLED:,} partitions x 3, -b", f"{taken:.1f} s", "< 5 s at 100,000"],
+        [f"writing a sample, {size}", f"{written:.1f} s", ""],
+        [f"size of a sample, {size}", f"{path.stat().st_size / 1e6:.2f} MB", "< 2 MB"],
+    ]
+
+
+def sample_of(partitions: int) -> LoadSample:
+    """Make up a sample: sizes by a log-normal distribution, and three of ten replicas that lag behind."""
+    chooser = random.Random(7)
+    ends: dict[TopicPartition, int] = {}
+    sizes: dict[int, dict[TopicPartition, int]] = {}
+    for number in range(partitions):
+        partition = TopicPartition(f"topic-{number // PARTITIONS:04d}", number % PARTITIONS)
+        size = int(chooser.lognormvariate(20, 2))
+        ends[partition] = int(size * chooser.uniform(0.002, 0.06))
+        for broker in chooser.sample(range(100), 3):
+            lag = chooser.randrange(100_000) if chooser.random() < LAGGING else 0
+            sizes.setdefault(broker, {})[partition] = max(0, size - lag)
+    return LoadSample(datetime.now(UTC), "made-up", ends, sizes)
+
+
 def write_moves(path: Path) -> Path:
     """Write a plan that moves the first partitions of the cluster by one broker."""
     entries = [
@@ -84,6 +141,7 @@ def main() -> None:
             bare.down()
         with crowd(Path(name) / "kraft", KRAFT_VERSION, TOPICS * PARTITIONS) as bootstrap:
             rows += figures_through_brokers(",".join(bootstrap), Path(name))
+        rows += figures_of_samples(Path(name))
     print(table(["figure", "measured", "target"], rows))
 
 
