@@ -14,7 +14,7 @@ from support.live.kraft import KraftCluster, make_topic, wait_assigned
 from support.live.sampling import frozen_broker, sample, sampled_traffic
 from support.live.waiting import wait_until
 
-from kadmin.cluster.kafka.metadata import read_metadata
+from kadmin.cluster.kafka.reader import read_cluster
 from kadmin.cluster.model import TopicPartition
 from kadmin.inventory.samples import Metric
 
@@ -56,10 +56,10 @@ def test_each_partition_grows_as_is_produced_and_consumed(plain: KraftCluster, t
 def test_a_broker_that_does_not_answer_costs_its_rows_only(
     plain: KraftCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    topic = make_topic(plain.connection, {0: (1, 3), 1: (3, 2)})
+    topic = make_topic(plain.connection, {0: (1, 2), 1: (3, 4)})
     last, series = frozen_broker(plain.sandbox, plain.options, tmp_path, monkeypatch)
-    wait_until(lambda: read_metadata(plain.connection, ()).brokers[3].alive, WAIT_S)
-    wait_assigned(plain.connection, {TopicPartition(topic, 0): (1, 3), TopicPartition(topic, 1): (3, 2)})
+    wait_until(lambda: 3 in read_cluster(plain.connection, ()).brokers, WAIT_S)
+    wait_assigned(plain.connection, {TopicPartition(topic, 0): (1, 2), TopicPartition(topic, 1): (3, 4)})
     assert all("roker 3" in each for each in last["unavailable"])
     assert len(last["unavailable"]) == 3
     assert {broker for _, _, _, broker, _ in series} == {None, 1, 2, 4}
@@ -80,11 +80,13 @@ def test_a_run_that_is_killed_or_interrupted_leaves_whole_samples_and_is_continu
         return KadminProcess(plain.sandbox.bootstrap, "sample", "--out", folder, "--every", "1s")
 
     with closing_at_end(begin()) as killed:
-        wait_until(lambda: len(files()) >= 2, WAIT_S)
+        wait_until(lambda: len(files()) >= 2 or killed.ended, WAIT_S)
+        assert not killed.ended, killed.told
         killed.kill()
     before = {path: path.read_bytes() for path in files()}
     with closing_at_end(begin()) as continued:
-        wait_until(lambda: len(files()) >= len(before) + 2, WAIT_S)
+        wait_until(lambda: len(files()) >= len(before) + 2 or continued.ended, WAIT_S)
+        assert not continued.ended, continued.told
         os.kill(continued.pid, signal.SIGINT)
         answer = continued.answer()
     assert answer.status == 130, answer.err

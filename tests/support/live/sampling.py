@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 from support.cli.in_process import command
+from support.live.waiting import wait_until
 
+from kadmin.cluster.kafka.connection import KafkaConnection
+from kadmin.cluster.kafka.metadata import read_metadata
+from kadmin.cluster.kafka.servers import Servers
 from kadmin.inventory.samples import Metric
 from kadmin.operations.reading import sampling
 from kadmin.schema import validate_value
@@ -62,6 +66,18 @@ def sampled_traffic(sandbox: Sandbox, address: Sequence[str], topics: Sequence[s
     busiest = max(moved["produced"], key=lambda each: each["records"])
     ends = series[Metric.LOG_END_OFFSET, busiest["topic"], busiest["partition"], None, None]
     assert len(set(ends)) > 2, "samples between the first and the last saw it grow"
+
+
+def await_topics(sandbox: Sandbox, topics: Sequence[str]) -> None:
+    """Wait until every broker knows topics: a new one reaches them one by one."""
+    with KafkaConnection(Servers(sandbox.bootstrap)) as connection:
+        wait_until(
+            lambda: all(
+                read_metadata(connection, topics, broker_id=each).topics.keys() == set(topics)
+                for each in sandbox.broker_ports
+            ),
+            60,
+        )
 
 
 def frozen_broker(
