@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from kadmin.errors import NotCompletedError, StalePlanError
 from kadmin.inventory.parquet_tables import arrow_types, pyarrow_modules
-from kadmin.inventory.samples import ROW_ORDER, SAMPLE_COLUMNS, file_name, is_sample_file, sample_columns
+from kadmin.inventory.samples import (
+    ROW_ORDER,
+    SAMPLE_COLUMNS,
+    SampleExistsError,
+    file_name,
+    is_sample_file,
+    sample_columns,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,8 +33,8 @@ _PLAIN = "value"
 def write_sample(folder: Path, sample: LoadSample) -> Path:
     """Write a sample and return its file. The same sample gives the same bytes.
 
-    Raises StalePlanError for a folder with samples of another cluster, and NotCompletedError where there is a sample of
-    that second, or the file cannot be written.
+    Raises StalePlanError for a folder with samples of another cluster, SampleExistsError where there is one of that second,
+    and NotCompletedError where the file cannot be written.
     """
     arrow, parquet = pyarrow_modules()
     path = folder / file_name(sample.taken_at)
@@ -48,7 +55,7 @@ def write_sample(folder: Path, sample: LoadSample) -> Path:
                 partial.unlink(missing_ok=True)
     except OSError as error:
         if isinstance(error, FileExistsError) and folder.is_dir():
-            raise NotCompletedError(
+            raise SampleExistsError(
                 f"There is {path} already; it was not changed.",
                 cause="another process keeps its samples in this folder",
                 next_command="give each its own --out DIR",

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from kadmin.errors import NotCompletedError
 from kadmin.inventory.columns import Column, ColumnKind
 
 if TYPE_CHECKING:
@@ -67,6 +68,10 @@ class LoadSample:
     group_offsets: Mapping[str, Mapping[TopicPartition, int]] = field(default_factory=dict)
     groups_at: datetime | None = None
     unavailable: tuple[str, ...] = ()
+
+
+class SampleExistsError(NotCompletedError):
+    """There is a sample of that second, which is left as it is."""
 
 
 def file_name(taken_at: datetime) -> str:

@@ -12,7 +12,7 @@ from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.offsets import ask_end_offsets, ask_group_offsets, ask_groups
 from kadmin.cluster.model import NO_LEADER
 from kadmin.errors import KadminError, NotCompletedError, UnreachableError, count
-from kadmin.inventory.samples import LoadSample
+from kadmin.inventory.samples import LoadSample, SampleExistsError
 from kadmin.operations import events
 from kadmin.operations.reading.brokers import not_described
 
@@ -118,21 +118,24 @@ def sample_repeatedly(
             for line in (f"{done.file.name}: {counts(sample)}", *sample.unavailable):
                 tell(events.Noted(line))
         except (UnreachableError, NotCompletedError) as error:
-            if done is None:
+            # A run that is started again at once meets the last sample of the run before.
+            if done is None and not isinstance(error, SampleExistsError):
                 raise
             missed += 1
             tell(events.Noted(f"no sample at {begun}: {error.message}"))
         now_s = clock.utc().timestamp()
         missed += schedule.passed(due_s, now_s)
         due_s = schedule.following(now_s)
-        if clock.now() + (due_s - now_s) >= end:
+        if done is not None and clock.now() + (due_s - now_s) >= end:
             return replace(done, missed=missed)
         _wait(clock, due_s, done)
 
 
-def _wait(clock: Clock, due_s: float, done: Sampled) -> None:
+def _wait(clock: Clock, due_s: float, done: Sampled | None) -> None:
     """Wait for a time of the wall clock; raises StoppedError, or NotCompletedError at the command's end."""
-    kept = f"{done.file.parent} has {count(done.samples, 'sample')} of this run"
+    kept = "no sample was written"
+    if done is not None:
+        kept = f"{done.file.parent} has {count(done.samples, 'sample')} of this run"
     while (left_s := due_s - clock.utc().timestamp()) > 0 or clock.stop_signal is not None:
         clock.stop_if_asked(kept, "repeat the command: it goes on in the same folder")
         if clock.over:

@@ -11,7 +11,7 @@ import pytest
 from support.executor.fast_clock import FastClock
 
 from kadmin.errors import NotCompletedError, StalePlanError, StoppedError, UnreachableError
-from kadmin.inventory.samples import LoadSample
+from kadmin.inventory.samples import LoadSample, SampleExistsError
 from kadmin.operations.events import Noted
 from kadmin.operations.reading.sampling import Schedule, sample_repeatedly
 
@@ -99,6 +99,12 @@ def test_an_error_before_the_first_ends_it(error: KadminError) -> None:
     found = runs(failing=lambda _: error)
     with pytest.raises(type(error)):
         sample_repeatedly(found.take, found.write, found.clock, found.tell, FIVE_MINUTES)
+
+
+def test_one_that_is_there_already_does_not_end_a_run_that_is_started_again() -> None:
+    found = runs(failing=lambda number: SampleExistsError("There is one.") if number == 0 else None)
+    done = sample_repeatedly(found.take, found.write, found.clock, found.tell, FIVE_MINUTES)
+    assert (found.times[0], done.samples, done.missed) == ("12:05:00", 6, 1)
 
 
 def test_another_cluster_ends_it_at_any_time() -> None:
