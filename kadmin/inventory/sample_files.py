@@ -33,8 +33,8 @@ _PLAIN = "value"
 def write_sample(folder: Path, sample: LoadSample) -> Path:
     """Write a sample and return its file. The same sample gives the same bytes.
 
-    Raises StalePlanError for a folder with samples of another cluster, SampleExistsError where there is one of that second,
-    and NotCompletedError where the file cannot be written.
+    Raises StalePlanError for a folder with samples of another cluster, SampleExistsError where there is one of that
+    second, and NotCompletedError where the file cannot be written.
     """
     arrow, parquet = pyarrow_modules()
     path = folder / file_name(sample.taken_at)
