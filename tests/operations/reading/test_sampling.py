@@ -107,6 +107,12 @@ def test_one_that_is_there_already_does_not_end_a_run_that_is_started_again() ->
     assert (found.times[0], done.samples, done.missed) == ("12:05:00", 6, 1)
 
 
+def test_one_that_is_there_at_every_time_ends_at_the_end() -> None:
+    found = runs(failing=lambda _: SampleExistsError("There is one."))
+    with pytest.raises(SampleExistsError):
+        sample_repeatedly(found.take, found.write, found.clock, found.tell, FIVE_MINUTES)
+
+
 def test_another_cluster_ends_it_at_any_time() -> None:
     found = runs(failing=lambda number: StalePlanError("another cluster") if number == 3 else None)
     with pytest.raises(StalePlanError):
