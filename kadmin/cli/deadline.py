@@ -9,7 +9,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from kadmin.cli import options
-from kadmin.errors import NotCompletedError, UnknownOutcomeError
+from kadmin.errors import KadminError, NotCompletedError, UnknownOutcomeError, UnreachableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,7 +26,8 @@ REPEATED_S = 1.0
 def alarm(timeout_s: float | None, *, grace_s: float = 0.0) -> Iterator[None]:
     """Raise NotCompletedError when `timeout_s` and then `grace_s` have passed; None bounds nothing.
 
-    An UnknownOutcomeError that was on its way by then is raised in its place.
+    An UnknownOutcomeError, or else an UnreachableError, that was on its way by then is raised in its place: cleaning up
+    after an outage may well take longer than the grace.
     """
 
     def expire(_number: int, _frame: FrameType | None) -> None:
@@ -44,7 +45,7 @@ def alarm(timeout_s: float | None, *, grace_s: float = 0.0) -> Iterator[None]:
     try:
         yield
     except _ExpiredError as error:
-        raise (_unknown_outcome(error) or error) from None
+        raise (_on_its_way(error, UnknownOutcomeError) or _on_its_way(error, UnreachableError) or error) from None
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, previous)
@@ -54,10 +55,10 @@ class _ExpiredError(NotCompletedError):
     """The alarm."""
 
 
-def _unknown_outcome(error: BaseException) -> UnknownOutcomeError | None:
+def _on_its_way(error: BaseException, kind: type[KadminError]) -> KadminError | None:
     while error.__context__ is not None:
         error = error.__context__
-        if isinstance(error, UnknownOutcomeError):
+        if isinstance(error, kind):
             return error
     return None
 

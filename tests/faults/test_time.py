@@ -20,7 +20,7 @@ from typer.core import TyperGroup
 
 from kadmin.cli.deadline import alarm
 from kadmin.cli.inspect import TABLES
-from kadmin.errors import NotCompletedError, UnknownOutcomeError, UnreachableError
+from kadmin.errors import NotCompletedError, StalePlanError, UnknownOutcomeError, UnreachableError
 from kadmin.operations.context import Clock
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from support.controller.simple_controller import SimpleController
+
+    from kadmin.errors import KadminError
 
 HOUR_S = 3600.0
 SLACK_S = 20.0
@@ -166,10 +168,11 @@ def test_an_alarm_that_was_lost_rings_again() -> None:
             signal.pause()
 
 
-def test_an_outcome_that_is_not_known_is_reported_though_the_alarm_rings_on_its_way_out() -> None:
-    with pytest.raises(UnknownOutcomeError, match="the write"), alarm(60.0):  # noqa: PT012 - what a dying run does
+@pytest.mark.parametrize("error", [UnknownOutcomeError("the write"), UnreachableError("the read")])
+def test_what_is_on_its_way_out_is_reported_though_the_alarm_rings(error: KadminError) -> None:
+    with pytest.raises(type(error), match=error.message), alarm(60.0):  # noqa: PT012 - what a dying run does
         try:
-            raise UnknownOutcomeError("the write")
+            raise error
         finally:
-            with suppress(UnreachableError):
+            with suppress(StalePlanError):
                 signal.raise_signal(signal.SIGALRM)
