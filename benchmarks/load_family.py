@@ -1,11 +1,12 @@
 """Generates a seeded week of load for clusters of benchmarks/family.py: 168 hours, Monday 00:00 UTC first.
 
 Topics: the bytes in follow Zipf's law with exponent 1.1. Topics with many partitions are the hot ones with even seeds;
-with odd seeds a topic is hotter than others with a chance in proportion to its partitions. Within a topic, partitions differ by lognormal(0, 0.3). A topic's day
-is a cosine of amplitude 0.3 to 0.9 that peaks in one of three time zones (50, 30 and 20 % of topics). 10 % of topics
-are batch: three hours a night at ten times. 60 % have half their load on weekends. Consumers read 0, 1, 2, 3 or 5 times
-what comes in (15, 45, 25, 10 and 5 %); 5 % of topics are read once a night, a day's bytes in three hours. Noise by hour
-is 10 % by topic and 5 % by partition. The next week differs by 10 % by topic, 3 % by partition, and its own noise.
+with odd seeds a topic is hotter than others with a chance in proportion to its partitions. Within a topic, partitions
+differ by lognormal(0, 0.3). A topic's day is a cosine of amplitude 0.3 to 0.9 that peaks in one of three time zones
+(50, 30 and 20 % of topics). 10 % of topics are batch: three hours a night at ten times. 60 % have half their load on
+weekends. Consumers read 0, 1, 2, 3 or 5 times what comes in (15, 45, 25, 10 and 5 %); 5 % of topics are read once a
+night, a day's bytes in three hours. Noise by hour is 10 % by topic and 5 % by partition. The next week differs by 10 %
+by topic, 3 % by partition, and its own noise.
 
 The shape `U` is one that the algorithm was not made for: two racks twice as large as the others, and every third broker
 with twice the weight and twice the network of the others.
@@ -63,7 +64,7 @@ def problem_of(name: str, seed: int) -> PlacementProblem:
 
 def bare_problem(name: str, seed: int) -> PlacementProblem:
     """Return the same cluster without load."""
-    large = {broker: 2.0 for broker in range(1, SIZES[name].brokers + 1, 3)} if name == "U" else {}
+    large = dict.fromkeys(range(1, SIZES[name].brokers + 1, 3), 2.0) if name == "U" else {}
     cluster = cluster_arrays(*tables(SIZES[name], seed, "unequal" if name == "U" else ""))
     return compile_request(cluster, RebalanceRequest(PlanHeader(), weights=large)).problem
 
