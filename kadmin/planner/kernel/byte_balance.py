@@ -50,9 +50,7 @@ def balance_bytes(group: TopicGroup) -> None:
     if not group.placement.problem.size[group.members].any():
         return
     goal = group.even_load()
-    settled = goal - group.others_load + group.base_load  # without groups that are not placed yet
-    below = np.maximum(group.placement.problem.brokers.capacity - goal, 1.0)
-    slack = np.minimum(group.tolerance * np.maximum(settled, 1.0), below)
+    slack = group.byte_slack(goal)
     swaps = _Swaps(group, goal)
     if not np.array_equal(group.placement.slots, group.placement.problem.current):
         swaps.run(slack * _FREE_PART, most_cost=0)
@@ -241,23 +239,13 @@ class _Swaps:
         cost = any_per_row(held.current == giver).astype(np.int64) - any_per_row(held.current == taker)
         if self._unhindered(giver, taker):
             return SwapSide(np.arange(len(cost)), held.size, cost)
-        able = np.flatnonzero(self._may_cross(held.partition, giver, taker))
+        able = np.flatnonzero(self._placement.may_cross(held.partition, giver, taker))
         return SwapSide(able, held.size[able], cost[able])
 
     def _unhindered(self, giver: int, taker: int) -> bool:
         """Whether every replica of either broker may go to the other: same rack, one replica per rack, all may lead."""
         rack = self._problem.brokers.rack
         return self._one_per_rack and bool(rack[giver] == rack[taker])
-
-    def _may_cross(self, partition: Ints, giver: int, taker: int) -> Bools:
-        """Whether each partition's replica may go from giver to taker, [N]."""
-        placement, brokers = self._placement, self._problem.brokers
-        free = ~any_per_row(placement.slots.take(partition, axis=0) == taker)
-        if brokers.rack[giver] != brokers.rack[taker]:
-            free &= placement.per_rack[partition, brokers.rack[taker]] < self._problem.rack_cap[partition]
-        if brokers.may_lead[giver] and not brokers.may_lead[taker]:
-            free &= placement.able_to_lead(partition) > 1
-        return free
 
 
 def _beyond(off: Floats) -> float:

@@ -51,14 +51,6 @@ class Resource:
     goal: float
 
 
-@dataclass(frozen=True, slots=True)
-class LoadBudget:
-    """What evenness of load may cost beyond the plan without it: replicas moved, and leaders changed."""
-
-    moves: int
-    leader_changes: int
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class HourlyLoad:
     """The resources to even out, and the rules of the budget.
@@ -69,6 +61,16 @@ class HourlyLoad:
     resources: tuple[Resource, ...]
     moves: float | int
     leader_changes: float | int
+
+    @property
+    def on_replicas(self) -> tuple[Resource, ...]:
+        """The resources of which replicas ask something."""
+        return tuple(each for each in self.resources if each.on_replica is not None)
+
+    @property
+    def on_leaders(self) -> tuple[Resource, ...]:
+        """The resources of which leaders ask something."""
+        return tuple(each for each in self.resources if each.on_leader is not None)
 
 
 def load_on(resource: Resource, lists: Ints, brokers: int) -> Floats:
@@ -99,7 +101,8 @@ def fair_shares(resource: Resource, rf: Ints, quiet: float = QUIET) -> Floats:
     A broker's capacity times the load of all, quiet hours raised; or the load of the largest partition where that is
     more, because no plan can split it.
     """
-    return np.maximum(resource.capacity[:, None] * _raised(_total(resource, rf), quiet), _largest(resource))
+    even = resource.capacity[:, None] * _raised(_total(resource, rf), quiet)
+    return np.asarray(np.maximum(even, _largest(resource)), np.float64)
 
 
 def load_bound(resource: Resource, rf: Ints, quiet: float = QUIET) -> float:
@@ -124,7 +127,7 @@ def _total(resource: Resource, rf: Ints) -> Floats:
 
 
 def _raised(total: Floats, quiet: float) -> Floats:
-    return np.maximum(total, quiet * total.max(initial=0.0))
+    return np.asarray(np.maximum(total, quiet * total.max(initial=0.0)), np.float64)
 
 
 def _largest(resource: Resource) -> Floats:
@@ -135,4 +138,4 @@ def _largest(resource: Resource) -> Floats:
         return np.asarray(0.0 if known is None else known.max(axis=0, initial=0.0), np.float64)
     blocks = range(0, len(on_replica), _BLOCK)
     both = (on_replica[at : at + _BLOCK] + on_leader[at : at + _BLOCK] for at in blocks)
-    return np.max([block.max(axis=0) for block in both], axis=0, initial=0.0).astype(np.float64)
+    return np.asarray(np.max([block.max(axis=0) for block in both], axis=0, initial=0.0), np.float64)

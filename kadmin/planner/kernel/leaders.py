@@ -36,14 +36,15 @@ def choose_leaders(problem: PlacementProblem, lists: Ints, free: Bools) -> Ints:
     """Return the preferred leader of each partition, [P].
 
     `lists` [P, W] are unordered; `free` [P] marks partitions that are reassigned anyway. Raises NoPlanError where none
-    of a partition's replicas may lead.
+    of a partition's replicas may lead. Bytes by leader stand for the load that follows leaders, where that is unknown.
     """
     leader = keep_leaders(problem, lists)
     if len(leader) and not _even(problem, leader):
         flow = _Flow(problem, lists, leader, free)
         flow.even_out()
         _undo_exchanges(problem, lists, leader)
-    balance_leader_bytes(problem, lists, leader)
+    if problem.load is None or not problem.load.on_leaders:
+        balance_leader_bytes(problem, lists, leader)
     return leader
 
 

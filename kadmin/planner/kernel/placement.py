@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.placement_problem import NONE, fast_nonzero, list_lengths
+from kadmin.planner.kernel.placement_problem import NONE, any_per_row, fast_nonzero, list_lengths
 
 if TYPE_CHECKING:
     from kadmin.planner.kernel.placement_problem import Bools, Ints, PlacementProblem
@@ -87,6 +87,16 @@ class Placement:
         may_lead = np.append(self.problem.brokers.may_lead, np.False_)  # the last element stands for NONE
         held = self.slots.take(partitions, axis=0)
         return list_lengths(np.where(may_lead[held], held, NONE))
+
+    def may_cross(self, partitions: Ints, giver: int, taker: int) -> Bools:
+        """Whether each partition's replica may go from giver to taker in a swap, capacity aside, [N]."""
+        problem, brokers = self.problem, self.problem.brokers
+        free = ~any_per_row(self.slots.take(partitions, axis=0) == taker)
+        if brokers.rack[giver] != brokers.rack[taker]:
+            free &= self.per_rack[partitions, brokers.rack[taker]] < problem.rack_cap[partitions]
+        if brokers.may_lead[giver] and not brokers.may_lead[taker]:
+            free &= self.able_to_lead(partitions) > 1
+        return free
 
     def leaderless(self, partition: int, without: int = NONE) -> bool:
         """Whether none of a partition's replicas may lead, ignoring slot `without`."""

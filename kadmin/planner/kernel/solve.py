@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kadmin.planner.kernel.augmenting_paths import augment
-from kadmin.planner.kernel.bounds import LeastMoves, least_moves, moves_per_partition
+from kadmin.planner.kernel.bounds import LeastMoves, least_moves
 from kadmin.planner.kernel.byte_balance import balance_bytes
 from kadmin.planner.kernel.direct_moves import place_directly
 from kadmin.planner.kernel.entry_order import reorders_only
 from kadmin.planner.kernel.leaders import choose_leaders
+from kadmin.planner.kernel.load_over_time import even_out_load, leader_changes, moves
 from kadmin.planner.kernel.mandatory_removals import remove_replicas
 from kadmin.planner.kernel.negative_cycles import cancel_negative_cycles
 from kadmin.planner.kernel.next_leaders import order_replicas
@@ -35,10 +36,23 @@ PASSES = 8
 def solve(problem: PlacementProblem) -> Solution:
     """Return the target assignment; the same problem always gives the same one.
 
+    The plan is made without load first. Where load is known, replicas and leaders are then exchanged within its budget.
     The result is solved again as the current assignment until nothing changes, so that a second run on the result
     proposes nothing. Raises NoPlanError where no plan satisfies the problem, or none was found.
     """
-    solution = _solve_once(problem, least_moves(problem))
+    even = _settled(problem, _solve_once(problem, least_moves(problem)))
+    if problem.load is None:
+        return even
+    solution = _settled(problem, replace(even, target=even_out_load(problem, problem.load, even.target)))
+    ends, begins = solution.target, even.target
+    return replace(
+        solution,
+        extra_moves=moves(problem, ends) - moves(problem, begins),
+        extra_leader_changes=leader_changes(problem, ends[:, 0]) - leader_changes(problem, begins[:, 0]),
+    )
+
+
+def _settled(problem: PlacementProblem, solution: Solution) -> Solution:
     for _ in range(PASSES):
         settled = replace(problem, current=solution.target, start=solution.target)
         again = _solve_once(settled, LeastMoves(0, 0))
@@ -80,7 +94,7 @@ def _place(placement: Placement, least: LeastMoves) -> _Counts:
     alone = len(placed) <= 1
     proved = cancel_negative_cycles(placement, quota, least.by_quotas if alone else NONE)
     bound = least.by_quotas if alone and np.array_equal(placement.count, quota) else least.by_rules
-    bound = int(moves_per_partition(problem, placement.slots).sum()) if proved else bound
+    bound = moves(problem, placement.slots) if proved else bound
     for group in placed if alone else topic_groups(placement):
         spread_topics(group)
         balance_bytes(group)

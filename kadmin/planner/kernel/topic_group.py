@@ -78,6 +78,12 @@ class TopicGroup:
         demand = byte_demand(self.placement.problem, self.members, own, self.base_load, slack=self.tolerance)
         return np.asarray(quotas(demand) + self.others_load, np.float64)
 
+    def byte_slack(self, goal: Floats) -> Floats:
+        """Return by how many bytes each broker may differ from its goal, [B]."""
+        settled = goal - self.others_load + self.base_load  # without groups that are not placed yet
+        below = np.maximum(self.placement.problem.brokers.capacity - goal, 1.0)
+        return np.minimum(self.tolerance * np.maximum(settled, 1.0), below)
+
     def load_within_racks(self, arriving: Ints) -> Floats:
         """Return the byte goal of each broker if no more replicas change racks, [B]; `arriving` [K] bytes are pending.
 

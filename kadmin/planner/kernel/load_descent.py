@@ -1,0 +1,154 @@
+"""Lowers the highest level of any broker in any hour by exchanges between brokers.
+
+Goals: no level above the goal, or as low as exchanges within the budget reach; few exchanges that cost.
+Algorithm: steepest descent on the sum of squares above a limit, which falls in steps to the goal: the broker that is
+furthest above it exchanges with others, as long as that sum falls. A low limit can make the highest level worse while
+the sum falls; so the assignment with the lowest highest level is what remains at the end. Exchanges that cost nothing
+go down to the goal first. Then those that cost follow in the same steps, the greatest gain for its cost first.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kadmin.planner.kernel.load_levels import Exchanges, LoadLevels
+    from kadmin.planner.kernel.placement_problem import Floats
+
+_STEP = 0.5
+"""What is left above the goal at each step of the limit."""
+
+_LAST = 0.002
+"""Within this fraction of the goal, the goal itself is the next limit."""
+
+_KEPT = 64
+"""Exchanges of a batch whose gain is computed exactly."""
+
+_LEAST_FREE, _LEAST_PAID = 0.02, 0.02
+"""The least gain as a fraction of what the broker adds to the sum: of a free exchange, and for each unit of cost."""
+
+_DIGITS = 5
+"""Levels are compared to so many digits."""
+
+_MOST_EXCHANGES = 100
+"""The most exchanges for each broker: a bound on time that hardly any cluster meets."""
+
+
+class Exchanger(Protocol):
+    """What exchanges partitions between brokers: replicas, or the leadership of partitions."""
+
+    @property
+    def most_cost(self) -> int:
+        """The most that one exchange costs."""
+
+    def candidates(self, pivot: int, cost: int) -> Iterator[tuple[Exchanges, Floats]]:
+        """Yield exchanges that relieve the pivot, with their gain as far as the slope tells, [N].
+
+        With `cost` 0 they are free; else they cost up to so much.
+        """
+
+    def fits(self, exchange: Exchanges) -> bool:
+        """Whether one exchange is possible now."""
+
+    def carry_out(self, exchange: Exchanges) -> None:
+        """Make one exchange."""
+
+
+class LoadDescent:
+    """One descent. `left`: the budget that is left; it may be given back by exchanges of negative cost."""
+
+    def __init__(self, levels: LoadLevels, exchanger: Exchanger, budget: int) -> None:
+        self._levels, self._exchanger, self._left = levels, exchanger, budget
+        self._made: list[Exchanges] = []
+        self._best, self._best_at = self._worst_first(), 0
+        self._most = _MOST_EXCHANGES * len(levels.level)
+
+    def run(self) -> None:
+        """Descend; the assignment with the lowest highest level remains."""
+        self._descend(0)
+        self._return_to_best()
+        if self._left > 0:
+            self._descend(self._exchanger.most_cost)
+            self._return_to_best()
+
+    def _worst_first(self) -> list[float]:
+        """Return what each broker has above the goal, the most first: some brokers may be beyond help."""
+        return sorted(np.maximum(self._levels.excess(), 0.0).round(_DIGITS).tolist(), reverse=True)
+
+    def _descend(self, cost: int) -> None:
+        left = np.inf
+        while self._best[0] > 0 and len(self._made) < self._most:
+            left = min(left, self._best[0]) * _STEP
+            left = left if left > _LAST else 0.0
+            self._levels.set_limit(1.0 + left)
+            self._level_out(cost)
+            if left == 0:
+                return
+
+    def _level_out(self, cost: int) -> None:
+        """Exchange until no broker is above the limit, or none of them finds an exchange."""
+        stuck = np.zeros(len(self._levels.level), np.bool_)
+        while len(self._made) < self._most:
+            over = np.where(stuck, -np.inf, self._levels.over())
+            pivot = int(np.argmax(over))
+            if over[pivot] <= 0:
+                return
+            before = len(self._made)
+            self._relieve(pivot, cost)
+            stuck[pivot] = len(self._made) == before
+            for made in self._made[before:]:
+                stuck[made.brokers[0]] = False
+
+    def _relieve(self, pivot: int, cost: int) -> None:
+        """Make the best exchanges of the first batch that has any; free ones come before those that cost."""
+        for most in (0, cost) if cost else (0,):
+            most_now = min(most, self._left)
+            if most and most_now <= 0:
+                return
+            for found, slope_gain in self._exchanger.candidates(pivot, most_now):
+                if len(found) and self._make_best(pivot, found, slope_gain):
+                    return
+
+    def _make_best(self, pivot: int, found: Exchanges, slope_gain: Floats) -> bool:
+        """Make the exchanges of a batch that gain enough, the best first; returns whether there was one."""
+        levels = self._levels
+        some, before = found.only(levels.screen(found, slope_gain, _KEPT)), len(self._made)
+        own = float((levels.above()[pivot] ** 2).sum())
+        while len(some):
+            gains = levels.gains(some)
+            paid = some.cost > 0
+            enough = gains > own * np.where(paid, _LEAST_PAID * some.cost, _LEAST_FREE)
+            enough &= some.cost <= max(self._left, 0)
+            if not enough.any():
+                break
+            value = np.where(enough, gains / np.maximum(some.cost, 1), -np.inf)
+            best = int(np.argmax(value))
+            chosen = some.only(np.array([best]))
+            used = np.isin(some.partitions, chosen.partitions).any(axis=1)
+            used |= ~enough
+            if self._exchanger.fits(chosen):
+                self._make(chosen)
+                if paid[best]:
+                    break
+            some = some.only(~used)
+        return len(self._made) > before
+
+    def _make(self, exchange: Exchanges) -> None:
+        self._carry_out(exchange)
+        self._made.append(exchange)
+        worst = self._worst_first()
+        if worst < self._best:
+            self._best, self._best_at = worst, len(self._made)
+
+    def _carry_out(self, exchange: Exchanges) -> None:
+        self._exchanger.carry_out(exchange)
+        self._levels.carry_out(exchange)
+        self._left -= int(exchange.cost[0])
+
+    def _return_to_best(self) -> None:
+        while len(self._made) > self._best_at:
+            self._carry_out(self._made.pop().reversed())

@@ -1,0 +1,184 @@
+"""The load of brokers by hour while a plan is improved: levels, what is above them, and what an exchange gains.
+
+A level is a broker's load in one hour, divided by its fair share and by the goal: at most 1 is wanted. C columns are
+the hours of every resource that an exchange can change, and two for bytes where replicas move: too many, and too few.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from kadmin.planner.kernel.hourly_load import Rates
+    from kadmin.planner.kernel.placement_problem import Bools, Floats, Ints
+
+_NEAR = 0.02
+"""Hours whose level is this near below the limit count as hot where exchanges are screened."""
+
+_DAY, _WORKDAYS, _BLOCK = 24, 5, 3
+"""Hours of a day; days of a week before the weekend; hours that are screened together."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Exchanges:
+    """Exchanges of N x K partitions in a circle of K brokers: arrays [N, K], `cost` [N].
+
+    The partition at k leaves the broker at k for the broker at k + 1, the last one for the first. `cost` is what each
+    exchange adds to the plan: moves, or leader changes.
+    """
+
+    partitions: Ints
+    brokers: Ints
+    cost: Ints
+
+    def __len__(self) -> int:
+        """Return N."""
+        return len(self.cost)
+
+    def only(self, which: Bools | Ints) -> Exchanges:
+        """Return those selected by a mask or by positions."""
+        return Exchanges(self.partitions[which], self.brokers[which], self.cost[which])
+
+    def reversed(self) -> Exchanges:
+        """Return the exchanges that undo these."""
+        receivers = np.roll(self.brokers, -1, axis=1)
+        return Exchanges(self.partitions[:, ::-1], receivers[:, ::-1], -self.cost)
+
+    @classmethod
+    def joined(cls, parts: list[Exchanges]) -> Exchanges:
+        """Concatenate exchanges of the same K."""
+        return cls(
+            np.concatenate([part.partitions for part in parts]),
+            np.concatenate([part.brokers for part in parts]),
+            np.concatenate([part.cost for part in parts]),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Columns:
+    """Rates [P, C] of the partitions, `load` [B, C] of the brokers, and what makes a level of them, `per_share` [B, C].
+
+    `slack` [C] is added to the limit of each column. `hour` [C] is the hour of the week, or -1 for bytes, whose limit
+    is always the goal.
+    """
+
+    rates: Rates
+    load: Floats
+    per_share: Floats
+    slack: Floats
+    hour: Ints
+
+
+class LoadLevels:
+    """Levels of brokers, and the sum over brokers and hours of the square of what is above a limit.
+
+    The limit is the same for all hours; 1 is the goal.
+    """
+
+    def __init__(self, columns: Columns) -> None:
+        self._rates, self._slack = columns.rates, columns.slack
+        self._load, self._per_share = columns.load, columns.per_share
+        self._per_share32 = columns.per_share.astype(np.float32)
+        self.level: Floats = self._load * self._per_share
+        self._blocks = _block_of(columns.hour)
+        self._coarse = self._averages(columns)
+        self._of_bytes = columns.hour < 0
+        self._top = self._slack + 1.0
+
+    def set_limit(self, limit: float) -> None:
+        """Set the limit of all hours."""
+        self._top = self._slack + np.where(self._of_bytes, 1.0, limit)
+
+    def _averages(self, columns: Columns) -> Rates:
+        """Return the levels that each partition makes on an average broker, by block of hours, [P, blocks]."""
+        mean = columns.per_share.mean(axis=0)
+        blocks = int(self._blocks.max(initial=-1)) + 1
+        coarse = np.zeros((len(self._rates), blocks), np.float32)
+        size = np.bincount(self._blocks, minlength=blocks)
+        for column, block in enumerate(self._blocks.tolist()):
+            coarse[:, block] += self._rates[:, column] * np.float32(mean[column] / size[block])
+        return coarse
+
+    def excess(self) -> Floats:
+        """Return the most by which a level of each broker is above the goal, [B]; negative below it."""
+        return np.asarray((self.level - self._slack).max(axis=1, initial=-np.inf) - 1.0)
+
+    def over(self) -> Floats:
+        """Return the most by which a level of each broker is above the limit, [B]; negative below it."""
+        return np.asarray((self.level - self._top).max(axis=1, initial=-np.inf), np.float64)
+
+    def above(self) -> Floats:
+        """Return what is above the limit, [B, C]."""
+        return np.asarray(np.maximum(self.level - self._top, 0.0), np.float64)
+
+    def surplus(self, broker: int) -> Floats:
+        """Return the load of a broker that is above the limit, in units of load, [C]."""
+        above, unit = self.above()[broker], self._per_share[broker]
+        return np.asarray(np.divide(above, unit, out=np.zeros_like(above), where=unit > 0), np.float64)
+
+    def slope(self) -> Rates:
+        """Return what one unit of load less would gain on each broker in each column, [B, C]."""
+        return np.asarray(2.0 * self.above() * self._per_share, np.float32)
+
+    def weigh(self, partitions: Ints, slope: Rates) -> Floats:
+        """Return the sum over columns of the rates of partitions [N] times `slope`, [C] or [N, C]."""
+        to = "nc,c->n" if slope.ndim == 1 else "nc,nc->n"
+        return np.asarray(np.einsum(to, self._rates[partitions], slope), np.float64)
+
+    def screen(self, exchanges: Exchanges, slope_gain: Floats, keep: int) -> Ints:
+        """Return the positions of the `keep` exchanges that promise most for their cost, by blocks of hours.
+
+        `slope_gain` [N] is the gain as far as the slope tells: the sum of weigh() over what leaves and what arrives.
+        """
+        hot = self.level > self._top - _NEAR
+        blocks = self._coarse.shape[1]
+        weight = np.zeros((len(hot), blocks), np.float32)
+        for column, block in enumerate(self._blocks.tolist()):
+            weight[:, block] += hot[:, column]
+        coarse = self._coarse[exchanges.partitions]
+        lost = np.zeros(len(exchanges))
+        for at, broker in enumerate(exchanges.brokers.T):
+            change = coarse[:, at - 1] - coarse[:, at]
+            change *= change
+            lost += np.einsum("nk,nk->n", change, weight[broker])
+        promise = (slope_gain - lost) / np.maximum(exchanges.cost, 1)
+        if len(promise) <= keep:
+            return np.flatnonzero(promise > -np.inf)
+        return np.sort(np.argpartition(-promise, keep)[:keep])
+
+    def gains(self, exchanges: Exchanges) -> Floats:
+        """Return by how much each exchange lowers the sum of squares above the limit, [N], exactly."""
+        gains = np.zeros(len(exchanges))
+        rates = self._rates[exchanges.partitions]
+        above = self.above()
+        margin = (self.level - self._top).astype(np.float32)
+        now = np.einsum("bc,bc->b", above, above)
+        for at, broker in enumerate(exchanges.brokers.T):
+            change = rates[:, at - 1] - rates[:, at]
+            change *= self._per_share32[broker]
+            change += margin[broker]
+            np.maximum(change, 0.0, out=change)
+            gains += now[broker] - np.einsum("nc,nc->n", change, change)
+        return gains
+
+    def carry_out(self, exchange: Exchanges) -> None:
+        """Change the levels by one exchange (N is 1)."""
+        partitions, brokers = exchange.partitions[0], exchange.brokers[0]
+        rates = self._rates[partitions].astype(np.float64)
+        for at, broker in enumerate(brokers.tolist()):
+            self._load[broker] += rates[at - 1] - rates[at]
+            self.level[broker] = self._load[broker] * self._per_share[broker]
+
+
+def _block_of(hour: Ints) -> Ints:
+    """Return the block of each column, [C]: hours of days of one kind that follow each other; each other column alone.
+
+    The resources of the same block come apart, because each starts again at hour 0.
+    """
+    weekend = hour // _DAY >= (_WORKDAYS if hour.max(initial=0) >= 2 * _DAY else 1)
+    resource = np.cumsum(hour == 0)
+    key = np.where(hour < 0, -1 - np.arange(len(hour)), (resource * 2 + weekend) * _DAY + hour % _DAY // _BLOCK)
+    return np.unique(key, return_inverse=True)[1]

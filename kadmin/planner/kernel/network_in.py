@@ -1,0 +1,228 @@
+"""Evens out the load that follows replicas, such as network in, at every hour, by swapping replicas of two brokers.
+
+Goals: no broker above the goal in any hour, then bytes within half the tolerance; few moves beyond those of the plan.
+Constraints: replica counts stay, racks, capacities and broker sets hold, and no broker's bytes leave their tolerance.
+Algorithm: the descent of load_descent.py. The partners of a broker are those with the least load in its hot hours.
+Free swaps are of replicas that move anyway, or one returns to its current broker and another leaves in its place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kadmin.planner.kernel.hourly_load import fair_shares, rates_on
+from kadmin.planner.kernel.load_descent import LoadDescent
+from kadmin.planner.kernel.load_levels import Columns, Exchanges, LoadLevels
+from kadmin.planner.kernel.placement_problem import NONE, any_per_row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kadmin.planner.kernel.hourly_load import Rates, Resource
+    from kadmin.planner.kernel.placement import Placement
+    from kadmin.planner.kernel.placement_problem import Bools, Floats, Ints
+    from kadmin.planner.kernel.topic_group import TopicGroup
+
+_PARTNERS = 4
+"""Partners tried in the same rack, and again in other racks."""
+
+_ALL_PAIRS = 20_000
+"""Up to so many pairs of replicas of two brokers, all are screened."""
+
+_SCALES = (1.0, 0.4, 0.15)
+"""Otherwise those whose difference comes near these parts of what the pivot has too much."""
+
+_MOST_COST = 2
+
+_AIM, _BYTES = 0.5, 0.05
+"""Bytes are brought within this part of their tolerance; a broker at its end weighs like one so far above the goal."""
+
+
+def even_out_network_in(group: TopicGroup, resources: Sequence[Resource], budget: int) -> None:
+    """Swap replicas of a group until no level is above its goal, for at most `budget` further moves."""
+    swaps = _ReplicaSwaps(group, resources)
+    LoadDescent(swaps.levels, swaps, budget).run()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Held:
+    """Replicas of one broker that may go to another: arrays [N]; `slope`: what the descent gains by their leaving."""
+
+    partition: Ints
+    cost: Ints
+    slope: Floats
+
+    def only(self, which: Bools | Ints) -> _Held:
+        return _Held(self.partition[which], self.cost[which], self.slope[which])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _ByteGoals:
+    """The goal of each broker's bytes, and how far from it they may be, both [B]; `aim`: a fraction of the goal."""
+
+    goal: Floats
+    slack: Floats
+    aim: float
+
+
+class _ReplicaSwaps:
+    """Swaps of replicas between two brokers of a group."""
+
+    most_cost = _MOST_COST
+
+    def __init__(self, group: TopicGroup, resources: Sequence[Resource]) -> None:
+        self._group, self._placement = group, group.placement
+        self._problem = group.placement.problem
+        self._bytes = _byte_goals(group)
+        self._member = np.zeros(len(self._problem), np.bool_)
+        self._member[group.members] = True
+        self._held: dict[int, Ints] = {}
+        self.levels = LoadLevels(_columns(self._placement, resources, self._bytes))
+
+    def candidates(self, pivot: int, cost: int) -> Iterator[tuple[Exchanges, Floats]]:
+        """Yield swaps partner by partner where they are free, else those with every partner together."""
+        if not self._group.receives[pivot]:
+            return
+        slope = self.levels.slope()
+        partners = self._partners(pivot)
+        found = (self._with(pivot, partner, slope, cost) for partner in partners)
+        if not cost:
+            yield from found
+            return
+        together = [each for each in found if len(each[0])]
+        if together:
+            yield Exchanges.joined([each[0] for each in together]), np.concatenate([each[1] for each in together])
+
+    def _partners(self, pivot: int) -> list[int]:
+        """Return the brokers with the least load in the pivot's hot hours, those of its rack first."""
+        above = self.levels.above()[pivot]
+        heat = np.einsum("bc,c->b", self.levels.level, above)
+        order = np.argsort(heat, kind="stable")
+        order = order[self._group.receives[order] & (heat[order] < heat[pivot])]
+        rack, here = self._problem.brokers.rack[order], self._problem.brokers.rack[pivot]
+        near, far = order[rack == here], order[(rack != here) & self._open[rack] & self._open[here]]
+        return [*near[:_PARTNERS].tolist(), *far[:_PARTNERS].tolist()]
+
+    @cached_property
+    def _open(self) -> Bools:
+        """Whether each rack may get a further replica of some partition, [K]; swaps never change a rack to true."""
+        members, placement = self._group.members, self._placement
+        cap = self._problem.rack_cap[members]
+        racks = range(self._problem.brokers.racks)
+        return np.array([(placement.per_rack[members, rack] < cap).any() for rack in racks], np.bool_)
+
+    def _with(self, pivot: int, partner: int, slope: Rates, cost: int) -> tuple[Exchanges, Floats]:
+        steep = slope[pivot] - slope[partner]
+        out, back = self._side(pivot, partner, steep), self._side(partner, pivot, steep)
+        wanted = self._wanted(pivot, steep)
+        pairs = [_pairs(out, back, wanted, most) for most in range(min(cost, 1), cost + 1)]
+        going, coming = np.concatenate(pairs, axis=1)
+        going, coming = self._within_slack((pivot, partner), out, back, (going, coming))
+        partitions = np.stack([out.partition[going], back.partition[coming]], axis=1)
+        brokers = np.broadcast_to(np.array([pivot, partner]), partitions.shape)
+        costs = out.cost[going] + back.cost[coming]
+        return Exchanges(partitions, brokers, costs), out.slope[going] - back.slope[coming]
+
+    def _wanted(self, pivot: int, steep: Rates) -> float:
+        """Return what the descent would gain if all that is above the limit left the pivot."""
+        return float((self.levels.surplus(pivot) * steep).sum())
+
+    def _side(self, giver: int, taker: int, steep: Rates) -> _Held:
+        partition = self._on(giver)
+        partition = partition[self._placement.may_cross(partition, giver, taker)]
+        current = self._problem.current.take(partition, axis=0)
+        cost = any_per_row(current == giver).astype(np.int64) - any_per_row(current == taker)
+        slope = self.levels.weigh(partition, steep)
+        order = np.argsort(slope, kind="stable")
+        return _Held(partition[order], cost[order], slope[order])
+
+    def _on(self, broker: int) -> Ints:
+        """Return the partitions of the group with a replica on a broker, [N]."""
+        if broker not in self._held:
+            held = any_per_row(self._placement.slots == broker) & self._member
+            self._held[broker] = np.flatnonzero(held)
+        return self._held[broker]
+
+    def _within_slack(
+        self, pair: tuple[int, int], out: _Held, back: _Held, swaps: tuple[Ints, Ints]
+    ) -> tuple[Ints, Ints]:
+        size, (going, coming) = self._problem.size, swaps
+        shift = size[out.partition[going]] - size[back.partition[coming]]
+        able = self._fit(pair[0], -shift) & self._fit(pair[1], shift)
+        return going[able], coming[able]
+
+    def _fit(self, broker: int, change: Ints) -> Bools:
+        """Whether a broker's bytes may change so much, [N]: within tolerance of its goal, or nearer to it."""
+        load, goal = int(self._placement.load[broker]), self._bytes.goal[broker]
+        off = max(float(self._bytes.slack[broker]), abs(load - goal))
+        roomy = (change <= 0) | (load + change <= self._problem.brokers.capacity[broker])
+        return np.asarray(roomy & (np.abs(load + change - goal) <= off))
+
+    def fits(self, exchange: Exchanges) -> bool:
+        """Whether bytes stay within their tolerance now."""
+        (going, coming), (giver, taker) = exchange.partitions[0].tolist(), exchange.brokers[0].tolist()
+        shift = self._problem.size[[going]] - self._problem.size[[coming]]
+        return bool((self._fit(giver, -shift) & self._fit(taker, shift))[0])
+
+    def carry_out(self, exchange: Exchanges) -> None:
+        """Swap the two replicas."""
+        partitions, brokers = exchange.partitions[0].tolist(), exchange.brokers[0].tolist()
+        for partition, giver, taker in zip(partitions, brokers, brokers[::-1], strict=True):
+            slot = int(np.flatnonzero(self._placement.slots[partition] == giver)[0])
+            self._placement.move(partition, slot, taker)
+        for broker in brokers:
+            self._held.pop(broker, None)
+
+
+def _byte_goals(group: TopicGroup) -> _ByteGoals:
+    goal = group.even_load()
+    slack = group.byte_slack(goal)
+    return _ByteGoals(goal, slack, group.tolerance * _AIM)
+
+
+def _columns(placement: Placement, resources: Sequence[Resource], byte_goals: _ByteGoals) -> Columns:
+    """Return the hours of the resources and, last, bytes above and below their goals."""
+    problem = placement.problem
+    of_replicas = [replace(resource, on_leader=None) for resource in resources]
+    rates = [resource.on_replica for resource in resources if resource.on_replica is not None]
+    shares = [fair_shares(resource, problem.rf) * resource.goal for resource in of_replicas]
+    matrix = np.hstack([*rates, np.stack([problem.size, -problem.size], axis=1)], dtype=np.float32, casting="unsafe")
+    load = rates_on(matrix, placement.slots, len(problem.brokers))
+    load[:, -2], load[:, -1] = placement.load, -placement.load
+    weight = _BYTES / byte_goals.aim
+    unit = np.where(byte_goals.goal > 0, weight / np.maximum(byte_goals.goal, 1.0), 0.0)[:, None]
+    hours = [np.arange(each.shape[1]) for each in rates]
+    return Columns(
+        rates=matrix,
+        load=load,
+        per_share=np.hstack([*(_inverse(share) for share in shares), unit, unit]),
+        slack=np.concatenate([np.zeros(matrix.shape[1] - 2), [weight + _BYTES - 1, _BYTES - weight - 1]]),
+        hour=np.concatenate([*hours, [NONE, NONE]]),
+    )
+
+
+def _inverse(share: Floats) -> Floats:
+    return np.divide(1.0, share, out=np.zeros_like(share), where=share > 0)
+
+
+def _pairs(out: _Held, back: _Held, wanted: float, cost: int) -> Ints:
+    """Return pairs of positions [2, N], of replicas whose swap has this cost (0: at most) and relieves the giver."""
+    found = [np.zeros((2, 0), np.int64)]
+    for going_cost in range(cost - 1, 2):
+        going = np.flatnonzero(out.cost == going_cost)
+        coming = np.flatnonzero(back.cost == cost - going_cost if cost else back.cost <= -going_cost)
+        if not len(going) or not len(coming):
+            continue
+        if len(going) * len(coming) <= _ALL_PAIRS:
+            found.append(np.stack([np.repeat(going, len(coming)), np.tile(coming, len(going))]))
+            continue
+        for scale in _SCALES:
+            after = np.searchsorted(back.slope[coming], out.slope[going] - wanted * scale)
+            nearest = np.maximum(after - 1, 0), np.minimum(after, len(coming) - 1)
+            found.extend(np.stack([going, coming[near]]) for near in nearest)
+    pairs = np.concatenate(found, axis=1)
+    return pairs[:, out.slope[pairs[0]] > back.slope[pairs[1]]]
