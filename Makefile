@@ -23,10 +23,11 @@ OTHER_KRAFT := 3.9.2
 SECONDS := 1800
 # How many more mutants are judged, all that are left if no number is named.
 MUTANTS :=
-# The rows of the planner's table, all of them if none is named.
+# The rows of the planner's tables, all of them if none is named, and how many clusters of each have load.
 ROWS :=
+SEEDS := 10
 
-.PHONY: help setup demo test lint unit live test-eras test-executor test-containers test-report test-kerberos test-release release audit image site bench bench-executor bench-insight bench-planner \
+.PHONY: help setup demo test lint unit live test-eras test-executor test-containers test-report test-kerberos test-release release audit image site bench bench-executor bench-insight bench-planner bench-load-kernel \
 	fuzz mutation clean
 
 help:
@@ -46,6 +47,7 @@ help:
 	@echo "make bench            the figures, as a table"
 	@echo "make fuzz             the loader under a coverage-guided fuzzer, SECONDS=1800"
 	@echo "make mutation         mutants of loader, validators and payload encoder that the tests find, MUTANTS=200 more"
+	@echo "make bench-load-kernel  how even load gets over time, on generated weeks, ROWS=\"S M\" SEEDS=10"
 	@echo "make bench-planner    the planner's figures, bounds and times, beside two other planners, ROWS=\"S M\""
 	@echo "make bench-insight    times of inspect, whatif and report on 100,000 partitions"
 	@echo "make bench-executor   requests and times of the executor, as a table"
@@ -121,6 +123,9 @@ bench: $(READY)
 
 bench-planner: $(READY)
 	PYTHONPATH=tests $(BIN)/python benchmarks/planner.py $(ROWS)
+
+bench-load-kernel: $(READY)
+	PYTHONPATH=tests $(BIN)/python benchmarks/load_kernel.py $(ROWS) --seeds $(SEEDS)
 
 bench-executor: $(READY)
 	PYTHONPATH=tests $(BIN)/python benchmarks/executor.py

@@ -192,7 +192,8 @@ def _columns(placement: Placement, resources: Sequence[Resource], byte_goals: _B
     shares = [fair_shares(resource, problem.rf) * resource.goal for resource in of_replicas]
     matrix = np.hstack([*rates, np.stack([problem.size, -problem.size], axis=1)], dtype=np.float32, casting="unsafe")
     load = rates_on(matrix, placement.slots, len(problem.brokers))
-    load[:, -2], load[:, -1] = placement.load, -placement.load
+    off = placement.load - byte_goals.goal
+    load[:, -2], load[:, -1] = off, -off
     weight = _BYTES / byte_goals.aim
     unit = np.where(byte_goals.goal > 0, weight / np.maximum(byte_goals.goal, 1.0), 0.0)[:, None]
     hours = [np.arange(each.shape[1]) for each in rates]
@@ -200,7 +201,7 @@ def _columns(placement: Placement, resources: Sequence[Resource], byte_goals: _B
         rates=matrix,
         load=load,
         per_share=np.hstack([*(_inverse(share) for share in shares), unit, unit]),
-        slack=np.concatenate([np.zeros(matrix.shape[1] - 2), [weight + _BYTES - 1, _BYTES - weight - 1]]),
+        slack=np.concatenate([np.zeros(matrix.shape[1] - 2), [_BYTES - 1, _BYTES - 1]]),
         hour=np.concatenate([*hours, [NONE, NONE]]),
     )
 
