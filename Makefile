@@ -23,11 +23,13 @@ OTHER_KRAFT := 3.9.2
 SECONDS := 1800
 # How many more mutants are judged, all that are left if no number is named.
 MUTANTS :=
+# How many millions of samples the load is built from, each one a row of the table; 60 if none is named.
+MILLIONS :=
 # The rows of the planner's tables, all of them if none is named, and how many clusters of each have load.
 ROWS :=
 SEEDS := 10
 
-.PHONY: help setup demo test lint unit live test-eras test-executor test-containers test-report test-kerberos test-release release audit image site bench bench-executor bench-insight bench-planner bench-load-kernel \
+.PHONY: help setup demo test lint unit live test-eras test-executor test-containers test-report test-kerberos test-release release audit image site bench bench-executor bench-insight bench-planner bench-load-build bench-load-kernel \
 	fuzz mutation clean
 
 help:
@@ -49,6 +51,7 @@ help:
 	@echo "make mutation         mutants of loader, validators and payload encoder that the tests find, MUTANTS=200 more"
 	@echo "make bench-load-kernel  how even load gets over time, on generated weeks, ROWS=\"S M\" SEEDS=10"
 	@echo "make bench-planner    the planner's figures, bounds and times, beside two other planners, ROWS=\"S M\""
+	@echo "make bench-load-build  time and memory of load build, MILLIONS=\"60 240\" of samples"
 	@echo "make bench-insight    times of inspect, whatif and report on 100,000 partitions"
 	@echo "make bench-executor   requests and times of the executor, as a table"
 
@@ -129,6 +132,9 @@ bench-load-kernel: $(READY)
 
 bench-executor: $(READY)
 	PYTHONPATH=tests $(BIN)/python benchmarks/executor.py
+
+bench-load-build: $(READY)
+	$(BIN)/python benchmarks/load_build.py $(MILLIONS)
 
 bench-insight: $(READY)
 	PYTHONPATH=tests $(BIN)/python benchmarks/insight.py

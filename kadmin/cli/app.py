@@ -48,7 +48,7 @@ _GROUPS = {
         "context": "contexts:context_app",
     },
     "Repair": {"heal": "repair:heal", "recreate": "repair:recreate"},
-    "Planner": {"propose": "propose:propose_app"},
+    "Planner": {"propose": "propose:propose_app", "load": "load:load_app"},
     "Practise": {"sandbox": "sandbox:sandbox_app"},
 }
 """The groups of `kadmin --help`, in its order: module and name of each command, or of the tree of those below it."""

@@ -61,6 +61,7 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
     "recreate": (f"20260301T120000Z-4f9a1c {_ZK}", f"plans/recreate-topic.yaml {_B} --dry-run"),
     "propose rebalance": ("plans/rebalance.yaml --inventory inventory \\\n    --out plan.yaml --engine local",),
     "propose election": (f"{_ZK} --out elect.yaml", "--inventory inventory --out elect.yaml"),
+    "load build": ("--samples samples --out load", "--samples samples --out load --per-week"),
     "sandbox up": ("--version 3.9.2 --brokers 4 --chroot /kafka", "--kraft"),
     "sandbox seed": ("",),
     "sandbox traffic": ("--hour 1s --for 7d", "--topic orders --for 2h --seed 7"),
@@ -88,6 +89,7 @@ _GROUPS: Mapping[str, Sequence[str]] = {
     "consumers": (f"consumers coordinator billing {_ZK}", f"consumers disturbed plans/drain-broker.yaml {_B}"),
     "context": ("context list", "context use prod-eu", "context check prod-eu"),
     "propose": ("propose election --inventory inventory --out elect.yaml", f"propose election {_ZK} --out elect.yaml"),
+    "load": ("load build --samples samples --out load",),
     "sandbox": ("sandbox up", "sandbox seed", "sandbox down"),
 }
 """Commands below each name, in full."""

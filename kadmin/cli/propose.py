@@ -25,7 +25,7 @@ from kadmin.cli.terminal import screen_of
 from kadmin.errors import UsageError, count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from kadmin.plan.model import ReassignmentPlan, RebalanceRequest
     from kadmin.planner.proposal import Options, Proposal
@@ -115,9 +115,9 @@ def rebalance(
 
     if html is not None:
         require_renderer()
-    _require_libraries(engine)
-    wanted, settings = _request(request, holdout), _settings(master, conf or [])
-    with _stages() as show:
+    require_libraries(("numpy", "pyarrow") if engine is Engine.LOCAL else ("numpy", "pyarrow", "pandas", "pyspark"))
+    wanted, settings = _request(request, holdout), spark_options(master, conf or [])
+    with stages() as show:
         proposals = _propose(engine, wanted, inventory, settings, show)
         paths = _paths(out, proposals, ".json")
         for number, (name, path) in enumerate(paths.items(), start=1):
@@ -184,8 +184,8 @@ def _request(path: Path, held_out: HeldOut | None) -> RebalanceRequest:
     return replace(request, load=replace(request.load, hold_out=True))
 
 
-def _require_libraries(engine: Engine) -> None:
-    needed = ("numpy", "pyarrow") if engine is Engine.LOCAL else ("numpy", "pyarrow", "pandas", "pyspark")
+def require_libraries(needed: Sequence[str]) -> None:
+    """Raise UsageError where a library is not installed."""
     if missing := [name for name in needed if find_spec(name) is None]:
         raise UsageError(
             f"The planner needs {', '.join(missing)}, not installed here.",
@@ -193,7 +193,8 @@ def _require_libraries(engine: Engine) -> None:
         )
 
 
-def _settings(master: str | None, conf: list[str]) -> Options:
+def spark_options(master: str | None, conf: list[str]) -> Options:
+    """Return how Spark is started; raises UsageError for a --conf that is none."""
     from kadmin.planner.proposal import Options
 
     pairs = [setting.partition("=") for setting in conf]
@@ -203,7 +204,7 @@ def _settings(master: str | None, conf: list[str]) -> Options:
 
 
 @contextmanager
-def _stages() -> Iterator[Callable[[str], None]]:
+def stages() -> Iterator[Callable[[str], None]]:
     """Show the current stage in one line of a terminal, cleared at the end; elsewhere show nothing."""
     if not screen_of(sys.stderr).live:
         yield lambda _stage: None

@@ -37,8 +37,10 @@ class SampleKind(StrEnum):
     GAUGE = "gauge"
 
 
+TIME = "ts"
+
 SAMPLE_COLUMNS = (
-    Column("ts", ColumnKind.TIME, required=True),
+    Column(TIME, ColumnKind.TIME, required=True),
     Column("topic", ColumnKind.STRING, required=True),
     Column("partition", ColumnKind.INT),
     Column("broker_id", ColumnKind.INT),

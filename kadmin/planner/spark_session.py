@@ -42,11 +42,11 @@ _SQL = {
 }
 _SHUTDOWN_S = 10
 _ARCHIVING_S = 600
-_LOGGING = Path(__file__).with_name("log4j2-quiet.properties")
+LOGGING = Path(__file__).with_name("log4j2-quiet.properties")
 # A proposal ends before the optimizing compiler pays off: without it the JVM needs half the CPU time.
 # The JVM would print its own warnings to stdout, among the command's output.
 _JAVA_OPTIONS = (
-    f"-Dlog4j2.configurationFile={_LOGGING.as_uri()} -XX:TieredStopAtLevel=1 -Xlog:disable -Xlog:all=warning:stderr"
+    f"-Dlog4j2.configurationFile={LOGGING.as_uri()} -XX:TieredStopAtLevel=1 -Xlog:disable -Xlog:all=warning:stderr"
 )
 
 

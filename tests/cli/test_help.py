@@ -28,7 +28,7 @@ GROUPS = {
     "Run": ["apply", "status", "resume", "pause", "cancel", "rollback", "verify", "history", "lock", "throttle"],
     "Look": ["doctor", "inspect", "whatif", "consumers", "snapshot", "sample", "report", "context"],
     "Repair": ["heal", "recreate"],
-    "Planner": ["propose"],
+    "Planner": ["propose", "load"],
     "Practise": ["sandbox"],
 }
 ESCAPE = "\x1b"

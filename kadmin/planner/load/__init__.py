@@ -1,1 +1,1 @@
-"""Load over time: from samples to the load of each partition in each hour of the week."""
+"""A load history, and the load of brokers that follows from it."""

@@ -1,0 +1,132 @@
+"""Prints the cost of `kadmin load build`. Usage: make bench-load-build [MILLIONS="60 240"].
+
+Spark makes the samples: one week (or as many as the millions fill) of a cluster of 5,952 partitions, one sample every
+five minutes: end offsets, leaders' log sizes with retention, offsets of a group, bytes in and out of each topic on each
+broker. Each build is a process of its own. Nothing here passes or fails.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as f
+
+from kadmin.planner.proposal import Options
+from kadmin.planner.spark_session import spark_session
+from kadmin.report.text import table
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PARTITIONS = 5_952
+PARTITIONS_OF_A_TOPIC = 8
+BROKERS = 12
+EVERY_S = 300
+METRICS = ("log_end_offset", "log_size_bytes", "group_offset", "bytes_in", "bytes_out")
+SERIES = len(METRICS) * PARTITIONS
+START_S = 1_772_409_600
+"""Monday 2026-03-02 00:00 UTC."""
+
+DAY_S = 86_400.0
+SEGMENTS_BYTES = 2e9
+
+
+def write_samples(session: SparkSession, folder: Path, rows: int) -> None:
+    """Write the samples, in the order of time."""
+    row, kind = f.col("id") % SERIES, f.floor(f.col("id") % SERIES / PARTITIONS)
+    number = row % PARTITIONS
+    topic, partition = f.floor(number / PARTITIONS_OF_A_TOPIC), number % PARTITIONS_OF_A_TOPIC
+    elapsed = f.floor(f.col("id") / SERIES) * EVERY_S
+    swing = 0.5 * DAY_S / 6.2831853 * (1 - f.cos(elapsed * 6.2831853 / DAY_S))
+    records = f.floor((10 + number % 97) * (elapsed + swing))
+    size = records * (200 + topic % 300)
+    kept = size - f.floor(size / SEGMENTS_BYTES) * (SEGMENTS_BYTES - 5e8)
+    metric = f.element_at(f.array(*map(f.lit, METRICS)), (kind + 1).cast("int"))
+    is_size, of_group, of_topic = metric == METRICS[1], metric == METRICS[2], metric.startswith("bytes_")
+    frame = session.range(0, rows, 1, max(rows // 500_000, 1)).select(
+        f.timestamp_micros((START_S + elapsed) * 1_000_000 + f.col("id") % 999_983).alias("ts"),
+        f.format_string("topic-%05d", topic.cast("int")).alias("topic"),
+        f.when(~of_topic, partition.cast("int")).alias("partition"),
+        f.when(~of_group, ((topic * 7 + partition) % BROKERS).cast("int")).alias("broker_id"),
+        f.when(of_group, f.lit("billing")).alias("group"),
+        metric.alias("metric"),
+        f.when(is_size, f.lit("gauge")).otherwise(f.lit("counter")).alias("kind"),
+        f.when(is_size, kept).when(of_topic, size).otherwise(records).cast("double").alias("value"),
+    )
+    session.conf.set("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
+    frame.write.mode("overwrite").parquet(str(folder))
+
+
+def build(samples: Path, out: Path) -> tuple[float, float, float, dict[str, object]]:
+    """Build in a process of its own; returns seconds, CPU seconds, the peak of memory in GB, and the answer."""
+    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    run = ("-m", "kadmin", "load", "build", "--samples", str(samples), "--out", str(out), "-o", "json")
+    process = subprocess.Popen((sys.executable, *run), stdout=subprocess.PIPE, text=True)
+    peak = 0.0
+    while process.poll() is None:
+        peak = max(peak, _memory_gb(process.pid))
+        time.sleep(0.2)
+    elapsed, after = time.monotonic() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
+    answer = json.loads(process.communicate()[0] or "{}")
+    if process.returncode:
+        sys.exit("the build failed")
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return elapsed, cpu, peak, answer
+
+
+def _memory_gb(root: int) -> float:
+    """Return the resident memory of a process and of those below it, as Linux tells it."""
+    parents = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = status.read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended
+            continue
+        parents[int(status.parent.name)] = int(fields[1]), int(fields[21])
+    family, pages = {root}, 0
+    for pid in sorted(parents):
+        if pid in family or parents[pid][0] in family:
+            family.add(pid)
+            pages += parents[pid][1]
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e9
+
+
+def main() -> None:
+    """Print the table."""
+    print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}")
+    rows = []
+    with tempfile.TemporaryDirectory() as name:
+        for millions in [float(each) for each in sys.argv[1:]] or [60.0]:
+            samples, out, number = Path(name) / "samples", Path(name) / "load", int(millions * 1e6)
+            with spark_session(Options()) as session:
+                write_samples(session, samples, number)
+            elapsed, cpu, peak, answer = build(samples, out)
+            again, _, _, _ = build(samples, out)
+            rows.append(
+                [
+                    f"{number:,}",
+                    f"{elapsed:.1f} s",
+                    f"{cpu:.0f} s",
+                    f"{number / elapsed:,.0f}",
+                    f"{peak:.2f} GB",
+                    f"{again:.1f} s",
+                    str(answer["agreement"]),
+                ]
+            )
+            shutil.rmtree(samples)
+            shutil.rmtree(out)
+    headings = ("samples", "build", "CPU", "samples/s", "memory", "again, nothing new", "agreement")
+    print(table(headings, rows))
+
+
+if __name__ == "__main__":
+    main()

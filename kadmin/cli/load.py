@@ -1,0 +1,87 @@
+"""`kadmin load build`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kadmin.cli import options
+from kadmin.cli.deadline import bounded
+from kadmin.cli.inputs import make_folder
+from kadmin.cli.output import answer
+from kadmin.cli.propose import ConfOption, MasterOption, require_libraries, spark_options, stages
+from kadmin.errors import UsageError
+
+load_app = typer.Typer(help="Work up a history of load, hour by hour of the week.")
+
+
+@load_app.callback()
+def load() -> None:
+    """Work up a history of load, hour by hour of the week."""
+
+
+@load_app.command()
+@bounded
+def build(
+    *,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="The folder of the load; what is there is updated.")
+    ],
+    samples: Annotated[
+        str | None, typer.Option("--samples", metavar="PATH", help="A folder of samples, one file of them, or a URL.")
+    ] = None,
+    table: Annotated[
+        str | None, typer.Option("--table", metavar="NAME", help="A table of samples that Spark knows by name.")
+    ] = None,
+    format_: Annotated[
+        str, typer.Option("--format", metavar="FORMAT", help="parquet, csv, json, or what else Spark reads.")
+    ] = "parquet",
+    reading: Annotated[
+        list[str] | None, typer.Option("--option", metavar="KEY=VALUE", help="A setting of that format's reader.")
+    ] = None,
+    mean: Annotated[bool, typer.Option("--mean", help="The mean of each hour over the weeks. The default.")] = False,
+    max_: Annotated[bool, typer.Option("--max", help="The highest of each hour over the weeks.")] = False,
+    p95: Annotated[bool, typer.Option("--p95", help="The 95th percentile of each hour over the weeks.")] = False,
+    per_week: Annotated[bool, typer.Option("--per-week", help="Keep each week apart, one row for each.")] = False,
+    master: MasterOption = None,
+    conf: ConfOption = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Also show Spark's plans of the jobs.")] = False,
+    output: options.Output = options.OutputFormat.HUMAN,
+) -> None:
+    """Build the load of each hour of the week from samples, on Spark.
+
+    Samples in files are rolled up by hour once: the next run reads only what is new. The folder then has
+    partition_load.parquet, which a request names in spec.load, and broker_load.parquet, which compares it with what
+    brokers reported.
+    """
+    if (samples is None) == (table is None):
+        raise UsageError("Give either --samples or --table.")
+    chosen = [name for name, given in (("mean", mean), ("max", max_), ("p95", p95), ("per-week", per_week)) if given]
+    if len(chosen) > 1:
+        raise UsageError(f"--{chosen[0]} and --{chosen[1]} exclude each other.")
+    require_libraries(("numpy", "pyarrow", "pandas", "pyspark"))
+    from kadmin.planner.load_build.job import LoadTask, build_load
+    from kadmin.planner.load_build.sources import Source
+    from kadmin.planner.load_build.weeks import WeekMerge
+    from kadmin.report.load import load_text
+
+    make_folder(out)
+    source = Source(samples or table or "", format_, _options(reading or []), table is not None)
+    task = LoadTask(source, out, None if per_week else WeekMerge(chosen[0] if chosen else "mean"))
+    with stages() as show:
+        report = build_load(task, spark_options(master, conf or []), show)
+    shown = report.plans if explain else {}
+    answer(
+        output,
+        lambda: load_text(report.figures, shown),
+        lambda: {**report.figures, **({"plans": dict(shown)} if shown else {})},
+    )
+
+
+def _options(given: list[str]) -> dict[str, str]:
+    pairs = [setting.partition("=") for setting in given]
+    if wrong := [key for key, equals, _ in pairs if not equals]:
+        raise UsageError(f"--option {wrong[0]} is not KEY=VALUE.")
+    return {key: value for key, _, value in pairs}

@@ -1,0 +1,1 @@
+"""Samples to a load history, on Spark."""

@@ -1,0 +1,168 @@
+"""Corrects partitions' rates by what brokers reported, and compares the two.
+
+Brokers report bytes and requests of clients for each topic, not for each partition. The partitions of a topic that a
+broker led in an hour are scaled, so that they add up to what it reported; where leadership moved within the hour, by
+the records that came while each broker led. Where it is not known who led, they are scaled to what all brokers
+reported about the topic.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as f
+
+from kadmin.planner.load_build.hourly import UNKNOWN_ID
+from kadmin.planner.load_build.partitions import METERS, PARTITION_KEY, TOPIC_KEY, thousandths
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column as SparkColumn
+    from pyspark.sql import DataFrame
+
+_WEIGHTS = ("in", "out", "work")
+_FACTORS = ("in", "out", "out_by_in", "requests")
+_PLACE = (*TOPIC_KEY, "broker_id", "hour")
+
+
+def weighed(hours: DataFrame, sizes: DataFrame) -> DataFrame:
+    """Add the weights of each partition and hour to partition_hours: `in`, `out` and `work`, and `in_bytes`.
+
+    `sizes` are those of bytes_per_record.
+    Weights are bytes per second where `in_bytes`, otherwise records per second, which only tell parts of a sum.
+    """
+    records, size = f.col("records"), f.col("bytes_per_record")
+    record = f.coalesce(size, f.lit(1.0))
+    into, out = f.coalesce(records * record, f.col("log")), f.col("consumed") * record
+    return hours.join(sizes, [*PARTITION_KEY], "left").select(
+        "*",
+        into.alias("in"),
+        out.alias("out"),
+        (f.coalesce(into, f.lit(0.0)) + f.coalesce(out, f.lit(0.0))).alias("work"),
+        (records.isNull() | (records == 0) | size.isNotNull()).alias("in_bytes"),
+    )
+
+
+def topic_meters(rates: DataFrame) -> DataFrame:
+    """Return what brokers reported for each topic, broker and hour, in thousandths: `reported_` in, out and requests.
+
+    The broker UNKNOWN_ID has the sum of all.
+    """
+    brokers = f.explode(f.array_distinct(f.array(f.col("broker_id"), f.lit(UNKNOWN_ID))))
+    reported = rates.where((f.col("partition") == UNKNOWN_ID) & f.col("metric").isin(*METERS)).select(
+        *TOPIC_KEY, brokers.alias("broker_id"), "hour", "metric", "per_s"
+    )
+    return reported.groupBy(*_PLACE).agg(
+        *(
+            f.sum(f.when(f.col("metric") == meter, thousandths(f.col("per_s")))).alias(f"reported_{name}")
+            for meter, name in METERS.items()
+        )
+    )
+
+
+def topic_sums(weights: DataFrame) -> DataFrame:
+    """Return what the partitions that a broker led add up to, for each topic, broker and hour, in thousandths.
+
+    Columns `sum_` in, out and work, and `in_bytes` and `out_bytes`: whether the sums are bytes. The broker UNKNOWN_ID
+    has the sum of all.
+    """
+    part = f.col("leader_part")
+    leaders = f.array_distinct(
+        f.array(
+            f.struct(f.col("leader").alias("broker_id"), part.alias("part")),
+            f.struct(f.col("other_leader").alias("broker_id"), (1 - part).alias("part")),
+            f.struct(f.lit(UNKNOWN_ID).alias("broker_id"), f.lit(1.0).alias("part")),
+        )
+    )
+    led = weights.select(
+        *TOPIC_KEY,
+        "hour",
+        *_WEIGHTS,
+        "in_bytes",
+        f.col("bytes_per_record").isNotNull().alias("out_bytes"),
+        f.inline(leaders),
+    ).where(f.col("broker_id").isNotNull())
+    return led.groupBy(*_PLACE).agg(
+        *(f.sum(thousandths(f.col(name) * f.col("part"))).alias(f"sum_{name}") for name in _WEIGHTS),
+        f.bool_and("in_bytes").alias("in_bytes"),
+        f.bool_and("out_bytes").alias("out_bytes"),
+    )
+
+
+def scaled(weights: DataFrame, sums: DataFrame, meters: DataFrame) -> DataFrame:
+    """Return PARTITION_KEY, `hour`, `in`, `out` and `requests` of each partition and hour; null where unknown."""
+    factors = _factors(sums.join(meters, [*_PLACE]))
+    joined = weights
+    for leader in ("leader", "other_leader"):
+        renamed = factors.select(
+            *TOPIC_KEY,
+            "hour",
+            f.col("broker_id").alias(leader),
+            *(f.col(name).alias(f"{leader}_{name}") for name in _FACTORS),
+        )
+        joined = joined.join(renamed, [*TOPIC_KEY, "hour", leader], "left")
+    into, out = f.col("in"), f.col("out")
+    return joined.select(
+        *PARTITION_KEY,
+        "hour",
+        f.coalesce("metered_in", into * _factor("in"), f.when(f.col("in_bytes"), into)).alias("in"),
+        f.coalesce(
+            "metered_out",
+            out * _factor("out"),
+            into * _factor("out_by_in"),
+            f.when(f.col("bytes_per_record").isNotNull(), out),
+        ).alias("out"),
+        f.coalesce("metered_requests", f.col("work") * _factor("requests")).alias("requests"),
+    )
+
+
+def unscaled(weights: DataFrame) -> DataFrame:
+    """Return what `scaled` returns where no broker reported anything."""
+    return weights.select(
+        *PARTITION_KEY,
+        "hour",
+        f.coalesce("metered_in", f.when(f.col("in_bytes"), f.col("in"))).alias("in"),
+        f.coalesce("metered_out", f.when(f.col("bytes_per_record").isNotNull(), f.col("out"))).alias("out"),
+        f.col("metered_requests").alias("requests"),
+    )
+
+
+def broker_hours(sums: DataFrame, meters: DataFrame) -> DataFrame:
+    """Return for each broker and hour what it reported, beside what the partitions that it led add up to.
+
+    Sums are those before scaling, in bytes per second. Topics whose bytes are unknown are left out of them.
+    """
+    known = f.col("broker_id") != UNKNOWN_ID
+    both = sums.where(known).join(meters.where(known), [*_PLACE], "full")
+    figures = {
+        "reported_in": f.sum("reported_in"),
+        "partitions_in": f.sum(f.when(f.col("in_bytes"), f.col("sum_in"))),
+        "reported_out": f.sum("reported_out"),
+        "partitions_out": f.sum(f.when(f.col("out_bytes"), f.col("sum_out"))),
+    }
+    return (
+        both.groupBy("cluster", "broker_id", "hour")
+        .agg(*((value / 1000).alias(f"{name}_per_s") for name, value in figures.items()))
+        .withColumn("hour", f.timestamp_seconds(f.col("hour").cast("bigint") * 3600))
+    )
+
+
+def _factors(both: DataFrame) -> DataFrame:
+    """Return what to multiply weights with; null where a broker reported nothing, or nothing that can be shared."""
+
+    def ratio(reported: str, total: str) -> SparkColumn:
+        return f.when((f.col(reported) > 0) & (f.col(total) > 0), f.col(reported) / f.col(total))
+
+    unread = f.coalesce("sum_out", f.lit(0)) == 0
+    return both.select(
+        *_PLACE,
+        ratio("reported_in", "sum_in").alias("in"),
+        ratio("reported_out", "sum_out").alias("out"),
+        f.when(unread & (f.col("sum_in") > 0), f.col("reported_out") / f.col("sum_in")).alias("out_by_in"),
+        ratio("reported_requests", "sum_work").alias("requests"),
+    )
+
+
+def _factor(name: str) -> SparkColumn:
+    """Return the factor of a partition: its leaders', each for its part; one that is unknown is the other's."""
+    one, two, part = f.col(f"leader_{name}"), f.col(f"other_leader_{name}"), f.col("leader_part")
+    return part * f.coalesce(one, two) + (1 - part) * f.coalesce(two, one)

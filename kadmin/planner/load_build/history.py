@@ -1,0 +1,142 @@
+"""Keeps hourly roll-ups in a folder, by day, with the sample files that they were made from.
+
+    hourly/index.json            the sample files that are in, and the folder of each day: replaced as the last step
+    hourly/000003/day=2026-03-02 Parquet files of one day, written by the third run
+    hourly/lock                  held with flock by the run that writes
+
+A run that ends before it has replaced the index leaves folders that nothing names; the next run removes them.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import shutil
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from kadmin.errors import BusyError, InvalidInputError, NotCompletedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from kadmin.planner.load_build.sample_files import SampleFile
+
+INDEX = "index.json"
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What the roll-ups hold: sample files by name, and the folder of each day, relative to `hourly`."""
+
+    files: Mapping[str, SampleFile] = field(default_factory=dict)
+    days: Mapping[str, str] = field(default_factory=dict)
+
+    def with_run(self, files: Mapping[str, SampleFile], days: Mapping[str, str]) -> History:
+        """Return the history after a run that read these files and wrote these days."""
+        return replace(self, files={**self.files, **files}, days={**self.days, **days})
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a run has to read: the sample files (None for all that there are), and the days that it keeps to.
+
+    `days` are ranges of days, first and last, outside of which rows are passed over; empty for no limit. `merges`
+    are days whose roll-ups stay and get the new rows.
+    """
+
+    files: tuple[str, ...] | None
+    days: tuple[tuple[str, str], ...] = ()
+    merges: tuple[str, ...] = ()
+
+
+def to_read(history: History, files: Mapping[str, SampleFile]) -> Reading | None:
+    """Return what is new since the last run, or None for nothing.
+
+    New files merge with the days that they touch. A file that changed has its days made anew, from every file that has
+    rows of them. Files that are gone stay in the roll-ups.
+    """
+    fresh = {name: each for name, each in files.items() if history.files.get(name) != each}
+    if not fresh:
+        return None
+    if not fresh.keys() & history.files.keys():
+        touched = [day for day in history.days if any(each.has(day) for each in fresh.values())]
+        return Reading(None if fresh.keys() == files.keys() else tuple(sorted(fresh)), (), tuple(sorted(touched)))
+    spans = {(each.first_day, each.last_day) for each in fresh.values()}
+    spans |= {(history.files[name].first_day, history.files[name].last_day) for name in fresh if name in history.files}
+    needed = [name for name, each in files.items() if any(each.meets(*span) for span in spans)]
+    return Reading(tuple(sorted(needed)), tuple(sorted(spans)))
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder of roll-ups; raises BusyError where another run has it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / "lock").open("w")
+    except OSError as error:
+        raise NotCompletedError(f"Cannot write {folder}.", cause=error.strerror or str(error)) from error
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise BusyError(
+                f"Another process builds the load in {folder.parent}.",
+                next_command="run the command again when it has ended",
+            ) from error
+        yield
+
+
+def read_history(folder: Path) -> History:
+    """Return the history of a folder of roll-ups, empty where there is none."""
+    from kadmin.planner.load_build.sample_files import SampleFile
+
+    path = folder / INDEX
+    if not path.exists():
+        return History()
+    try:
+        value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return History({name: SampleFile(*each) for name, each in value["files"].items()}, dict(value["days"]))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InvalidInputError(
+            f"{path} is not what kadmin writes there.", cause=str(error), next_command=f"rm -r {folder}"
+        ) from error
+
+
+def write_history(folder: Path, history: History) -> None:
+    """Replace the index, and remove every folder that it does not name."""
+    files = {name: list(each.fields()) for name, each in sorted(history.files.items())}
+    write_whole(folder / INDEX, json.dumps({"files": files, "days": dict(sorted(history.days.items()))}))
+    remove_leftovers(folder, history)
+
+
+def remove_leftovers(folder: Path, history: History) -> None:
+    """Remove the folders of runs that ended early, and days that later runs replaced."""
+    named = set(history.days.values())
+    for run in (each for each in folder.iterdir() if each.is_dir()):
+        for day in run.iterdir():
+            if f"{run.name}/{day.name}" not in named:
+                _remove(day)
+        if not any(run.iterdir()):
+            run.rmdir()
+
+
+def next_run(folder: Path) -> str:
+    """Return the name of a folder that no run has used."""
+    return f"{max((int(each.name) for each in folder.iterdir() if each.name.isdigit()), default=0) + 1:06d}"
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Replace a file whole or not at all."""
+    partial = path.with_name(f".{path.name}.partial")
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(path)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink()

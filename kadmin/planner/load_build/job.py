@@ -1,0 +1,230 @@
+"""Builds the load over time on Spark: samples to hourly roll-ups, roll-ups to partition_load and broker_load."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass, replace
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # ships no type information
+from pyspark import StorageLevel
+from pyspark.errors import PySparkException
+from pyspark.sql import functions as f
+
+from kadmin.errors import InvalidInputError, NotCompletedError, count
+from kadmin.planner.load import columns
+from kadmin.planner.load_build.brokers import broker_hours, scaled, topic_meters, topic_sums, unscaled, weighed
+from kadmin.planner.load_build.history import write_whole
+from kadmin.planner.load_build.hourly import UNKNOWN_ID
+from kadmin.planner.load_build.partitions import METERS, PARTITION_KEY, bytes_per_record, partition_hours
+from kadmin.planner.load_build.rates import hourly_rates, is_sparse
+from kadmin.planner.load_build.roll_ups import hold, read, update
+from kadmin.planner.load_build.trust import agreement_of, coverage_of
+from kadmin.planner.load_build.weeks import WeekMerge, each_week, first_hour_of_week, merged_weeks, time_of
+from kadmin.planner.proposal import ignore_stages
+from kadmin.planner.spark_session import LOGGING, cause_of, spark_session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from kadmin.planner.load_build.history import History
+    from kadmin.planner.load_build.roll_ups import Update
+    from kadmin.planner.load_build.sources import Source
+    from kadmin.planner.proposal import Options
+
+_DEFAULTS = {
+    "spark.driver.memory": "1500m",
+    # Unlike a proposal, this job is long enough for the optimizing compiler to pay off.
+    "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={LOGGING.as_uri()} "
+    "-XX:+UseParallelGC -Xlog:disable -Xlog:all=warning:stderr",
+    "spark.sql.shuffle.partitions": "16",
+}
+_WHILE_BUILDING = {
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.parquet.compression.codec": "zstd",
+    "spark.sql.session.timeZone": "UTC",
+}
+_STRAY = 1000
+"""A day with fewer samples than this part of the fullest day's comes from a clock that was wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadTask:
+    """Where samples are, the folder of the result, and how weeks are merged; None keeps each week apart."""
+
+    source: Source
+    out: Path
+    merge: WeekMerge | None = WeekMerge.MEAN
+
+
+@dataclass(frozen=True, slots=True)
+class LoadReport:
+    """What was built, as load.json has it, and Spark's plans of the jobs."""
+
+    figures: Mapping[str, Any]
+    plans: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """The days that count, hours from 1970, and what their roll-ups have: clusters' names, meters, sparse hours."""
+
+    days: tuple[str, ...]
+    stray_days: tuple[str, ...]
+    first_hour: int
+    last_hour: int
+    fleet: bool
+    metered: bool
+    sparse: int
+
+    @property
+    def start(self) -> int:
+        """Return the hour of the first Monday."""
+        return first_hour_of_week(self.first_hour)
+
+    @property
+    def weeks(self) -> int:
+        """Return the weeks from the first Monday on that have hours."""
+        return (self.last_hour - self.start) // columns.HOURS + 1
+
+
+def build_load(task: LoadTask, options: Options, on_stage: Callable[[str], None] = ignore_stages) -> LoadReport:
+    """Bring the hourly roll-ups up to date with the samples, and write partition_load, broker_load and load.json.
+
+    Calls `on_stage` with the name of each stage. Raises InvalidInputError for samples that cannot be used, BusyError
+    where another run writes to the same folder, NotCompletedError where Spark does not start or fails.
+    """
+    plans: dict[str, str] = {}
+    with hold(task.out):
+        on_stage("starting Spark")
+        with spark_session(replace(options, conf={**_DEFAULTS, **options.conf})) as session, _settings(session):
+            try:
+                done = update(
+                    session, task.source, task.out, on_stage, lambda rows: plans.update({"hourly": _plan(rows)})
+                )
+                scope = _scope(session, task.out, done.history)
+                plans |= _write(session, task, done.history, scope, on_stage)
+            except (PySparkException, Py4JError, ConnectionError) as error:
+                raise NotCompletedError("Spark failed.", cause=cause_of(error)) from error
+        figures = _figures(task, scope, done)
+        write_whole(task.out / columns.LOAD_JSON, json.dumps(figures, indent=2) + "\n")
+    return LoadReport(figures, plans)
+
+
+@contextmanager
+def _settings(session: SparkSession) -> Iterator[None]:
+    """Set how Parquet is written, and set it back: the session may be the caller's."""
+    before = {key: session.conf.get(key, None) for key in _WHILE_BUILDING}
+    for key, value in _WHILE_BUILDING.items():
+        session.conf.set(key, value)
+    try:
+        yield
+    finally:
+        for key, old in before.items():
+            session.conf.unset(key) if old is None else session.conf.set(key, old)
+
+
+def _scope(session: SparkSession, out: Path, history: History) -> _Scope:
+    """Look through the roll-ups once: one row a day comes back."""
+    meter = (f.col("partition") == UNKNOWN_ID) & f.col("metric").isin(*METERS)
+    rows = (
+        read(session, out, history, history.days)
+        .groupBy(f.floor(f.col("hour") / 24).cast("int").alias("day"))
+        .agg(
+            f.sum("samples").alias("samples"),
+            f.count(f.when(is_sparse(), 1)).alias("sparse"),
+            f.count(f.when(meter, 1)).alias("meters"),
+            f.max("cluster").alias("cluster"),
+            f.min("hour").alias("first"),
+            f.max("hour").alias("last"),
+        )
+        .toArrow()
+        .sort_by("day")
+        .to_pylist()
+        if history.days
+        else []
+    )
+    if not rows:
+        raise InvalidInputError("The samples have no row that can be used.", cause="no time, topic, metric or value")
+    most = max(row["samples"] for row in rows)
+    kept = [row for row in rows if row["samples"] * _STRAY >= most]
+    names = {row["day"]: time_of(row["day"] * 24)[:10] for row in rows}
+    return _Scope(
+        tuple(names[row["day"]] for row in kept),
+        tuple(names[row["day"]] for row in rows if row not in kept),
+        kept[0]["first"],
+        kept[-1]["last"],
+        any(row["cluster"] for row in kept),
+        any(row["meters"] for row in kept),
+        sum(row["sparse"] for row in kept),
+    )
+
+
+def _write(
+    session: SparkSession, task: LoadTask, history: History, scope: _Scope, on_stage: Callable[[str], None]
+) -> dict[str, str]:
+    on_stage(f"hourly rates of partitions ({count(len(scope.days), 'day')})")
+    roll_ups = read(session, task.out, history, scope.days)
+    rates = hourly_rates(roll_ups, scope.sparse)
+    hours = partition_hours(rates).persist(StorageLevel.MEMORY_AND_DISK)
+    weights = weighed(hours, bytes_per_record(hours))
+    sums, meters = topic_sums(weights), topic_meters(rates)
+    found = scaled(weights, sums, meters) if scope.metered else unscaled(weights)
+    if task.merge is None:
+        load = each_week(found, scope.start)
+    else:
+        load = merged_weeks(found, scope.start, scope.weeks, task.merge)
+    unnamed = () if scope.fleet else (columns.CLUSTER,)
+    load = load.repartition(1).sortWithinPartitions(*PARTITION_KEY, columns.START).drop(*unnamed)
+    _write_one(load, task.out / columns.PARTITION_LOAD)
+    on_stage("comparing with what brokers reported")
+    brokers = broker_hours(sums, meters).repartition(1).sortWithinPartitions("cluster", "broker_id", "hour")
+    _write_one(brokers.drop(*unnamed), task.out / columns.BROKER_LOAD)
+    hours.unpersist()
+    return {"partition_load": _plan(load)}
+
+
+def _write_one(frame: DataFrame, path: Path) -> None:
+    """Write a DataFrame of one Spark partition as one file, in place of the file of the last run."""
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.stem}-") as folder:
+        written = Path(folder).absolute() / "written"
+        frame.write.parquet(str(written))
+        parts = list(written.glob("*.parquet"))
+        try:
+            parts[0].replace(path)
+        except OSError as error:
+            raise NotCompletedError(f"Cannot write {path}.", cause=error.strerror) from error
+
+
+def _figures(task: LoadTask, scope: _Scope, done: Update) -> dict[str, Any]:
+    rows, coverage = coverage_of(task.out / columns.PARTITION_LOAD)
+    return {
+        "from": task.source.place,
+        "out": str(task.out),
+        "files": len(done.history.files),
+        "samples_read": done.samples,
+        "samples_left_out": done.left_out,
+        "start": time_of(scope.start),
+        "weeks": scope.weeks,
+        "merge": "per-week" if task.merge is None else task.merge.value,
+        "days": list(scope.days),
+        "days_read": list(done.days),
+        "stray_days": list(scope.stray_days),
+        "rows": rows,
+        "coverage": coverage,
+        "agreement": agreement_of(task.out / columns.BROKER_LOAD),
+    }
+
+
+def _plan(frame: DataFrame) -> str:
+    """Return Spark's plan of a DataFrame, which it only prints."""
+    text = StringIO()
+    with redirect_stdout(text):
+        frame.explain(mode="formatted")
+    return text.getvalue().strip()

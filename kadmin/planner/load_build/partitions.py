@@ -1,0 +1,126 @@
+"""Hourly rates of series to hourly rates of partitions, before brokers' own meters correct them.
+
+A partition's bytes in are the growth of its end offset times the bytes of a record: the growth of its log over that of
+its end offset, in hours in which no segment was deleted. Without end offsets they are the growth of the log. Its bytes
+out are the growth of the committed offsets of all groups times the bytes of a record. Sums are of whole thousandths:
+the order of rows does not change them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as f
+
+from kadmin.inventory.samples import Metric
+from kadmin.planner.load_build.hourly import HOUR_US, UNKNOWN_ID
+from kadmin.planner.load_build.rates import KNOWN_US, is_log_growth
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column as SparkColumn
+    from pyspark.sql import DataFrame
+
+TOPIC_KEY = ("cluster", "topic")
+PARTITION_KEY = (*TOPIC_KEY, "partition")
+METERS = {Metric.BYTES_IN: "in", Metric.BYTES_OUT: "out", Metric.REQUESTS: "requests"}
+"""The meters of clients, and the rate that each one is of. What replication moves is no client's."""
+
+_ENOUGH_HOURS = 3
+_MOST_LEADERS = 2
+_MORE_THAN_AN_HOUR_US = HOUR_US * 11 // 10
+_IDS = 2**31
+
+
+def thousandths(value: SparkColumn) -> SparkColumn:
+    """Return a value as a whole number of thousandths."""
+    return f.round(value * 1000).cast("bigint")
+
+
+def partition_hours(rates: DataFrame) -> DataFrame:
+    """Return one row for each partition and hour, from hourly_rates.
+
+    Columns: PARTITION_KEY, `hour`, `records` (per second), `log` (bytes per
+    second, where no segment was deleted), `consumed` (records per second, all groups), what a meter of the partition
+    itself has (`metered_in`, `metered_out`, `metered_requests`), and who led: `leader`, `other_leader` where leadership
+    moved within the hour, and `leader_part`, the part of the first in the records. UNKNOWN_ID where nobody knows.
+    """
+    # One shuffle serves every later step by partition.
+    placed = rates.where(f.col("partition") != UNKNOWN_ID).repartition(*PARTITION_KEY)
+    return _by_hour(_by_broker(placed))
+
+
+def _by_broker(rates: DataFrame) -> DataFrame:
+    metric, amount, covered = f.col("metric"), f.col("amount"), f.col("covered_us")
+    offset = (metric == Metric.LOG_END_OFFSET) & f.col("per_s").isNotNull()
+    group = (metric == Metric.GROUP_OFFSET) & f.col("per_s").isNotNull()
+    meters = [
+        f.sum(f.when(metric == meter, thousandths(f.col("per_s")))).alias(f"metered_{name}")
+        for meter, name in METERS.items()
+    ]
+    return rates.groupBy(*PARTITION_KEY, "broker_id", "hour").agg(
+        f.sum(f.when(offset, thousandths(amount))).alias("grown"),
+        f.sum(f.when(offset, covered)).alias("grown_us"),
+        f.sum(f.when(is_log_growth(), thousandths(amount))).alias("log"),
+        f.sum(f.when(is_log_growth(), covered)).alias("log_us"),
+        f.sum(f.when(group, thousandths(f.col("per_s")))).alias("consumed"),
+        *meters,
+    )
+
+
+def _by_hour(by_broker: DataFrame) -> DataFrame:
+    broker, led_us = f.col("broker_id"), f.col("grown_us")
+    both = f.col("grown").isNotNull() & f.col("log").isNotNull()
+    order = f.when(led_us.isNotNull(), led_us * _IDS + broker)
+    summed = by_broker.groupBy(*PARTITION_KEY, "hour").agg(
+        f.sum("grown").alias("grown"),
+        f.sum("grown_us").alias("grown_us"),
+        f.count("grown_us").alias("leaders"),
+        f.max_by(broker, order).alias("leader"),
+        f.min_by(broker, order).alias("other_leader"),
+        f.max_by("grown", order).alias("leader_grown"),
+        f.max_by("grown_us", order).alias("leader_us"),
+        f.sum(f.when(both, f.col("log"))).alias("own_log"),
+        f.sum(f.when(both, f.col("log_us"))).alias("own_log_us"),
+        f.sum("log").alias("all_logs"),
+        f.sum("log_us").alias("all_logs_us"),
+        *(f.sum(name).alias(name) for name in ("consumed", *(f"metered_{name}" for name in METERS.values()))),
+    )
+    # More than an hour in an hour: every replica reported its end offset, and nobody knows which one led.
+    led = (f.col("leaders") <= _MOST_LEADERS) & (f.col("grown_us") <= _MORE_THAN_AN_HOUR_US)
+    moved = led & (f.col("leader") != f.col("other_leader"))
+    part = f.when(f.col("grown") > 0, f.col("leader_grown") / f.col("grown")).otherwise(
+        f.col("leader_us") / f.col("grown_us")
+    )
+    per_second = f.lit(1e3)  # thousandths over microseconds
+    return summed.select(
+        *PARTITION_KEY,
+        "hour",
+        f.when(f.col("grown_us") >= KNOWN_US, f.col("grown") / f.col("grown_us") * per_second).alias("records"),
+        (
+            f.coalesce(f.col("own_log") / f.col("own_log_us"), f.col("all_logs") / f.col("all_logs_us")) * per_second
+        ).alias("log"),
+        (f.col("consumed") / 1000).alias("consumed"),
+        *((f.col(f"metered_{name}") / 1000).alias(f"metered_{name}") for name in METERS.values()),
+        f.when(led, f.col("leader")).otherwise(UNKNOWN_ID).alias("leader"),
+        f.when(moved, f.col("other_leader")).alias("other_leader"),
+        f.when(moved, part).otherwise(1.0).alias("leader_part"),
+    )
+
+
+def bytes_per_record(hours: DataFrame) -> DataFrame:
+    """Return the bytes of a record of each partition, from partition_hours; null where unknown.
+
+    Where the partition itself has too few hours, it is its topic's.
+    """
+    paired = f.col("records").isNotNull() & f.col("log").isNotNull() & (f.col("records") > 0)
+    own = hours.groupBy(*PARTITION_KEY).agg(
+        f.sum(f.when(paired, thousandths(f.col("log")))).alias("log"),
+        f.sum(f.when(paired, thousandths(f.col("records")))).alias("records"),
+        f.count(f.when(paired, 1)).alias("hours"),
+    )
+    topics = own.groupBy(*TOPIC_KEY).agg(f.try_divide(f.sum("log"), f.sum("records")).alias("of_topic"))
+    enough = (f.col("hours") >= _ENOUGH_HOURS) & (f.col("records") > 0)
+    return own.join(topics, [*TOPIC_KEY]).select(
+        *PARTITION_KEY,
+        f.coalesce(f.when(enough, f.try_divide("log", "records")), f.col("of_topic")).alias("bytes_per_record"),
+    )

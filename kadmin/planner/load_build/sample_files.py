@@ -1,0 +1,87 @@
+"""Lists the files of samples in a folder, with the days that each one has rows of."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from kadmin.errors import InvalidInputError
+from kadmin.inventory.samples import TIME
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+PARQUET = ".parquet"
+_ANY_DAY = ("0001-01-01", "9999-12-31")
+
+
+@dataclass(frozen=True, slots=True)
+class SampleFile:
+    """A file as it was read, and its first and last day in UTC; the widest range where the file does not tell them."""
+
+    size_bytes: int
+    modified_ns: int
+    first_day: str
+    last_day: str
+
+    def has(self, day: str) -> bool:
+        """Whether the file may have rows of a day."""
+        return self.first_day <= day <= self.last_day
+
+    def meets(self, first_day: str, last_day: str) -> bool:
+        """Whether the file may have rows of one of these days."""
+        return self.first_day <= last_day and first_day <= self.last_day
+
+    def fields(self) -> tuple[int | str, ...]:
+        """Return the values, in their order."""
+        return astuple(self)
+
+
+def sample_files(source: Path, endings: tuple[str, ...], known: Mapping[str, SampleFile]) -> dict[str, SampleFile]:
+    """Return the files below a folder whose names end so, or the one file, by name within it.
+
+    Files whose name starts with a dot or an underscore are still being written. Only files that are not `known` with
+    the same size and time are opened. Raises InvalidInputError for a folder without samples, and a file that is none.
+    """
+    root = source if source.is_dir() else source.parent
+    paths = sorted(source.rglob("*")) if source.is_dir() else [source]
+    found = {}
+    for path in paths:
+        name = str(path.relative_to(root))
+        if path.is_file() and (path == source or path.name.endswith(endings)) and not path.name.startswith((".", "_")):
+            found[name] = _described(path, known.get(name))
+    if not found:
+        raise InvalidInputError(
+            f"There are no samples in {source}.",
+            cause=f"it has no file {' or '.join(endings)}" if source.exists() else "it does not exist",
+            next_command=f"kadmin sample --once --out {source}",
+        )
+    return found
+
+
+def _described(path: Path, known: SampleFile | None) -> SampleFile:
+    status = path.stat()
+    if known is not None and (known.size_bytes, known.modified_ns) == (status.st_size, status.st_mtime_ns):
+        return known
+    if path.suffix != PARQUET:
+        return SampleFile(status.st_size, status.st_mtime_ns, *_ANY_DAY)
+    try:
+        footer = parquet.read_metadata(path)
+    except pa.ArrowInvalid as error:
+        raise InvalidInputError(f"{path} is not a Parquet file.", cause=str(error)) from error
+    if TIME not in footer.schema.names:
+        raise InvalidInputError(f"{path} holds no samples.", cause=f"it has no column {TIME}")
+    return SampleFile(status.st_size, status.st_mtime_ns, *_days(footer))
+
+
+def _days(footer: Any) -> tuple[str, str]:  # noqa: ANN401 - pyarrow ships no type information
+    column = footer.schema.names.index(TIME)
+    groups = [footer.row_group(number).column(column).statistics for number in range(footer.num_row_groups)]
+    if not groups or any(each is None or not each.has_min_max for each in groups):
+        return _ANY_DAY
+    ends = [(each.min, each.max) for each in groups]
+    return min(str(first)[:10] for first, _ in ends), max(str(last)[:10] for _, last in ends)

@@ -1,0 +1,74 @@
+"""Reads samples as a Spark DataFrame in the long form, from files or from anything that Spark reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as f
+
+from kadmin.errors import InvalidInputError, name_some
+from kadmin.inventory.columns import CLUSTER, ColumnKind
+from kadmin.inventory.samples import SAMPLE_COLUMNS, TIME
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pyspark.sql import Column as SparkColumn
+    from pyspark.sql import DataFrame, SparkSession
+
+ENDINGS = {"parquet": (".parquet",), "csv": (".csv", ".csv.gz"), "json": (".json", ".jsonl", ".json.gz", ".jsonl.gz")}
+"""The formats whose files are listed one by one, so that the next run reads only new ones, and how their names end."""
+
+_TYPES = {ColumnKind.STRING: "string", ColumnKind.INT: "int", ColumnKind.DOUBLE: "double", ColumnKind.TIME: "timestamp"}
+_READING = {"csv": {"header": "true", "mode": "PERMISSIVE"}, "json": {"primitivesAsString": "true"}}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where samples are: a file, folder or URL, or the name of a table.
+
+    `format` is one of Spark's (spark.read.format), `options` are those of its reader.
+    """
+
+    place: str
+    format: str = "parquet"
+    options: Mapping[str, str] = field(default_factory=dict)
+    table: bool = False
+
+    @property
+    def listed(self) -> bool:
+        """Whether its files are listed one by one; other sources are read whole by every run."""
+        return not self.table and self.format in ENDINGS and "://" not in self.place
+
+
+def samples(session: SparkSession, source: Source, paths: Sequence[str]) -> DataFrame:
+    """Return the samples of a source, or of those of its files, with the columns of samples.
+
+    A cell that cannot be read is null. Raises InvalidInputError where a column is missing.
+    """
+    if source.table:
+        frame = session.read.table(source.place)
+    else:
+        options = {**_READING.get(source.format, {}), **source.options}
+        frame = session.read.format(source.format).options(**options).load(list(paths) or source.place)
+    missing = [column.name for column in SAMPLE_COLUMNS if column.required and column.name not in frame.columns]
+    if missing:
+        raise InvalidInputError(
+            f"{source.place} holds no samples.",
+            cause=f"it has no column {name_some(missing)}; it has {name_some(frame.columns)}",
+            next_command="name its columns as docs/load.md does, in a view or a copy",
+        )
+    return frame.select(*(_column(frame, each.name, each.kind) for each in (CLUSTER, *SAMPLE_COLUMNS)))
+
+
+def _column(frame: DataFrame, name: str, kind: ColumnKind) -> SparkColumn:
+    if name not in frame.columns:
+        return f.lit(None).cast(_TYPES[kind]).alias(name)
+    value = f.col(f"`{name}`")
+    if name == TIME and dict(frame.dtypes)[name] == "string":
+        # Seconds since 1970 in a file of text: a string of digits is no time to Spark.
+        value = f.coalesce(
+            f.timestamp_micros((value.try_cast("double") * 1e6).try_cast("bigint")), value.try_cast("timestamp")
+        )
+    return value.try_cast(_TYPES[kind]).alias(name)

@@ -1,0 +1,39 @@
+"""Reads the finished files: how much is known, and how far brokers' reports and partitions agree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.compute as pc
+from pyarrow import parquet
+
+from kadmin.planner.load.columns import COVERAGE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_DIGITS = 4
+
+
+def coverage_of(path: Path) -> tuple[int, float | None]:
+    """Return the rows of a partition_load file, and their mean coverage; None without rows."""
+    column = parquet.ParquetFile(path).read(columns=[COVERAGE]).column(COVERAGE)
+    mean = pc.mean(column).as_py()
+    return len(column), None if mean is None else round(mean, _DIGITS)
+
+
+def agreement_of(path: Path) -> dict[str, float | None]:
+    """Return how far partitions add up to what brokers reported, `in` and `out`: 1 is everywhere, None is unknown.
+
+    It is 1 less the sum of all differences, broker by broker and hour by hour, over the sum of what was reported, and
+    never below 0. Hours without one of the two do not count.
+    """
+    read = parquet.ParquetFile(path).read()
+    return {way: _agreement(read, way) for way in ("in", "out")}
+
+
+def _agreement(read: Any, way: str) -> float | None:  # noqa: ANN401 - pyarrow ships no type information
+    reported, partitions = read.column(f"reported_{way}_per_s"), read.column(f"partitions_{way}_per_s")
+    apart = pc.sum(pc.abs(pc.subtract(reported, partitions))).as_py()
+    total = pc.sum(pc.if_else(pc.is_valid(partitions), reported, None)).as_py()
+    return round(max(1 - apart / total, 0.0), _DIGITS) if total else None
