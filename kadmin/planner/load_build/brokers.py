@@ -129,16 +129,15 @@ def unscaled(weights: DataFrame) -> DataFrame:
 def broker_hours(sums: DataFrame, meters: DataFrame) -> DataFrame:
     """Return for each broker and hour what it reported, beside what the partitions that it led add up to.
 
-    Sums are those before scaling, in bytes per second. Topics whose bytes are unknown are left out of them.
+    Sums are those before scaling, in bytes per second. A topic counts in both where both are known.
     """
     known = f.col("broker_id") != UNKNOWN_ID
     both = sums.where(known).join(meters.where(known), [*_PLACE], "full")
-    figures = {
-        "reported_in": f.sum("reported_in"),
-        "partitions_in": f.sum(f.when(f.col("in_bytes"), f.col("sum_in"))),
-        "reported_out": f.sum("reported_out"),
-        "partitions_out": f.sum(f.when(f.col("out_bytes"), f.col("sum_out"))),
-    }
+    figures = {}
+    for way in ("in", "out"):
+        compared = f.col(f"reported_{way}").isNotNull() & f.col(f"sum_{way}").isNotNull() & f.col(f"{way}_bytes")
+        figures[f"reported_{way}"] = f.sum(f.when(compared, f.col(f"reported_{way}")))
+        figures[f"partitions_{way}"] = f.sum(f.when(compared, f.col(f"sum_{way}")))
     return (
         both.groupBy("cluster", "broker_id", "hour")
         .agg(*((value / 1000).alias(f"{name}_per_s") for name, value in figures.items()))

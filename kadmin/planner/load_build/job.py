@@ -49,6 +49,8 @@ _WHILE_BUILDING = {
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.parquet.compression.codec": "zstd",
     "spark.sql.session.timeZone": "UTC",
+    # It would drop the stage that counts samples where none of them can be used.
+    "spark.sql.adaptive.optimizer.excludedRules": "org.apache.spark.sql.execution.adaptive.AQEPropagateEmptyRelation",
 }
 _STRAY = 1000
 """A day with fewer samples than this part of the fullest day's comes from a clock that was wrong."""

@@ -26,6 +26,8 @@ METERS = {Metric.BYTES_IN: "in", Metric.BYTES_OUT: "out", Metric.REQUESTS: "requ
 """The meters of clients, and the rate that each one is of. What replication moves is no client's."""
 
 _ENOUGH_HOURS = 3
+_MOST, _WHOLE = 0.9, 0.8
+"""Of all hours' bytes a record this quantile is a whole one; an hour with less than this part of it is not."""
 _MOST_LEADERS = 2
 _MORE_THAN_AN_HOUR_US = HOUR_US * 11 // 10
 _IDS = 2**31
@@ -110,17 +112,32 @@ def _by_hour(by_broker: DataFrame) -> DataFrame:
 def bytes_per_record(hours: DataFrame) -> DataFrame:
     """Return the bytes of a record of each partition, from partition_hours; null where unknown.
 
-    Where the partition itself has too few hours, it is its topic's.
+    Where the partition itself has too few hours, it is its topic's. Hours with much fewer bytes a record than most
+    others do not count: segments were deleted between their first and last sample.
     """
-    paired = f.col("records").isNotNull() & f.col("log").isNotNull() & (f.col("records") > 0)
-    own = hours.groupBy(*PARTITION_KEY).agg(
-        f.sum(f.when(paired, thousandths(f.col("log")))).alias("log"),
-        f.sum(f.when(paired, thousandths(f.col("records")))).alias("records"),
-        f.count(f.when(paired, 1)).alias("hours"),
+    paired = hours.where((f.col("records") > 0) & (f.col("log") > 0)).select(
+        *PARTITION_KEY, "log", "records", (f.col("log") / f.col("records")).alias("ratio")
+    )
+    whole = paired.groupBy(*PARTITION_KEY).agg(f.percentile("ratio", _MOST).alias("most"))
+    kept = f.col("ratio") >= f.col("most") * _WHOLE
+    own = (
+        paired.join(whole, [*PARTITION_KEY])
+        .where(kept)
+        .groupBy(*PARTITION_KEY)
+        .agg(
+            f.sum(thousandths(f.col("log"))).alias("log"),
+            f.sum(thousandths(f.col("records"))).alias("records"),
+            f.count("*").alias("hours"),
+        )
     )
     topics = own.groupBy(*TOPIC_KEY).agg(f.try_divide(f.sum("log"), f.sum("records")).alias("of_topic"))
     enough = (f.col("hours") >= _ENOUGH_HOURS) & (f.col("records") > 0)
-    return own.join(topics, [*TOPIC_KEY]).select(
-        *PARTITION_KEY,
-        f.coalesce(f.when(enough, f.try_divide("log", "records")), f.col("of_topic")).alias("bytes_per_record"),
+    every = hours.select(*PARTITION_KEY).distinct()
+    return (
+        every.join(topics, [*TOPIC_KEY])
+        .join(own, [*PARTITION_KEY], "left")
+        .select(
+            *PARTITION_KEY,
+            f.coalesce(f.when(enough, f.try_divide("log", "records")), f.col("of_topic")).alias("bytes_per_record"),
+        )
     )

@@ -30,8 +30,9 @@ _NEIGHBOURS = ("before_at", "before", "after_at", "after")
 
 
 def is_sparse() -> SparkColumn:
-    """Whether the samples of a counter in an hour cover so little of it that neighbours are asked."""
-    return f.col("counter") & (f.col("last_at") - f.col("first_at") < SPARSE_US)
+    """Whether the samples of what grows cover so little of an hour that neighbours are asked."""
+    grows = f.col("counter") | (f.col("metric") == Metric.LOG_SIZE_BYTES)
+    return grows & (f.col("last_at") - f.col("first_at") < SPARSE_US)
 
 
 def hourly_rates(roll_ups: DataFrame, sparse: int) -> DataFrame:
@@ -46,8 +47,13 @@ def hourly_rates(roll_ups: DataFrame, sparse: int) -> DataFrame:
     if sparse:
         few = sparse <= _FEW
         rows = rows.unionByName(_with_neighbours(roll_ups, f.broadcast if few else lambda wanted: wanted))
-    steady = (f.col("first") == f.col("lowest")) & (f.col("last") == f.col("highest"))
-    amount = f.when(f.col("counter"), _growth() + _edge_growth()).otherwise(f.col("last") - f.col("first"))
+    steady = (
+        (f.col("first") == f.col("lowest"))
+        & (f.col("last") == f.col("highest"))
+        & f.coalesce(f.col("before") <= f.col("first"), f.lit(True))  # noqa: FBT003 - lit takes it by position
+        & f.coalesce(f.col("after") >= f.col("last"), f.lit(True))  # noqa: FBT003 - as above
+    )
+    amount = f.when(f.col("counter"), _growth()).otherwise(f.col("last") - f.col("first")) + _edge_growth()
     covered = f.col("last_at") - f.col("first_at") + _left_us() + _right_us()
     found = rows.select(
         *SERIES, "hour", "samples", "total", amount.alias("amount"), covered.alias("covered_us"), steady.alias("steady")
