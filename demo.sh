@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs kadmin on real brokers: sandbox, snapshot, proposal, apply, election, deletion, each one verified, on a cluster with
-# ZooKeeper; then the rebalance on one in KRaft mode.
+# ZooKeeper; then the rebalance on one in KRaft mode, and a plan
+# for load over time.
 # Prints every command before it runs; README.md explains each. Usage: demo.sh (after make setup)
 set -eu
 
@@ -84,6 +85,15 @@ run propose rebalance "$here/plans/rebalance.yaml" --inventory "$out/kraft" --ou
 run apply "$out/kraft.yaml" --yes
 run verify "$out/kraft.yaml"
 run history
+
+step "12. Even in every hour: samples of a day that lasts 24 seconds, a load history, a plan with it"
+(kadmin sandbox traffic --dir "$state/kraft" --hour 1s --for 1d >"$out/traffic.txt" 2>&1) &
+run sample --out "$out/samples" --every 1s --for 26s --hour 1s 2>"$out/samples.txt"
+wait
+run load build --samples "$out/samples" --out "$out/load"
+run snapshot --out "$out/loaded" --table csv
+cp "$here/plans/even-load.yaml" "$out/even-load.yaml"
+run propose rebalance "$out/even-load.yaml" --inventory "$out/loaded" --out "$out/even-load-plan.yaml" --html "$out/even-load.html" --engine local
 
 printf '\nOpen in a browser: %s (before it was applied: %s)\n' "$out/report.html" "$out/plan.html"
 printf 'Plans, figures and snapshots: %s\n' "$out"

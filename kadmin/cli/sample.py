@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from kadmin.operations.context import Clock
     from kadmin.operations.events import Event, Tell
 
-_EVERY, _FOR = "5m", "7d"
+_EVERY, _FOR, _HOUR = "5m", "7d", "1h"
+HOUR_S = 3600
 _LONGEST_S = 60.0
 """How long one of many samples may take."""
 
@@ -45,6 +46,15 @@ def sample(
     lasting: Annotated[
         str | None, typer.Option("--for", metavar="TIME", help="How long to take samples.", show_default=_FOR)
     ] = None,
+    hour: Annotated[
+        str | None,
+        typer.Option(
+            "--hour",
+            metavar="TIME",
+            help="How long an hour of the samples lasts, as in sandbox traffic.",
+            show_default=_HOUR,
+        ),
+    ] = None,
     once: Annotated[bool, typer.Option("--once", help="Take one sample now, as a job of cron does.")] = False,
     timeout: options.SampleTimeout = None,
     output: options.Output = options.OutputFormat.HUMAN,
@@ -59,11 +69,11 @@ def sample(
     from kadmin.operations.reading.sampling import Schedule, sample_once, sample_repeatedly
     from kadmin.report.cluster.sample import sampled_answer, sampled_text
 
-    if once and (every or lasting):
-        raise UsageError("--once takes one sample.", next_command="leave out --once, or --every and --for")
+    if once and (every or lasting or hour):
+        raise UsageError("--once takes one sample.", next_command="leave out --once, or --every, --for and --hour")
     schedule = Schedule(read_duration("--every", every or _EVERY), read_duration("--for", lasting or _FOR))
     with running(cluster, options.READ_TIMEOUT_S if once and timeout is None else timeout, UNASKED) as (clock, tell):
-        take = _taker(cluster, clock, tell)
+        take = _taker(cluster, clock, tell, HOUR_S / read_duration("--hour", hour or _HOUR))
         if once:
             done = sample_once(take, lambda taken: write_sample(out, taken), tell)
         else:
@@ -71,12 +81,16 @@ def sample(
     answer(output, lambda: sampled_text(done), lambda: sampled_answer(done))
 
 
-def _taker(cluster: ClusterAddress, clock: Clock, tell: Tell) -> Callable[[], LoadSample]:
-    """Return the function that connects and takes a sample; what a connection tells is told once."""
+def _taker(cluster: ClusterAddress, clock: Clock, tell: Tell, times: float) -> Callable[[], LoadSample]:
+    """Return the function that connects and takes a sample; what a connection tells is told once.
+
+    In the samples' times so many times as much passes as does here.
+    """
     from kadmin.operations.context import Clock
     from kadmin.operations.reading.sampling import take_sample
 
     told: list[Event] = []
+    begun = clock.utc()
 
     def tell_once(event: Event) -> None:
         if event not in told:
@@ -86,6 +100,6 @@ def _taker(cluster: ClusterAddress, clock: Clock, tell: Tell) -> Callable[[], Lo
     def take() -> LoadSample:
         until = Clock(min(clock.until, clock.now() + _LONGEST_S))
         with connect_brokers(cluster, until, tell_once) as connection:
-            return take_sample(connection, clock)
+            return take_sample(connection, clock).stretched(begun, times)
 
     return take

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -70,6 +70,15 @@ class LoadSample:
     group_offsets: Mapping[str, Mapping[TopicPartition, int]] = field(default_factory=dict)
     groups_at: datetime | None = None
     unavailable: tuple[str, ...] = ()
+
+    def stretched(self, begun: datetime, times: float) -> LoadSample:
+        """Return the sample with so many times as much time since `begun`, in which an hour lasts an hour again."""
+
+        def later(at: datetime) -> datetime:
+            return begun + (at - begun) * times
+
+        groups_at = None if self.groups_at is None else later(self.groups_at)
+        return replace(self, taken_at=later(self.taken_at), groups_at=groups_at)
 
 
 class SampleExistsError(NotCompletedError):

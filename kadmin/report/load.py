@@ -13,14 +13,15 @@ if TYPE_CHECKING:
 
 def load_text(figures: Mapping[str, Any], plans: Mapping[str, str]) -> str:
     """Describe what was built (schemas/answers/load-build.schema.json), and Spark's plans where they were asked for."""
-    agreement = figures["agreement"]
     read = f"{count(figures['samples_read'], 'sample')} of {count(len(figures['days_read']), 'day')} read now"
     days = f"{count(len(figures['days']), 'day')} in {count(figures['weeks'], 'week')}"
     lines = [
         f"{days} from {figures['start'][:10]} ({figures['merge']}); {read}",
         f"known: {_percent(figures['coverage'])} of all hours",
-        f"partitions add up to what brokers reported: in {_percent(agreement['in'])}, out {_percent(agreement['out'])}",
     ]
+    told = ", ".join(f"{way} {part:.1%}" for way, part in figures["agreement"].items() if part is not None)
+    if told:
+        lines.append(f"partitions add up to what brokers reported: {told}")
     if figures["samples_left_out"]:
         left_out = count(figures["samples_left_out"], "sample")
         lines.append(

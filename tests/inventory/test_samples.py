@@ -116,3 +116,11 @@ def test_names_of_files_are_times_in_utc() -> None:
     others = ("samples-20260301T120500Z.parquet.partial", ".samples-20260301T120500Z.parquet", "load.json")
     assert not any(map(is_sample_file, (*others, "samples-20261301T120500Z.parquet")))
     assert {len(values) for values in sample_columns(SAMPLE).values()} == {6}
+
+
+def test_time_is_stretched_from_the_start_of_a_run_on() -> None:
+    begun = datetime(2026, 3, 2, tzinfo=UTC)
+    taken = LoadSample(begun + timedelta(seconds=2), None, {}, {}, groups_at=begun + timedelta(seconds=2.5))
+    found = taken.stretched(begun, 3600)
+    assert (found.taken_at - begun, found.groups_at) == (timedelta(hours=2), begun + timedelta(hours=2.5))
+    assert taken.stretched(begun, 1) == taken

@@ -23,7 +23,7 @@ READINGS = (
     ("docs/exit-codes.md",),
     ("docs/inspect.md", "docs/consumers.md", "docs/whatif.md"),
     ("docs/sandbox.md",),
-    ("docs/kraft.md",),
+    ("docs/kraft.md", "docs/load.md"),
 )
 COMMAND = re.compile(r"^\$ (.*)\n(?:# exit code (\d+)\n)?", re.MULTILINE)
 
