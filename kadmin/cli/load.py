@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -22,25 +22,32 @@ def load() -> None:
     """Work up a history of load, hour by hour of the week."""
 
 
+OutOption: TypeAlias = Annotated[
+    Path, typer.Option("--out", metavar="DIR", help="The folder of the load; what is there is updated.")
+]
+SamplesOption: TypeAlias = Annotated[
+    str | None, typer.Option("--samples", metavar="PATH", help="A folder of samples, one file of them, or a URL.")
+]
+TableOption: TypeAlias = Annotated[
+    str | None, typer.Option("--table", metavar="NAME", help="A table of samples that Spark knows by name.")
+]
+FormatOption: TypeAlias = Annotated[
+    str, typer.Option("--format", metavar="FORMAT", help="parquet, csv, json, or what else Spark reads.")
+]
+ReaderOption: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--option", metavar="KEY=VALUE", help="A setting of that format's reader.")
+]
+
+
 @load_app.command()
 @bounded
 def build(
     *,
-    out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="The folder of the load; what is there is updated.")
-    ],
-    samples: Annotated[
-        str | None, typer.Option("--samples", metavar="PATH", help="A folder of samples, one file of them, or a URL.")
-    ] = None,
-    table: Annotated[
-        str | None, typer.Option("--table", metavar="NAME", help="A table of samples that Spark knows by name.")
-    ] = None,
-    format_: Annotated[
-        str, typer.Option("--format", metavar="FORMAT", help="parquet, csv, json, or what else Spark reads.")
-    ] = "parquet",
-    reading: Annotated[
-        list[str] | None, typer.Option("--option", metavar="KEY=VALUE", help="A setting of that format's reader.")
-    ] = None,
+    out: OutOption,
+    samples: SamplesOption = None,
+    table: TableOption = None,
+    format_: FormatOption = "parquet",
+    reader: ReaderOption = None,
     mean: Annotated[bool, typer.Option("--mean", help="The mean of each hour over the weeks. The default.")] = False,
     max_: Annotated[bool, typer.Option("--max", help="The highest of each hour over the weeks.")] = False,
     p95: Annotated[bool, typer.Option("--p95", help="The 95th percentile of each hour over the weeks.")] = False,
@@ -63,24 +70,20 @@ def build(
         raise UsageError(f"--{chosen[0]} and --{chosen[1]} exclude each other.")
     require_libraries(("numpy", "pyarrow", "pandas", "pyspark"))
     from kadmin.planner.load_build.job import LoadTask, build_load
-    from kadmin.planner.load_build.sources import Source
+    from kadmin.planner.load_build.sources import SampleSource
     from kadmin.planner.load_build.weeks import WeekMerge
     from kadmin.report.load import load_text
 
+    source = SampleSource(samples or table or "", format_, _reader_options(reader or []), table is not None)
     make_folder(out)
-    source = Source(samples or table or "", format_, _options(reading or []), table is not None)
-    task = LoadTask(source, out, None if per_week else WeekMerge(chosen[0] if chosen else "mean"))
+    task = LoadTask(source, out, None if per_week else WeekMerge(chosen[0] if chosen else "mean"), explain)
     with stages() as show:
         report = build_load(task, spark_options(master, conf or []), show)
-    shown = report.plans if explain else {}
-    answer(
-        output,
-        lambda: load_text(report.figures, shown),
-        lambda: {**report.figures, **({"plans": dict(shown)} if shown else {})},
-    )
+    plans = {"plans": dict(report.plans)} if explain else {}
+    answer(output, lambda: load_text(report.figures, report.plans), lambda: {**report.figures, **plans})
 
 
-def _options(given: list[str]) -> dict[str, str]:
+def _reader_options(given: list[str]) -> dict[str, str]:
     pairs = [setting.partition("=") for setting in given]
     if wrong := [key for key, equals, _ in pairs if not equals]:
         raise UsageError(f"--option {wrong[0]} is not KEY=VALUE.")

@@ -17,7 +17,7 @@ from kadmin.planner.load.columns import BROKER_LOAD, BYTES_IN, BYTES_OUT, HOURS,
 from kadmin.planner.load_build.hourly import ROLL_UP
 from kadmin.planner.load_build.job import LoadTask, build_load
 from kadmin.planner.load_build.roll_ups import Update, hold, read, update
-from kadmin.planner.load_build.sources import Source
+from kadmin.planner.load_build.sources import SampleSource
 from kadmin.planner.load_build.weeks import WeekMerge, each_week, merged_weeks
 from kadmin.planner.proposal import Options
 from kadmin.planner.spark_session import spark_session
@@ -62,7 +62,7 @@ def built(dirty: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def build(samples: Path, out: Path) -> Mapping[str, Any]:
-    return build_load(LoadTask(Source(str(samples)), out), Options()).figures
+    return build_load(LoadTask(SampleSource(str(samples)), out), Options()).figures
 
 
 def rates(out: Path, column: str = BYTES_IN) -> dict[tuple[str, int], list[float | None]]:
@@ -118,7 +118,7 @@ def test_the_figures_say_what_was_read_and_left_out(built: Path) -> None:
     assert {row["broker_id"] for row in reported if row["reported_in_per_s"] is not None} == {1}
 
 
-def roll_ups(session: SparkSession, source: Source, out: Path) -> tuple[Update, list[dict[str, Any]]]:
+def roll_ups(session: SparkSession, source: SampleSource, out: Path) -> tuple[Update, list[dict[str, Any]]]:
     """Bring the roll-ups up to date; returns what was done, and all rows in order."""
     with hold(out):
         done = update(session, source, out, lambda _stage: None, lambda _rows: None)
@@ -129,33 +129,33 @@ def roll_ups(session: SparkSession, source: Source, out: Path) -> tuple[Update, 
 def test_what_is_new_is_added_and_what_changed_is_made_anew(dirty: Path, tmp_path: Path, session: SparkSession) -> None:
     """Rule: a run after another gives the same as one over everything."""
     samples, out = tmp_path / "samples", tmp_path / "load"
-    _, everything = roll_ups(session, Source(str(dirty)), tmp_path / "once")
+    _, everything = roll_ups(session, SampleSource(str(dirty)), tmp_path / "once")
     first, second = sorted(dirty.glob("samples-*.parquet"))
     samples.mkdir()
     (samples / first.name).write_bytes(second.read_bytes())
-    roll_ups(session, Source(str(samples)), out)
+    roll_ups(session, SampleSource(str(samples)), out)
     (samples / first.name).write_bytes(first.read_bytes())
-    changed, _ = roll_ups(session, Source(str(samples)), out)
+    changed, _ = roll_ups(session, SampleSource(str(samples)), out)
     assert changed.days == ("1999-12-31", "2026-03-02", "2026-03-03")
     (samples / second.name).write_bytes(second.read_bytes())
     left_by_a_killed_run = out / "hourly" / "000009" / "day=2026-03-02"
     left_by_a_killed_run.mkdir(parents=True)
-    added, rows = roll_ups(session, Source(str(samples)), out)
+    added, rows = roll_ups(session, SampleSource(str(samples)), out)
     assert (added.days, rows) == (("2026-03-02", "2026-03-03"), everything)
     assert not left_by_a_killed_run.exists()
-    assert roll_ups(session, Source(str(samples)), out) == (Update(added.history), everything)
+    assert roll_ups(session, SampleSource(str(samples)), out) == (Update(added.history), everything)
 
 
 def test_every_format_gives_the_same(dirty: Path, tmp_path: Path, session: SparkSession) -> None:
-    _, wanted = roll_ups(session, Source(str(dirty)), tmp_path / "from-parquet")
+    _, wanted = roll_ups(session, SampleSource(str(dirty)), tmp_path / "from-parquet")
     frame = session.read.parquet(*(str(each) for each in sorted(dirty.glob("samples-*.parquet"))))
     for name in ("csv", "json", "orc"):
         frame.write.format(name).option("header", "true").save(str(tmp_path / name))
-        done, rows = roll_ups(session, Source(str(tmp_path / name), name), tmp_path / f"from-{name}")
+        done, rows = roll_ups(session, SampleSource(str(tmp_path / name), name), tmp_path / f"from-{name}")
         assert (rows, bool(done.history.files)) == (wanted, name != "orc"), name
     frame.write.saveAsTable("kept_samples", path=str(tmp_path / "table"))
     try:
-        assert roll_ups(session, Source("kept_samples", table=True), tmp_path / "from-table")[1] == wanted
+        assert roll_ups(session, SampleSource("kept_samples", table=True), tmp_path / "from-table")[1] == wanted
     finally:
         session.sql("DROP TABLE kept_samples")
 

@@ -40,7 +40,7 @@ class History:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class NewSamples:
     """What a run has to read: the sample files (None for all that there are), and the days that it keeps to.
 
     `days` are ranges of days, first and last, outside of which rows are passed over; empty for no limit. `merges`
@@ -52,7 +52,7 @@ class Reading:
     merges: tuple[str, ...] = ()
 
 
-def to_read(history: History, files: Mapping[str, SampleFile]) -> Reading | None:
+def to_read(history: History, files: Mapping[str, SampleFile]) -> NewSamples | None:
     """Return what is new since the last run, or None for nothing.
 
     New files merge with the days that they touch. A file that changed has its days made anew, from every file that has
@@ -63,11 +63,11 @@ def to_read(history: History, files: Mapping[str, SampleFile]) -> Reading | None
         return None
     if not fresh.keys() & history.files.keys():
         touched = [day for day in history.days if any(each.has(day) for each in fresh.values())]
-        return Reading(None if fresh.keys() == files.keys() else tuple(sorted(fresh)), (), tuple(sorted(touched)))
+        return NewSamples(None if fresh.keys() == files.keys() else tuple(sorted(fresh)), (), tuple(sorted(touched)))
     spans = {(each.first_day, each.last_day) for each in fresh.values()}
     spans |= {(history.files[name].first_day, history.files[name].last_day) for name in fresh if name in history.files}
     needed = [name for name, each in files.items() if any(each.meets(*span) for span in spans)]
-    return Reading(tuple(sorted(needed)), tuple(sorted(spans)))
+    return NewSamples(tuple(sorted(needed)), tuple(sorted(spans)))
 
 
 @contextmanager

@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 
     from kadmin.planner.load_build.history import History
     from kadmin.planner.load_build.roll_ups import Update
-    from kadmin.planner.load_build.sources import Source
+    from kadmin.planner.load_build.sources import SampleSource
     from kadmin.planner.proposal import Options
 
 _DEFAULTS = {
     "spark.driver.memory": "1500m",
     # Unlike a proposal, this job is long enough for the optimizing compiler to pay off.
     "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={LOGGING.as_uri()} "
-    "-XX:+UseParallelGC -Xlog:disable -Xlog:all=warning:stderr",
+    "-Xlog:disable -Xlog:all=warning:stderr",
     "spark.sql.shuffle.partitions": "16",
 }
 _WHILE_BUILDING = {
@@ -58,11 +58,15 @@ _STRAY = 1000
 
 @dataclass(frozen=True, slots=True)
 class LoadTask:
-    """Where samples are, the folder of the result, and how weeks are merged; None keeps each week apart."""
+    """Where samples are, the folder of the result, and how weeks are merged; None keeps each week apart.
 
-    source: Source
+    With `explain`, the report has Spark's plans.
+    """
+
+    source: SampleSource
     out: Path
     merge: WeekMerge | None = WeekMerge.MEAN
+    explain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,15 +107,18 @@ def build_load(task: LoadTask, options: Options, on_stage: Callable[[str], None]
     where another run writes to the same folder, NotCompletedError where Spark does not start or fails.
     """
     plans: dict[str, str] = {}
+
+    def explain(name: str, frame: DataFrame) -> None:
+        if task.explain:
+            plans[name] = _plan(frame)
+
     with hold(task.out):
         on_stage("starting Spark")
         with spark_session(replace(options, conf={**_DEFAULTS, **options.conf})) as session, _settings(session):
             try:
-                done = update(
-                    session, task.source, task.out, on_stage, lambda rows: plans.update({"hourly": _plan(rows)})
-                )
+                done = update(session, task.source, task.out, on_stage, lambda rows: explain("hourly", rows))
                 scope = _scope(session, task.out, done.history)
-                plans |= _write(session, task, done.history, scope, on_stage)
+                explain("partition_load", _write(session, task, done.history, scope, on_stage))
             except (PySparkException, Py4JError, ConnectionError) as error:
                 raise NotCompletedError("Spark failed.", cause=cause_of(error)) from error
         figures = _figures(task, scope, done)
@@ -170,7 +177,8 @@ def _scope(session: SparkSession, out: Path, history: History) -> _Scope:
 
 def _write(
     session: SparkSession, task: LoadTask, history: History, scope: _Scope, on_stage: Callable[[str], None]
-) -> dict[str, str]:
+) -> DataFrame:
+    """Write the two tables; returns the DataFrame of partition_load."""
     on_stage(f"hourly rates of partitions ({count(len(scope.days), 'day')})")
     roll_ups = read(session, task.out, history, scope.days)
     rates = hourly_rates(roll_ups, scope.sparse)
@@ -189,7 +197,7 @@ def _write(
     brokers = broker_hours(sums, meters).repartition(1).sortWithinPartitions("cluster", "broker_id", "hour")
     _write_one(brokers.drop(*unnamed), task.out / columns.BROKER_LOAD)
     hours.unpersist()
-    return {"partition_load": _plan(load)}
+    return load
 
 
 def _write_one(frame: DataFrame, path: Path) -> None:

@@ -14,7 +14,7 @@ from pyspark.sql import functions as f
 from kadmin.inventory.samples import TIME
 from kadmin.planner.load_build.history import (
     History,
-    Reading,
+    NewSamples,
     locked,
     next_run,
     read_history,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from kadmin.planner.load_build.sources import Source
+    from kadmin.planner.load_build.sources import SampleSource
 
 _DAY = "day"
 
@@ -54,7 +54,7 @@ class Update:
 
 def update(
     session: SparkSession,
-    source: Source,
+    source: SampleSource,
     out: Path,
     on_stage: Callable[[str], None],
     on_plan: Callable[[DataFrame], None],
@@ -67,7 +67,7 @@ def update(
     history = read_history(folder)
     remove_leftovers(folder, history)
     files = sample_files(Path(source.place), ENDINGS[source.format], history.files) if source.listed else {}
-    reading = to_read(history, files) if source.listed else Reading(None)
+    reading = to_read(history, files) if source.listed else NewSamples(None)
     if reading is None:
         return Update(history)
     number = len(files if reading.files is None else reading.files)
@@ -97,7 +97,7 @@ def _read(session: SparkSession, paths: Iterable[Path]) -> DataFrame:
 
 
 def _rolled_up(
-    session: SparkSession, source: Source, reading: Reading, merged_with: list[Path], counted: Observation
+    session: SparkSession, source: SampleSource, reading: NewSamples, merged_with: list[Path], counted: Observation
 ) -> DataFrame:
     place = Path(source.place)
     root = place if place.is_dir() else place.parent

@@ -25,7 +25,7 @@ _READING = {"csv": {"header": "true", "mode": "PERMISSIVE"}, "json": {"primitive
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SampleSource:
     """Where samples are: a file, folder or URL, or the name of a table.
 
     `format` is one of Spark's (spark.read.format), `options` are those of its reader.
@@ -42,7 +42,7 @@ class Source:
         return not self.table and self.format in ENDINGS and "://" not in self.place
 
 
-def samples(session: SparkSession, source: Source, paths: Sequence[str]) -> DataFrame:
+def samples(session: SparkSession, source: SampleSource, paths: Sequence[str]) -> DataFrame:
     """Return the samples of a source, or of those of its files, with the columns of samples.
 
     A cell that cannot be read is null. Raises InvalidInputError where a column is missing.
