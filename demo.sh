@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs kadmin on real brokers: sandbox, snapshot, proposal, apply, election, deletion, each one verified, on a cluster with
-# ZooKeeper; then the rebalance on one in KRaft mode, and a plan
-# for load over time.
+# ZooKeeper; then the rebalance on one in KRaft mode, and a
+# plan for load that changes by the hour.
 # Prints every command before it runs; README.md explains each. Usage: demo.sh (after make setup)
 set -eu
 
