@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
-from support.pages.html import hostile_page, large_page, operation_html
+from support.pages.html import hostile_page, large_page, load_page, operation_html
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-MAKERS = {"large": large_page, "hostile": hostile_page, "operation": operation_html}
+MAKERS = {"large": large_page, "hostile": hostile_page, "operation": operation_html, "load": load_page}
 WIDTHS = (360, 800, 1440)
 ENTRIES = 10_000
 # Of the text in a cell.
@@ -135,12 +135,14 @@ def test_at_500_pixels_no_word_of_the_last_rows_is_broken(browser: Browser, file
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(("name", "width"), [("hostile", 360), ("hostile", 1400), ("operation", 1400), ("large", 1400)])
+@pytest.mark.parametrize(
+    ("name", "width"), [("hostile", 360), ("hostile", 1400), ("operation", 1400), ("large", 1400), ("load", 360)]
+)
 def test_a_page_is_accessible(
     browser: Browser, files: dict[str, Path], name: str, width: int, scheme: Literal["light", "dark"]
 ) -> None:
     with look(browser, files[name], width, scheme) as watched:
-        if name != "large":  # axe would look at each of 50,000 cells
+        if name not in {"large", "load"}:  # axe would look at each of 50,000 cells
             watched.open_list(2)
         found = Axe().run(watched.page)
         assert found.violations_count == 0, found.generate_report()
@@ -183,6 +185,36 @@ def test_the_list_of_every_change_unpacks_and_is_filtered(browser: Browser, file
     with look(browser, files["hostile"]) as watched:
         watched.open_list(2)
         assert "<script>" in watched.column("changes", 1)[0], "shown as it is, and never run"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_heat_map_tells_the_hour_under_the_pointer_and_by_keyboard(
+    browser: Browser, files: dict[str, Path], scheme: Literal["light", "dark"]
+) -> None:
+    with look(browser, files["load"], scheme=scheme) as watched:
+        section = watched.page.locator("#load-in")
+        before, after = section.locator("canvas").all()
+        told = section.locator(".told output")
+        watched.page.wait_for_function("document.querySelector('#load-in canvas').height === 100")  # it is drawn
+        before.focus()
+        told.get_by_text("Broker 1, Monday 00:00").wait_for()
+        for key in ("ArrowRight", "ArrowDown", "ArrowDown", "PageDown", "ArrowLeft", "ArrowUp"):
+            before.press(key)
+        assert told.inner_text().startswith("Broker 2, Tuesday 00:00: ")
+        box = after.bounding_box()
+        assert box is not None
+        assert box["height"] >= 300
+        after.hover(position={"x": box["width"] - 1, "y": box["height"] - 1})
+        assert told.inner_text().startswith("Broker 100, Sunday 23:00: ")
+        colours = [
+            canvas.evaluate("canvas => canvas.getContext('2d').getImageData(0, 0, 168, 100).data")
+            for canvas in (before, after)
+        ]
+        seen = [
+            {tuple(found[str(at + each)] for each in range(3)) for at in range(0, len(found), 4)} for found in colours
+        ]
+        assert len(seen[0]) >= 5, "cool and hot hours differ"
+        assert len(seen[1]) < len(seen[0])
 
 
 @pytest.mark.parametrize("name", MAKERS)

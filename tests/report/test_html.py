@@ -17,7 +17,16 @@ import pytest
 from support.cli.in_process import command
 from support.cluster.states import cluster, tp
 from support.documents.plans import deletion, document, election, reassignment
-from support.pages.html import HTML, hostile_page, large_page, operation_html, operation_text, page_of
+from support.pages.html import (
+    HTML,
+    hostile_page,
+    large_page,
+    load_hours,
+    load_page,
+    operation_html,
+    operation_text,
+    page_of,
+)
 
 from kadmin.inventory import inventory_of, write_inventory
 from kadmin.operations.record.holder import Holder
@@ -261,6 +270,27 @@ def test_the_order_of_a_list_is_no_order_of_execution_and_others_are_named_where
     assert "Entries that copy data: 1 of 1.<" in whole
     both = page_of(ReassignmentPlan(PlanHeader(), (copied, reordered)), STATE)
     assert "Entries that copy data: 1 of 2; the others change the order only." in both
+
+
+def test_load_over_time_is_in_tables_and_in_pictures_of_few_bytes() -> None:
+    text = load_page()
+    assert len(text.encode()) < MOST_BYTES
+    data = re.findall(r'<div class="hours".*?class="data">([^<]*)</script>', text, flags=re.DOTALL)
+    assert len(data) == 2, "in and out"
+    drawn = zlib.decompress(base64.b64decode(data[0]))
+    hours = load_hours().resources["in"]
+    assert len(drawn) == 2 * 100 * 168
+    assert list(drawn[:24]) == [round(50 * each) for each in hours.before[0][:24]]
+    assert drawn[24] == (round(50 * hours.before[0][24]) - drawn[0]) % 256, "less that of the day before"
+    worst = max(hours.before[0])
+    at = hours.before[0].index(worst)
+    assert (
+        f"{('Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday')[at // 24]} {at % 24:02}:00"
+        in text
+    )
+    assert f">{worst:.2f}</td>" in text
+    assert "Network in, Monday 23:00, the busiest hour" in text
+    assert "by hour" not in large_page(), "nothing of it where load is not asked for"
 
 
 def test_the_page_of_a_hundred_brokers_is_small() -> None:

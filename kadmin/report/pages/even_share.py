@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from kadmin.insight.predict.forecast import BrokerOutlook, Forecast
     from kadmin.insight.predict.whatif import Load
 
-_HEAT = ((0.5, -3), (0.8, -2), (0.95, -1), (1.05, 0), (1.25, 1), (2.0, 2))
-_HOTTEST = 3
+STEPS = (0.5, 0.8, 0.95, 1.05, 1.25, 2.0)
+"""The most, in even shares, of each colour but the last."""
+_COOLEST = -3
 _WEIGHTLESS = (1, 3)
 """Leaders and leader bytes: the planner makes them even among the brokers that may lead, whatever their weights."""
 
@@ -36,8 +37,7 @@ class EvenShare:
         if value is None or self.amount is None or broker_id not in self.weights:
             return None
         share = self.amount * self.weights[broker_id]
-        ratio = value / share if share and not self.proved else 1.0
-        return next((heat for most, heat in _HEAT if ratio <= most), _HOTTEST)
+        return heat_of(value / share if share and not self.proved else 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,11 @@ class EvenShares:
 
     before: tuple[EvenShare, ...]
     after: tuple[EvenShare, ...]
+
+
+def heat_of(ratio: float) -> int:
+    """Return the colour of a part of the even share, -3 (less than half) to 3 (more than double)."""
+    return _COOLEST + sum(ratio > most for most in STEPS)
 
 
 def amounts(load: Load) -> tuple[int | None, ...]:

@@ -127,6 +127,22 @@ class Packed:
 
 
 @dataclass(frozen=True, slots=True)
+class HeatMap:
+    """Pictures of every broker in every hour of a week, one for each of two `times`, drawn when the page opens.
+
+    `data`: fiftieths of the fair share, 255 at most, less those of the day before, modulo 256, a byte each: hours of a
+    broker, brokers, times; deflated, in base64. `steps` are the most, in fair shares, of each colour but the last.
+    """
+
+    times: tuple[str, str]
+    brokers: tuple[str, ...]
+    days: tuple[str, ...]
+    hours_of_a_day: int
+    steps: tuple[float, ...]
+    data: str
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
     """A part of the page. `even`: its cells are coloured, and the legend calls the middle of the scale so."""
 
@@ -136,6 +152,7 @@ class Section:
     table: PageTable | None = None
     packed: Packed | None = None
     even: str = ""
+    heat_map: HeatMap | None = None
 
 
 @dataclass(frozen=True, slots=True)

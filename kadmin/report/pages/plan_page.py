@@ -11,6 +11,7 @@ from kadmin.plan.units import readable_rate
 from kadmin.report.kinds import words_of
 from kadmin.report.pages import page, sections
 from kadmin.report.pages.even_share import even_shares
+from kadmin.report.pages.load_hours import load_charts, load_sections
 from kadmin.report.plans.rows import busiest, makespan_text
 from kadmin.report.proposals import figure_rows
 from kadmin.report.text import UNKNOWN, about, duration
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from kadmin.plan.diff import PlanDiff
     from kadmin.plan.model import Plan
     from kadmin.plan.waves import Wave
+    from kadmin.planner.load.hours import LoadHours
     from kadmin.report.kinds import KindWords
 
 TIMES = ("before", "after")
@@ -33,13 +35,14 @@ _MOST_TARGETS = 500
 
 @dataclass(frozen=True, slots=True)
 class PlanFacts:
-    """The plan, its file, where the cluster was read, and its figures (schemas/answers/figures) if known."""
+    """The plan, its file, where the cluster was read, and its figures (schemas/answers/figures) and load if known."""
 
     plan: Plan
     source: str
     seen_in: str
     cluster_id: str | None
     figures: Mapping[str, Any] | None = None
+    load_hours: LoadHours | None = None
 
 
 def plan_page(facts: PlanFacts, found: Examination, forecast: Forecast) -> page.Page:
@@ -55,6 +58,10 @@ def plan_page(facts: PlanFacts, found: Examination, forecast: Forecast) -> page.
         parts.append(_figures_section(facts.figures))
         limits = (facts.figures["bound"]["replicas_max"], facts.figures["bound"]["leaders_max"])
     parts += [sections.brokers(forecast, shares, TIMES, limits), sections.racks(forecast, TIMES)]
+    drawn = sections.charts(forecast, shares, TIMES)
+    if facts.load_hours is not None:
+        parts += load_sections(facts.load_hours, TIMES)
+        drawn += load_charts(facts.load_hours, TIMES)
     if change is not None and change.pending:
         parts.append(_wave_section(change, found.throttle))
     parts.append(sections.losses(forecast, TIMES))
@@ -68,7 +75,7 @@ def plan_page(facts: PlanFacts, found: Examination, forecast: Forecast) -> page.
         facts=tuple((one_line(key), one_line(value)) for key, value in rows),
         notices=_notices(facts, found),
         cards=_cards(facts, found, forecast),
-        charts=sections.charts(forecast, shares, TIMES),
+        charts=drawn,
         sections=tuple(parts),
     )
 

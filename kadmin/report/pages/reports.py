@@ -19,13 +19,19 @@ if TYPE_CHECKING:
 
     from kadmin.operations.execute.live import OperationReview
     from kadmin.operations.reading.preview import PlanPreview
+    from kadmin.planner.load.hours import LoadHours
     from kadmin.planner.proposal import Proposal
 
 
-def plan_report(source: str, preview: PlanPreview, figures: Mapping[str, Any] | None = None) -> str:
+def plan_report(
+    source: str,
+    preview: PlanPreview,
+    figures: Mapping[str, Any] | None = None,
+    load_hours: LoadHours | None = None,
+) -> str:
     """Return the page of a plan from the file `source`; `figures` are one cluster's of answers/figures."""
     plan, state, known = preview.plan, preview.state, preview.facts
-    facts = PlanFacts(plan, source, preview.read_from, state.cluster_id, figures)
+    facts = PlanFacts(plan, source, preview.read_from, state.cluster_id, figures, load_hours)
     return render(plan_page(facts, preview.examination, forecast(plan, state, known.sizes, known.capacities)))
 
 
@@ -37,7 +43,7 @@ def proposal_reports(
     read_from = f"snapshot {folder}, taken at {inventory.taken_at}"
     for name, proposal in proposals.items():
         preview = preview_cluster(proposal.plan, inventory.clusters[name], read_from, {}, Policy())
-        yield name, plan_report(str(sources[name]), preview, proposal.figures)
+        yield name, plan_report(str(sources[name]), preview, proposal.figures, proposal.load_hours)
 
 
 def operation_report(review: OperationReview) -> str:

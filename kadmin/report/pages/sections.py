@@ -52,12 +52,12 @@ def charts(found: Forecast, shares: EvenShares, times: tuple[str, str]) -> tuple
             spans.append(f"{_span(counted or [0], about if which in _BYTES else '{:,}'.format)} {time}")
         columns = tuple((_percent(before, most), _percent(after, most)) for before, after in pairs)
         dashed = round(100 * (shares.after[which].amount or 0) / most)
-        ticks = _ticks([each.broker_id for each in found.brokers])
-        made.append(Chart(f"{title} per broker", ", ".join(spans), columns, dashed, ticks))
+        below = ticks([each.broker_id for each in found.brokers])
+        made.append(Chart(f"{title} per broker", ", ".join(spans), columns, dashed, below))
     return tuple(made)
 
 
-def _ticks(ids: Sequence[int]) -> tuple[tuple[float, str], ...]:
+def ticks(ids: Sequence[int]) -> tuple[tuple[float, str], ...]:
     """Return the ids that have room below a chart: all of a few brokers, of many every second, third and so on."""
     every = math.ceil(len(ids) / _MOST_TICKS)
     return tuple((round(100 * (at + 0.5) / len(ids), 2), str(ids[at])) for at in range(0, len(ids), every))

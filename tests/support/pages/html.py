@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import random
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -33,6 +35,7 @@ from kadmin.plan.model import (
     ThrottleSpec,
     WaveLimits,
 )
+from kadmin.planner.load.hours import LoadHours, ResourceHours
 from kadmin.report.pages.html import render
 from kadmin.report.pages.operation_page import operation_page
 from kadmin.report.pages.plan_page import PlanFacts, plan_page
@@ -48,28 +51,57 @@ HTML = "<script>window.owned=1</script><img src=x onerror=window.owned=1>\"'&amp
 LARGE = Size(partitions=10_000, topics=1_000, brokers=100, new=10, racks=5)
 
 
-def page_of(plan: Plan, state: ClusterState, facts: ClusterFacts | None = None, *, source: str = "plan.yaml") -> str:
+def page_of(
+    plan: Plan,
+    state: ClusterState,
+    facts: ClusterFacts | None = None,
+    *,
+    source: str = "plan.yaml",
+    load_hours: LoadHours | None = None,
+) -> str:
     """Return the page of a plan against a state."""
     known = facts or ClusterFacts()
-    told = PlanFacts(plan, source, "a test", state.cluster_id)
+    told = PlanFacts(plan, source, "a test", state.cluster_id, load_hours=load_hours)
     found = examine(plan, state, known)
     return render(plan_page(told, found, forecast(plan, state, known.sizes, known.capacities)))
 
 
-def large_page() -> str:
-    """Return the page of a plan that changes each of 10,000 partitions on 100 brokers."""
+def large_page(load_hours: LoadHours | None = None, entries: int = LARGE.partitions) -> str:
+    """Return the page of a plan that changes 10,000 partitions, or some of them, on 100 brokers."""
     made = generated(LARGE, seed=1)
     state, facts = state_of(made), facts_of(made)
     targets = tuple(
         PartitionTarget(partition, (*replicas[1:], 100 - (partition.partition * 7 + at) % 10), replicas)
-        for at, (partition, replicas) in enumerate(sorted(state.assignment.items()))
+        for at, (partition, replicas) in enumerate(sorted(state.assignment.items())[:entries])
     )
     limits = WaveLimits(max_payload=30_000)
     plan = ReassignmentPlan(PlanHeader("large"), targets, ThrottleSpec(ThrottleBy.RATE, 50_000_000), limits)
     silent = tuple(f"bytes on disk of broker {broker} are not known: silence" for broker in range(1, 11))
-    return page_of(
-        plan, state, replace(facts, capacities=dict.fromkeys(range(1, 101), 10**15), disks_unavailable=silent)
-    )
+    known = replace(facts, capacities=dict.fromkeys(range(1, 101), 10**15), disks_unavailable=silent)
+    return page_of(plan, state, known, load_hours=load_hours)
+
+
+def load_hours(brokers: int = LARGE.brokers) -> LoadHours:
+    """Return a week in which brokers are busy at different hours, and a plan that evens them out."""
+    draw = random.Random(1)  # noqa: S311 - a picture, not a secret
+
+    def rows(swing: float) -> tuple[tuple[float, ...], ...]:
+        return tuple(
+            tuple(
+                round(1 + swing * math.sin(2 * math.pi * (hour - broker) / 24) + draw.gauss(0, 0.02), 3)
+                for hour in range(168)
+            )
+            for broker in range(brokers)
+        )
+
+    total = tuple(float(1000 + 10 * (hour % 24)) for hour in range(168))
+    found = ResourceHours(rows(0.7), rows(0.05), (1 / brokers,) * brokers, total, (1.0,) * 168)
+    return LoadHours("2026-03-02T00:00:00Z", tuple(range(1, brokers + 1)), {"in": found, "out": found})
+
+
+def load_page() -> str:
+    """Return the large page with load over time."""
+    return large_page(load_hours(), entries=2_000)
 
 
 def hostile_page() -> str:

@@ -1,5 +1,6 @@
 "use strict";
 // Tables sort by a click on a column's head; what is not known stays last. The long list unpacks when it is opened.
+// A heat map has a pixel for each broker and hour, which the style makes as large as there is room.
 const known = (cell, numeric) => {
   const text = cell.dataset.k ?? cell.textContent.trim();
   if (!numeric) return text;
@@ -41,10 +42,12 @@ const rowOf = (cells) => {
   });
   return row;
 };
+const inflated = (place) => {
+  const bytes = Uint8Array.from(atob(place.querySelector(".data").textContent), (sign) => sign.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate")));
+};
 const unpack = async (packed) => {
-  const bytes = Uint8Array.from(atob(packed.querySelector(".data").textContent), (sign) => sign.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  const columns = (await new Response(stream).text()).split("\n").map((line) => line.split("\t"));
+  const columns = (await inflated(packed).text()).split("\n").map((line) => line.split("\t"));
   packed.querySelector("tbody").append(...columns[0].map((_, at) => rowOf(columns.map((column) => column[at]))));
 };
 for (const packed of document.querySelectorAll(".packed")) {
@@ -58,4 +61,62 @@ for (const packed of document.querySelectorAll(".packed")) {
     }
     told.textContent = filter.value ? `${shown.toLocaleString("en")} shown` : "";
   });
+}
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const drawMaps = async (hours) => {
+  const [brokers, days, steps, times] = ["brokers", "days", "steps", "times"].map((name) => hours.dataset[name].split(" "));
+  const wide = days.length * hours.dataset.hours, told = hours.querySelector("output");
+  const values = new Uint8Array(await inflated(hours).arrayBuffer());
+  for (let at = 0; at < values.length; at++) if (at % wide >= hours.dataset.hours) values[at] += values[at - hours.dataset.hours];
+  const pictures = [...hours.querySelectorAll("canvas")], place = { broker: 0, hour: 0 };
+  const colour = () => {
+    const style = getComputedStyle(document.documentElement);
+    const shades = [0, 1, 2, 3, 4, 5, 6].map((at) => style.getPropertyValue(at === 3 ? "--card" : `--c${at}`));
+    pictures.forEach((canvas, time) => {
+      const context = canvas.getContext("2d");
+      for (let at = 0; at < brokers.length * wide; at++) {
+        const value = values[time * brokers.length * wide + at] / 50;
+        context.fillStyle = shades[steps.filter((most) => value > most).length];
+        context.fillRect(at % wide, Math.floor(at / wide), 1, 1);
+      }
+    });
+  };
+  const tell = () => {
+    const share = (time) => {
+      const value = values[(time * brokers.length + place.broker) * wide + place.hour];
+      return `${value === 255 ? "at least 5.1" : (value / 50).toFixed(2)} ${times[time]}`;
+    };
+    const day = days[Math.floor(place.hour / hours.dataset.hours)], hour = String(place.hour % hours.dataset.hours).padStart(2, "0");
+    told.textContent = `Broker ${brokers[place.broker]}, ${day} ${hour}:00: ${share(0)}, ${share(1)}, of its fair share`;
+    for (const spot of hours.querySelectorAll("i")) {
+      Object.assign(spot.style, { left: `${(100 * place.hour) / wide}%`, top: `${(100 * place.broker) / brokers.length}%` });
+      Object.assign(spot.style, { width: `${100 / wide}%`, height: `${100 / brokers.length}%`, display: "block" });
+    }
+  };
+  const move = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0], PageUp: [0, -24], PageDown: [0, 24] };
+  const within = (value, most) => Math.min(Math.max(value, 0), most - 1);
+  for (const canvas of pictures) {
+    [canvas.width, canvas.height] = [wide, brokers.length];
+    canvas.style.height = `${brokers.length * Math.min(Math.max(Math.round(300 / brokers.length), 1), 22)}px`;
+    canvas.addEventListener("pointermove", (event) => {
+      const box = canvas.getBoundingClientRect();
+      place.hour = within(Math.floor(((event.clientX - box.left) / box.width) * wide), wide);
+      place.broker = within(Math.floor(((event.clientY - box.top) / box.height) * brokers.length), brokers.length);
+      tell();
+    });
+    canvas.addEventListener("focus", tell);
+    canvas.addEventListener("keydown", (event) => {
+      if (!(event.key in move)) return;
+      event.preventDefault();
+      const [down, right] = move[event.key];
+      place.broker = within(place.broker + down, brokers.length);
+      place.hour = within(place.hour + right, wide);
+      tell();
+    });
+  }
+  colour();
+  dark.addEventListener("change", colour);
+};
+for (const hours of document.querySelectorAll(".hours")) {
+  drawMaps(hours).catch(() => { hours.querySelector("output").textContent = "This browser cannot draw the pictures."; });
 }
