@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from pyspark.sql import SparkSession
+
     from kadmin.cluster.model import Replicas
     from kadmin.inventory.header import Header
     from kadmin.plan.model import RebalanceRequest
@@ -36,10 +38,14 @@ DEFAULT_NAME = "rebalance"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Options of an engine. `master` and `conf` are Spark's; the local engine accepts neither."""
+    """Options of an engine, all of them Spark's; the local engine accepts none.
+
+    A `session` is used as it is, and not stopped.
+    """
 
     master: str | None = None
     conf: Mapping[str, str] = field(default_factory=dict)
+    session: SparkSession | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,11 +54,12 @@ _JAVA_OPTIONS = (
 def spark_session(options: Options, archived: Path | None = None) -> Iterator[SparkSession]:
     """Start a session, and stop it with its JVM at the end.
 
-    A session that is active in this process is used and not stopped; one of spark-submit is used with its settings and
-    stopped. With `archived`, the JVM writes the classes that it loaded to that path at its end, which takes minutes.
+    The session of the options, or else one that is active in this process, is used and not stopped; one of spark-submit
+    is used with its settings and stopped. With `archived`, the JVM writes the classes that it loaded to that path at
+    its end, which takes minutes.
     Raises NotCompletedError where no Java is found or Spark does not start.
     """
-    running = SparkSession.getActiveSession()
+    running = options.session or SparkSession.getActiveSession()
     if running is not None:
         yield running
         return

@@ -23,7 +23,7 @@ from kadmin.inventory import SINGLE_CLUSTER, BrokerRow, ClusterInventory, Invent
 from kadmin.inventory.columns import CLUSTER, PARTITIONS
 from kadmin.inventory.text_tables import CSV_CELLS, read_csv
 from kadmin.plan.model import LoadSpec, PlanHeader, Racks
-from kadmin.planner import local, spark
+from kadmin.planner import local, propose, spark
 from kadmin.planner.load.columns import PARTITION_LOAD
 from kadmin.planner.proposal import Options
 from kadmin.planner.spark_session import spark_session
@@ -70,6 +70,21 @@ def fleet() -> Inventory:
 
 def plans(proposals: Mapping[str, Proposal]) -> dict[str, str]:
     return {name: dump_json(proposal.plan) for name, proposal in proposals.items()}
+
+
+def test_a_notebook_plans_on_its_own_session(session: SparkSession, tmp_path: Path) -> None:
+    write_inventory(inventory(SIZES["S"], 1), tmp_path / "inventory", "parquet")
+    file = tmp_path / "request.yaml"
+    file.write_text("kind: RebalanceRequest\nspec: {brokers: {drain: [2]}, racks: relaxed}\n")
+    with_session = propose(file, str(tmp_path / "inventory"), session=session)
+    assert plans(with_session) == plans(propose(DRAIN, tmp_path / "inventory"))
+    assert with_session[""].figures["moves"] > 0
+    assert session.range(3).count() == 3, "it was not stopped"
+    with pytest.raises(InvalidInputError, match=r"Cannot read .*none\.yaml"):
+        propose(tmp_path / "none.yaml", tmp_path / "inventory")
+    file.write_text("kind: Policy\nspec: {}\n")
+    with pytest.raises(InvalidInputError, match="is not a RebalanceRequest"):
+        propose(file, tmp_path / "inventory")
 
 
 @pytest.mark.parametrize("table", TABLES)

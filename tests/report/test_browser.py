@@ -210,9 +210,7 @@ def test_a_heat_map_tells_the_hour_under_the_pointer_and_by_keyboard(
             canvas.evaluate("canvas => canvas.getContext('2d').getImageData(0, 0, 168, 100).data")
             for canvas in (before, after)
         ]
-        seen = [
-            {tuple(found[at + each] for each in range(3)) for at in range(0, len(found), 4)} for found in colours
-        ]
+        seen = [{tuple(found[at + each] for each in range(3)) for at in range(0, len(found), 4)} for found in colours]
         assert len(seen[0]) >= 5, "cool and hot hours differ"
         assert len(seen[1]) < len(seen[0])
 
