@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -32,6 +33,7 @@ from kadmin.plan.model import (
     TopicRecipe,
     WaveLimits,
     WaveOrder,
+    ZonePrices,
 )
 from kadmin.plan.units import (
     format_duration,
@@ -171,6 +173,14 @@ def _write_cpu(weights: CpuWeights) -> dict[str, float]:
     return {name: value for name, attribute in _CPU.items() if (value := getattr(weights, attribute))}
 
 
+def _read_zones(zones: Mapping[str, Any]) -> ZonePrices:
+    return ZonePrices(**zones)
+
+
+def _write_zones(zones: ZonePrices) -> dict[str, Any]:
+    return {name: value for name, value in asdict(zones).items() if value or name == "price_per_gb"}
+
+
 def _positive(parse: Callable[[str], int], text: str) -> int:
     if (amount := parse(text)) == 0:
         raise ValueError(f"{text} would let nothing through")
@@ -276,6 +286,7 @@ _FIELDS: dict[type, tuple[_Field, ...]] = {
         _Field("load.most_out", "load.out", float, float),
         _Field("load.cpu", "load.cpu", _read_cpu, _write_cpu),
         _Field("load.hours", "load.hours", HoursOfLoad, str),
+        _Field("load.zones", "load.zones", _read_zones, _write_zones),
         *map(_throttle, ThrottleBy),
     ),
 }

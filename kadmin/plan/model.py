@@ -254,6 +254,21 @@ class CpuWeights:
 
 
 @dataclass(frozen=True, slots=True)
+class ZonePrices:
+    """`spec.load.zones`: the price of 10^9 bytes that cross zones, which are racks.
+
+    `producers` and `consumers` are the parts of clients in each zone, 1 in all at most. `closest_replica`: consumers
+    read from a replica in their zone where there is one (KIP-392).
+    """
+
+    price_per_gb: float
+    currency: str = "USD"
+    producers: Mapping[str, float] = field(default_factory=dict)
+    consumers: Mapping[str, float] = field(default_factory=dict)
+    closest_replica: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class LoadSpec:
     """`spec.load`: the folder of a load history, and how even its load is to be.
 
@@ -267,6 +282,7 @@ class LoadSpec:
     most_out: float = 1.10
     cpu: CpuWeights | None = None
     hours: HoursOfLoad = HoursOfLoad.WEEK
+    zones: ZonePrices | None = None
     hold_out: bool = False
 
 

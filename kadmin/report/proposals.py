@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from kadmin.cluster.names import one_line
 from kadmin.errors import count
 from kadmin.plan.rules import racks_lost
 from kadmin.report.text import NOTHING, SHOWN_ROWS, about, table
@@ -89,6 +90,18 @@ def _load_rows(load: Mapping[str, Any]) -> list[tuple[str, ...]]:
         if name in load.get("holdout", {}):
             found = load["holdout"][name]
             rows.append((f"{title}, the week held out", _ratio(found["before"]), _ratio(found["after"]), ""))
+    return rows + _zone_rows(load.get("zones", {}))
+
+
+def _zone_rows(zones: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    rows = [
+        (f"{name}, across zones a month", *(about(zones[name][time]) for time in ("before", "after")), "")
+        for name in ("replication", "producers", "consumers")
+        if name in zones
+    ]
+    if zones:
+        costs = (f"{zones['cost'][time]:,.2f}" for time in ("before", "after"))
+        rows.append((f"across zones a month, {one_line(zones['currency'])}", *costs, ""))
     return rows
 
 

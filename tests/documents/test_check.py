@@ -147,6 +147,12 @@ def test_a_request_for_load() -> None:
         ("load: {from: load, cpu: {in: 0}}", ("spec", "load", "cpu", "in"), codes.OUT_OF_RANGE),
         ("load: {from: load, hours: day}", ("spec", "load", "hours"), codes.NOT_ALLOWED),
         ("load: {from: 5}", ("spec", "load", "from"), codes.WRONG_TYPE),
+        ("load: {from: load, zones: {}}", ("spec", "load", "zones"), codes.MISSING_FIELD),
+        (
+            "load: {from: load, zones: {price_per_gb: 1, consumers: {a: 0.6, b: 0.5}}}",
+            ("spec", "load", "zones", "consumers"),
+            codes.CONTRADICTION,
+        ),
         ("load: {from: load}, limits: {load_moves: 2}", None, None),
         ("load: {from: load}, limits: {load_moves: 2.5}", ("spec", "limits", "load_moves"), codes.WRONG_TYPE),
         ("load: {from: load}, limits: {load_moves: half}", ("spec", "limits", "load_moves"), codes.MALFORMED),

@@ -17,7 +17,7 @@ from support.planner.small_clusters import request
 
 from kadmin.errors import InvalidInputError
 from kadmin.inventory import SINGLE_CLUSTER, BrokerRow, ClusterInventory, Inventory, PartitionRow, write_inventory
-from kadmin.plan.model import CpuWeights, DocumentFile, HoursOfLoad, LoadSpec, PlanHeader, ProposalLimits
+from kadmin.plan.model import CpuWeights, DocumentFile, HoursOfLoad, LoadSpec, PlanHeader, ProposalLimits, ZonePrices
 from kadmin.planner import local
 from kadmin.planner.cluster_arrays import cluster_arrays, rows_as_arrow
 from kadmin.planner.compiled_request import compile_request
@@ -94,6 +94,55 @@ def test_quiet_hours_are_raised_and_the_largest_partition_is_a_share(tmp_path: P
     assert found["worst"] == {"broker_id": 1, "hour": 0, "topic": "a", "partition": 0}
     assert "out" not in told.figures["load"]
     assert "no partition has any load of out" in told.figures["notes"]
+
+
+MONTH_S = 30 * 86_400
+ZONED = (BrokerRow(1, "r1"), BrokerRow(2, "r2"), BrokerRow(3, "r3"))
+
+
+def test_traffic_across_zones_is_that_of_replicas_and_of_clients_in_other_zones(tmp_path: Path) -> None:
+    """Rule: followers in other racks, producers apart from the leader, consumers apart from the replica they read."""
+    history = [row("a", 0, week(10.0), bytes_out_per_s=week(40.0)), row("a", 1, week(20.0), bytes_out_per_s=week(0.0))]
+    lists = ((1, 2), (2, 1))
+    prices = ZonePrices(0.5, "EUR", {"r1": 0.75, "r3": 0.125}, {"r2": 0.25, "r3": 0.75})
+    found = propose(tmp_path, history, for_load(tmp_path, zones=prices), ZONED[:2], lists).figures["load"]["zones"]
+    assert found["replication"] == {"before": 30 * MONTH_S, "after": 30 * MONTH_S}
+    assert found["producers"]["before"] == (0.125 * 10 + 0.875 * 20) * MONTH_S
+    assert found["consumers"]["before"] == 1.0 * 40 * MONTH_S, "led in r1, read in r2 and r3"
+    total = sum(found[name]["before"] for name in ("replication", "producers", "consumers"))
+    assert (found["currency"], found["cost"]["before"]) == ("EUR", pytest.approx(total / 1e9 * 0.5, abs=0.005))
+    closest = for_load(tmp_path, zones=replace(prices, closest_replica=True))
+    found = propose(tmp_path, history, closest, ZONED[:2], lists).figures["load"]["zones"]
+    assert found["consumers"]["before"] == 0.75 * 40 * MONTH_S, "r2 has a replica"
+
+
+def test_a_plan_that_moves_replicas_changes_what_crosses(tmp_path: Path) -> None:
+    history = [row("a", at, week(10.0)) for at in range(3)]
+    lists = ((1, 2), (1, 2), (1, 2))
+    told = propose(
+        tmp_path, history, for_load(tmp_path, zones=ZonePrices(1.0)), (*ZONED[:2], BrokerRow(3, "r1")), lists
+    )
+    crossing = told.figures["load"]["zones"]["replication"]
+    assert (crossing["before"], set(told.figures["load"]["zones"])) == (
+        30 * MONTH_S,
+        {"currency", "price_per_gb", "replication", "cost"},
+    )
+
+
+@pytest.mark.parametrize(
+    ("of", "shares", "note"),
+    [
+        (brokers(2), {}, "brokers 1, 2 have no rack: what crosses zones is unknown"),
+        (ZONED[:2], {"r9": 1.0}, "spec.load.zones names r9, which is the rack of no broker"),
+    ],
+)
+def test_what_is_not_known_of_zones_is_said(
+    tmp_path: Path, of: tuple[BrokerRow, ...], shares: dict[str, float], note: str
+) -> None:
+    history = [row("a", at, week(10.0)) for at in range(4)]
+    told = propose(tmp_path, history, for_load(tmp_path, zones=ZonePrices(1.0, producers=shares)), of)
+    assert note in told.figures["notes"]
+    assert ("zones" in told.figures["load"]) == bool(shares)
 
 
 def test_capacities_count_where_every_broker_has_one(tmp_path: Path) -> None:

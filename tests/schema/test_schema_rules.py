@@ -129,6 +129,13 @@ GOOD: dict[str, list[dict[str, Any]]] = {
                     "out": 1.1,
                     "cpu": {"in": 1, "out": 0.5, "requests": 2000},
                     "hours": "week",
+                    "zones": {
+                        "price_per_gb": 0.02,
+                        "currency": "$",
+                        "producers": {"r1": 0},
+                        "consumers": {"r1": 1},
+                        "closest_replica": True,
+                    },
                 },
                 "throttle": throttle,
             },

@@ -9,6 +9,7 @@ freed, and brokers to be emptied whose partitions must stay.
 from __future__ import annotations
 
 import fnmatch
+import math
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from kadmin.plan.rules.world import World
 
 _BROKERS = ("spec", "brokers")
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,7 @@ def check_request(request: RebalanceRequest, world: World | None, _policy: Polic
     yield from _substitutes(request)
     yield from _moves_nothing(request)
     yield from _no_load(request)
+    yield from _zone_shares(request)
     if world is not None:
         yield from check_scope(request, _scope_of(world))
 
@@ -165,6 +168,17 @@ def _moves_nothing(request: RebalanceRequest) -> Iterator[Diagnostic]:
         for other in (name for name, value in others.items() if asked and value):
             message, field = f"{does}, and spec.{other} asks for more", ("spec", *other.split("."))
             yield Diagnostic(codes.CONTRADICTION, message, "leave one of the two out", field=field)
+
+
+def _zone_shares(request: RebalanceRequest) -> Iterator[Diagnostic]:
+    """Report clients of which more than all are in some zone."""
+    zones = None if request.load is None else request.load.zones
+    for name in ("producers", "consumers") if zones is not None else ():
+        total = math.fsum(getattr(zones, name).values())
+        if total > 1 + _ROUNDING:
+            message = f"spec.load.zones.{name} are {total:.4g} in all"
+            hint = "give the part of clients in each zone: 0.5 is half of them, and all together are 1 at most"
+            yield Diagnostic(codes.CONTRADICTION, message, hint, field=("spec", "load", "zones", name))
 
 
 def _no_load(request: RebalanceRequest) -> Iterator[Diagnostic]:

@@ -47,8 +47,8 @@ def solve(problem: PlacementProblem) -> Solution:
     ends, begins = solution.target, even.target
     return replace(
         solution,
-        extra_moves=moves(problem, ends) - moves(problem, begins),
-        extra_leader_changes=leader_changes(problem, ends[:, 0]) - leader_changes(problem, begins[:, 0]),
+        extra_moves=max(moves(problem, ends) - moves(problem, begins), 0),
+        extra_leader_changes=max(leader_changes(problem, ends[:, 0]) - leader_changes(problem, begins[:, 0]), 0),
     )
 
 

@@ -15,6 +15,7 @@ from kadmin.planner.load.columns import BYTES_OUT, HOURS, REQUESTS
 from kadmin.planner.load.evenness import figure, hours_of, measure, rounded
 from kadmin.planner.load.hours import LoadHours
 from kadmin.planner.load.resources import Carriers, hourly_load, is_used, resources_of
+from kadmin.planner.load.zones import ZoneTraffic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,6 +44,7 @@ class ClusterLoad:
     spec: LoadSpec
     kernel: HourlyLoad | None
     resources: tuple[Resource, ...]
+    zones: ZoneTraffic | None
     notes: tuple[str, ...]
 
 
@@ -74,9 +76,12 @@ def cluster_load(
         )
     carriers = _carriers_after(cluster, problem)
     resources = resources_of(history.rates, problem.rf, carriers, spec)
-    notes = (*_history_notes(history, len(problem)), *_resource_notes(resources, carriers, cluster))
+    zones = None if spec.zones is None else ZoneTraffic.of(cluster.racks, history.rates, spec.zones)
+    zone_notes = () if zones is None else tuple(_zone_notes(zones, cluster))
+    notes = (*_history_notes(history, len(problem)), *_resource_notes(resources, carriers, cluster), *zone_notes)
     resources = tuple(filter(is_used, resources))
-    return ClusterLoad(history, spec, hourly_load(resources, spec, request.limits), resources, notes)
+    zones = None if zones is None or (zones.zone == NONE).any() else zones
+    return ClusterLoad(history, spec, hourly_load(resources, spec, request.limits), resources, zones, notes)
 
 
 def load_figures(
@@ -102,6 +107,8 @@ def load_figures(
             str(name): {"before": rounded(now[name].ratio()), "after": rounded(found.ratio())}
             for name, found in then.items()
         }
+    if load.zones is not None:
+        figures["zones"] = load.zones.figures(problem.current, final)
     shown = problem.brokers.may_hold | _among(problem.current[problem.current != NONE], problem)
     hours = {str(name): hours_of(before[name], found, shown) for name, found in after.items()}
     return figures, LoadHours(history.start, tuple(problem.brokers.ids[shown].tolist()), hours)
@@ -144,6 +151,15 @@ def _history_notes(history: LoadHistory, partitions: int) -> Iterator[str]:
         yield f"the load history has {have} that the inventory does not have"
     if history.rates.bytes_out is None:
         yield f"{BYTES_OUT} is unknown of every partition: network out counts replication alone"
+
+
+def _zone_notes(zones: ZoneTraffic, cluster: ClusterArrays) -> Iterator[str]:
+    bare = cluster.broker_ids[zones.zone == NONE].tolist()
+    if bare:
+        yield f"brokers {name_some(bare)} have no rack: what crosses zones is unknown"
+    absent = sorted({*zones.prices.producers, *zones.prices.consumers} - set(zones.names))
+    if absent:
+        yield f"spec.load.zones names {name_some(absent)}, which is the rack of no broker"
 
 
 def _resource_notes(resources: tuple[Resource, ...], carriers: Carriers, cluster: ClusterArrays) -> Iterator[str]:

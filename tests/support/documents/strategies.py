@@ -30,6 +30,7 @@ from kadmin.plan.model import (
     TopicRecipe,
     WaveLimits,
     WaveOrder,
+    ZonePrices,
 )
 
 NAMES = st.sampled_from(
@@ -131,6 +132,15 @@ _loads = st.builds(
     most_out=st.floats(1, 1000),
     cpu=st.none() | st.builds(CpuWeights, _weights, st.just(0.0) | _weights, st.just(0.0) | _weights),
     hours=st.sampled_from(HoursOfLoad),
+    zones=st.none()
+    | st.builds(
+        ZonePrices,
+        _weights,
+        st.sampled_from(["USD", "no", "1.0"]),
+        st.just({}) | st.just({"r1": 0.25, "no": 0.75}),
+        st.just({}) | st.just({"r1": 1.0}),
+        st.booleans(),
+    ),
 )
 _evening_load = st.builds(
     RebalanceRequest,

@@ -1,0 +1,80 @@
+"""Bytes that cross zones in a month: by replication, by producers and by consumers. Zones are the brokers' racks.
+
+What a follower copies crosses where its rack is not the leader's. A producer sends to the leader. A consumer reads from
+the leader, or with closest_replica (KIP-392) from a replica in its own zone where there is one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kadmin.planner.kernel.placement_problem import NONE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kadmin.plan.model import ZonePrices
+    from kadmin.planner.kernel.placement_problem import Floats, Ints
+    from kadmin.planner.load.join import HourlyRates
+
+_MONTH_S = 30 * 86_400
+_GB = 10**9
+_CENTS = 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ZoneTraffic:
+    """The zones of a cluster: `names`, and the index of each broker's [B]; `rates` are those of the week."""
+
+    names: tuple[str, ...]
+    zone: Ints
+    rates: HourlyRates
+    prices: ZonePrices
+
+    @classmethod
+    def of(cls, racks: Sequence[str | None], rates: HourlyRates, prices: ZonePrices) -> ZoneTraffic:
+        """Return the zones of brokers with these racks; one without a rack is in a zone of its own kind, NONE."""
+        names = tuple(sorted({rack for rack in racks if rack is not None}))
+        zone = np.array([NONE if rack is None else names.index(rack) for rack in racks], np.int64)
+        return cls(names, zone, rates, prices)
+
+    def figures(self, before: Ints, after: Ints) -> dict[str, Any]:
+        """Return the object `zones` of figures, of the ordered lists [P, W] at both times."""
+        ways: list[Mapping[str, float]] = [self._bytes(lists) for lists in (before, after)]
+        found: dict[str, Any] = {"currency": self.prices.currency, "price_per_gb": self.prices.price_per_gb}
+        for name in ways[0]:
+            found[name] = {time: round(way[name]) for time, way in zip(("before", "after"), ways, strict=True)}
+        costs = [round(sum(way.values()) / _GB * self.prices.price_per_gb, _CENTS) for way in ways]
+        return {**found, "cost": dict(zip(("before", "after"), costs, strict=True))}
+
+    def _bytes(self, lists: Ints) -> dict[str, float]:
+        zones = np.append(self.zone, NONE)[lists]
+        leader, held = zones[:, 0], lists != NONE
+        into = self.rates.bytes_in.mean(axis=1, dtype=np.float64)
+        crossing = (held & (zones != leader[:, None])).sum(axis=1)
+        found = {"replication": float((crossing * into).sum()) * _MONTH_S}
+        if self.prices.producers:
+            found["producers"] = float((self._apart(self.prices.producers, leader) * into).sum()) * _MONTH_S
+        if self.prices.consumers and self.rates.bytes_out is not None:
+            out = self.rates.bytes_out.mean(axis=1, dtype=np.float64)
+            closest = self.prices.closest_replica
+            apart = (
+                self._without(self.prices.consumers, zones) if closest else self._apart(self.prices.consumers, leader)
+            )
+            found["consumers"] = float((apart * out).sum()) * _MONTH_S
+        return found
+
+    def _apart(self, shares: Mapping[str, float], leader: Ints) -> Floats:
+        """Return the part of clients that are in another zone than the leader, [P]."""
+        return sum(shares.values()) - np.append([shares.get(name, 0.0) for name in self.names], 0.0)[leader]
+
+    def _without(self, shares: Mapping[str, float], zones: Ints) -> Floats:
+        """Return the part of clients in whose zone there is no replica, [P]."""
+        apart = np.zeros(len(zones))
+        for name, share in shares.items():
+            at = self.names.index(name) if name in self.names else len(self.names)
+            apart += share * ~(zones == at).any(axis=1)
+        return apart
