@@ -174,6 +174,17 @@ def test_the_same_hour_of_several_weeks(session: SparkSession, merge: WeekMerge 
     assert rows[0]["coverage"] == pytest.approx(1 / HOURS)
 
 
+@pytest.mark.parametrize("text", ["nonsense", "[]", '{"files": {}}', '{"files": {"a": [1]}, "days": {}}'])
+def test_an_index_that_is_not_kadmins_is_refused(dirty: Path, tmp_path: Path, session: SparkSession, text: str) -> None:
+    index = tmp_path / "hourly" / "index.json"
+    index.parent.mkdir()
+    index.write_text(text)
+    with pytest.raises(InvalidInputError, match="is not what kadmin writes there") as refused:
+        roll_ups(session, SampleSource(str(dirty)), tmp_path)
+    assert refused.value.next_command == f"rm -r {index.parent}"
+    assert index.read_text() == text
+
+
 def test_two_runs_at_once_do_not_meet(dirty: Path, tmp_path: Path) -> None:
     (tmp_path / "hourly").mkdir()
     with (tmp_path / "hourly" / "lock").open("w") as lock:
