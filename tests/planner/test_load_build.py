@@ -138,11 +138,12 @@ def test_what_is_new_is_added_and_what_changed_is_made_anew(dirty: Path, tmp_pat
     changed, _ = roll_ups(session, SampleSource(str(samples)), out)
     assert changed.days == ("1999-12-31", "2026-03-02", "2026-03-03")
     (samples / second.name).write_bytes(second.read_bytes())
-    left_by_a_killed_run = out / "hourly" / "000009" / "day=2026-03-02"
-    left_by_a_killed_run.mkdir(parents=True)
+    left_by_killed_runs = out / "hourly" / "000009" / "day=2026-03-02", out / "hourly" / "tmpabc" / "written"
+    for each in left_by_killed_runs:
+        each.mkdir(parents=True)
     added, rows = roll_ups(session, SampleSource(str(samples)), out)
     assert (added.days, rows) == (("2026-03-02", "2026-03-03"), everything)
-    assert not left_by_a_killed_run.exists()
+    assert not any(each.parent.exists() for each in left_by_killed_runs)
     assert roll_ups(session, SampleSource(str(samples)), out) == (Update(added.history), everything)
 
 

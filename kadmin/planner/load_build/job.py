@@ -22,7 +22,7 @@ from kadmin.planner.load_build.history import write_whole
 from kadmin.planner.load_build.hourly import UNKNOWN_ID
 from kadmin.planner.load_build.partitions import METERS, PARTITION_KEY, bytes_per_record, partition_hours
 from kadmin.planner.load_build.rates import hourly_rates, is_sparse
-from kadmin.planner.load_build.roll_ups import hold, read, update
+from kadmin.planner.load_build.roll_ups import folder_of, hold, read, update
 from kadmin.planner.load_build.trust import agreement_of, coverage_of
 from kadmin.planner.load_build.weeks import WeekMerge, each_week, first_hour_of_week, merged_weeks, time_of
 from kadmin.planner.proposal import ignore_stages
@@ -202,7 +202,7 @@ def _write(
 
 def _write_one(frame: DataFrame, path: Path) -> None:
     """Write a DataFrame of one Spark partition as one file, in place of the file of the last run."""
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.stem}-") as folder:
+    with tempfile.TemporaryDirectory(dir=folder_of(path.parent)) as folder:
         written = Path(folder).absolute() / "written"
         frame.write.parquet(str(written))
         parts = list(written.glob("*.parquet"))

@@ -39,7 +39,7 @@ _DAY = "day"
 
 def hold(out: Path) -> AbstractContextManager[None]:
     """Hold the lock of the load in `out`."""
-    return locked(_folder(out))
+    return locked(folder_of(out))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def update(
 
     A source whose files are not listed is read whole, and takes the place of all that was there.
     """
-    folder = _folder(out)
+    folder = folder_of(out)
     history = read_history(folder)
     remove_leftovers(folder, history)
     files = sample_files(Path(source.place), ENDINGS[source.format], history.files) if source.listed else {}
@@ -85,10 +85,11 @@ def update(
 
 def read(session: SparkSession, out: Path, history: History, days: Iterable[str]) -> DataFrame:
     """Return the roll-ups of these days."""
-    return _read(session, [_folder(out) / history.days[day] for day in days])
+    return _read(session, [folder_of(out) / history.days[day] for day in days])
 
 
-def _folder(out: Path) -> Path:
+def folder_of(out: Path) -> Path:
+    """Return the folder of the roll-ups, in which what a killed run left is removed by the next one."""
     return out / "hourly"
 
 
