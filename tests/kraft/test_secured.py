@@ -85,6 +85,7 @@ ARGUMENTS = {
     "inspect znode": "/admin",
     "propose election": "--out election.yaml",
     "report": "--out page.html",
+    "sample": "--out samples --once",
     "snapshot": "--out snapshot",
     "throttle set": "--rate 50MB/s",
     "whatif lose": "--broker 1",
