@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from kadmin.plan.model import RebalanceRequest
     from kadmin.planner.proposal import Proposal
 
+_SCHEMA = "rebalance-request"
+
 
 def propose(
     request: RebalanceRequest | str | Path, inventory: str | Path, *, session: SparkSession | None = None
@@ -51,7 +53,5 @@ def _read(path: Path) -> RebalanceRequest:
         raise InvalidInputError(f"Cannot read {path}.", cause=error.strerror) from error
     document = parse_document(file.data, file.name)
     if not isinstance(document, RebalanceRequest):
-        raise InvalidInputError(
-            f"{path} is not a RebalanceRequest.", next_command="kadmin schema show rebalance-request"
-        )
+        raise InvalidInputError(f"{path} is not a RebalanceRequest.", next_command=f"kadmin schema show {_SCHEMA}")
     return replace(document, header=replace(document.header, file=file))
