@@ -148,11 +148,13 @@ def test_f10_a_quorum_that_stays_away_ends_at_the_deadline_with_the_way_to_resum
 
     meanwhile = during(lose)
     line = [sys.executable, "-m", "kadmin", "apply", str(plan), "--yes", "-z", cluster.connect, "--timeout", "8"]
-    ended = subprocess.run(line, capture_output=True, text=True, check=False, timeout=60)
-    meanwhile.join()
-    assert ended.returncode == 6, ended.stderr
-    assert re.search(r"kadmin resume \S+ -z \S+, when the cluster is reachable", ended.stderr)
-    ensemble.start(*followers)
+    try:
+        ended = subprocess.run(line, capture_output=True, text=True, check=False, timeout=60)
+        meanwhile.join()
+        assert ended.returncode == 6, ended.stderr
+        assert re.search(r"kadmin resume \S+ -z \S+, when the cluster is reachable", ended.stderr)
+    finally:
+        ensemble.start(*followers)
     cluster.behave(Manner.OBEY)
     resumed = command("resume", "--yes", "-z", cluster.connect, "--lock-timeout", "30", "--timeout", "60")
     assert resumed.status == 0, resumed.err

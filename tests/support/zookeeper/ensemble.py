@@ -136,11 +136,14 @@ class Ensemble:
         """Return one server's address."""
         return f"127.0.0.1:{self._ports[number].client}"
 
-    def start(self, *numbers: int, wait: bool = True) -> None:
-        """Start servers, on their old ports and data, and wait until they serve."""
+    def start(self, *numbers: int) -> None:
+        """Start servers, on their old ports and data, and wait until all that run serve.
+
+        Two that come back may form a quorum before the one that lost it joins them.
+        """
         for number in numbers:
             self._launch(number)
-        for number in numbers if wait else ():
+        for number in self._processes:
             wait_until(lambda number=number: self._serves(number), READY_S)  # type: ignore[misc] # bound now
 
     def kill(self, *numbers: int) -> None:
