@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import fcntl
 import json
+import shutil
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -16,7 +18,7 @@ from kadmin.errors import BusyError, InvalidInputError
 from kadmin.planner.load.columns import BROKER_LOAD, BYTES_IN, BYTES_OUT, HOURS, LOAD_JSON, PARTITION_LOAD
 from kadmin.planner.load_build.hourly import ROLL_UP
 from kadmin.planner.load_build.job import LoadTask, build_load
-from kadmin.planner.load_build.roll_ups import Update, hold, read, update
+from kadmin.planner.load_build.roll_ups import Update, find, hold, read, update
 from kadmin.planner.load_build.sources import SampleSource
 from kadmin.planner.load_build.weeks import WeekMerge, each_week, merged_weeks
 from kadmin.planner.proposal import Options
@@ -121,7 +123,7 @@ def test_the_figures_say_what_was_read_and_left_out(built: Path) -> None:
 def roll_ups(session: SparkSession, source: SampleSource, out: Path) -> tuple[Update, list[dict[str, Any]]]:
     """Bring the roll-ups up to date; returns what was done, and all rows in order."""
     with hold(out):
-        done = update(session, source, out, lambda _stage: None, lambda _rows: None)
+        done = update(session, source, out, find(source, out))
         rows = read(session, out, done.history, done.history.days).orderBy(*ROLL_UP).toArrow().to_pylist()
     return done, rows
 
@@ -145,6 +147,23 @@ def test_what_is_new_is_added_and_what_changed_is_made_anew(dirty: Path, tmp_pat
     assert (added.days, rows) == (("2026-03-02", "2026-03-03"), everything)
     assert not any(each.parent.exists() for each in left_by_killed_runs)
     assert roll_ups(session, SampleSource(str(samples)), out) == (Update(added.history), everything)
+
+
+def test_a_run_without_anything_new_leaves_what_is_whole(dirty: Path, built: Path, tmp_path: Path) -> None:
+    out, stages = tmp_path / "load", list[str]()
+    shutil.copytree(built, out)
+    task = LoadTask(SampleSource(str(dirty)), out)
+    figures = build_load(task, Options(), stages.append).figures
+    assert (figures["samples_read"], figures["days_read"], stages) == (0, [], [])
+    (out / BROKER_LOAD).unlink()
+    assert build_load(task, Options(), stages.append).figures["samples_read"] == 0
+    assert parquet.read_table(out / BROKER_LOAD) == parquet.read_table(built / BROKER_LOAD)
+    assert build_load(replace(task, merge=WeekMerge.MAX), Options()).figures["merge"] == "max"
+    assert [each.partition(" (")[0] for each in stages] == [
+        "starting Spark",
+        "hourly rates of partitions",
+        "comparing with what brokers reported",
+    ]
 
 
 def test_every_format_gives_the_same(dirty: Path, tmp_path: Path, session: SparkSession) -> None:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _WEIGHTS = ("in", "out", "work")
+_UNITS = ("in_bytes", "out_bytes")
+_SUMS = (*(f"sum_{name}" for name in _WEIGHTS), *(f"reported_{name}" for name in METERS.values()))
 _FACTORS = ("in", "out", "out_by_in", "requests")
 _PLACE = (*TOPIC_KEY, "broker_id", "hour")
 
@@ -42,29 +44,32 @@ def weighed(hours: DataFrame, sizes: DataFrame) -> DataFrame:
     )
 
 
-def topic_meters(rates: DataFrame) -> DataFrame:
-    """Return what brokers reported for each topic, broker and hour, in thousandths: `reported_` in, out and requests.
+def compared(weights: DataFrame, rates: DataFrame) -> DataFrame:
+    """Return, for each topic, broker and hour, what the partitions that it led add up to, and what it reported.
 
-    The broker UNKNOWN_ID has the sum of all.
+    Columns, in thousandths: `sum_` in, out and work; `reported_` in, out and requests; and `in_bytes` and `out_bytes`:
+    whether the sums are bytes. The broker UNKNOWN_ID has the sums of all.
     """
-    brokers = f.explode(f.array_distinct(f.array(f.col("broker_id"), f.lit(UNKNOWN_ID))))
-    reported = rates.where((f.col("partition") == UNKNOWN_ID) & f.col("metric").isin(*METERS)).select(
-        *TOPIC_KEY, brokers.alias("broker_id"), "hour", "metric", "per_s"
+    both = _led(weights).unionByName(_reported(rates), allowMissingColumns=True)
+    return both.groupBy(*_PLACE).agg(
+        *(f.sum(name).alias(name) for name in _SUMS), *(f.bool_and(name).alias(name) for name in _UNITS)
     )
-    return reported.groupBy(*_PLACE).agg(
+
+
+def _reported(rates: DataFrame) -> DataFrame:
+    meters = rates.where((f.col("partition") == UNKNOWN_ID) & f.col("metric").isin(*METERS))
+    return meters.select(
+        *TOPIC_KEY,
+        f.explode(f.array_distinct(f.array(f.col("broker_id"), f.lit(UNKNOWN_ID)))).alias("broker_id"),
+        "hour",
         *(
-            f.sum(f.when(f.col("metric") == meter, thousandths(f.col("per_s")))).alias(f"reported_{name}")
+            f.when(f.col("metric") == meter, thousandths(f.col("per_s"))).alias(f"reported_{name}")
             for meter, name in METERS.items()
-        )
+        ),
     )
 
 
-def topic_sums(weights: DataFrame) -> DataFrame:
-    """Return what the partitions that a broker led add up to, for each topic, broker and hour, in thousandths.
-
-    Columns `sum_` in, out and work, and `in_bytes` and `out_bytes`: whether the sums are bytes. The broker UNKNOWN_ID
-    has the sum of all.
-    """
+def _led(weights: DataFrame) -> DataFrame:
     part = f.col("leader_part")
     leaders = f.array_distinct(
         f.array(
@@ -81,16 +86,16 @@ def topic_sums(weights: DataFrame) -> DataFrame:
         f.col("bytes_per_record").isNotNull().alias("out_bytes"),
         f.inline(leaders),
     ).where(f.col("broker_id").isNotNull())
-    return led.groupBy(*_PLACE).agg(
-        *(f.sum(thousandths(f.col(name) * f.col("part"))).alias(f"sum_{name}") for name in _WEIGHTS),
-        f.bool_and("in_bytes").alias("in_bytes"),
-        f.bool_and("out_bytes").alias("out_bytes"),
-    )
+    sums = (thousandths(f.col(name) * f.col("part")).alias(f"sum_{name}") for name in _WEIGHTS)
+    return led.select(*_PLACE, *sums, *_UNITS)
 
 
-def scaled(weights: DataFrame, sums: DataFrame, meters: DataFrame) -> DataFrame:
-    """Return PARTITION_KEY, `hour`, `in`, `out` and `requests` of each partition and hour; null where unknown."""
-    factors = _factors(sums.join(meters, [*_PLACE]))
+def scaled(weights: DataFrame, both: DataFrame) -> DataFrame:
+    """Return PARTITION_KEY, `hour`, `in`, `out` and `requests` of each partition and hour; null where unknown.
+
+    `both` is what `compared` returns.
+    """
+    factors = _factors(both).hint("shuffle_hash")  # a merge would sort all hours of all partitions, twice
     joined = weights
     for leader in ("leader", "other_leader"):
         renamed = factors.select(
@@ -126,20 +131,20 @@ def unscaled(weights: DataFrame) -> DataFrame:
     )
 
 
-def broker_hours(sums: DataFrame, meters: DataFrame) -> DataFrame:
+def broker_hours(both: DataFrame) -> DataFrame:
     """Return for each broker and hour what it reported, beside what the partitions that it led add up to.
 
-    Sums are those before scaling, in bytes per second. A topic counts in both where both are known.
+    Sums are those before scaling, in bytes per second. A topic counts in both where both are known. `both` is what
+    `compared` returns.
     """
-    known = f.col("broker_id") != UNKNOWN_ID
-    both = sums.where(known).join(meters.where(known), [*_PLACE], "full")
     figures = {}
     for way in ("in", "out"):
-        compared = f.col(f"reported_{way}").isNotNull() & f.col(f"sum_{way}").isNotNull() & f.col(f"{way}_bytes")
-        figures[f"reported_{way}"] = f.sum(f.when(compared, f.col(f"reported_{way}")))
-        figures[f"partitions_{way}"] = f.sum(f.when(compared, f.col(f"sum_{way}")))
+        known = f.col(f"reported_{way}").isNotNull() & f.col(f"sum_{way}").isNotNull() & f.col(f"{way}_bytes")
+        figures[f"reported_{way}"] = f.sum(f.when(known, f.col(f"reported_{way}")))
+        figures[f"partitions_{way}"] = f.sum(f.when(known, f.col(f"sum_{way}")))
     return (
-        both.groupBy("cluster", "broker_id", "hour")
+        both.where(f.col("broker_id") != UNKNOWN_ID)
+        .groupBy("cluster", "broker_id", "hour")
         .agg(*((value / 1000).alias(f"{name}_per_s") for name, value in figures.items()))
         .withColumn("hour", f.timestamp_seconds(f.col("hour").cast("bigint") * 3600))
     )

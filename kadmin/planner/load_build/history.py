@@ -13,7 +13,7 @@ import fcntl
 import json
 import shutil
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from kadmin.errors import BusyError, InvalidInputError, NotCompletedError
@@ -29,14 +29,18 @@ INDEX = "index.json"
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What the roll-ups hold: sample files by name, and the folder of each day, relative to `hourly`."""
+    """What the roll-ups hold: sample files by name, and the folder of each day, relative to `hourly`.
+
+    `made` says how the tables in the folder above were made of just these roll-ups; None where they were not.
+    """
 
     files: Mapping[str, SampleFile] = field(default_factory=dict)
     days: Mapping[str, str] = field(default_factory=dict)
+    made: str | None = None
 
     def with_run(self, files: Mapping[str, SampleFile], days: Mapping[str, str]) -> History:
         """Return the history after a run that read these files and wrote these days."""
-        return replace(self, files={**self.files, **files}, days={**self.days, **days})
+        return History({**self.files, **files}, {**self.days, **days})
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +102,8 @@ def read_history(folder: Path) -> History:
         return History()
     try:
         value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return History({name: SampleFile(*each) for name, each in value["files"].items()}, dict(value["days"]))
+        files = {name: SampleFile(*each) for name, each in value["files"].items()}
+        return History(files, dict(value["days"]), value.get("made"))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InvalidInputError(
             f"{path} is not what kadmin writes there.", cause=str(error), next_command=f"rm -r {folder}"
@@ -108,7 +113,8 @@ def read_history(folder: Path) -> History:
 def write_history(folder: Path, history: History) -> None:
     """Replace the index, and remove every folder that it does not name."""
     files = {name: list(each.fields()) for name, each in sorted(history.files.items())}
-    write_whole(folder / INDEX, json.dumps({"files": files, "days": dict(sorted(history.days.items()))}))
+    index = {"files": files, "days": dict(sorted(history.days.items())), "made": history.made}
+    write_whole(folder / INDEX, json.dumps(index))
     remove_leftovers(folder, history)
 
 

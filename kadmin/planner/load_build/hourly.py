@@ -31,19 +31,23 @@ _TIES = 2**31
 
 
 def roll_up(samples: DataFrame) -> DataFrame:
-    """Return the hourly roll-up of samples; rows without a usable time, topic, metric or value are left out."""
+    """Return the hourly roll-up of samples; those that is_usable does not select are one row without an hour.
+
+    They are counted so, and not by a filter: Spark then looks at each sample once.
+    """
     at, value = f.col("at"), f.col("value")
-    rows = samples.where(is_usable()).select(
-        f.coalesce("cluster", f.lit("")).alias("cluster"),
-        "topic",
-        f.coalesce("partition", f.lit(UNKNOWN_ID)).alias("partition"),
-        f.coalesce("broker_id", f.lit(UNKNOWN_ID)).alias("broker_id"),
-        f.coalesce("group", f.lit("")).alias("group"),
-        "metric",
-        _is_counter().alias("counter"),
-        f.floor(f.unix_seconds(TIME) / 3600).cast("int").alias("hour"),
-        f.unix_micros(TIME).alias("at"),
-        "value",
+    keys = {
+        "cluster": f.coalesce("cluster", f.lit("")),
+        "topic": f.col("topic"),
+        "partition": f.coalesce("partition", f.lit(UNKNOWN_ID)),
+        "broker_id": f.coalesce("broker_id", f.lit(UNKNOWN_ID)),
+        "group": f.coalesce("group", f.lit("")),
+        "metric": f.col("metric"),
+        "counter": _is_counter(),
+        "hour": f.expr(f"unix_micros({TIME}) div {HOUR_US}").cast("int"),
+    }
+    rows = samples.select(
+        *(f.when(is_usable(), key).alias(name) for name, key in keys.items()), f.unix_micros(TIME).alias("at"), "value"
     )
     order = _order(at, value)
     thousandths = f.when(f.col("counter"), f.lit(0)).otherwise(f.round(f.least(value, f.lit(_MOST_RATE)) * 1000))

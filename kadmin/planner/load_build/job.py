@@ -15,14 +15,15 @@ from pyspark import StorageLevel
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as f
 
+from kadmin import __version__
 from kadmin.errors import InvalidInputError, NotCompletedError, count
 from kadmin.planner.load import columns
-from kadmin.planner.load_build.brokers import broker_hours, scaled, topic_meters, topic_sums, unscaled, weighed
-from kadmin.planner.load_build.history import write_whole
+from kadmin.planner.load_build.brokers import broker_hours, compared, scaled, unscaled, weighed
+from kadmin.planner.load_build.history import write_history, write_whole
 from kadmin.planner.load_build.hourly import UNKNOWN_ID
 from kadmin.planner.load_build.partitions import METERS, PARTITION_KEY, bytes_per_record, partition_hours
 from kadmin.planner.load_build.rates import hourly_rates, is_sparse
-from kadmin.planner.load_build.roll_ups import folder_of, hold, read, update
+from kadmin.planner.load_build.roll_ups import find, folder_of, hold, read, update
 from kadmin.planner.load_build.trust import agreement_of, coverage_of
 from kadmin.planner.load_build.weeks import WeekMerge, each_week, first_hour_of_week, merged_weeks, time_of
 from kadmin.planner.proposal import ignore_stages
@@ -34,14 +35,14 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from kadmin.planner.load_build.history import History
-    from kadmin.planner.load_build.roll_ups import Update
+    from kadmin.planner.load_build.roll_ups import Found, Update
     from kadmin.planner.load_build.sources import SampleSource
     from kadmin.planner.proposal import Options
 
 _DEFAULTS = {
     "spark.driver.memory": "1500m",
-    # Unlike a proposal, this job is long enough for the optimizing compiler to pay off.
-    "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={LOGGING.as_uri()} "
+    # Unlike a proposal, this job is long enough for the optimizing compiler and a parallel collector to pay off.
+    "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={LOGGING.as_uri()} -XX:+UseParallelGC "
     "-Xlog:disable -Xlog:all=warning:stderr",
     "spark.sql.shuffle.partitions": "16",
 }
@@ -49,6 +50,11 @@ _WHILE_BUILDING = {
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.parquet.compression.codec": "zstd",
     "spark.sql.session.timeZone": "UTC",
+    # A task then has so few groups that its hash table stays near the core, and one table is faster than two.
+    "spark.sql.files.maxPartitionBytes": "8m",
+    "spark.sql.codegen.aggregate.map.twolevel.enabled": "false",
+    # Lists of the hours of so many partitions are collected in a hash table; with more, Spark sorts.
+    "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "10000",
     # It would drop the stage that counts samples where none of them can be used.
     "spark.sql.adaptive.optimizer.excludedRules": "org.apache.spark.sql.execution.adaptive.AQEPropagateEmptyRelation",
 }
@@ -107,23 +113,41 @@ def build_load(task: LoadTask, options: Options, on_stage: Callable[[str], None]
     where another run writes to the same folder, NotCompletedError where Spark does not start or fails.
     """
     plans: dict[str, str] = {}
+    made = f"{'per-week' if task.merge is None else task.merge.value} {__version__}"
 
     def explain(name: str, frame: DataFrame) -> None:
         if task.explain:
             plans[name] = _plan(frame)
 
     with hold(task.out):
+        found = find(task.source, task.out)
+        if found.reading is None and found.history.made == made and not task.explain and _is_whole(task.out):
+            figures = json.loads((task.out / columns.LOAD_JSON).read_text(encoding="utf-8"))
+            return LoadReport({**figures, "samples_read": 0, "samples_left_out": 0, "days_read": []}, plans)
         on_stage("starting Spark")
         with spark_session(replace(options, conf={**_DEFAULTS, **options.conf})) as session, _settings(session):
             try:
-                done = update(session, task.source, task.out, on_stage, lambda rows: explain("hourly", rows))
+                if found.reading is not None:
+                    on_stage(_reading(task.source, found))
+                done = update(session, task.source, task.out, found, lambda rows: explain("hourly", rows))
                 scope = _scope(session, task.out, done.history)
                 explain("partition_load", _write(session, task, done.history, scope, on_stage))
             except (PySparkException, Py4JError, ConnectionError) as error:
                 raise NotCompletedError("Spark failed.", cause=cause_of(error)) from error
         figures = _figures(task, scope, done)
         write_whole(task.out / columns.LOAD_JSON, json.dumps(figures, indent=2) + "\n")
+        write_history(folder_of(task.out), replace(done.history, made=made))
     return LoadReport(figures, plans)
+
+
+def _is_whole(out: Path) -> bool:
+    return all((out / name).is_file() for name in (columns.PARTITION_LOAD, columns.BROKER_LOAD, columns.LOAD_JSON))
+
+
+def _reading(source: SampleSource, found: Found) -> str:
+    paths = None if found.reading is None else found.reading.files
+    files = f" (files: {len(found.files if paths is None else paths):,})"
+    return f"rolling up samples by hour{files if source.listed else ''}"
 
 
 @contextmanager
@@ -183,9 +207,10 @@ def _write(
     roll_ups = read(session, task.out, history, scope.days)
     rates = hourly_rates(roll_ups, scope.sparse)
     hours = partition_hours(rates).persist(StorageLevel.MEMORY_AND_DISK)
-    weights = weighed(hours, bytes_per_record(hours))
-    sums, meters = topic_sums(weights), topic_meters(rates)
-    found = scaled(weights, sums, meters) if scope.metered else unscaled(weights)
+    sizes = bytes_per_record(hours).persist(StorageLevel.MEMORY_AND_DISK)
+    weights = weighed(hours, sizes)
+    both = compared(weights, rates).persist(StorageLevel.MEMORY_AND_DISK)
+    found = scaled(weights, both) if scope.metered else unscaled(weights)
     if task.merge is None:
         load = each_week(found, scope.start)
     else:
@@ -194,9 +219,10 @@ def _write(
     load = load.repartition(1).sortWithinPartitions(*PARTITION_KEY, columns.START).drop(*unnamed)
     _write_one(load, task.out / columns.PARTITION_LOAD)
     on_stage("comparing with what brokers reported")
-    brokers = broker_hours(sums, meters).repartition(1).sortWithinPartitions("cluster", "broker_id", "hour")
+    brokers = broker_hours(both).repartition(1).sortWithinPartitions("cluster", "broker_id", "hour")
     _write_one(brokers.drop(*unnamed), task.out / columns.BROKER_LOAD)
-    hours.unpersist()
+    for kept in (both, sizes, hours):
+        kept.unpersist()
     return load
 
 

@@ -28,6 +28,7 @@ METERS = {Metric.BYTES_IN: "in", Metric.BYTES_OUT: "out", Metric.REQUESTS: "requ
 _ENOUGH_HOURS = 3
 _MOST, _WHOLE = 0.9, 0.8
 """Of all hours' bytes a record this quantile is a whole one; an hour with less than this part of it is not."""
+_RATIO = ("ratio", "log", "records")
 _MOST_LEADERS = 2
 _MORE_THAN_AN_HOUR_US = HOUR_US * 11 // 10
 _IDS = 2**31
@@ -115,29 +116,26 @@ def bytes_per_record(hours: DataFrame) -> DataFrame:
     Where the partition itself has too few hours, it is its topic's. Hours with much fewer bytes a record than most
     others do not count: segments were deleted between their first and last sample.
     """
-    paired = hours.where((f.col("records") > 0) & (f.col("log") > 0)).select(
-        *PARTITION_KEY, "log", "records", (f.col("log") / f.col("records")).alias("ratio")
-    )
-    whole = paired.groupBy(*PARTITION_KEY).agg(f.percentile("ratio", _MOST).alias("most"))
-    kept = f.col("ratio") >= f.col("most") * _WHOLE
+    paired = f.when((f.col("records") > 0) & (f.col("log") > 0), f.struct(*_RATIO))
     own = (
-        paired.join(whole, [*PARTITION_KEY])
-        .where(kept)
+        hours.withColumn("ratio", f.col("log") / f.col("records"))
         .groupBy(*PARTITION_KEY)
-        .agg(
-            f.sum(thousandths(f.col("log"))).alias("log"),
-            f.sum(thousandths(f.col("records"))).alias("records"),
-            f.count("*").alias("hours"),
+        .agg(f.collect_list(paired).alias("pairs"), f.percentile(paired["ratio"], _MOST).alias("most"))
+        .select(*PARTITION_KEY, f.filter("pairs", lambda pair: pair["ratio"] >= f.col("most") * _WHOLE).alias("pairs"))
+        .select(
+            *PARTITION_KEY,
+            f.size("pairs").alias("hours"),
+            *(_summed("pairs", name).alias(name) for name in ("log", "records")),
         )
     )
     topics = own.groupBy(*TOPIC_KEY).agg(f.try_divide(f.sum("log"), f.sum("records")).alias("of_topic"))
     enough = (f.col("hours") >= _ENOUGH_HOURS) & (f.col("records") > 0)
-    every = hours.select(*PARTITION_KEY).distinct()
-    return (
-        every.join(topics, [*TOPIC_KEY])
-        .join(own, [*PARTITION_KEY], "left")
-        .select(
-            *PARTITION_KEY,
-            f.coalesce(f.when(enough, f.try_divide("log", "records")), f.col("of_topic")).alias("bytes_per_record"),
-        )
+    return own.join(topics, [*TOPIC_KEY]).select(
+        *PARTITION_KEY,
+        f.coalesce(f.when(enough, f.try_divide("log", "records")), f.col("of_topic")).alias("bytes_per_record"),
     )
+
+
+def _summed(pairs: str, name: str) -> SparkColumn:
+    """Return the sum of one field of a list, in thousandths."""
+    return f.aggregate(pairs, f.lit(0).cast("bigint"), lambda total, pair: total + thousandths(pair[name]))

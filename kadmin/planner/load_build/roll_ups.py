@@ -22,16 +22,17 @@ from kadmin.planner.load_build.history import (
     to_read,
     write_history,
 )
-from kadmin.planner.load_build.hourly import ROLL_UP, day_of, is_usable, merge, roll_up
+from kadmin.planner.load_build.hourly import ROLL_UP, day_of, merge, roll_up
 from kadmin.planner.load_build.sample_files import sample_files
 from kadmin.planner.load_build.sources import ENDINGS, samples
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from contextlib import AbstractContextManager
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from kadmin.planner.load_build.sample_files import SampleFile
     from kadmin.planner.load_build.sources import SampleSource
 
 _DAY = "day"
@@ -40,6 +41,18 @@ _DAY = "day"
 def hold(out: Path) -> AbstractContextManager[None]:
     """Hold the lock of the load in `out`."""
     return locked(folder_of(out))
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What there is: the history so far, all sample files by name, and what of them is new; None for nothing.
+
+    A source whose files are not listed is all new, and takes the place of the history.
+    """
+
+    history: History
+    files: Mapping[str, SampleFile]
+    reading: NewSamples | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,33 +65,35 @@ class Update:
     left_out: int = 0
 
 
+def find(source: SampleSource, out: Path) -> Found:
+    """Find the samples that are new since the last run, and remove what a killed run left."""
+    folder = folder_of(out)
+    history = read_history(folder)
+    remove_leftovers(folder, history)
+    if not source.listed:
+        return Found(History(), {}, NewSamples(None))
+    files = sample_files(Path(source.place), ENDINGS[source.format], history.files)
+    return Found(history, files, to_read(history, files))
+
+
 def update(
     session: SparkSession,
     source: SampleSource,
     out: Path,
-    on_stage: Callable[[str], None],
-    on_plan: Callable[[DataFrame], None],
+    found: Found,
+    on_plan: Callable[[DataFrame], None] = lambda _rows: None,
 ) -> Update:
-    """Roll up the samples that are new since the last run.
-
-    A source whose files are not listed is read whole, and takes the place of all that was there.
-    """
-    folder = folder_of(out)
-    history = read_history(folder)
-    remove_leftovers(folder, history)
-    files = sample_files(Path(source.place), ENDINGS[source.format], history.files) if source.listed else {}
-    reading = to_read(history, files) if source.listed else NewSamples(None)
+    """Roll up the samples that are new; calls `on_plan` with the DataFrame of the roll-ups."""
+    folder, history, reading = folder_of(out), found.history, found.reading
     if reading is None:
         return Update(history)
-    number = len(files if reading.files is None else reading.files)
-    on_stage(f"rolling up samples by hour (files: {number:,})" if source.listed else "rolling up samples by hour")
     counted = Observation()
     rows = _rolled_up(session, source, reading, [folder / history.days[day] for day in reading.merges], counted)
     on_plan(rows)
     run = next_run(folder)
     rows.withColumn(_DAY, day_of(f.col("hour"))).write.partitionBy(_DAY).parquet(str((folder / run).absolute()))
     days = {each.name.partition("=")[2]: f"{run}/{each.name}" for each in (folder / run).glob(f"{_DAY}=*")}
-    history = (history if source.listed else History()).with_run(files, days)
+    history = history.with_run(found.files, days)
     write_history(folder, history)
     return Update(history, tuple(sorted(days)), counted.get["samples"], counted.get["left_out"])
 
@@ -106,6 +121,14 @@ def _rolled_up(
     if reading.days:
         day = f.to_date(TIME)
         rows = rows.where(reduce(or_, (day.between(f.lit(first), f.lit(last)) for first, last in reading.days)))
-    rows = rows.observe(counted, f.count(f.lit(1)).alias("samples"), f.count(f.when(~is_usable(), 1)).alias("left_out"))
-    fresh = roll_up(rows)
+    left_out = f.col("hour").isNull()
+    fresh = (
+        roll_up(rows)
+        .observe(
+            counted,
+            f.coalesce(f.sum("samples"), f.lit(0)).alias("samples"),
+            f.coalesce(f.sum(f.when(left_out, f.col("samples"))), f.lit(0)).alias("left_out"),
+        )
+        .where(~left_out)
+    )
     return merge(fresh.unionByName(_read(session, merged_with))) if merged_with else fresh
