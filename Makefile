@@ -8,10 +8,10 @@ TOOLS := .release
 TOOLS_READY := $(TOOLS)/.ready
 # The extra kerberos is compiled with the Kerberos of the machine: it is no part of that environment either.
 KERBEROS := .kerberos
-# Each worker runs the tests of one cluster at a time. Tests wait for servers much of their time: three serve two cores,
+# Each worker runs the tests of one cluster at a time, and tests/conftest.py has them in order. Tests wait for servers much of their time: three serve two cores,
 # and four where they do little else.
-WORKERS := -n 3 --dist loadgroup --tb=short
-WAITING_WORKERS := -n 4 --dist loadgroup --tb=short
+WORKERS := -n 3 --dist loadgroup --no-loadscope-reorder --tb=short
+WAITING_WORKERS := -n 4 --dist loadgroup --no-loadscope-reorder --tb=short
 ERAS := 0.10.2.2,1.1.1,2.3.1,2.4.1,2.8.2,3.9.2
 # The versions whose live tests `make test` leaves out.
 OTHER_ERAS := 0.10.2.2,1.1.1,2.3.1,2.4.1,3.9.2

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 import os
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,7 +16,7 @@ from kadmin.cluster.zookeeper.addresses import parse_connect_string
 from kadmin.sandbox import Sandbox, SandboxSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
     from pathlib import Path
 
 # A JVM of the tests lives for seconds: its best compiler and its parallel collector would cost more than they save.
@@ -28,17 +29,19 @@ settings.register_profile("kadmin", deadline=None, derandomize=True, max_example
 settings.register_profile("mutation", parent=settings.get_profile("kadmin"), max_examples=15)
 settings.load_profile("kadmin")
 
-_NEXT_CLUSTER_FROM = ("test_r", "test_u")
+_NEXT_CLUSTER_FROM = ("test_r", "test_u", "test_z")
 """From each of these files on, tests have a further cluster where one would end last: in KRaft mode, and alone."""
+_LONGEST = "test_zombies.py"
+"""It has few tests, and its cluster would be the last one to start."""
 
 _chroots = itertools.count()
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None]:
     """Keep the tests of one cluster in one worker: a second worker would start that cluster again.
 
-    A test that is slow and the same in every era names its versions with the mark `on`, and is left out elsewhere.
+    Clusters start in the order of their tests here: the longest first, then those with most tests. A test that is slow and the same in every era names its versions with the mark `on`, and is left out elsewhere.
     """
     left_out = [
         item
@@ -53,6 +56,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.xdist_group(f"kraft-{version}{cluster}"))
         elif (version := _version(item)) is not None:
             item.add_marker(pytest.mark.xdist_group(version + (cluster if len(VERSIONS) == 1 else "")))
+    yield
+    sizes = Counter(map(_group, items))
+    items.sort(key=lambda item: (item.path.name != _LONGEST, -sizes[_group(item)]))
+
+
+def _group(item: pytest.Item) -> str:
+    mark = item.get_closest_marker("xdist_group")
+    return item.nodeid if mark is None else str(mark.args[0])
 
 
 def _version(item: pytest.Item, fixture: str = "live") -> str | None:
