@@ -41,7 +41,8 @@ _chroots = itertools.count()
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None]:
     """Keep the tests of one cluster in one worker: a second worker would start that cluster again.
 
-    Clusters start in the order of their tests here: the longest first, then those with most tests. A test that is slow and the same in every era names its versions with the mark `on`, and is left out elsewhere.
+    Clusters start in the order of their tests here: the longest first, then those with most tests. A test that is slow
+    and the same in every era names its versions with the mark `on`, and is left out elsewhere.
     """
     left_out = [
         item

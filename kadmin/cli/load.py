@@ -13,6 +13,7 @@ from kadmin.cli.inputs import make_folder
 from kadmin.cli.output import answer
 from kadmin.cli.propose import ConfOption, MasterOption, require_libraries, spark_options, stages
 from kadmin.errors import UsageError
+from kadmin.inventory.samples import PROMETHEUS
 
 load_app = typer.Typer(help="Work up a history of load, hour by hour of the week.")
 
@@ -32,7 +33,10 @@ TableOption: TypeAlias = Annotated[
     str | None, typer.Option("--table", metavar="NAME", help="A table of samples that Spark knows by name.")
 ]
 FormatOption: TypeAlias = Annotated[
-    str, typer.Option("--format", metavar="FORMAT", help="parquet, csv, json, or what else Spark reads.")
+    str, typer.Option("--format", metavar="FORMAT", help="parquet, csv, json, prometheus, or what else Spark reads.")
+]
+NamesOption: TypeAlias = Annotated[
+    Path | None, typer.Option("--names", metavar="FILE", help="What series of Prometheus mean, in place of the usual.")
 ]
 ReaderOption: TypeAlias = Annotated[
     list[str] | None, typer.Option("--option", metavar="KEY=VALUE", help="A setting of that format's reader.")
@@ -48,6 +52,7 @@ def build(
     table: TableOption = None,
     format_: FormatOption = "parquet",
     reader: ReaderOption = None,
+    names: NamesOption = None,
     mean: Annotated[bool, typer.Option("--mean", help="The mean of each hour over the weeks. The default.")] = False,
     max_: Annotated[bool, typer.Option("--max", help="The highest of each hour over the weeks.")] = False,
     p95: Annotated[bool, typer.Option("--p95", help="The 95th percentile of each hour over the weeks.")] = False,
@@ -65,16 +70,20 @@ def build(
     """
     if (samples is None) == (table is None):
         raise UsageError("Give either --samples or --table.")
+    if names is not None and format_ != PROMETHEUS:
+        raise UsageError(f"--names goes with --format {PROMETHEUS}.")
     chosen = [name for name, given in (("mean", mean), ("max", max_), ("p95", p95), ("per-week", per_week)) if given]
     if len(chosen) > 1:
         raise UsageError(f"--{chosen[0]} and --{chosen[1]} exclude each other.")
     require_libraries(("numpy", "pyarrow", "pandas", "pyspark"))
     from kadmin.planner.load_build.job import LoadTask, build_load
+    from kadmin.planner.load_build.prometheus import prometheus_names
     from kadmin.planner.load_build.sources import SampleSource
     from kadmin.planner.load_build.weeks import WeekMerge
     from kadmin.report.load import load_text
 
-    source = SampleSource(samples or table or "", format_, _reader_options(reader or []), table is not None)
+    known = prometheus_names(names) if format_ == PROMETHEUS else None
+    source = SampleSource(samples or table or "", format_, _reader_options(reader or []), table is not None, known)
     make_folder(out)
     task = LoadTask(source, out, None if per_week else WeekMerge(chosen[0] if chosen else "mean"), explain)
     with stages() as show:

@@ -4,7 +4,7 @@ from kadmin.documents.check import KINDS, Checked, check_document, examine, read
 from kadmin.documents.current_context import with_current
 from kadmin.documents.dump import dump_json, dump_yaml, plan_digest
 from kadmin.documents.kinds import kind_name, to_value
-from kadmin.documents.parse import parse_contexts, parse_document, parse_inventory_header
+from kadmin.documents.parse import parse_contexts, parse_document, parse_inventory_header, parse_prometheus_names
 from kadmin.documents.text import MOST_BYTES, lines_of, printable
 from kadmin.documents.together import check_together, in_order, switched
 
@@ -23,6 +23,7 @@ __all__ = [
     "parse_contexts",
     "parse_document",
     "parse_inventory_header",
+    "parse_prometheus_names",
     "plan_digest",
     "printable",
     "read",

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kadmin.schema import SchemaSet, SchemaViolation
 
 CONTEXTS = "Contexts"
+PROMETHEUS_NAMES = "PrometheusNames"
 KINDS = {
     "PartitionReassignment": "partition-reassignment",
     "PreferredReplicaElection": "preferred-replica-election",
@@ -39,9 +40,12 @@ KINDS = {
     "RebalanceRequest": "rebalance-request",
     "Policy": "policy",
     "ClusterInventory": "cluster-inventory",
+    PROMETHEUS_NAMES: "prometheus-names",
     CONTEXTS: "contexts",
 }
 """Kinds of documents and the names of their schemas."""
+_VALUES = {"ClusterInventory", PROMETHEUS_NAMES}
+"""Kinds for which their schema is all that must hold; their value is the document."""
 
 _NUMBER_KEYS = {("spec", "brokers", "substitute"), ("spec", "brokers", "weights")}
 """Where keys are broker ids, and so may be written as plain numbers."""
@@ -51,8 +55,8 @@ _NUMBER_KEYS = {("spec", "brokers", "substitute"), ("spec", "brokers", "weights"
 class Checked:
     """A document that was read, and what is wrong with it, in order of place.
 
-    `document` is there when its schema holds, even where a rule is broken; an inventory's header and contexts have only
-    `value`. The `text` of contexts is empty: a line of it may hold a secret, and is not shown.
+    `document` is there when its schema holds, even where a rule is broken; an inventory's header, names of Prometheus
+    and contexts have only `value`. The `text` of contexts is empty: a line of it may hold a secret, and is not shown.
     """
 
     source: str
@@ -112,7 +116,7 @@ def read(data: bytes, source: str, schemas: SchemaSet | None = None) -> Checked:
     document = None
     if not found and reading.value["kind"] == CONTEXTS:
         found.extend(map(Unplaced, check_contexts(reading.value)))
-    elif not found and reading.value["kind"] != "ClusterInventory":
+    elif not found and reading.value["kind"] not in _VALUES:
         document, bad = build(reading.value)
         found.extend(map(Unplaced, bad))
     problems = place(found, source, text, events_of(text, source)) if found else ()

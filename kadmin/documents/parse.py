@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kadmin.contexts.build import build_contexts
-from kadmin.documents.check import CONTEXTS, examine
+from kadmin.documents.check import CONTEXTS, PROMETHEUS_NAMES, examine
 from kadmin.errors import InvalidInputError, name_some
 
 if TYPE_CHECKING:
@@ -26,6 +26,11 @@ def parse_document(data: bytes, source: str) -> Document:
     checked = _valid(data, source)
     if checked.document is None and checked.value["kind"] == CONTEXTS:
         raise InvalidInputError(f"{source} is a contexts file, not a plan.", next_command="kadmin context list")
+    if checked.document is None and checked.value["kind"] == PROMETHEUS_NAMES:
+        raise InvalidInputError(
+            f"{source} has names of Prometheus, it is not a plan.",
+            next_command="give it to load build with --names",
+        )
     if checked.document is None:
         raise InvalidInputError(
             f"{source} is an inventory's header, not a plan.",
@@ -41,6 +46,15 @@ def parse_inventory_header(data: bytes, source: str) -> Mapping[str, Any]:
         raise InvalidInputError(f"{source} is a {checked.value['kind']}, not a ClusterInventory.")
     fields: Mapping[str, Any] = checked.value
     return fields
+
+
+def parse_prometheus_names(data: bytes, source: str) -> Mapping[str, Any]:
+    """Return `spec` of a PrometheusNames; raises InvalidInputError that lists every problem."""
+    checked = _valid(data, source)
+    if checked.value["kind"] != PROMETHEUS_NAMES:
+        raise InvalidInputError(f"{source} is a {checked.value['kind']}, not a {PROMETHEUS_NAMES}.")
+    spec: Mapping[str, Any] = checked.value["spec"]
+    return spec
 
 
 def parse_contexts(data: bytes, source: str) -> Contexts:

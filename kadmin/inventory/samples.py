@@ -38,6 +38,8 @@ class SampleKind(StrEnum):
 
 
 TIME = "ts"
+PROMETHEUS = "prometheus"
+"""The format of what Prometheus exported; others are those of Spark."""
 
 SAMPLE_COLUMNS = (
     Column(TIME, ColumnKind.TIME, required=True),

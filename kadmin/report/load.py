@@ -27,6 +27,9 @@ def load_text(figures: Mapping[str, Any], plans: Mapping[str, str]) -> str:
         lines.append(
             f"warning: {left_out} left out: without a time, a topic, a metric of kadmin or a value that can be"
         )
+    if figures["instances_without_broker"]:
+        instances = name_some(figures["instances_without_broker"])
+        lines.append(f"warning: whose meters these are is unknown, spec.brokers of --names says it: {instances}")
     if figures["stray_days"]:
         lines.append(f"warning: hardly any samples, left out as wrong clocks: {name_some(figures['stray_days'])}")
     lines += [f"\nplan of {name}:\n{plan}" for name, plan in plans.items()]

@@ -19,7 +19,8 @@ from kadmin.planner.load.columns import BROKER_LOAD, BYTES_IN, BYTES_OUT, HOURS,
 from kadmin.planner.load_build.hourly import ROLL_UP
 from kadmin.planner.load_build.job import LoadTask, build_load
 from kadmin.planner.load_build.roll_ups import Update, find, hold, read, update
-from kadmin.planner.load_build.sources import SampleSource
+from kadmin.planner.load_build.sample_files import sample_files
+from kadmin.planner.load_build.sources import ENDINGS, SampleSource
 from kadmin.planner.load_build.weeks import WeekMerge, each_week, merged_weeks
 from kadmin.planner.proposal import Options
 from kadmin.planner.spark_session import spark_session
@@ -164,6 +165,12 @@ def test_a_run_without_anything_new_leaves_what_is_whole(dirty: Path, built: Pat
         "hourly rates of partitions",
         "comparing with what brokers reported",
     ]
+
+
+def test_a_file_whose_times_are_numbers_may_have_rows_of_any_day(tmp_path: Path) -> None:
+    parquet.write_table(pa.table({"ts": [1_772_409_600.0]}), tmp_path / "seconds.parquet")
+    (found,) = sample_files(tmp_path, ENDINGS["parquet"], {}).values()
+    assert found.has("2026-03-02")
 
 
 def test_every_format_gives_the_same(dirty: Path, tmp_path: Path, session: SparkSession) -> None:

@@ -95,6 +95,19 @@ GOOD: dict[str, list[dict[str, Any]]] = {
             "spec": {"codes": {"KA001": "off"}, "deletion": {"deny": ["_*"], "allow": ["*"], "max_topics": 1}},
         }
     ],
+    "prometheus-names": [
+        {
+            **HEAD,
+            "kind": "PrometheusNames",
+            "spec": {
+                "metrics": {"bytes": {"metric": "bytes_in", "kind": "gauge"}},
+                "labels": {
+                    name: ["label"] for name in ("cluster", "topic", "partition", "broker_id", "group", "instance")
+                },
+                "brokers": {"kafka-1:7071": 1},
+            },
+        }
+    ],
     "rebalance-request": [
         {
             **HEAD,

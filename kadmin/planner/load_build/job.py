@@ -123,7 +123,8 @@ def build_load(task: LoadTask, options: Options, on_stage: Callable[[str], None]
         found = find(task.source, task.out)
         if found.reading is None and found.history.made == made and not task.explain and _is_whole(task.out):
             figures = json.loads((task.out / columns.LOAD_JSON).read_text(encoding="utf-8"))
-            return LoadReport({**figures, "samples_read": 0, "samples_left_out": 0, "days_read": []}, plans)
+            nothing = {"samples_read": 0, "samples_left_out": 0, "days_read": [], "instances_without_broker": []}
+            return LoadReport({**figures, **nothing}, plans)
         on_stage("starting Spark")
         with spark_session(replace(options, conf={**_DEFAULTS, **options.conf})) as session, _settings(session):
             try:
@@ -246,6 +247,7 @@ def _figures(task: LoadTask, scope: _Scope, done: Update) -> dict[str, Any]:
         "files": len(done.history.files),
         "samples_read": done.samples,
         "samples_left_out": done.left_out,
+        "instances_without_broker": list(done.instances),
         "start": time_of(scope.start),
         "weeks": scope.weeks,
         "merge": "per-week" if task.merge is None else task.merge.value,

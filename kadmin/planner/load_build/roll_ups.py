@@ -23,6 +23,7 @@ from kadmin.planner.load_build.history import (
     write_history,
 )
 from kadmin.planner.load_build.hourly import ROLL_UP, day_of, merge, roll_up
+from kadmin.planner.load_build.prometheus import unknown_instances
 from kadmin.planner.load_build.sample_files import sample_files
 from kadmin.planner.load_build.sources import ENDINGS, samples
 
@@ -57,12 +58,16 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """The history after a run, the days that it wrote, and the samples that it read and that it left out."""
+    """The history after a run, the days that it wrote, and the samples that it read and that it left out.
+
+    `instances` are those of Prometheus that report about topics, of which no broker id is known.
+    """
 
     history: History
     days: tuple[str, ...] = ()
     samples: int = 0
     left_out: int = 0
+    instances: tuple[str, ...] = ()
 
 
 def find(source: SampleSource, out: Path) -> Found:
@@ -88,14 +93,17 @@ def update(
     if reading is None:
         return Update(history)
     counted = Observation()
-    rows = _rolled_up(session, source, reading, [folder / history.days[day] for day in reading.merges], counted)
+    paths = _paths(source, found.files if source.names and reading.files is None else reading.files or ())
+    instances = unknown_instances(session, source.names, paths) if source.names else []
+    merged_with = [folder / history.days[day] for day in reading.merges]
+    rows = _rolled_up(samples(session, source, paths), reading, merged_with, counted)
     on_plan(rows)
     run = next_run(folder)
     rows.withColumn(_DAY, day_of(f.col("hour"))).write.partitionBy(_DAY).parquet(str((folder / run).absolute()))
     days = {each.name.partition("=")[2]: f"{run}/{each.name}" for each in (folder / run).glob(f"{_DAY}=*")}
     history = history.with_run(found.files, days)
     write_history(folder, history)
-    return Update(history, tuple(sorted(days)), counted.get["samples"], counted.get["left_out"])
+    return Update(history, tuple(sorted(days)), counted.get["samples"], counted.get["left_out"], tuple(instances))
 
 
 def read(session: SparkSession, out: Path, history: History, days: Iterable[str]) -> DataFrame:
@@ -112,12 +120,13 @@ def _read(session: SparkSession, paths: Iterable[Path]) -> DataFrame:
     return session.read.parquet(*(str(path.absolute()) for path in paths)).select(*ROLL_UP)
 
 
-def _rolled_up(
-    session: SparkSession, source: SampleSource, reading: NewSamples, merged_with: list[Path], counted: Observation
-) -> DataFrame:
+def _paths(source: SampleSource, names: Iterable[str]) -> list[str]:
     place = Path(source.place)
     root = place if place.is_dir() else place.parent
-    rows = samples(session, source, [str(root / name) for name in reading.files or ()])
+    return [str(root / name) for name in names]
+
+
+def _rolled_up(rows: DataFrame, reading: NewSamples, merged_with: list[Path], counted: Observation) -> DataFrame:
     if reading.days:
         day = f.to_date(TIME)
         rows = rows.where(reduce(or_, (day.between(f.lit(first), f.lit(last)) for first, last in reading.days)))
@@ -131,4 +140,4 @@ def _rolled_up(
         )
         .where(~left_out)
     )
-    return merge(fresh.unionByName(_read(session, merged_with))) if merged_with else fresh
+    return merge(fresh.unionByName(_read(rows.sparkSession, merged_with))) if merged_with else fresh

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -81,7 +82,7 @@ def _described(path: Path, known: SampleFile | None) -> SampleFile:
 def _days(footer: Any) -> tuple[str, str]:  # noqa: ANN401 - pyarrow ships no type information
     column = footer.schema.names.index(TIME)
     groups = [footer.row_group(number).column(column).statistics for number in range(footer.num_row_groups)]
-    if not groups or any(each is None or not each.has_min_max for each in groups):
+    if not groups or any(each is None or not each.has_min_max or not isinstance(each.min, datetime) for each in groups):
         return _ANY_DAY
     ends = [(each.min, each.max) for each in groups]
     return min(str(first)[:10] for first, _ in ends), max(str(last)[:10] for _, last in ends)

@@ -9,7 +9,8 @@ from pyspark.sql import functions as f
 
 from kadmin.errors import InvalidInputError, name_some
 from kadmin.inventory.columns import CLUSTER, ColumnKind
-from kadmin.inventory.samples import SAMPLE_COLUMNS, TIME
+from kadmin.inventory.samples import PROMETHEUS, SAMPLE_COLUMNS, TIME
+from kadmin.planner.load_build import prometheus
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,7 +18,14 @@ if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn
     from pyspark.sql import DataFrame, SparkSession
 
-ENDINGS = {"parquet": (".parquet",), "csv": (".csv", ".csv.gz"), "json": (".json", ".jsonl", ".json.gz", ".jsonl.gz")}
+    from kadmin.planner.load_build.prometheus import PrometheusNames
+
+ENDINGS = {
+    "parquet": (".parquet",),
+    "csv": (".csv", ".csv.gz"),
+    "json": (".json", ".jsonl", ".json.gz", ".jsonl.gz"),
+    PROMETHEUS: prometheus.ENDINGS,
+}
 """The formats whose files are listed one by one, so that the next run reads only new ones, and how their names end."""
 
 _TYPES = {ColumnKind.STRING: "string", ColumnKind.INT: "int", ColumnKind.DOUBLE: "double", ColumnKind.TIME: "timestamp"}
@@ -28,13 +36,15 @@ _READING = {"csv": {"header": "true", "mode": "PERMISSIVE"}, "json": {"primitive
 class SampleSource:
     """Where samples are: a file, folder or URL, or the name of a table.
 
-    `format` is one of Spark's (spark.read.format), `options` are those of its reader.
+    `format` is one of Spark's (spark.read.format), `options` are those of its reader; or that of exports of Prometheus,
+    which need `names`.
     """
 
     place: str
     format: str = "parquet"
     options: Mapping[str, str] = field(default_factory=dict)
     table: bool = False
+    names: PrometheusNames | None = None
 
     @property
     def listed(self) -> bool:
@@ -47,7 +57,9 @@ def samples(session: SparkSession, source: SampleSource, paths: Sequence[str]) -
 
     A cell that cannot be read is null. Raises InvalidInputError where a column is missing.
     """
-    if source.table:
+    if source.names is not None:
+        frame = prometheus.series_samples(session, source.names, paths)
+    elif source.table:
         frame = session.read.table(source.place)
     else:
         options = {**_READING.get(source.format, {}), **source.options}
