@@ -18,6 +18,7 @@ from kadmin.errors import BusyError, InvalidInputError
 from kadmin.planner.load.columns import BROKER_LOAD, BYTES_IN, BYTES_OUT, HOURS, LOAD_JSON, PARTITION_LOAD
 from kadmin.planner.load_build.hourly import ROLL_UP
 from kadmin.planner.load_build.job import LoadTask, build_load
+from kadmin.planner.load_build.partitions import bytes_per_record
 from kadmin.planner.load_build.roll_ups import Update, find, hold, read, update
 from kadmin.planner.load_build.sample_files import sample_files
 from kadmin.planner.load_build.sources import ENDINGS, SampleSource
@@ -185,6 +186,21 @@ def test_every_format_gives_the_same(dirty: Path, tmp_path: Path, session: Spark
         assert roll_ups(session, SampleSource("kept_samples", table=True), tmp_path / "from-table")[1] == wanted
     finally:
         session.sql("DROP TABLE kept_samples")
+
+
+def test_a_partition_that_seems_steady_by_chance_has_its_topics_bytes_per_record(session: SparkSession) -> None:
+    """Its segments are deleted several times an hour: 2 of 30 hours seem steady, or half of them with any ratio."""
+    rows = [("", "a", 0, hour, 10.0, 1000.0 if hour % 3 else None) for hour in range(30)]
+    rows += [("", "a", 1, hour, 900.0, 50.0 if hour in {7, 21, 28} else None) for hour in range(31)]
+    rows += [("", "a", 2, hour, 900.0, 30.0 * hour if hour % 2 else None) for hour in range(30)]
+    rows += [("", "b", 0, hour, 900.0, 50.0 if hour == 7 else None) for hour in range(30)]
+    rows += [("", "a", 3, hour, 10.0, 2000.0) for hour in range(30)]
+    frame = session.createDataFrame(
+        rows, "cluster string, topic string, partition int, hour int, records double, log double"
+    )
+    found = {(row["topic"], row["partition"]): row["bytes_per_record"] for row in bytes_per_record(frame).collect()}
+    of_topic = (20 * 1000 + 30 * 2000) / (20 * 10 + 30 * 10)
+    assert found == {("a", 0): 100.0, ("a", 1): of_topic, ("a", 2): of_topic, ("a", 3): 200.0, ("b", 0): None}
 
 
 @pytest.mark.parametrize("merge", [*WeekMerge, None])

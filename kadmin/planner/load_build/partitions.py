@@ -29,6 +29,8 @@ _ENOUGH_HOURS = 3
 _MOST, _WHOLE = 0.9, 0.8
 """Of all hours' bytes a record this quantile is a whole one; an hour with less than this part of it is not."""
 _RATIO = ("ratio", "log", "records")
+_LEAST_STEADY, _LEAST_WHOLE = 0.1, 0.5
+"""The least part of all hours that is steady, and of those the least part that is whole, where chance is ruled out."""
 _MOST_LEADERS = 2
 _MORE_THAN_AN_HOUR_US = HOUR_US * 11 // 10
 _IDS = 2**31
@@ -114,18 +116,26 @@ def bytes_per_record(hours: DataFrame) -> DataFrame:
     """Return the bytes of a record of each partition, from partition_hours; null where unknown.
 
     Where the partition itself has too few hours, it is its topic's. Hours with much fewer bytes a record than most
-    others do not count: segments were deleted between their first and last sample.
+    others do not count: segments were deleted between their first and last sample. A partition of which segments are
+    deleted several times an hour seems steady in some hours by chance: those are few, or do not agree, and then the
+    partition does not count.
     """
     paired = f.when((f.col("records") > 0) & (f.col("log") > 0), f.struct(*_RATIO))
+    steady, whole = f.size("pairs"), f.size("whole")
+    counts = (steady >= f.col("known") * _LEAST_STEADY) & (whole >= steady * _LEAST_WHOLE)
     own = (
         hours.withColumn("ratio", f.col("log") / f.col("records"))
         .groupBy(*PARTITION_KEY)
-        .agg(f.collect_list(paired).alias("pairs"), f.percentile(paired["ratio"], _MOST).alias("most"))
-        .select(*PARTITION_KEY, f.filter("pairs", lambda pair: pair["ratio"] >= f.col("most") * _WHOLE).alias("pairs"))
+        .agg(
+            f.count(f.when(f.col("records") > 0, 1)).alias("known"),
+            f.collect_list(paired).alias("pairs"),
+            f.percentile(paired["ratio"], _MOST).alias("most"),
+        )
+        .withColumn("whole", f.filter("pairs", lambda pair: pair["ratio"] >= f.col("most") * _WHOLE))
         .select(
             *PARTITION_KEY,
-            f.size("pairs").alias("hours"),
-            *(_summed("pairs", name).alias(name) for name in ("log", "records")),
+            whole.alias("hours"),
+            *(f.when(counts, _summed("whole", name)).alias(name) for name in ("log", "records")),
         )
     )
     topics = own.groupBy(*TOPIC_KEY).agg(f.try_divide(f.sum("log"), f.sum("records")).alias("of_topic"))
