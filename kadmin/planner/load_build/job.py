@@ -41,8 +41,9 @@ if TYPE_CHECKING:
 
 _DEFAULTS = {
     "spark.driver.memory": "1500m",
-    # Unlike a proposal, this job is long enough for the optimizing compiler and a parallel collector to pay off.
-    "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={LOGGING.as_uri()} -XX:+UseParallelGC "
+    # Unlike a proposal, this job is long enough for the optimizing compiler to pay off. A collector is not chosen: Java
+    # refuses a second one, and JDK_JAVA_OPTIONS may have another.
+    "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={LOGGING.as_uri()} "
     "-Xlog:disable -Xlog:all=warning:stderr",
     "spark.sql.shuffle.partitions": "16",
 }
