@@ -195,6 +195,7 @@ def test_a_partition_that_seems_steady_by_chance_has_its_topics_bytes_per_record
     rows += [("", "a", 2, hour, 900.0, 30.0 * hour if hour % 2 else None) for hour in range(30)]
     rows += [("", "b", 0, hour, 900.0, 50.0 if hour == 7 else None) for hour in range(30)]
     rows += [("", "a", 3, hour, 10.0, 2000.0) for hour in range(30)]
+    rows += [("", "a", 3, 30, 0.0, 0.0)]
     frame = session.createDataFrame(
         rows, "cluster string, topic string, partition int, hour int, records double, log double"
     )

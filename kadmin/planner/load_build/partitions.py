@@ -124,7 +124,7 @@ def bytes_per_record(hours: DataFrame) -> DataFrame:
     steady, whole = f.size("pairs"), f.size("whole")
     counts = (steady >= f.col("known") * _LEAST_STEADY) & (whole >= steady * _LEAST_WHOLE)
     own = (
-        hours.withColumn("ratio", f.col("log") / f.col("records"))
+        hours.withColumn("ratio", f.try_divide("log", "records"))
         .groupBy(*PARTITION_KEY)
         .agg(
             f.count(f.when(f.col("records") > 0, 1)).alias("known"),
