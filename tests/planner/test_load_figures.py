@@ -116,6 +116,19 @@ def test_traffic_across_zones_is_that_of_replicas_and_of_clients_in_other_zones(
     assert found["consumers"]["before"] == 0.75 * 40 * MONTH_S, "r2 has a replica"
 
 
+def test_leaders_are_where_most_producers_are_as_far_as_counts_allow(tmp_path: Path) -> None:
+    """A number as the budget lets leaders change on a cluster that is even."""
+    history = [row("a", at, week(float(10 + at))) for at in range(4)]
+    of, lists = (BrokerRow(1, "r1"), BrokerRow(2, "r2")), ((1, 2), (1, 2), (2, 1), (2, 1))
+    asked = for_load(tmp_path, zones=ZonePrices(1.0, producers={"r1": 1.0}))
+    told = propose(tmp_path, history, replace(asked, limits=ProposalLimits(load_leader_changes=8)), of, lists)
+    assert told.figures["load"]["zones"]["producers"] == {
+        "before": (12 + 13) * MONTH_S,
+        "after": (10 + 11) * MONTH_S,
+    }
+    assert told.figures["load"]["extra_leader_changes"] == 4
+
+
 def test_a_plan_that_moves_replicas_changes_what_crosses(tmp_path: Path) -> None:
     history = [row("a", at, week(10.0)) for at in range(3)]
     lists = ((1, 2), (1, 2), (1, 2))

@@ -9,6 +9,7 @@ import numpy as np
 
 from kadmin.planner.kernel.bounds import even_load
 from kadmin.planner.kernel.entry_order import reorders_only
+from kadmin.planner.kernel.leader_costs import leader_costs
 from kadmin.planner.kernel.placement_problem import (
     NONE,
     any_per_row,
@@ -35,6 +36,7 @@ class Reason(StrEnum):
     COUNT = "its old broker holds too many replicas, or its new one too few"
     BYTES = "its brokers' bytes differ from their goal by more than the tolerance"
     LOAD = "its brokers' load is uneven in some hours"
+    ZONES = "its new leader sends fewer bytes across zones"
     LEADER = "its broker leads too many partitions, or may not lead"
     NEXT_LEADER = "after the loss of its leader one broker would lead too many"
 
@@ -66,6 +68,7 @@ def entry_reasons(problem: PlacementProblem, solution: Solution, freed_broker: i
     if problem.load is not None:
         found[(found == Reason.BYTES) & ~_evens_bytes(problem, target)] = Reason.LOAD
         found[leads & ~_evens_leaders(problem, target)] = Reason.LOAD
+        found[(found == Reason.LOAD) & leads & _cost_less(problem, target)] = Reason.ZONES
     for reason, holds in reversed(tests.items()):
         found[holds & ~stays] = reason
     found[~problem.movable] = Reason.PIN
@@ -96,6 +99,15 @@ def _evens_leaders(problem: PlacementProblem, target: Ints) -> Bools:
     able = brokers.may_hold & brokers.may_lead
     most, least = int(leads[able].max(initial=0)), int(leads[able].min(initial=len(problem)))
     return _leaves_or_reaches(current[:, :1], target[:, :1], (led > most) | ~able, led < least)
+
+
+def _cost_less(problem: PlacementProblem, target: Ints) -> Bools:
+    """Whether the new leader of each partition costs less than its present one would with the same replicas, [P]."""
+    if problem.load is None or problem.load.leader_costs is None:
+        return np.zeros(len(problem), np.bool_)
+    cost = leader_costs(target, problem.load.leader_costs)
+    before = (target == problem.current[:, :1]).argmax(axis=1)
+    return np.asarray(cost[:, 0] < cost[np.arange(len(cost)), before])
 
 
 def _leaves_or_reaches(current: Ints, target: Ints, above: Bools, below: Bools) -> Bools:

@@ -52,15 +52,30 @@ class Resource:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class LeaderCosts:
+    """What partitions cost by the zone of their leader, in thousandths of a byte per second that cross zones.
+
+    `zone` [B], from 0 on; `client` [P, Z] what clients cost with a leader in each zone, `copy` [P] what each follower
+    in another zone than the leader does.
+    """
+
+    zone: Ints
+    client: Ints
+    copy: Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class HourlyLoad:
     """The resources to even out, and the rules of the budget.
 
     `moves` and `leader_changes` are a fraction of those of the plan without load (a float), or a number (an int).
+    `leader_costs` are to be low, None where leaders cost the same everywhere.
     """
 
     resources: tuple[Resource, ...]
     moves: float | int
     leader_changes: float | int
+    leader_costs: LeaderCosts | None = None
 
     @property
     def on_replicas(self) -> tuple[Resource, ...]:

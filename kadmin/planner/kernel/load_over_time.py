@@ -1,6 +1,7 @@
 """Evens out load by hour, starting from the plan that is even without it.
 
-Network in, and what else follows replicas, comes first, then network out by leaders. Both keep what the plan without
+Network in, and what else follows replicas, comes first, then what crosses zones by leaders, where it has a price, then
+network out by leaders. All keep what the plan without
 load reached: racks, capacities, broker sets, replica counts, bytes within their tolerance, leader counts.
 """
 
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.planner.kernel.bounds import moves_per_partition
 from kadmin.planner.kernel.entry_order import reorders_only
+from kadmin.planner.kernel.leader_costs import lower_leader_costs
 from kadmin.planner.kernel.leaders import choose_leaders
 from kadmin.planner.kernel.network_in import even_out_network_in
 from kadmin.planner.kernel.network_out import even_out_network_out
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from kadmin.planner.kernel.hourly_load import HourlyLoad
     from kadmin.planner.kernel.placement_problem import Ints, PlacementProblem
 
+_PARTS = 2
+"""What crosses zones has this part of the budget of leader changes, network out what is left."""
+
 
 def even_out_load(problem: PlacementProblem, load: HourlyLoad, even: Ints) -> Ints:
     """Return ordered lists [P, W] that are even at every hour, from those that are even without load, `even` [P, W]."""
@@ -32,6 +37,9 @@ def even_out_load(problem: PlacementProblem, load: HourlyLoad, even: Ints) -> In
     if load.on_leaders:
         even_changes = leader_changes(problem, even[:, 0])
         most = even_changes + _allowed(load.leader_changes, even_changes)
+        if load.leader_costs is not None:
+            left = max(most - leader_changes(problem, leader), 0)
+            lower_leader_costs(begun, lists, leader, load.leader_costs, left // _PARTS)
         even_out_network_out(begun, lists, leader, load.on_leaders, max(most - leader_changes(problem, leader), 0))
     return order_replicas(begun, lists, leader, free)
 

@@ -33,7 +33,8 @@ _MOST_PAIRS_OF_GROUPS = 100_000
 _PAIRS_IN_ALL = 24_000_000
 """The most pairs in all networks together; the cycles left after that stay."""
 
-_NO_ARC = 2**40
+NO_ARC = 2**60
+"""The cost of an arc that is none."""
 
 _DECIMALS = 9
 """Levels are compared rounded to so many decimals."""
@@ -99,21 +100,7 @@ class _ResidualNetwork:
 
     def negative_cycle(self) -> list[int] | None:
         """Return the nodes of a negative cycle in order, the hub being B; None where there is none."""
-        cost = self._network()
-        nodes = len(cost)
-        distance, before = np.zeros(nodes, np.int64), np.full(nodes, NONE, np.int64)
-        for _ in range(nodes):
-            reach = distance[:, None] + cost
-            nearest = reach.argmin(axis=0)
-            found = reach[nearest, np.arange(nodes)]
-            nearer = found < distance
-            if not nearer.any():
-                return None
-            distance = np.where(nearer, found, distance)
-            before[nearer] = nearest[nearer]
-            if cycle := _cycle(before):
-                return cycle
-        return None
+        return negative_cycle(self._network())
 
     def cancel(self, cycle: list[int]) -> None:
         """Move the replicas on a cycle; where one move is impossible, undo all and bar its partition."""
@@ -149,7 +136,7 @@ class _ResidualNetwork:
     def _network(self) -> Ints:
         """Return the cost of each arc, [B + 1, B + 1]; one step of evenness outweighs all moves of a cycle."""
         brokers = self._brokers
-        cost = np.full((brokers + 1, brokers + 1), _NO_ARC, np.int64)
+        cost = np.full((brokers + 1, brokers + 1), NO_ARC, np.int64)
         rows = self._rows()
         for slot in range(self._placement.slots.shape[1]):
             held, fits, price = self._arcs(rows, slot)
@@ -159,7 +146,7 @@ class _ResidualNetwork:
         unit = 2 * brokers + 3
         full, fuller = self._levels()
         cost[brokers, :brokers] = -full * unit
-        cost[:brokers, brokers] = np.where(self._placement.count < self._most, fuller * unit, _NO_ARC)
+        cost[:brokers, brokers] = np.where(self._placement.count < self._most, fuller * unit, NO_ARC)
         return cost
 
     def _levels(self) -> tuple[Ints, Ints]:
@@ -205,6 +192,27 @@ class _ResidualNetwork:
             for at in np.flatnonzero(fits[:, taker]).tolist():
                 best = min(best, (int(price[at, taker]), int(there[at]), slot))
         return best[1], best[2]
+
+
+def negative_cycle(cost: Ints) -> list[int] | None:
+    """Return the nodes of a cycle of negative cost in order; None where there is none.
+
+    `cost` [nodes, nodes] of each arc, NO_ARC where there is none.
+    """
+    nodes = len(cost)
+    distance, before = np.zeros(nodes, np.int64), np.full(nodes, NONE, np.int64)
+    for _ in range(nodes):
+        reach = distance[:, None] + cost
+        nearest = reach.argmin(axis=0)
+        found = reach[nearest, np.arange(nodes)]
+        nearer = found < distance
+        if not nearer.any():
+            return None
+        distance = np.where(nearer, found, distance)
+        before[nearer] = nearest[nearer]
+        if cycle := _cycle(before):
+            return cycle
+    return None
 
 
 def _one_hot(lists: Ints, brokers: int) -> Bools:

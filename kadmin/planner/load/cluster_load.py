@@ -81,7 +81,9 @@ def cluster_load(
     notes = (*_history_notes(history, len(problem)), *_resource_notes(resources, carriers, cluster), *zone_notes)
     resources = tuple(filter(is_used, resources))
     zones = None if zones is None or (zones.zone == NONE).any() else zones
-    return ClusterLoad(history, spec, hourly_load(resources, spec, request.limits), resources, zones, notes)
+    costs = None if zones is None else zones.leader_costs()
+    kernel = hourly_load(resources, spec, request.limits, costs)
+    return ClusterLoad(history, spec, kernel, resources, zones, notes)
 
 
 def load_figures(

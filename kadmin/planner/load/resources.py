@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kadmin.plan.model import LoadSpec, ProposalLimits
+    from kadmin.planner.kernel.hourly_load import LeaderCosts
     from kadmin.planner.kernel.placement_problem import Bools, Floats, Ints
     from kadmin.planner.load.join import HourlyRates
     from kadmin.planner.load.profiles import Rates
@@ -77,7 +78,9 @@ def is_used(resource: Resource) -> bool:
     return any(rates is not None and rates.any() for rates in (resource.on_replica, resource.on_leader))
 
 
-def hourly_load(resources: tuple[Resource, ...], spec: LoadSpec, limits: ProposalLimits) -> HourlyLoad | None:
+def hourly_load(
+    resources: tuple[Resource, ...], spec: LoadSpec, limits: ProposalLimits, leader_costs: LeaderCosts | None = None
+) -> HourlyLoad | None:
     """Return the kernel's input, None where there is nothing to even out."""
     if spec.hours is HoursOfLoad.WEEKDAY_WEEKEND:
         resources = tuple(
@@ -85,7 +88,7 @@ def hourly_load(resources: tuple[Resource, ...], spec: LoadSpec, limits: Proposa
         )
     moves, changes = limits.load_moves, limits.load_leader_changes
     budget = LOAD_MOVES if moves is None else moves, LOAD_LEADER_CHANGES if changes is None else changes
-    return HourlyLoad(resources, *budget) if resources else None
+    return HourlyLoad(resources, *budget, leader_costs) if resources else None
 
 
 def _folded(rates: Rates | None) -> Rates | None:

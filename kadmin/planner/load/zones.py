@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kadmin.planner.kernel.hourly_load import LeaderCosts
 from kadmin.planner.kernel.placement_problem import NONE
 
 if TYPE_CHECKING:
@@ -50,6 +51,17 @@ class ZoneTraffic:
         costs = [round(sum(way.values()) / _GB * self.prices.price_per_gb, _CENTS) for way in ways]
         return {**found, "cost": dict(zip(("before", "after"), costs, strict=True))}
 
+    def leader_costs(self) -> LeaderCosts | None:
+        """Return what leaders cost by zone, None where no client is known that sends to leaders or reads from them."""
+        zones, into = np.arange(len(self.names)), self.rates.bytes_in.mean(axis=1, dtype=np.float64)
+        ways = [(self.prices.producers, into)]
+        if self.rates.bytes_out is not None and not self.prices.closest_replica:
+            ways.append((self.prices.consumers, self.rates.bytes_out.mean(axis=1, dtype=np.float64)))
+        if not any(shares for shares, _ in ways):
+            return None
+        client = sum(self._apart(shares, zones) * rates[:, None] for shares, rates in ways if shares)
+        return LeaderCosts(self.zone, _thousandths(client), _thousandths(into))
+
     def _bytes(self, lists: Ints) -> dict[str, float]:
         zones = np.append(self.zone, NONE)[lists]
         leader, held = zones[:, 0], lists != NONE
@@ -78,3 +90,7 @@ class ZoneTraffic:
             at = self.names.index(name) if name in self.names else len(self.names)
             apart += share * ~(zones == at).any(axis=1)
         return apart
+
+
+def _thousandths(rates: Floats) -> Ints:
+    return np.round(rates * 1000).astype(np.int64)
