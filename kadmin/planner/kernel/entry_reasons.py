@@ -20,6 +20,7 @@ from kadmin.planner.kernel.placement_problem import (
 )
 
 if TYPE_CHECKING:
+    from kadmin.planner.kernel.hourly_load import LeaderCosts
     from kadmin.planner.kernel.placement_problem import Bools, Ints, PlacementProblem, Solution
 
 
@@ -68,7 +69,9 @@ def entry_reasons(problem: PlacementProblem, solution: Solution, freed_broker: i
     if problem.load is not None:
         found[(found == Reason.BYTES) & ~_evens_bytes(problem, target)] = Reason.LOAD
         found[leads & ~_evens_leaders(problem, target)] = Reason.LOAD
-        found[(found == Reason.LOAD) & leads & _cost_less(problem, target)] = Reason.ZONES
+        if problem.load.leader_costs is not None:
+            cheaper = _cost_less(problem, target, problem.load.leader_costs)
+            found[(found == Reason.LOAD) & leads & cheaper] = Reason.ZONES
     for reason, holds in reversed(tests.items()):
         found[holds & ~stays] = reason
     found[~problem.movable] = Reason.PIN
@@ -101,11 +104,9 @@ def _evens_leaders(problem: PlacementProblem, target: Ints) -> Bools:
     return _leaves_or_reaches(current[:, :1], target[:, :1], (led > most) | ~able, led < least)
 
 
-def _cost_less(problem: PlacementProblem, target: Ints) -> Bools:
+def _cost_less(problem: PlacementProblem, target: Ints, costs: LeaderCosts) -> Bools:
     """Whether the new leader of each partition costs less than its present one would with the same replicas, [P]."""
-    if problem.load is None or problem.load.leader_costs is None:
-        return np.zeros(len(problem), np.bool_)
-    cost = leader_costs(target, problem.load.leader_costs)
+    cost = leader_costs(target, costs)
     before = (target == problem.current[:, :1]).argmax(axis=1)
     return np.asarray(cost[:, 0] < cost[np.arange(len(cost)), before])
 

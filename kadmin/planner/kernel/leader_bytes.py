@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kadmin.planner.kernel.failed_swaps import FailedSwaps
-from kadmin.planner.kernel.leader_candidates import leader_candidates
+from kadmin.planner.kernel.leader_candidates import added_leader_changes, leader_candidates
 from kadmin.planner.kernel.placement_problem import NONE
 from kadmin.planner.kernel.replicas import stable_argsort
 from kadmin.planner.kernel.subset_sum import SwapSide, nearest_swap
@@ -59,7 +59,7 @@ class _LeaderSwaps:
         self._first = leader.copy()
         self._arcs, self._partitions = leader_candidates(problem, lists, leader, stable_argsort(problem.size))
         self._size = problem.size[self._partitions]
-        self._cost = self._added(self._partitions, *np.divmod(self._arcs, brokers))
+        self._cost = added_leader_changes(problem, self._partitions, *np.divmod(self._arcs, brokers))
         self._came: dict[int, list[int]] = {}
         self._failed_swaps = FailedSwaps(brokers)
 
@@ -100,7 +100,7 @@ class _LeaderSwaps:
 
     def _exchange(self, brokers: tuple[int, int], pair: tuple[int, int], shift: float) -> None:
         for leads, other, gone in zip(brokers, brokers[::-1], pair, strict=True):
-            self._left -= int(self._added(np.array([gone]), leads, other)[0])
+            self._left -= int(added_leader_changes(self._problem, np.array([gone]), leads, other)[0])
             self._leader[gone] = other
             if self._first[gone] != other:
                 row = self._lists[gone]
@@ -120,9 +120,4 @@ class _LeaderSwaps:
         led = np.concatenate([led, np.array(came, np.int64)])
         led = led[self._leader[led] == leads]
         led = led[np.argsort(self._problem.size[led], kind="stable")]
-        return SwapSide(led, self._problem.size[led], self._added(led, leads, other))
-
-    def _added(self, partitions: Ints, leads: Ints | int, other: Ints | int) -> Ints:
-        """Return the leader changes added when `other` leads each partition instead of `leads`, [N]."""
-        first = self._problem.current[partitions, 0]
-        return np.asarray((first == leads).astype(np.int64) - (first == other))
+        return SwapSide(led, self._problem.size[led], added_leader_changes(self._problem, led, leads, other))

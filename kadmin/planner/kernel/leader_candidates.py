@@ -1,4 +1,4 @@
-"""Lists the partitions that could change their leader from one broker to another."""
+"""Lists the partitions that could change their leader from one broker to another, and counts what that changes."""
 
 from __future__ import annotations
 
@@ -28,3 +28,9 @@ def leader_candidates(problem: PlacementProblem, lists: Ints, leader: Ints, orde
     arcs = leads[rows] * len(brokers) + listed[others]
     by_arc = stable_argsort(arcs)
     return arcs[by_arc], order[rows[by_arc]]
+
+
+def added_leader_changes(problem: PlacementProblem, partitions: Ints, giver: Ints | int, taker: Ints | int) -> Ints:
+    """Return the leader changes that a plan has more when `taker` leads each partition instead of `giver`, [N]."""
+    first = problem.current[partitions, 0]
+    return np.asarray((first == giver).astype(np.int64) - (first == taker))

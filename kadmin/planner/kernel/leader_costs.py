@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.leader_candidates import leader_candidates
+from kadmin.planner.kernel.leader_candidates import added_leader_changes, leader_candidates
 from kadmin.planner.kernel.negative_cycles import NO_ARC, negative_cycle
 from kadmin.planner.kernel.placement_problem import NONE
 
@@ -58,8 +58,7 @@ class _LeaderNetwork:
     """
 
     def __init__(self, problem: PlacementProblem, lists: Ints, leader: Ints, cost: Ints, price: int) -> None:
-        self._lists, self._leader, self._cost, self._price = lists, leader, cost, price
-        self._first = problem.current[:, 0]
+        self._problem, self._lists, self._leader, self._cost, self._price = problem, lists, leader, cost, price
         self._able = problem.brokers.may_lead & problem.brokers.may_hold
         self._hub = len(problem.brokers)
         self._count = np.bincount(leader, minlength=self._hub)
@@ -92,21 +91,21 @@ class _LeaderNetwork:
 
     def _cancel(self, steps: list[tuple[int, int]], budget: int) -> int | None:
         """Pass on leaders along a cycle as long as that saves something; returns the budget left, None: too small."""
-        ends, once = steps[0][0] != steps[-1][1], False
-        while not (once and ends):
+        givers, takers = (np.array(ends) for ends in zip(*steps, strict=True))
+        while True:
             found = [self._top(giver, taker) for giver, taker in steps]
             if NONE in found or sum(int(self._arcs[step]) for step in steps) >= 0:
                 return budget
-            changes = sum(self._changes(*each) for each in zip(found, *zip(*steps, strict=True), strict=True))
+            changes = int(added_leader_changes(self._problem, np.array(found), givers, takers).sum())
             if changes > budget:
                 return None
             budget -= changes
             for partition, (giver, taker) in zip(found, steps, strict=True):
                 self._shift(partition, giver, taker)
-            for giver, taker in {(broker, other) for step in steps for broker in step for other in range(self._hub)}:
+            for giver, taker in itertools.product({*givers.tolist(), *takers.tolist()}, range(self._hub)):
                 self._top(giver, taker)
-            once = True
-        return budget
+            if givers[0] != takers[-1]:  # a path: its ends have the counts that they may have
+                return budget
 
     def _top(self, giver: int, taker: int) -> int:
         """Return the partition of an arc that adds least, NONE where there is none; updates the arc's cost."""
@@ -127,20 +126,13 @@ class _LeaderNetwork:
 
     def _added(self, partitions: Ints, giver: Ints | int, taker: Ints) -> Ints:
         """Return what it adds to the cost that `taker` leads each partition instead of `giver`, [N]."""
-        saved, spent = (
-            self._cost_with(partitions, np.broadcast_to(giver, taker.shape)),
-            self._cost_with(partitions, taker),
-        )
-        first = self._first[partitions]
-        return np.asarray(spent - saved + self._price * ((first == giver).astype(np.int64) - (first == taker)))
+        saved = self._cost_with(partitions, np.broadcast_to(giver, taker.shape))
+        changes = added_leader_changes(self._problem, partitions, giver, taker)
+        return self._cost_with(partitions, taker) - saved + self._price * changes
 
     def _cost_with(self, partitions: Ints, leader: Ints) -> Ints:
         slot = (self._lists[partitions] == leader[:, None]).argmax(axis=1)
         return np.asarray(self._cost[partitions, slot])
-
-    def _changes(self, partition: int, giver: int, taker: int) -> int:
-        first = int(self._first[partition])
-        return int(first == giver) - int(first == taker)
 
 
 def _steps(cycle: list[int], hub: int) -> list[tuple[int, int]]:

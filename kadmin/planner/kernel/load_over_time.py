@@ -1,8 +1,8 @@
 """Evens out load by hour, starting from the plan that is even without it.
 
 Network in, and what else follows replicas, comes first, then what crosses zones by leaders, where it has a price, then
-network out by leaders. All keep what the plan without
-load reached: racks, capacities, broker sets, replica counts, bytes within their tolerance, leader counts.
+network out by leaders. All keep what the plan without load reached: racks, capacities, broker sets, replica counts,
+bytes within their tolerance, leader counts.
 """
 
 from __future__ import annotations

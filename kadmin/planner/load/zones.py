@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kadmin.plan.model import ZonePrices
     from kadmin.planner.kernel.placement_problem import Floats, Ints
     from kadmin.planner.load.join import HourlyRates
+    from kadmin.planner.load.profiles import Rates
 
 _MONTH_S = 30 * 86_400
 _GB = 10**9
@@ -28,11 +29,15 @@ _CENTS = 2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ZoneTraffic:
-    """The zones of a cluster: `names`, and the index of each broker's [B]; `rates` are those of the week."""
+    """The zones of a cluster: `names`, and the index of each broker's [B].
+
+    `into` and `out` [P] are the week's mean rates of partitions; `out` is None where no bytes out are known.
+    """
 
     names: tuple[str, ...]
     zone: Ints
-    rates: HourlyRates
+    into: Floats
+    out: Floats | None
     prices: ZonePrices
 
     @classmethod
@@ -40,7 +45,8 @@ class ZoneTraffic:
         """Return the zones of brokers with these racks; one without a rack is in a zone of its own kind, NONE."""
         names = tuple(sorted({rack for rack in racks if rack is not None}))
         zone = np.array([NONE if rack is None else names.index(rack) for rack in racks], np.int64)
-        return cls(names, zone, rates, prices)
+        out = None if rates.bytes_out is None else _mean(rates.bytes_out)
+        return cls(names, zone, _mean(rates.bytes_in), out, prices)
 
     def figures(self, before: Ints, after: Ints) -> dict[str, Any]:
         """Return the object `zones` of figures, of the ordered lists [P, W] at both times."""
@@ -53,30 +59,27 @@ class ZoneTraffic:
 
     def leader_costs(self) -> LeaderCosts | None:
         """Return what leaders cost by zone, None where no client is known that sends to leaders or reads from them."""
-        zones, into = np.arange(len(self.names)), self.rates.bytes_in.mean(axis=1, dtype=np.float64)
-        ways = [(self.prices.producers, into)]
-        if self.rates.bytes_out is not None and not self.prices.closest_replica:
-            ways.append((self.prices.consumers, self.rates.bytes_out.mean(axis=1, dtype=np.float64)))
+        zones, ways = np.arange(len(self.names)), [(self.prices.producers, self.into)]
+        if self.out is not None and not self.prices.closest_replica:
+            ways.append((self.prices.consumers, self.out))
         if not any(shares for shares, _ in ways):
             return None
-        client = sum(self._apart(shares, zones) * rates[:, None] for shares, rates in ways if shares)
-        return LeaderCosts(self.zone, _thousandths(client), _thousandths(into))
+        client = np.sum([self._apart(shares, zones) * rates[:, None] for shares, rates in ways if shares], axis=0)
+        return LeaderCosts(self.zone, _thousandths(client), _thousandths(self.into))
 
     def _bytes(self, lists: Ints) -> dict[str, float]:
         zones = np.append(self.zone, NONE)[lists]
         leader, held = zones[:, 0], lists != NONE
-        into = self.rates.bytes_in.mean(axis=1, dtype=np.float64)
         crossing = (held & (zones != leader[:, None])).sum(axis=1)
-        found = {"replication": float((crossing * into).sum()) * _MONTH_S}
+        found = {"replication": float((crossing * self.into).sum()) * _MONTH_S}
         if self.prices.producers:
-            found["producers"] = float((self._apart(self.prices.producers, leader) * into).sum()) * _MONTH_S
-        if self.prices.consumers and self.rates.bytes_out is not None:
-            out = self.rates.bytes_out.mean(axis=1, dtype=np.float64)
+            found["producers"] = float((self._apart(self.prices.producers, leader) * self.into).sum()) * _MONTH_S
+        if self.prices.consumers and self.out is not None:
             closest = self.prices.closest_replica
             apart = (
                 self._without(self.prices.consumers, zones) if closest else self._apart(self.prices.consumers, leader)
             )
-            found["consumers"] = float((apart * out).sum()) * _MONTH_S
+            found["consumers"] = float((apart * self.out).sum()) * _MONTH_S
         return found
 
     def _apart(self, shares: Mapping[str, float], leader: Ints) -> Floats:
@@ -90,6 +93,11 @@ class ZoneTraffic:
             at = self.names.index(name) if name in self.names else len(self.names)
             apart += share * ~(zones == at).any(axis=1)
         return apart
+
+
+def _mean(rates: Rates) -> Floats:
+    """Return the mean of each partition's hours, [P]."""
+    return np.asarray(rates.mean(axis=1, dtype=np.float64))
 
 
 def _thousandths(rates: Floats) -> Ints:
