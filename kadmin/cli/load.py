@@ -36,7 +36,7 @@ FormatOption: TypeAlias = Annotated[
     str, typer.Option("--format", metavar="FORMAT", help="parquet, csv, json, prometheus, or what else Spark reads.")
 ]
 NamesOption: TypeAlias = Annotated[
-    Path | None, typer.Option("--names", metavar="FILE", help="What series of Prometheus mean, in place of the usual.")
+    Path | None, typer.Option("--names", metavar="FILE", help="More names of series of Prometheus; they win.")
 ]
 ReaderOption: TypeAlias = Annotated[
     list[str] | None, typer.Option("--option", metavar="KEY=VALUE", help="A setting of that format's reader.")

@@ -41,19 +41,12 @@ def parse_document(data: bytes, source: str) -> Document:
 
 def parse_inventory_header(data: bytes, source: str) -> Mapping[str, Any]:
     """Return the fields of an `inventory.json` by its schema; raises InvalidInputError that lists every problem."""
-    checked = _valid(data, source)
-    if checked.value["kind"] != "ClusterInventory":
-        raise InvalidInputError(f"{source} is a {checked.value['kind']}, not a ClusterInventory.")
-    fields: Mapping[str, Any] = checked.value
-    return fields
+    return _fields(data, source, "ClusterInventory")
 
 
 def parse_prometheus_names(data: bytes, source: str) -> Mapping[str, Any]:
     """Return `spec` of a PrometheusNames; raises InvalidInputError that lists every problem."""
-    checked = _valid(data, source)
-    if checked.value["kind"] != PROMETHEUS_NAMES:
-        raise InvalidInputError(f"{source} is a {checked.value['kind']}, not a {PROMETHEUS_NAMES}.")
-    spec: Mapping[str, Any] = checked.value["spec"]
+    spec: Mapping[str, Any] = _fields(data, source, PROMETHEUS_NAMES)["spec"]
     return spec
 
 
@@ -63,6 +56,13 @@ def parse_contexts(data: bytes, source: str) -> Contexts:
     if checked.value["kind"] != CONTEXTS:
         raise InvalidInputError(f"{source} is a {checked.value['kind']}, not a contexts file.")
     return build_contexts(checked.value, Path(source).absolute().parent)
+
+
+def _fields(data: bytes, source: str, kind: str) -> Mapping[str, Any]:
+    fields: Mapping[str, Any] = _valid(data, source).value
+    if fields["kind"] != kind:
+        raise InvalidInputError(f"{source} is a {fields['kind']}, not a {kind}.")
+    return fields
 
 
 def _valid(data: bytes, source: str) -> Checked:

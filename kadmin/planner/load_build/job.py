@@ -23,7 +23,7 @@ from kadmin.planner.load_build.history import write_history, write_whole
 from kadmin.planner.load_build.hourly import UNKNOWN_ID
 from kadmin.planner.load_build.partitions import METERS, PARTITION_KEY, bytes_per_record, partition_hours
 from kadmin.planner.load_build.rates import hourly_rates, is_sparse
-from kadmin.planner.load_build.roll_ups import find, folder_of, hold, read, update
+from kadmin.planner.load_build.roll_ups import Update, find, folder_of, hold, read, update
 from kadmin.planner.load_build.trust import agreement_of, coverage_of
 from kadmin.planner.load_build.weeks import WeekMerge, each_week, first_hour_of_week, merged_weeks, time_of
 from kadmin.planner.proposal import ignore_stages
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from kadmin.planner.load_build.history import History
-    from kadmin.planner.load_build.roll_ups import Found, Update
+    from kadmin.planner.load_build.roll_ups import Found
     from kadmin.planner.load_build.sources import SampleSource
     from kadmin.planner.proposal import Options
 
@@ -74,6 +74,11 @@ class LoadTask:
     out: Path
     merge: WeekMerge | None = WeekMerge.MEAN
     explain: bool = False
+
+    @property
+    def merge_name(self) -> str:
+        """What answers call the merge."""
+        return "per-week" if self.merge is None else self.merge.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +119,7 @@ def build_load(task: LoadTask, options: Options, on_stage: Callable[[str], None]
     where another run writes to the same folder, NotCompletedError where Spark does not start or fails.
     """
     plans: dict[str, str] = {}
-    made = f"{'per-week' if task.merge is None else task.merge.value} {__version__}"
+    made = f"{task.merge_name} {__version__}"
 
     def explain(name: str, frame: DataFrame) -> None:
         if task.explain:
@@ -124,8 +129,7 @@ def build_load(task: LoadTask, options: Options, on_stage: Callable[[str], None]
         found = find(task.source, task.out)
         if found.reading is None and found.history.made == made and not task.explain and _is_whole(task.out):
             figures = json.loads((task.out / columns.LOAD_JSON).read_text(encoding="utf-8"))
-            nothing = {"samples_read": 0, "samples_left_out": 0, "days_read": [], "instances_without_broker": []}
-            return LoadReport({**figures, **nothing}, plans)
+            return LoadReport({**figures, **_read_now(Update(found.history))}, plans)
         on_stage("starting Spark")
         with spark_session(replace(options, conf={**_DEFAULTS, **options.conf})) as session, _settings(session):
             try:
@@ -147,8 +151,7 @@ def _is_whole(out: Path) -> bool:
 
 
 def _reading(source: SampleSource, found: Found) -> str:
-    paths = None if found.reading is None else found.reading.files
-    files = f" (files: {len(found.files if paths is None else paths):,})"
+    files = f" (files: {len(found.names):,})"
     return f"rolling up samples by hour{files if source.listed else ''}"
 
 
@@ -246,18 +249,25 @@ def _figures(task: LoadTask, scope: _Scope, done: Update) -> dict[str, Any]:
         "from": task.source.place,
         "out": str(task.out),
         "files": len(done.history.files),
-        "samples_read": done.samples,
-        "samples_left_out": done.left_out,
-        "instances_without_broker": list(done.instances),
+        **_read_now(done),
         "start": time_of(scope.start),
         "weeks": scope.weeks,
-        "merge": "per-week" if task.merge is None else task.merge.value,
+        "merge": task.merge_name,
         "days": list(scope.days),
-        "days_read": list(done.days),
         "stray_days": list(scope.stray_days),
         "rows": rows,
         "coverage": coverage,
         "agreement": agreement_of(task.out / columns.BROKER_LOAD),
+    }
+
+
+def _read_now(done: Update) -> dict[str, Any]:
+    """Return the figures of what one run read."""
+    return {
+        "samples_read": done.samples,
+        "samples_left_out": done.left_out,
+        "instances_without_broker": list(done.instances),
+        "days_read": list(done.days),
     }
 
 

@@ -6,7 +6,6 @@ Which series are samples, and which of their labels say of what, is in documents
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +28,6 @@ BUILT_IN = Path(__file__).with_name("prometheus-names.yaml")
 _PARTITIONED = (Metric.LOG_END_OFFSET, Metric.LOG_SIZE_BYTES, Metric.GROUP_OFFSET)
 _SERIES = "metric map<string,string>, values array<array<string>>"
 _ANSWER = f"status string, error string, data struct<resultType: string, result: array<struct<{_SERIES}>>>"
-_LABELS = (CLUSTER.name, "topic", "partition", "broker_id", "group", "instance")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +45,6 @@ def prometheus_names(file: Path | None) -> PrometheusNames:
     return names if file is None else _together(names, _read(file))
 
 
-@cache
 def _read(file: Path) -> PrometheusNames:
     try:
         data = file.read_bytes()
@@ -69,26 +66,34 @@ def _together(one: PrometheusNames, other: PrometheusNames) -> PrometheusNames:
     )
 
 
-def series_samples(session: SparkSession, names: PrometheusNames, paths: Sequence[str]) -> DataFrame:
-    """Return the samples of exported files, in the long form; series without a name in `names` have no metric.
+def series_samples(session: SparkSession, names: PrometheusNames, paths: Iterable[str]) -> list[DataFrame]:
+    """Return the samples of exported files in the long form, times and values as they were written.
+
+    Series without a name in `names` have no metric. `paths` are those that `unknown_instances` has checked.
+    """
+    answers, rows = _by_form(paths)
+    frames = []
+    if answers:
+        points = _series(_answers(session, answers)).select("series", f.explode("values").alias("point"))
+        frames.append(
+            points.select("series", f.element_at("point", 1).alias(TIME), f.element_at("point", 2).alias("value"))
+        )
+    if rows:
+        frames.append(_rows(session, rows))
+    return [each.select(*_keys(f.col("series"), names), TIME, "value") for each in frames]
+
+
+def unknown_instances(session: SparkSession, names: PrometheusNames, paths: Iterable[str]) -> list[str]:
+    """Return the instances that report about topics of which no broker id is known, in order.
 
     Raises InvalidInputError for a file that is no export.
     """
     answers, rows = _by_form(paths)
-    found = []
-    if answers:
-        found.append(_of_answers(session, names, answers))
-    if rows:
-        found.append(_of_rows(session, names, rows))
-    return found[0] if len(found) == 1 else found[0].unionByName(found[1])
-
-
-def unknown_instances(session: SparkSession, names: PrometheusNames, paths: Sequence[str]) -> list[str]:
-    """Return the instances that report about topics of which no broker id is known, in order."""
-    answers, rows = _by_form(paths)
-    series = [*([_series(session, answers)] if answers else ()), *([_rows(session, rows)] if rows else ())]
     found = set[str]()
-    for each in series:
+    for each in [
+        *([_series(_checked(_answers(session, answers)))] if answers else ()),
+        *([_rows(session, rows)] if rows else ()),
+    ]:
         of_broker = each.select(*_keys(f.col("series"), names), _label(f.col("series"), names, "instance"))
         wanted = f.col("metric").isNotNull() & ~f.col("metric").isin(*_PARTITIONED) & f.col("topic").isNotNull()
         unknown = of_broker.where(wanted & f.col("broker_id").isNull() & f.col("instance").isNotNull())
@@ -97,27 +102,11 @@ def unknown_instances(session: SparkSession, names: PrometheusNames, paths: Sequ
 
 
 def _by_form(paths: Iterable[str]) -> tuple[list[str], list[str]]:
-    together = list(paths)
-    rows = [path for path in together if path.endswith(".parquet")]
-    return [path for path in together if path not in set(rows)], rows
-
-
-def _of_answers(session: SparkSession, names: PrometheusNames, paths: Sequence[str]) -> DataFrame:
-    series = _series(session, paths)
-    points = series.select(*_keys(f.col("series"), names), f.explode("values").alias("point"))
-    at, value = f.element_at("point", 1), f.element_at("point", 2)
-    return points.select(
-        "*",
-        f.timestamp_micros((at.try_cast("double") * 1e6).try_cast("bigint")).alias(TIME),
-        value.try_cast("double").alias("value"),
-    ).drop("point")
-
-
-def _of_rows(session: SparkSession, names: PrometheusNames, paths: Sequence[str]) -> DataFrame:
-    value = f.col("value").try_cast("double").alias("value")
-    return _rows(session, paths).select(
-        *_keys(f.col("series"), names), f.col(TIME).try_cast("timestamp").alias(TIME), value
-    )
+    """Return the files with answers, and those with rows."""
+    forms: tuple[list[str], list[str]] = ([], [])
+    for path in paths:
+        forms[path.endswith(".parquet")].append(path)
+    return forms
 
 
 def _rows(session: SparkSession, paths: Sequence[str]) -> DataFrame:
@@ -132,10 +121,13 @@ def _rows(session: SparkSession, paths: Sequence[str]) -> DataFrame:
     return frame.select(f.col("labels").alias("series"), TIME, "value")
 
 
-def _series(session: SparkSession, paths: Sequence[str]) -> DataFrame:
-    """Return `series` (labels) and `values` of each series; raises InvalidInputError for what is no answer."""
+def _answers(session: SparkSession, paths: Sequence[str]) -> DataFrame:
     reader = session.read.schema(_ANSWER).options(multiLine="true")
-    answers = reader.json(list(paths)).select("*", f.col("_metadata.file_name").alias("file"))
+    return reader.json(list(paths)).select("*", f.col("_metadata.file_name").alias("file"))
+
+
+def _checked(answers: DataFrame) -> DataFrame:
+    """Return the answers; raises InvalidInputError for what is none of query_range."""
     good = (f.col("status") == "success") & (f.col("data.resultType") == "matrix")
     bad = answers.where(~f.coalesce(good, f.lit(False))).select("file", "error", "data.resultType")  # noqa: FBT003 - lit takes it by position
     for row in bad.limit(1).toArrow().to_pylist():
@@ -145,6 +137,11 @@ def _series(session: SparkSession, paths: Sequence[str]) -> DataFrame:
             cause=row["error"] or form or "it has no status success",
             next_command="export it with the query in docs/load.md",
         )
+    return answers
+
+
+def _series(answers: DataFrame) -> DataFrame:
+    """Return `series` (labels) and `values` of each series."""
     return answers.select(f.inline("data.result")).select(f.col("metric").alias("series"), "values")
 
 

@@ -28,7 +28,7 @@ from kadmin.planner.load_build.sample_files import sample_files
 from kadmin.planner.load_build.sources import ENDINGS, samples
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
     from contextlib import AbstractContextManager
 
     from pyspark.sql import DataFrame, SparkSession
@@ -54,6 +54,12 @@ class Found:
     history: History
     files: Mapping[str, SampleFile]
     reading: NewSamples | None
+
+    @property
+    def names(self) -> Collection[str]:
+        """The names of the files to read."""
+        new = None if self.reading is None else self.reading.files
+        return self.files if new is None else new
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +99,8 @@ def update(
     if reading is None:
         return Update(history)
     counted = Observation()
-    paths = _paths(source, found.files if source.names and reading.files is None else reading.files or ())
+    # Spark finds all files of a folder itself, but for those of several forms.
+    paths = _paths(source, found.names if source.names else reading.files or ())
     instances = unknown_instances(session, source.names, paths) if source.names else []
     merged_with = [folder / history.days[day] for day in reading.merges]
     rows = _rolled_up(samples(session, source, paths), reading, merged_with, counted)

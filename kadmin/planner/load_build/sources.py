@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
@@ -58,8 +59,9 @@ def samples(session: SparkSession, source: SampleSource, paths: Sequence[str]) -
     A cell that cannot be read is null. Raises InvalidInputError where a column is missing.
     """
     if source.names is not None:
-        frame = prometheus.series_samples(session, source.names, paths)
-    elif source.table:
+        exports = prometheus.series_samples(session, source.names, paths)
+        return reduce(lambda one, other: one.unionByName(other), map(_in_columns, exports))
+    if source.table:
         frame = session.read.table(source.place)
     else:
         options = {**_READING.get(source.format, {}), **source.options}
@@ -71,6 +73,10 @@ def samples(session: SparkSession, source: SampleSource, paths: Sequence[str]) -
             cause=f"it has no column {name_some(missing)}; it has {name_some(frame.columns)}",
             next_command="name its columns as docs/load.md does, in a view or a copy",
         )
+    return _in_columns(frame)
+
+
+def _in_columns(frame: DataFrame) -> DataFrame:
     return frame.select(*(_column(frame, each.name, each.kind) for each in (CLUSTER, *SAMPLE_COLUMNS)))
 
 
