@@ -8,8 +8,8 @@ TOOLS := .release
 TOOLS_READY := $(TOOLS)/.ready
 # The extra kerberos is compiled with the Kerberos of the machine: it is no part of that environment either.
 KERBEROS := .kerberos
-# Each worker runs the tests of one cluster at a time, and tests/conftest.py has them in order. Tests wait for servers much of their time: three serve two cores,
-# and four where they do little else.
+# Each worker runs the tests of one cluster at a time, and tests/conftest.py has them in order. Tests wait for servers
+# much of their time: three serve two cores, and four where they do little else.
 WORKERS := -n 3 --dist loadgroup --no-loadscope-reorder --tb=short
 WAITING_WORKERS := -n 4 --dist loadgroup --no-loadscope-reorder --tb=short
 ERAS := 0.10.2.2,1.1.1,2.3.1,2.4.1,2.8.2,3.9.2
