@@ -16,6 +16,8 @@ from support.live.controllers import REASSIGN, Controllers, read_znode
 from support.live.records import consume_all
 from support.live.waiting import wait_until
 
+from kadmin.cluster.kafka.connection import KafkaConnection
+from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.records import produce
 from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.model import TopicPartition
@@ -23,6 +25,7 @@ from kadmin.cluster.payloads import encode_election
 from kadmin.cluster.zookeeper.reader import read_cluster
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.cluster.zookeeper.znodes.admin import PREFERRED_REPLICA_ELECTION
+from kadmin.errors import UnreachableError
 from kadmin.operations.zookeeper.journal import Journal
 from kadmin.operations.zookeeper.paths import Paths
 
@@ -277,7 +280,7 @@ class Cluster:
 
     @contextmanager
     def broker_down(self, broker_id: int) -> Iterator[None]:
-        """Run without one broker, which is back with its full ISRs afterwards."""
+        """Run without one broker, which is back afterwards, and told who the controller is."""
         assert self._sandbox is not None
         self._sandbox.stop_broker(broker_id, kill=True)
         try:
@@ -285,6 +288,15 @@ class Cluster:
         finally:
             self._sandbox.start_broker(broker_id)
             self.controllers.wait()
+            wait_until(self._all_name_the_controller, 60)
+
+    def _all_name_the_controller(self) -> bool:
+        """Whether every broker's metadata names the controller: one that has just started names none (-1)."""
+        state = self.state()
+        with suppress(UnreachableError), KafkaConnection(Servers(self.bootstrap)) as connection:
+            named = {read_metadata(connection, [], broker_id=each).controller_id for each in state.brokers}
+            return state.controller is not None and named == {state.controller.broker_id}
+        return False
 
     def restart_brokers(self) -> None:
         """Restart every broker, one after the other, and wait until one is controller and stays it."""
