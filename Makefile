@@ -73,7 +73,7 @@ lint: $(READY)
 
 # Coverage is measured here alone: it doubles the work of Python, and live tests have no time to lose.
 unit: $(READY)
-	$(BIN)/python -m pytest $(WORKERS) -m "not live and not eras and not executor and not containers and not browser and not release and not kerberos" \
+	$(BIN)/python -m pytest $(WORKERS) -m "not live and not eras and not executor and not containers and not browser and not release and not kerberos and not spark_cluster" \
 		--cov --cov-report=term:skip-covered --cov-fail-under=85
 
 live: $(READY)

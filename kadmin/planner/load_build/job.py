@@ -27,6 +27,7 @@ from kadmin.planner.load_build.trust import agreement_of, coverage_of
 from kadmin.planner.load_build.weeks import WeekMerge, each_week, first_hour_of_week, merged_weeks, time_of
 from kadmin.planner.proposal import ignore_stages
 from kadmin.planner.spark_session import LOGGING, cause_of, spark_session
+from kadmin.planner.spark_tables import local_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -114,7 +115,7 @@ def build_load(task: LoadTask, options: Options, on_stage: Callable[[str], None]
 
     with hold(task.out):
         on_stage("starting Spark")
-        with spark_session(replace(options, conf={**_DEFAULTS, **options.conf})) as session, _settings(session):
+        with spark_session(_with_defaults(options)) as session, _settings(session):
             try:
                 done = update(session, task.source, task.out, on_stage, lambda rows: explain("hourly", rows))
                 scope = _scope(session, task.out, done.history)
@@ -124,6 +125,12 @@ def build_load(task: LoadTask, options: Options, on_stage: Callable[[str], None]
         figures = _figures(task, scope, done)
         write_whole(task.out / columns.LOAD_JSON, json.dumps(figures, indent=2) + "\n")
     return LoadReport(figures, plans)
+
+
+def _with_defaults(options: Options) -> Options:
+    """Return options with this job's settings; on a server, with those alone that a session can set."""
+    kept = {key: value for key, value in _DEFAULTS.items() if options.remote is None or key.startswith("spark.sql.")}
+    return replace(options, conf={**kept, **options.conf})
 
 
 @contextmanager
@@ -203,8 +210,8 @@ def _write(
 def _write_one(frame: DataFrame, path: Path) -> None:
     """Write a DataFrame of one Spark partition as one file, in place of the file of the last run."""
     with tempfile.TemporaryDirectory(dir=folder_of(path.parent)) as folder:
-        written = Path(folder).absolute() / "written"
-        frame.write.parquet(str(written))
+        written = Path(folder) / "written"
+        frame.write.parquet(local_url(written))
         parts = list(written.glob("*.parquet"))
         try:
             parts[0].replace(path)

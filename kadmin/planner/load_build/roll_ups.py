@@ -25,6 +25,7 @@ from kadmin.planner.load_build.history import (
 from kadmin.planner.load_build.hourly import ROLL_UP, day_of, is_usable, merge, roll_up
 from kadmin.planner.load_build.sample_files import sample_files
 from kadmin.planner.load_build.sources import ENDINGS, samples
+from kadmin.planner.spark_tables import local_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -76,7 +77,7 @@ def update(
     rows = _rolled_up(session, source, reading, [folder / history.days[day] for day in reading.merges], counted)
     on_plan(rows)
     run = next_run(folder)
-    rows.withColumn(_DAY, day_of(f.col("hour"))).write.partitionBy(_DAY).parquet(str((folder / run).absolute()))
+    rows.withColumn(_DAY, day_of(f.col("hour"))).write.partitionBy(_DAY).parquet(local_url(folder / run))
     days = {each.name.partition("=")[2]: f"{run}/{each.name}" for each in (folder / run).glob(f"{_DAY}=*")}
     history = (history if source.listed else History()).with_run(files, days)
     write_history(folder, history)
@@ -94,7 +95,7 @@ def folder_of(out: Path) -> Path:
 
 
 def _read(session: SparkSession, paths: Iterable[Path]) -> DataFrame:
-    return session.read.parquet(*(str(path.absolute()) for path in paths)).select(*ROLL_UP)
+    return session.read.parquet(*map(local_url, paths)).select(*ROLL_UP)
 
 
 def _rolled_up(
@@ -102,7 +103,7 @@ def _rolled_up(
 ) -> DataFrame:
     place = Path(source.place)
     root = place if place.is_dir() else place.parent
-    rows = samples(session, source, [str(root / name) for name in reading.files or ()])
+    rows = samples(session, source, [local_url(root / name) for name in reading.files or ()])
     if reading.days:
         day = f.to_date(TIME)
         rows = rows.where(reduce(or_, (day.between(f.lit(first), f.lit(last)) for first, last in reading.days)))
