@@ -62,8 +62,8 @@ def spark_session(options: Options, archived: Path | None = None) -> Iterator[Sp
     """Start a session, and stop it with its JVM at the end.
 
     The session of the options, or else one that is active in this process, is used and not stopped; one of spark-submit
-    is used with its settings and stopped; one of a Spark Connect server is closed, and the server goes on. With `archived`, the JVM writes the classes that it loaded to that path at
-    its end, which takes minutes.
+    is used with its settings and stopped; one of a Spark Connect server is closed, and the server goes on. With
+    `archived`, the JVM writes the classes that it loaded to that path at its end, which takes minutes.
     Raises NotCompletedError where no Java is found or Spark does not start.
     """
     running = options.session or SparkSession.getActiveSession()
@@ -136,7 +136,7 @@ def class_archive(java: JavaRuntime, cache: Path) -> Path:
 
 
 def cause_of(error: Exception) -> str:
-    """Return the relevant line of a Spark error: the Java exception's through Py4J, the details of a call to a server."""
+    """Return the relevant line of a Spark error: the Java exception's, where it came through Py4J, or a server's."""
     process = getattr(SparkContext._gateway, "proc", None)  # noqa: SLF001 - there is no public way
     if isinstance(error, ConnectionError) or (process is not None and process.poll() is not None):
         return "its JVM ended before it had answered; it may need more memory: --conf spark.driver.memory=4g"

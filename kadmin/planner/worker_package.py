@@ -5,8 +5,11 @@ Workers then need what Spark's own functions on Arrow tables need, and kadmin ne
 
 from __future__ import annotations
 
+import atexit
 import hashlib
+import shutil
 import tempfile
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
@@ -23,8 +26,15 @@ def ship_package(session: SparkSession) -> None:
     """Send this package to the workers of a session, unless they are on this machine alone."""
     if not is_remote() and (session.conf.get("spark.master", None) or "").startswith("local"):
         return
-    with tempfile.TemporaryDirectory() as folder:
-        session.addArtifacts(str(write_package(Path(folder))), pyfile=True)
+    session.addArtifacts(str(_package()), pyfile=True)
+
+
+@cache
+def _package() -> Path:
+    """Return this package's zip file; workers may fetch it for as long as this process lives."""
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return write_package(Path(folder))
 
 
 def write_package(folder: Path) -> Path:
