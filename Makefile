@@ -8,6 +8,9 @@ TOOLS := .release
 TOOLS_READY := $(TOOLS)/.ready
 # The extra kerberos is compiled with the Kerberos of the machine: it is no part of that environment either.
 KERBEROS := .kerberos
+# Delta and the newest PySpark that it is made for, beside the one of that environment.
+DELTA := .delta
+DELTA_READY := $(DELTA)/.ready
 # Each worker runs the tests of one cluster at a time, and tests/conftest.py has them in order. Tests wait for servers
 # much of their time: three serve two cores, and four where they do little else.
 WORKERS := -n 3 --dist loadgroup --no-loadscope-reorder --tb=short
@@ -29,7 +32,7 @@ MILLIONS :=
 ROWS :=
 SEEDS := 10
 
-.PHONY: help setup demo test lint unit live test-eras test-executor test-containers test-report test-kerberos test-release release audit image site bench bench-executor bench-insight bench-planner bench-load-build bench-load-kernel \
+.PHONY: help setup demo test lint unit live test-eras test-executor test-containers test-report test-kerberos test-spark test-release release audit image site bench bench-executor bench-insight bench-planner bench-load-build bench-load-kernel \
 	fuzz mutation clean
 
 help:
@@ -41,6 +44,7 @@ help:
 	@echo "make test-containers  live tests on brokers in containers, with a Docker daemon"
 	@echo "make test-report      the HTML report in a real browser: three widths, light and dark, axe"
 	@echo "make test-kerberos    a cluster with Kerberos: tickets, renewal, refusals, on a realm of its own"
+	@echo "make test-spark       Spark as its users run it: a Connect server, a cluster, spark-submit, Delta"
 	@echo "make test-release     wheel, action, hook and site, as users meet them"
 	@echo "make release          wheel, source distribution, SBOM and checksums, in dist/"
 	@echo "make audit            known vulnerabilities of what kadmin needs; asks an advisory service"
@@ -73,7 +77,7 @@ lint: $(READY)
 
 # Coverage is measured here alone: it doubles the work of Python, and live tests have no time to lose.
 unit: $(READY)
-	$(BIN)/python -m pytest $(WORKERS) -m "not live and not eras and not executor and not containers and not browser and not release and not kerberos" \
+	$(BIN)/python -m pytest $(WORKERS) -m "not live and not eras and not executor and not containers and not browser and not release and not kerberos and not spark_cluster" \
 		--cov --cov-report=term:skip-covered --cov-fail-under=85
 
 live: $(READY)
@@ -97,6 +101,14 @@ test-report: $(READY)
 
 test-kerberos: $(READY)
 	tests/with-kerberos.sh $(KERBEROS) $(BIN)/python -m pytest -m kerberos tests/kraft tests/live
+
+test-spark: $(READY) $(DELTA_READY)
+	KADMIN_TEST_DELTA=$(CURDIR)/$(DELTA) $(BIN)/python -m pytest -m spark_cluster tests/planner --tb=short
+
+$(DELTA_READY): $(READY) tests/support/planner/delta.lock
+	rm -rf $(DELTA)
+	$(BIN)/python -m pip install --quiet --require-hashes --no-deps --target $(DELTA) --requirement tests/support/planner/delta.lock
+	@touch $(DELTA_READY)
 
 test-release: $(READY) $(TOOLS_READY)
 	$(BIN)/python -m pytest -n 2 -v --tb=short -m release tests/release
@@ -146,4 +158,4 @@ mutation: $(READY)
 	$(BIN)/python benchmarks/mutation.py $(MUTANTS)
 
 clean:
-	rm -rf $(VENV) $(TOOLS) $(KERBEROS) dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .fuzz mutants mutation.log demo-output
+	rm -rf $(VENV) $(TOOLS) $(KERBEROS) $(DELTA) dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .fuzz mutants mutation.log demo-output

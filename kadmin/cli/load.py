@@ -11,7 +11,15 @@ from kadmin.cli import options
 from kadmin.cli.deadline import bounded
 from kadmin.cli.inputs import make_folder
 from kadmin.cli.output import answer
-from kadmin.cli.propose import ConfOption, MasterOption, require_libraries, spark_options, stages
+from kadmin.cli.propose import (
+    ConfOption,
+    MasterOption,
+    RemoteOption,
+    require_libraries,
+    spark_libraries,
+    spark_options,
+    stages,
+)
 from kadmin.errors import UsageError
 from kadmin.inventory.samples import PROMETHEUS
 
@@ -58,6 +66,7 @@ def build(
     p95: Annotated[bool, typer.Option("--p95", help="The 95th percentile of each hour over the weeks.")] = False,
     per_week: Annotated[bool, typer.Option("--per-week", help="Keep each week apart, one row for each.")] = False,
     master: MasterOption = None,
+    remote: RemoteOption = None,
     conf: ConfOption = None,
     explain: Annotated[bool, typer.Option("--explain", help="Also show Spark's plans of the jobs.")] = False,
     output: options.Output = options.OutputFormat.HUMAN,
@@ -75,7 +84,8 @@ def build(
     chosen = [name for name, given in (("mean", mean), ("max", max_), ("p95", p95), ("per-week", per_week)) if given]
     if len(chosen) > 1:
         raise UsageError(f"--{chosen[0]} and --{chosen[1]} exclude each other.")
-    require_libraries(("numpy", "pyarrow", "pandas", "pyspark"))
+    settings = spark_options(master, remote, conf or [])
+    require_libraries(spark_libraries(remote))
     from kadmin.planner.load_build.job import LoadTask, build_load
     from kadmin.planner.load_build.prometheus import prometheus_names
     from kadmin.planner.load_build.sources import SampleSource
@@ -87,7 +97,7 @@ def build(
     make_folder(out)
     task = LoadTask(source, out, None if per_week else WeekMerge(chosen[0] if chosen else "mean"), explain)
     with stages() as show:
-        report = build_load(task, spark_options(master, conf or []), show)
+        report = build_load(task, settings, show)
     plans = {"plans": dict(report.plans)} if explain else {}
     answer(output, lambda: load_text(report.figures, report.plans), lambda: {**report.figures, **plans})
 

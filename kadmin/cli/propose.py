@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 from contextlib import contextmanager
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from kadmin.plan.model import ReassignmentPlan, RebalanceRequest
     from kadmin.planner.proposal import Options, Proposal
 
+_CONNECT_URL = re.compile(r"sc://([^/;:]+|\[[0-9A-Fa-f:.]+\])(:\d+)?(/|$)")
 _CLEARED = "\r\x1b[K"
 
 propose_app = typer.Typer(help="Propose a plan: a balanced reassignment, or an election.")
@@ -70,6 +72,9 @@ EngineOption: TypeAlias = Annotated[
 MasterOption: TypeAlias = Annotated[
     str | None, typer.Option("--master", metavar="URL", help="Spark's master. Default: on this machine.")
 ]
+RemoteOption: TypeAlias = Annotated[
+    str | None, typer.Option("--remote", metavar="sc://HOST:PORT", help="A Spark Connect server, instead of --master.")
+]
 ConfOption: TypeAlias = Annotated[
     list[str] | None, typer.Option("--conf", metavar="KEY=VALUE", help="A Spark setting. Repeatable.")
 ]
@@ -100,6 +105,7 @@ def rebalance(
     html: PagesOption = None,
     engine: EngineOption = Engine.SPARK,
     master: MasterOption = None,
+    remote: RemoteOption = None,
     conf: ConfOption = None,
     explain: ExplainOption = None,
     holdout: HoldoutOption = None,
@@ -115,8 +121,9 @@ def rebalance(
 
     if html is not None:
         require_renderer()
-    require_libraries(("numpy", "pyarrow") if engine is Engine.LOCAL else ("numpy", "pyarrow", "pandas", "pyspark"))
-    wanted, settings = _request(request, holdout), spark_options(master, conf or [])
+    settings = spark_options(master, remote, conf or [])
+    require_libraries(("numpy", "pyarrow") if engine is Engine.LOCAL else spark_libraries(remote))
+    wanted = _request(request, holdout)
     with stages() as show:
         proposals = _propose(engine, wanted, inventory, settings, show)
         paths = _paths(out, proposals, ".json")
@@ -184,23 +191,41 @@ def _request(path: Path, held_out: HeldOut | None) -> RebalanceRequest:
     return replace(request, load=replace(request.load, hold_out=True))
 
 
+def spark_libraries(remote: str | None) -> tuple[str, ...]:
+    """Return the libraries that Spark needs, on a Spark Connect server or not."""
+    connect = () if remote is None else ("grpc", "grpc_status", "google.rpc", "zstandard")
+    return ("numpy", "pyarrow", "pandas", "pyspark", *connect)
+
+
 def require_libraries(needed: Sequence[str]) -> None:
     """Raise UsageError where a library is not installed."""
-    if missing := [name for name in needed if find_spec(name) is None]:
+    if missing := [name for name in needed if not _is_installed(name)]:
+        extra = "spark" if set(missing) <= set(spark_libraries(None)) else "connect"
         raise UsageError(
             f"The planner needs {', '.join(missing)}, not installed here.",
-            next_command="pip install 'kadmin-kafka[spark]'",
+            next_command=f"pip install 'kadmin-kafka[{extra}]'",
         )
 
 
-def spark_options(master: str | None, conf: list[str]) -> Options:
-    """Return how Spark is started; raises UsageError for a --conf that is none."""
+def _is_installed(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:  # of a package above it
+        return False
+
+
+def spark_options(master: str | None, remote: str | None, conf: list[str]) -> Options:
+    """Return how Spark is started or reached; raises UsageError for options that cannot be."""
     from kadmin.planner.proposal import Options
 
+    if master is not None and remote is not None:
+        raise UsageError("--master and --remote exclude each other: a Spark Connect server has its own master.")
+    if remote is not None and _CONNECT_URL.match(remote) is None:
+        raise UsageError(f"--remote {remote.partition('/;')[0]} is not sc://HOST:PORT.")
     pairs = [setting.partition("=") for setting in conf]
     if wrong := [key for key, equals, _ in pairs if not equals or not key.startswith("spark.")]:
         raise UsageError(f"--conf {wrong[0]} is not spark.KEY=VALUE.")
-    return Options(master, {key: value for key, _, value in pairs})
+    return Options(master, {key: value for key, _, value in pairs}, remote=remote)
 
 
 @contextmanager

@@ -40,12 +40,14 @@ DEFAULT_NAME = "rebalance"
 class Options:
     """Options of an engine, all of them Spark's; the local engine accepts none.
 
-    A `session` is used as it is, and not stopped.
+    `master` is for a session of its own, `remote` the URL of a Spark Connect server. A `session` is used as it is, and
+    not stopped.
     """
 
     master: str | None = None
     conf: Mapping[str, str] = field(default_factory=dict)
     session: SparkSession | None = None
+    remote: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,20 +25,23 @@ from kadmin.planner.packed_rows import PACKED, pack, pack_batches, unpack
 from kadmin.planner.proposal import checked_header, explain_bad_rows, ignore_stages, proposals_of
 from kadmin.planner.spark_session import cause_of, spark_session
 from kadmin.planner.spark_tables import HISTORY, BadTableError, read_frame, read_history_frame
+from kadmin.planner.worker_package import ship_package
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
     from kadmin.inventory.header import Header
     from kadmin.plan.model import RebalanceRequest
     from kadmin.planner.cluster_arrays import ArrowTable
     from kadmin.planner.proposal import Options, Proposal
 
-_TASKS_PER_CORE = 8
-"""Clusters are hashed to tasks: more tasks keep the cores evenly busy."""
+_TASKS_PER_SHUFFLE_PARTITION = 4
+"""Clusters are hashed to tasks: more tasks than a shuffle has by default keep the cores evenly busy."""
+_SHUFFLE_PARTITIONS = 200
+"""Spark's own default, for a server whose setting is no number."""
 
 
 def propose(
@@ -66,12 +69,14 @@ def _results(
     with spark_session(options) as session:
         on_stage(f"reading {directory} and planning on Spark (clusters: {len(header.clusters):,})")
         try:
+            ship_package(session)
+            tasks = min(max(len(header.clusters), 1), _most_tasks(session))
             frames = {
                 table.name: read_frame(session, directory, header.shape(table)) for table in (BROKERS, PARTITIONS)
             }
             if (history := history_path(task.request)) is not None:
                 frames[HISTORY] = read_history_frame(session, history, header)
-            together = _solved(task, frames, len(header.clusters)).toArrow().to_pylist()
+            together = _solved(task, frames, tasks).toArrow().to_pylist()
         except BadTableError:
             explain_bad_rows(directory)
         except (PySparkException, Py4JError, ConnectionError) as error:
@@ -88,7 +93,12 @@ def _schemas(request: RebalanceRequest) -> dict[str, Any]:
     return schemas if request.load is None else {**schemas, HISTORY: ROWS}
 
 
-def _solved(task: PlanningTask, frames: Mapping[str, DataFrame], clusters: int) -> DataFrame:
+def _most_tasks(session: SparkSession) -> int:
+    shuffles = session.conf.get("spark.sql.shuffle.partitions", None) or ""
+    return _TASKS_PER_SHUFFLE_PARTITION * (int(shuffles) if shuffles.isdigit() else _SHUFFLE_PARTITIONS)
+
+
+def _solved(task: PlanningTask, frames: Mapping[str, DataFrame], tasks: int) -> DataFrame:
     schemas = _schemas(task.request)
 
     def solve_one(key: tuple[Any, ...], cells: ArrowTable) -> ArrowTable:
@@ -100,7 +110,6 @@ def _solved(task: PlanningTask, frames: Mapping[str, DataFrame], clusters: int) 
         return pack(cluster, "result", plan_cluster(cluster, task, *rows))
 
     together = reduce(lambda one, other: one.unionAll(other), starmap(_packed, frames.items()))
-    tasks = min(max(clusters, 1), _TASKS_PER_CORE * together.sparkSession.sparkContext.defaultParallelism)
     return together.repartition(tasks, CLUSTER.name).groupBy(CLUSTER.name).applyInArrow(solve_one, schema=PACKED)
 
 

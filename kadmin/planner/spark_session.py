@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import re
 import subprocess
 import sys
 import tempfile
+import warnings
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +25,7 @@ from kadmin.errors import NotCompletedError
 from kadmin.java import cache_folder, find_java
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from kadmin.java import JavaRuntime
     from kadmin.planner.proposal import Options
@@ -41,6 +43,11 @@ _SQL = {
     "spark.sql.session.timeZone": "UTC",
 }
 _SHUTDOWN_S = 10
+_CONNECT_RETRIES = 4
+"""Of the first call, some seconds in all; PySpark would try for ten minutes. Later calls are tried that long."""
+_DETAILS = re.compile(r'^\s*details = "(.*)"$', re.MULTILINE)
+_CONNECT_MODE = "SPARK_CONNECT_MODE_ENABLED"
+"""The variable by which PySpark knows that its functions are those of Spark Connect."""
 _ARCHIVING_S = 600
 LOGGING = Path(__file__).with_name("log4j2-quiet.properties")
 # A proposal ends before the optimizing compiler pays off: without it the JVM needs half the CPU time.
@@ -55,8 +62,8 @@ def spark_session(options: Options, archived: Path | None = None) -> Iterator[Sp
     """Start a session, and stop it with its JVM at the end.
 
     The session of the options, or else one that is active in this process, is used and not stopped; one of spark-submit
-    is used with its settings and stopped. With `archived`, the JVM writes the classes that it loaded to that path at
-    its end, which takes minutes.
+    is used with its settings and stopped; one of a Spark Connect server is closed, and the server goes on. With
+    `archived`, the JVM writes the classes that it loaded to that path at its end, which takes minutes.
     Raises NotCompletedError where no Java is found or Spark does not start.
     """
     running = options.session or SparkSession.getActiveSession()
@@ -68,7 +75,7 @@ def spark_session(options: Options, archived: Path | None = None) -> Iterator[Sp
         logging.getLogger().addHandler(silence)
         ends.callback(logging.getLogger().removeHandler, silence)
         try:
-            session = _submitted(options) if _SUBMITTED in os.environ else _launched(options, archived, ends)
+            session = _started(options, archived, ends)
         except (PySparkException, Py4JError) as error:
             raise _not_started(cause_of(error)) from error
         try:
@@ -76,6 +83,35 @@ def spark_session(options: Options, archived: Path | None = None) -> Iterator[Sp
         finally:
             with suppress(Py4JError, OSError):  # the JVM may have been killed
                 session.stop()
+
+
+def _started(options: Options, archived: Path | None, ends: ExitStack) -> SparkSession:
+    if options.remote is not None:
+        return _connected(options.remote, options.conf, ends)
+    return _submitted(options) if _SUBMITTED in os.environ else _launched(options, archived, ends)
+
+
+def _connected(remote: str, conf: Mapping[str, str], ends: ExitStack) -> SparkSession:
+    """Open a session of a Spark Connect server, which keeps its own settings but for those of a session."""
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+
+    if _CONNECT_MODE not in os.environ:
+        ends.callback(os.environ.pop, _CONNECT_MODE, None)  # it would be set for every later session of this process
+    session = SparkSession.builder.remote(remote).getOrCreate()
+    try:
+        session.client.set_retry_policies([DefaultPolicy(max_retries=_CONNECT_RETRIES)])
+        with warnings.catch_warnings(action="ignore"):  # PySpark warns of what the error says
+            for key, value in {**_SQL, **conf}.items():
+                session.conf.set(key, value)
+        session.client.set_retry_policies([DefaultPolicy()])
+    except PySparkException as error:
+        with warnings.catch_warnings(action="ignore"):
+            session.stop()
+        place = remote.partition("/;")[0]  # what follows may be a token
+        raise NotCompletedError(
+            f"Spark at {place} cannot be used.", cause=cause_of(error), next_command="--engine local"
+        ) from error
+    return session
 
 
 def _submitted(options: Options) -> SparkSession:
@@ -100,11 +136,13 @@ def class_archive(java: JavaRuntime, cache: Path) -> Path:
 
 
 def cause_of(error: Exception) -> str:
-    """Return the relevant line of a Spark error: the Java exception's, where it came through Py4J."""
+    """Return the relevant line of a Spark error: the Java exception's, where it came through Py4J, or a server's."""
     process = getattr(SparkContext._gateway, "proc", None)  # noqa: SLF001 - there is no public way
     if isinstance(error, ConnectionError) or (process is not None and process.poll() is not None):
         return "its JVM ended before it had answered; it may need more memory: --conf spark.driver.memory=4g"
     lines = str(error).strip().split("\n")
+    if (details := _DETAILS.search(str(error))) is not None:
+        return details[1]
     return next((line[2:] for line in lines if line.startswith(": ")), lines[0])
 
 
@@ -117,7 +155,10 @@ def _launch(options: Options, archived: Path | None) -> tuple[Any, SparkConf]:
     cache = cache_folder(os.environ)
     java = find_java(os.environ, cache)
     os.environ["JAVA_HOME"] = str(java.home)
-    os.environ["PYSPARK_PYTHON"] = sys.executable
+    if (options.master or LOCAL_MASTER).startswith("local"):
+        os.environ["PYSPARK_PYTHON"] = sys.executable
+    else:
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     # Without SPARK_HOME the launcher starts a Python to find it.
     os.environ.setdefault("SPARK_HOME", str(Path(pyspark.__file__).parent))
     java_options = _JAVA_OPTIONS

@@ -53,6 +53,11 @@ _HISTORY_TYPES = {
 _FIELD = re.compile(r"(\w+): ([A-Z]+)")
 
 
+def local_url(path: Path) -> str:
+    """Return a path of this machine as Spark reads it: not in its default file system, nor from a server's folder."""
+    return f"file://{path.absolute()}"
+
+
 class BadTableError(Exception):
     """A table whose types are not those of its columns."""
 
@@ -74,7 +79,7 @@ def read_history_frame(session: SparkSession, path: Path, header: Header) -> Dat
     """
     types = history_types(path, header)
     read = ", ".join(f"{name} {_history_type(kind)}" for name, kind in types.items())
-    frame = session.read.schema(read).parquet(str(path))
+    frame = session.read.schema(read).parquet(local_url(path))
     named = f.col(CLUSTER.name) if CLUSTER.name in types else f.lit(None).cast("string")
     cluster = named if header.fleet else f.lit(SINGLE_CLUSTER)
     rows = [
@@ -105,7 +110,7 @@ def _parquet(session: SparkSession, path: Path, table: InventoryTable) -> DataFr
     if not all(holds(pa.types, found.field(column.name).type, column.kind) for column in present):
         raise BadTableError
     read = [f"{column.name} {_stored_type(found.field(column.name).type, column.kind)}" for column in present]
-    return session.read.schema(", ".join(read)).parquet(str(path))
+    return session.read.schema(", ".join(read)).parquet(local_url(path))
 
 
 def _stored_type(found: Any, kind: ColumnKind) -> str:  # noqa: ANN401 - pyarrow ships no type information
@@ -129,7 +134,7 @@ def _csv(session: SparkSession, path: Path, table: InventoryTable) -> DataFrame:
     refuse_columns(path, table, names)
     kinds = {column.name: column.kind for column in table.columns}
     read = ", ".join(f"{name} string" for name in names)
-    frame = session.read.schema(read).csv(str(path), header=True, mode="FAILFAST", escape='"')
+    frame = session.read.schema(read).csv(local_url(path), header=True, mode="FAILFAST", escape='"')
     return frame.select(*(_csv_column(name, kinds[name]) for name in names))
 
 
@@ -157,11 +162,11 @@ def _json_lines(session: SparkSession, path: Path, table: InventoryTable) -> Dat
     if any(kinds[name] is ColumnKind.STRING and found not in ("STRING", "VOID") for name, found in types.items()):
         raise BadTableError
     read = ", ".join(f"{column.name} {SPARK_TYPES[column.kind]}" for column in table.columns)
-    return session.read.schema(read).json(str(path), mode="FAILFAST")
+    return session.read.schema(read).json(local_url(path), mode="FAILFAST")
 
 
 def _json_types(session: SparkSession, path: Path) -> dict[str, str]:
     """Return the names and types of the values in the lines; Spark would read a number as a string silently."""
-    lines = session.read.text(str(path)).where(f.trim("value") != "")
+    lines = session.read.text(local_url(path)).where(f.trim("value") != "")
     found = lines.select(f.schema_of_variant_agg(f.parse_json("value"))).first()
     return dict(_FIELD.findall(str(found[0]))) if found is not None and found[0] is not None else {}

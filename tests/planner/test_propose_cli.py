@@ -393,7 +393,32 @@ def test_bad_rows_are_named(folder: Path) -> None:
     assert "partitions.csv: topic, partition: 1 row with a duplicate key (first: row 1001)" in done.stderr
 
 
-@pytest.mark.parametrize("flags", [("--master", "local[1]"), ("--conf", "spark.x=1"), ("--conf", "nonsense")])
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (("--master", "local[2]", "--remote", "sc://h"), "--master and --remote exclude each other"),
+        (("--remote", "spark://h:7077"), "--remote spark://h:7077 is not sc://HOST:PORT."),
+        (("--remote", "sc://h:port/;token=secret"), "--remote sc://h:port is not sc://HOST:PORT."),
+    ],
+)
+def test_what_is_no_server_of_spark_connect_is_refused(flags: tuple[str, ...], words: str, folder: Path) -> None:
+    planning = (
+        "propose",
+        "rebalance",
+        folder / "request.yaml",
+        "--inventory",
+        folder / "inv",
+        "--out",
+        folder / "p.json",
+    )
+    for arguments in (planning, ("load", "build", "--samples", folder, "--out", folder / "load")):
+        done = command(*arguments, *flags)
+        assert (done.status, words in done.err) == (64, True), done.err
+
+
+@pytest.mark.parametrize(
+    "flags", [("--master", "local[1]"), ("--remote", "sc://h:1"), ("--conf", "spark.x=1"), ("--conf", "x")]
+)
 def test_flags_without_a_use_are_wrong_usage(flags: tuple[str, ...], folder: Path) -> None:
     done = propose(folder, "request.yaml", "--inventory", "inv", "--out", "plan.json", *flags)
     assert done.returncode == 64
@@ -411,3 +436,8 @@ def test_missing_libraries_are_named_with_the_remedy(folder: Path) -> None:
     assert done.returncode == 64
     assert "needs pyspark" in done.stderr
     assert "pip install 'kadmin-kafka[spark]'" in done.stderr
+    arguments = ("request.yaml", "--inventory", "inv", "--out", "p.json", "--engine", "spark", "--remote", "sc://h:1")
+    done = propose(folder, *arguments, code=code.replace("pyspark", "grpc"))
+    assert done.returncode == 64
+    assert "needs grpc" in done.stderr
+    assert "pip install 'kadmin-kafka[connect]'" in done.stderr

@@ -28,6 +28,7 @@ from kadmin.planner.load_build.trust import agreement_of, coverage_of
 from kadmin.planner.load_build.weeks import WeekMerge, each_week, first_hour_of_week, merged_weeks, time_of
 from kadmin.planner.proposal import ignore_stages
 from kadmin.planner.spark_session import LOGGING, cause_of, spark_session
+from kadmin.planner.spark_tables import local_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -131,7 +132,7 @@ def build_load(task: LoadTask, options: Options, on_stage: Callable[[str], None]
             figures = json.loads((task.out / columns.LOAD_JSON).read_text(encoding="utf-8"))
             return LoadReport({**figures, **_read_now(Update(found.history))}, plans)
         on_stage("starting Spark")
-        with spark_session(replace(options, conf={**_DEFAULTS, **options.conf})) as session, _settings(session):
+        with spark_session(_with_defaults(options)) as session, _settings(session):
             try:
                 if found.reading is not None:
                     on_stage(_reading(task.source, found))
@@ -153,6 +154,12 @@ def _is_whole(out: Path) -> bool:
 def _reading(source: SampleSource, found: Found) -> str:
     files = f" (files: {len(found.names):,})"
     return f"rolling up samples by hour{files if source.listed else ''}"
+
+
+def _with_defaults(options: Options) -> Options:
+    """Return options with this job's settings; on a server, with those alone that a session can set."""
+    kept = {key: value for key, value in _DEFAULTS.items() if options.remote is None or key.startswith("spark.sql.")}
+    return replace(options, conf={**kept, **options.conf})
 
 
 @contextmanager
@@ -234,8 +241,8 @@ def _write(
 def _write_one(frame: DataFrame, path: Path) -> None:
     """Write a DataFrame of one Spark partition as one file, in place of the file of the last run."""
     with tempfile.TemporaryDirectory(dir=folder_of(path.parent)) as folder:
-        written = Path(folder).absolute() / "written"
-        frame.write.parquet(str(written))
+        written = Path(folder) / "written"
+        frame.write.parquet(local_url(written))
         parts = list(written.glob("*.parquet"))
         try:
             parts[0].replace(path)

@@ -26,6 +26,7 @@ from kadmin.planner.load_build.hourly import ROLL_UP, day_of, merge, roll_up
 from kadmin.planner.load_build.prometheus import unknown_instances
 from kadmin.planner.load_build.sample_files import sample_files
 from kadmin.planner.load_build.sources import ENDINGS, samples
+from kadmin.planner.spark_tables import local_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -106,7 +107,7 @@ def update(
     rows = _rolled_up(samples(session, source, paths), reading, merged_with, counted)
     on_plan(rows)
     run = next_run(folder)
-    rows.withColumn(_DAY, day_of(f.col("hour"))).write.partitionBy(_DAY).parquet(str((folder / run).absolute()))
+    rows.withColumn(_DAY, day_of(f.col("hour"))).write.partitionBy(_DAY).parquet(local_url(folder / run))
     days = {each.name.partition("=")[2]: f"{run}/{each.name}" for each in (folder / run).glob(f"{_DAY}=*")}
     history = history.with_run(found.files, days)
     write_history(folder, history)
@@ -124,13 +125,13 @@ def folder_of(out: Path) -> Path:
 
 
 def _read(session: SparkSession, paths: Iterable[Path]) -> DataFrame:
-    return session.read.parquet(*(str(path.absolute()) for path in paths)).select(*ROLL_UP)
+    return session.read.parquet(*map(local_url, paths)).select(*ROLL_UP)
 
 
 def _paths(source: SampleSource, names: Iterable[str]) -> list[str]:
     place = Path(source.place)
     root = place if place.is_dir() else place.parent
-    return [str(root / name) for name in names]
+    return [local_url(root / name) for name in names]
 
 
 def _rolled_up(rows: DataFrame, reading: NewSamples, merged_with: list[Path], counted: Observation) -> DataFrame:

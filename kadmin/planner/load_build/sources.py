@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import reduce
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
@@ -12,6 +14,7 @@ from kadmin.errors import InvalidInputError, name_some
 from kadmin.inventory.columns import CLUSTER, ColumnKind
 from kadmin.inventory.samples import PROMETHEUS, SAMPLE_COLUMNS, TIME
 from kadmin.planner.load_build import prometheus
+from kadmin.planner.spark_tables import local_url
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,6 +32,7 @@ ENDINGS = {
 }
 """The formats whose files are listed one by one, so that the next run reads only new ones, and how their names end."""
 
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
 _TYPES = {ColumnKind.STRING: "string", ColumnKind.INT: "int", ColumnKind.DOUBLE: "double", ColumnKind.TIME: "timestamp"}
 _READING = {"csv": {"header": "true", "mode": "PERMISSIVE"}, "json": {"primitivesAsString": "true"}}
 
@@ -50,7 +54,12 @@ class SampleSource:
     @property
     def listed(self) -> bool:
         """Whether its files are listed one by one; other sources are read whole by every run."""
-        return not self.table and self.format in ENDINGS and "://" not in self.place
+        return not self.table and self.format in ENDINGS and _URL.match(self.place) is None
+
+    @property
+    def url(self) -> str:
+        """The place as Spark reads it: a file or folder of this machine as a URL, anything else as it is."""
+        return local_url(Path(self.place)) if Path(self.place).exists() else self.place
 
 
 def samples(session: SparkSession, source: SampleSource, paths: Sequence[str]) -> DataFrame:
@@ -65,7 +74,7 @@ def samples(session: SparkSession, source: SampleSource, paths: Sequence[str]) -
         frame = session.read.table(source.place)
     else:
         options = {**_READING.get(source.format, {}), **source.options}
-        frame = session.read.format(source.format).options(**options).load(list(paths) or source.place)
+        frame = session.read.format(source.format).options(**options).load(list(paths) or source.url)
     missing = [column.name for column in SAMPLE_COLUMNS if column.required and column.name not in frame.columns]
     if missing:
         raise InvalidInputError(

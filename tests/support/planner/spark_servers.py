@@ -1,0 +1,128 @@
+"""Starts Spark's own servers on loopback: a Spark Connect server, and a master with workers."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyspark
+from support.live.waiting import wait_until
+
+from kadmin.java import cache_folder, find_java
+from kadmin.sandbox.processes import free_ports
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+SPARK = Path(pyspark.__file__).parent
+WORKERS = 2
+_START_S, _END_S = 120, 60
+_QUIET = Path(__file__).parents[3] / "kadmin" / "planner" / "log4j2-quiet.properties"
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """The URL of a master, and the folder in which workers leave what executors write."""
+
+    master: str
+    folder: Path
+
+    def used(self) -> int:
+        """Return how many workers have started an executor so far."""
+        return len({path.parents[2] for path in self.folder.glob("worker-*/app-*/*/stderr")})
+
+
+def python_without_kadmin(folder: Path, python: str) -> Path:
+    """Return a Python that has the packages of this one, and not those that are installed as links: not kadmin."""
+    script = folder / "python-without-kadmin"
+    packages = Path(pa.__file__).parents[1]
+    script.write_text(f'#!/bin/sh\nPYTHONPATH="{packages}:$PYTHONPATH" exec "{python}" -S "$@"\n')
+    script.chmod(0o755)
+    return script
+
+
+@contextmanager
+def connect_server(
+    folder: Path, python: Path, spark: Path = SPARK, conf: Mapping[str, str] | None = None
+) -> Iterator[str]:
+    """Run a Spark Connect server; yields its URL."""
+    (port,) = free_ports(1)
+    settings = {
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": str(port),
+        "spark.ui.enabled": "false",
+        "spark.driver.memory": "768m",
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_QUIET.as_uri()}",
+        **(conf or {}),
+    }
+    arguments = [each for key, value in settings.items() for each in ("--conf", f"{key}={value}")]
+    main = "org.apache.spark.sql.connect.service.SparkConnectServer"
+    command = [str(spark / "bin" / "spark-submit"), "--master", "local[2]", "--class", main, *arguments]
+    with _running(command, folder / "connect.log", python, spark) as process:
+        wait_until(lambda: process.poll() is not None or _listens(port), _START_S)
+        assert process.poll() is None, (folder / "connect.log").read_text()
+        yield f"sc://127.0.0.1:{port}"
+
+
+@contextmanager
+def cluster(folder: Path, python: Path) -> Iterator[Cluster]:
+    """Run a master and two workers of one core each."""
+    (port,) = free_ports(1)
+    url, log, start = f"spark://127.0.0.1:{port}", folder / "master.log", str(SPARK / "bin" / "spark-class")
+    deploy = "org.apache.spark.deploy"
+    with ExitStack() as ends:
+        address = ["--host", "127.0.0.1", "--webui-port", "0"]
+        master = [start, f"{deploy}.master.Master", *address, "--port", str(port)]
+        ends.enter_context(_running(master, log, python, SPARK))
+        wait_until(lambda: _listens(port), _START_S)
+        for number in range(1, WORKERS + 1):
+            size = ["--cores", "1", "--memory", "1g", "--work-dir", str(folder / f"worker-{number}")]
+            worker = [start, f"{deploy}.worker.Worker", *address, *size, url]
+            ends.enter_context(_running(worker, folder / f"worker-{number}.log", python, SPARK))
+        wait_until(lambda: log.read_text().count("Registering worker") == WORKERS, _START_S)
+        yield Cluster(url, folder)
+
+
+def environment(python: Path, spark: Path = SPARK) -> dict[str, str]:
+    """Return the environment of Spark's own programs, in which a `python` runs functions."""
+    java = find_java(os.environ, cache_folder(os.environ))
+    return {
+        **{key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_", "PYTHON"))},
+        "JAVA_HOME": str(java.home),
+        "SPARK_HOME": str(spark),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "PYSPARK_PYTHON": str(python),
+    }
+
+
+@contextmanager
+def _running(command: list[str], log: Path, python: Path, spark: Path) -> Iterator[subprocess.Popen[bytes]]:
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command,
+            cwd=log.parent,
+            env=environment(python, spark),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+        )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
