@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("load build")]
 
+MANY = 90
+"""Partitions of each topic that make a million samples."""
 EXACT, NEAR, EDGE = 0.002, 0.05, 0.25
 """How far rates may be from the true ones: in hours with samples of their own, with less, and with none after."""
 
@@ -90,8 +92,23 @@ INEXACT = {
 
 @pytest.mark.parametrize("topic", history.TOPICS)
 def test_what_comes_in_is_what_came_in_whatever_is_wrong(built: Path, topic: str) -> None:
-    found = rates(built)
-    for partition in range(history.PARTITIONS):
+    require_true(rates(built), topic, history.PARTITIONS)
+
+
+@pytest.mark.spark_cluster
+def test_a_million_samples_with_all_that_is_wrong_give_what_came_in(tmp_path: Path) -> None:
+    rows = (row for moment in history.moments() for row in history.rows_at(moment, MANY))
+    history.write(tmp_path / "samples" / "samples.parquet", rows)
+    figures = build(tmp_path / "samples", tmp_path / "load")
+    assert figures["samples_read"] > 1_000_000
+    found = rates(tmp_path / "load")
+    for topic in history.TOPICS:
+        require_true(found, topic, MANY)
+
+
+def require_true(found: Mapping[tuple[str, int], list[float | None]], topic: str, partitions: int) -> None:
+    """Compare every hour of every partition with what came in."""
+    for partition in range(partitions):
         for hour, rate in enumerate(found[topic, partition]):
             wanted = true_rate(topic, partition, hour)
             if wanted is None:

@@ -68,19 +68,19 @@ def moments(hours: Iterable[int] = range(HOURS)) -> list[Moment]:
     return [Moment(hour * 3600 + second) for hour in hours for second in range(0, 3600, STEP_S)]
 
 
-def rows_at(moment: Moment) -> Iterator[Row]:
+def rows_at(moment: Moment, partitions: int = PARTITIONS) -> Iterator[Row]:
     """The samples of one time, those of each topic with what is wrong with it."""
     for topic in TOPICS:
         if topic == "came" and moment.s < CAME_H * 3600:
             continue
         if topic == "thin" and moment.s % 3600 != 2 * STEP_S:
             continue
-        for partition in range(PARTITIONS):
+        for partition in range(partitions):
             if topic == "silent" and partition == 0 and moment.s // 3600 in SILENT_H:
                 continue
             found = list(_partition(moment, topic, partition))
             yield from found * 2 if topic == "repeated" else found
-        yield from _meters(moment, topic)
+        yield from _meters(moment, topic, partitions)
 
 
 def _partition(moment: Moment, topic: str, partition: int) -> Iterator[Row]:
@@ -97,12 +97,12 @@ def _partition(moment: Moment, topic: str, partition: int) -> Iterator[Row]:
         yield at | {"group": "billing", "metric": "group_offset", "kind": "counter", "value": float(records)}
 
 
-def _meters(moment: Moment, topic: str) -> Iterator[Row]:
+def _meters(moment: Moment, topic: str, partitions: int) -> Iterator[Row]:
     """What brokers report of the topic `reset`: a tenth more than its partitions add up to, and 0 after a crash."""
     if topic != "reset":
         return
     since = Moment(RESET_AT_S) if moment.s >= RESET_AT_S else Moment(0)
-    records = sum(moment.records(each) - since.records(each) for each in range(PARTITIONS))
+    records = sum(moment.records(each) - since.records(each) for each in range(partitions))
     at = {"ts": moment.time, "topic": topic, "broker_id": 1, "kind": "counter"}
     yield at | {"metric": "bytes_in", "value": records * RECORD_BYTES * 1.1}
 
