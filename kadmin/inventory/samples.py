@@ -21,6 +21,7 @@ class Metric(StrEnum):
     """What a row of a sample measures; bytes and requests are of a topic on a broker, without a partition."""
 
     LOG_END_OFFSET = "log_end_offset"
+    LOG_START_OFFSET = "log_start_offset"
     LOG_SIZE_BYTES = "log_size_bytes"
     GROUP_OFFSET = "group_offset"
     BYTES_IN = "bytes_in"
@@ -60,7 +61,7 @@ _NAME = "samples-%Y%m%dT%H%M%SZ.parquet"
 
 @dataclass(frozen=True, slots=True)
 class LoadSample:
-    """What brokers answered at one time: end offsets, bytes of each replica by broker, and offsets by group.
+    """What brokers answered at one time: start and end offsets, bytes of each replica by broker, and offsets by group.
 
     Times are when brokers were asked. `unavailable` says what they did not answer.
     """
@@ -72,6 +73,7 @@ class LoadSample:
     group_offsets: Mapping[str, Mapping[TopicPartition, int]] = field(default_factory=dict)
     groups_at: datetime | None = None
     unavailable: tuple[str, ...] = ()
+    start_offsets: Mapping[TopicPartition, int] = field(default_factory=dict)
 
     def stretched(self, begun: datetime, times: float) -> LoadSample:
         """Return the sample with so many times as much time since `begun`, in which an hour lasts an hour again."""
@@ -121,6 +123,7 @@ def sample_columns(sample: LoadSample) -> Columns:
         columns["value"].extend(map(float, values.values()))
 
     add(Metric.LOG_END_OFFSET, SampleKind.COUNTER, sample.end_offsets)
+    add(Metric.LOG_START_OFFSET, SampleKind.GAUGE, sample.start_offsets)
     for broker_id, sizes in sample.log_sizes.items():
         add(Metric.LOG_SIZE_BYTES, SampleKind.GAUGE, sizes, broker_id=broker_id)
     for group, offsets in sample.group_offsets.items():

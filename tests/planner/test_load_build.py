@@ -103,7 +103,8 @@ def test_a_million_samples_with_all_that_is_wrong_give_what_came_in(tmp_path: Pa
     assert figures["samples_read"] > 1_000_000
     found = rates(tmp_path / "load")
     for topic in history.TOPICS:
-        require_true(found, topic, MANY)
+        # Without start offsets, nothing tells the bytes of a record where segments are deleted several times an hour.
+        require_true(found, topic, history.PARTITIONS if topic == "shrinking" else MANY)
 
 
 def require_true(found: Mapping[tuple[str, int], list[float | None]], topic: str, partitions: int) -> None:
@@ -207,18 +208,28 @@ def test_every_format_gives_the_same(dirty: Path, tmp_path: Path, session: Spark
 
 def test_a_partition_that_seems_steady_by_chance_has_its_topics_bytes_per_record(session: SparkSession) -> None:
     """Its segments are deleted several times an hour: 2 of 30 hours seem steady, or half of them with any ratio."""
-    rows = [("", "a", 0, hour, 10.0, 1000.0 if hour % 3 else None) for hour in range(30)]
-    rows += [("", "a", 1, hour, 900.0, 50.0 if hour in {7, 21, 28} else None) for hour in range(31)]
-    rows += [("", "a", 2, hour, 900.0, 30.0 * hour if hour % 2 else None) for hour in range(30)]
-    rows += [("", "b", 0, hour, 900.0, 50.0 if hour == 7 else None) for hour in range(30)]
-    rows += [("", "a", 3, hour, 10.0, 2000.0) for hour in range(30)]
-    rows += [("", "a", 3, 30, 0.0, 0.0)]
+    rows: list[tuple[Any, ...]] = [
+        ("", "a", 0, hour, 10.0, 1000.0 if hour % 3 else None, None, None) for hour in range(30)
+    ]
+    rows += [("", "a", 1, hour, 900.0, 50.0 if hour in {7, 21, 28} else None, None, None) for hour in range(31)]
+    rows += [("", "a", 2, hour, 900.0, 30.0 * hour if hour % 2 else None, None, None) for hour in range(30)]
+    rows += [("", "b", 0, hour, 900.0, 50.0 if hour == 7 else None, None, None) for hour in range(30)]
+    rows += [("", "a", 3, hour, 10.0, 2000.0, 10, 10) for hour in range(30)]
+    rows += [("", "c", 0, hour, 900.0, 50.0 if hour < 10 else None, 7000, 100) for hour in range(30)]
+    rows += [("", "a", 3, 30, 0.0, 0.0, None, None)]
     frame = session.createDataFrame(
-        rows, "cluster string, topic string, partition int, hour int, records double, log double"
+        rows, "cluster string, topic string, partition int, hour int, records double, log double, size long, held long"
     )
     found = {(row["topic"], row["partition"]): row["bytes_per_record"] for row in bytes_per_record(frame).collect()}
     of_topic = (20 * 1000 + 30 * 2000) / (20 * 10 + 30 * 10)
-    assert found == {("a", 0): 100.0, ("a", 1): of_topic, ("a", 2): of_topic, ("a", 3): 200.0, ("b", 0): None}
+    assert found == {
+        ("a", 0): 100.0,
+        ("a", 1): of_topic,
+        ("a", 2): of_topic,
+        ("a", 3): 200.0,
+        ("b", 0): None,
+        ("c", 0): 70.0,
+    }
 
 
 @pytest.mark.parametrize("merge", [*WeekMerge, None])
@@ -260,7 +271,7 @@ def test_the_command_tells_what_it_built(dirty: Path, tmp_path: Path) -> None:
     assert "2 days in 1 week from 2026-03-02 (max)" in done.out
     assert "warning: 4 samples left out" in done.out
     assert "HashAggregate" in done.out
-    assert f"18 rows -> {tmp_path / 'load'}" in done.out
+    assert f"20 rows -> {tmp_path / 'load'}" in done.out
 
 
 @pytest.mark.parametrize(

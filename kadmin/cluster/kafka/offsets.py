@@ -1,4 +1,4 @@
-"""Where partitions end (ListOffsets), and what groups have committed (ListGroups, OffsetFetch).
+"""Where partitions start and end (ListOffsets), and what groups have committed (ListGroups, OffsetFetch).
 
 Each `ask_` function sends its requests to all brokers at once, and returns the call that waits for the answers. Nothing
 is raised for a broker that does not answer: its error is in `failed`.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from kafka.protocol.admin import ListGroupsRequest
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 
-_LATEST = -1
 _NO_REPLICA = -1
 _READ_UNCOMMITTED = 0
 _MANY_GROUPS = 8
@@ -46,12 +46,25 @@ class FromBrokers(Generic[Answer]):
     failed: Mapping[int, KadminError]
 
 
+class LogEnd(IntEnum):
+    """Where a partition's log is asked for its offset; the values are those of ListOffsets."""
+
+    LAST = -1
+    """After the last record that consumers can read."""
+    FIRST = -2
+    """At the first record that is kept."""
+
+
 @dataclass(frozen=True, slots=True)
-class EndOffsets:
-    """The offset after the last record that consumers can read; `refused` counts the other partitions by error."""
+class LogOffsets:
+    """The offset of each partition at one end of its log; `refused` counts the other partitions by error."""
 
     known: Mapping[TopicPartition, int]
     refused: Counter[str]
+
+
+OFFSETS_AT = {LogEnd.LAST: "end offsets", LogEnd.FIRST: "start offsets"}
+"""What people call the offsets at each end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +75,12 @@ class GroupOffsets:
     refused: Counter[str] = field(default_factory=Counter)
 
 
-def ask_end_offsets(
-    connection: KafkaConnection, led: Mapping[int, Iterable[TopicPartition]], timeout_s: float
-) -> Callable[[], FromBrokers[EndOffsets]]:
-    """Ask each broker for the end offsets of the partitions that it leads."""
-    requests = {broker: _end_offsets_request(partitions) for broker, partitions in led.items()}
-    return _ask_each(connection, "tell end offsets", requests, _end_offsets, timeout_s)
+def ask_log_offsets(
+    connection: KafkaConnection, led: Mapping[int, Iterable[TopicPartition]], at: LogEnd, timeout_s: float
+) -> Callable[[], FromBrokers[LogOffsets]]:
+    """Ask each broker for the offsets at one end of the partitions that it leads."""
+    requests = {broker: _offsets_request(partitions, at) for broker, partitions in led.items()}
+    return _ask_each(connection, f"tell {OFFSETS_AT[at]}", requests, _log_offsets, timeout_s)
 
 
 def ask_groups(
@@ -143,11 +156,11 @@ def _ask_each(
     return collect
 
 
-def _end_offsets_request(partitions: Iterable[TopicPartition]) -> Any:  # noqa: ANN401 - kafka-python ships no types
+def _offsets_request(partitions: Iterable[TopicPartition], at: LogEnd) -> Any:  # noqa: ANN401 - kafka-python ships no types
     topic = ListOffsetsRequest.ListOffsetsTopic
     asked: dict[str, list[Any]] = {}
     for each in partitions:
-        number = topic.ListOffsetsPartition(partition_index=each.partition, timestamp=_LATEST)
+        number = topic.ListOffsetsPartition(partition_index=each.partition, timestamp=at.value)
         asked.setdefault(each.topic, []).append(number)
     return ListOffsetsRequest(
         replica_id=_NO_REPLICA,
@@ -156,7 +169,7 @@ def _end_offsets_request(partitions: Iterable[TopicPartition]) -> Any:  # noqa: 
     )
 
 
-def _end_offsets(answer: Any) -> EndOffsets:  # noqa: ANN401 - kafka-python ships no types
+def _log_offsets(answer: Any) -> LogOffsets:  # noqa: ANN401 - kafka-python ships no types
     known: dict[TopicPartition, int] = {}
     refused = Counter[str]()
     for topic in answer.topics:
@@ -165,7 +178,7 @@ def _end_offsets(answer: Any) -> EndOffsets:  # noqa: ANN401 - kafka-python ship
                 refused[error_name(each.error_code)] += 1
             else:
                 known[TopicPartition(topic.name, each.partition_index)] = each.offset
-    return EndOffsets(known, refused)
+    return LogOffsets(known, refused)
 
 
 def _offsets_of_many(answer: Any) -> GroupOffsets:  # noqa: ANN401 - kafka-python ships no types

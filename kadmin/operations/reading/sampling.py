@@ -1,4 +1,4 @@
-"""Samples what brokers know of their load: end offsets, log sizes, committed offsets of groups."""
+"""Samples what brokers know of their load: start and end offsets, log sizes, committed offsets of groups."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.kafka.connection import REQUEST_S
 from kadmin.cluster.kafka.log_dirs import LogDirs, ask_log_dirs
 from kadmin.cluster.kafka.metadata import read_metadata
-from kadmin.cluster.kafka.offsets import ask_end_offsets, ask_group_offsets, ask_groups
+from kadmin.cluster.kafka.offsets import OFFSETS_AT, LogEnd, ask_group_offsets, ask_groups, ask_log_offsets
 from kadmin.cluster.model import NO_LEADER
 from kadmin.errors import KadminError, NotCompletedError, UnreachableError, count
 from kadmin.inventory.samples import LoadSample, SampleExistsError
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.cluster.kafka.metadata import ClusterMetadata
+    from kadmin.cluster.kafka.offsets import FromBrokers, LogOffsets
     from kadmin.cluster.model import TopicPartition
     from kadmin.operations.context import Clock
     from kadmin.operations.events import Tell
@@ -62,18 +63,25 @@ def take_sample(connection: KafkaConnection, clock: Clock) -> LoadSample:
     metadata = read_metadata(connection)
     brokers = [each.broker_id for each in metadata.brokers.values() if each.alive]
     taken_at = clock.utc()
-    ends = ask_end_offsets(connection, _led(metadata), REQUEST_S)
+    waits = {at: ask_log_offsets(connection, _led(metadata), at, REQUEST_S) for at in (LogEnd.LAST, LogEnd.FIRST)}
     sizes = ask_log_dirs(connection, brokers, REQUEST_S)
     groups = ask_groups(connection, brokers, REQUEST_S)()
     groups_at = clock.utc()
     committed = ask_group_offsets(connection, groups.given, REQUEST_S)()
-    found = ends()
-    if found.failed and not found.given:
-        raise next(iter(found.failed.values()))
+    offsets = {at: wait() for at, wait in waits.items()}
+    ends = offsets[LogEnd.LAST]
+    if ends.failed and not ends.given:
+        raise next(iter(ends.failed.values()))
     disks = _sizes(sizes, brokers)
     unavailable = (
         *_unled(metadata),
-        *_not_told("end offsets", found.failed, (each.refused for each in found.given.values()), "partition"),
+        *(
+            line
+            for at, found in offsets.items()
+            for line in _not_told(
+                OFFSETS_AT[at], found.failed, (each.refused for each in found.given.values()), "partition"
+            )
+        ),
         *not_described(disks),
         *_not_told("groups", groups.failed, (), "group"),
         *_not_told("committed offsets", committed.failed, (each.refused for each in committed.given.values()), "group"),
@@ -81,12 +89,17 @@ def take_sample(connection: KafkaConnection, clock: Clock) -> LoadSample:
     return LoadSample(
         taken_at,
         metadata.cluster_id,
-        {each: offset for answer in found.given.values() for each, offset in answer.known.items()},
+        _known(ends),
         disks.sizes,
         {name: offsets for answer in committed.given.values() for name, offsets in answer.known.items()},
         groups_at,
         unavailable,
+        _known(offsets[LogEnd.FIRST]),
     )
+
+
+def _known(found: FromBrokers[LogOffsets]) -> dict[TopicPartition, int]:
+    return {each: offset for answer in found.given.values() for each, offset in answer.known.items()}
 
 
 def sample_once(take: Callable[[], LoadSample], write: Callable[[LoadSample], Path], tell: Tell) -> Sampled:

@@ -28,6 +28,7 @@ METERS = {Metric.BYTES_IN: "in", Metric.BYTES_OUT: "out", Metric.REQUESTS: "requ
 _ENOUGH_HOURS = 3
 _MOST, _WHOLE = 0.9, 0.8
 """Of all hours' bytes a record this quantile is a whole one; an hour with less than this part of it is not."""
+_HELD = {"size": Metric.LOG_SIZE_BYTES, "start": Metric.LOG_START_OFFSET, "end": Metric.LOG_END_OFFSET}
 _RATIO = ("ratio", "log", "records")
 _LEAST_STEADY, _LEAST_WHOLE = 0.1, 0.5
 """The least part of all hours that is steady, and of those the least part that is whole, where chance is ruled out."""
@@ -45,7 +46,8 @@ def partition_hours(rates: DataFrame) -> DataFrame:
     """Return one row for each partition and hour, from hourly_rates.
 
     Columns: PARTITION_KEY, `hour`, `records` (per second), `log` (bytes per
-    second, where no segment was deleted), `consumed` (records per second, all groups), what a meter of the partition
+    second, where no segment was deleted), `consumed` (records per second, all groups), the `size` of the log and the
+    records `held` in it where they are known, what a meter of the partition
     itself has (`metered_in`, `metered_out`, `metered_requests`), and who led: `leader`, `other_leader` where leadership
     moved within the hour, and `leader_part`, the part of the first in the records. UNKNOWN_ID where nobody knows.
     """
@@ -68,6 +70,7 @@ def _by_broker(rates: DataFrame) -> DataFrame:
         f.sum(f.when(is_log_growth(), thousandths(amount))).alias("log"),
         f.sum(f.when(is_log_growth(), covered)).alias("log_us"),
         f.sum(f.when(group, thousandths(f.col("per_s")))).alias("consumed"),
+        *(f.max(f.when(metric == of, f.col("last").cast("bigint"))).alias(name) for name, of in _HELD.items()),
         *meters,
     )
 
@@ -88,6 +91,8 @@ def _by_hour(by_broker: DataFrame) -> DataFrame:
         f.sum(f.when(both, f.col("log_us"))).alias("own_log_us"),
         f.sum("log").alias("all_logs"),
         f.sum("log_us").alias("all_logs_us"),
+        (f.sum("size") / f.count("size")).cast("bigint").alias("size"),
+        (f.max("end") - f.max("start")).alias("held"),
         *(f.sum(name).alias(name) for name in ("consumed", *(f"metered_{name}" for name in METERS.values()))),
     )
     # More than an hour in an hour: every replica reported its end offset, and nobody knows which one led.
@@ -105,6 +110,7 @@ def _by_hour(by_broker: DataFrame) -> DataFrame:
             f.coalesce(f.col("own_log") / f.col("own_log_us"), f.col("all_logs") / f.col("all_logs_us")) * per_second
         ).alias("log"),
         (f.col("consumed") / 1000).alias("consumed"),
+        *(f.when(f.col("held") > 0, f.col(name)).alias(name) for name in ("size", "held")),
         *((f.col(f"metered_{name}") / 1000).alias(f"metered_{name}") for name in METERS.values()),
         f.when(led, f.col("leader")).otherwise(UNKNOWN_ID).alias("leader"),
         f.when(moved, f.col("other_leader")).alias("other_leader"),
@@ -115,10 +121,11 @@ def _by_hour(by_broker: DataFrame) -> DataFrame:
 def bytes_per_record(hours: DataFrame) -> DataFrame:
     """Return the bytes of a record of each partition, from partition_hours; null where unknown.
 
-    Where the partition itself has too few hours, it is its topic's. Hours with much fewer bytes a record than most
-    others do not count: segments were deleted between their first and last sample. A partition of which segments are
-    deleted several times an hour seems steady in some hours by chance: those are few, or do not agree, and then the
-    partition does not count.
+    They follow from what a log holds, its size over the offsets from start to end, and from its growth. Compaction
+    makes the first too low and deleted segments the second: the higher of the two counts. Where the partition itself has too
+    few hours of growth, its topic's count. Hours with much fewer bytes a record than most others do not count: segments
+    were deleted between their first and last sample. A partition of which segments are deleted several times an hour
+    seems steady in some hours by chance: those are few, or do not agree, and then the partition does not count.
     """
     paired = f.when((f.col("records") > 0) & (f.col("log") > 0), f.struct(*_RATIO))
     steady, whole = f.size("pairs"), f.size("whole")
@@ -130,19 +137,25 @@ def bytes_per_record(hours: DataFrame) -> DataFrame:
             f.count(f.when(f.col("records") > 0, 1)).alias("known"),
             f.collect_list(paired).alias("pairs"),
             f.percentile(paired["ratio"], _MOST).alias("most"),
+            *(f.sum(name).alias(name) for name in ("size", "held")),
         )
         .withColumn("whole", f.filter("pairs", lambda pair: pair["ratio"] >= f.col("most") * _WHOLE))
         .select(
             *PARTITION_KEY,
             whole.alias("hours"),
             *(f.when(counts, _summed("whole", name)).alias(name) for name in ("log", "records")),
+            "size",
+            "held",
         )
     )
     topics = own.groupBy(*TOPIC_KEY).agg(f.try_divide(f.sum("log"), f.sum("records")).alias("of_topic"))
+    held = f.try_divide("size", "held")
     enough = (f.col("hours") >= _ENOUGH_HOURS) & (f.col("records") > 0)
     return own.join(topics, [*TOPIC_KEY]).select(
         *PARTITION_KEY,
-        f.coalesce(f.when(enough, f.try_divide("log", "records")), f.col("of_topic")).alias("bytes_per_record"),
+        f.coalesce(f.greatest(f.when(enough, f.try_divide("log", "records")), held), f.col("of_topic")).alias(
+            "bytes_per_record"
+        ),
     )
 
 

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 ENDINGS = (".json", ".json.gz", ".parquet")
 BUILT_IN = Path(__file__).with_name("prometheus-names.yaml")
 
-_PARTITIONED = (Metric.LOG_END_OFFSET, Metric.LOG_SIZE_BYTES, Metric.GROUP_OFFSET)
+_PARTITIONED = (Metric.LOG_END_OFFSET, Metric.LOG_START_OFFSET, Metric.LOG_SIZE_BYTES, Metric.GROUP_OFFSET)
+_GAUGES = (Metric.LOG_START_OFFSET, Metric.LOG_SIZE_BYTES)
 _SERIES = "metric map<string,string>, values array<array<string>>"
 _ANSWER = f"status string, error string, data struct<resultType: string, result: array<struct<{_SERIES}>>>"
 
@@ -56,7 +57,7 @@ def _read(file: Path) -> PrometheusNames:
 
 
 def _kind(entry: Mapping[str, str]) -> str:
-    usual = SampleKind.GAUGE if entry["metric"] == Metric.LOG_SIZE_BYTES else SampleKind.COUNTER
+    usual = SampleKind.GAUGE if entry["metric"] in _GAUGES else SampleKind.COUNTER
     return entry.get("kind", usual)
 
 

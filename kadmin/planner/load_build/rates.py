@@ -36,7 +36,7 @@ def is_sparse() -> SparkColumn:
 
 
 def hourly_rates(roll_ups: DataFrame, sparse: int) -> DataFrame:
-    """Return SERIES, hour, `amount` (growth), `covered_us`, `per_s` and `steady` of each roll-up.
+    """Return SERIES, hour, `amount` (growth), `covered_us`, `per_s`, `steady` and the `last` value of each roll-up.
 
     `per_s` is the mean rate of a counter or the mean of a gauge, null where unknown. `steady` means that the value
     never fell. `sparse` is the number of roll-ups that is_sparse selects.
@@ -56,12 +56,25 @@ def hourly_rates(roll_ups: DataFrame, sparse: int) -> DataFrame:
     amount = f.when(f.col("counter"), _growth()).otherwise(f.col("last") - f.col("first")) + _edge_growth()
     covered = f.col("last_at") - f.col("first_at") + _left_us() + _right_us()
     found = rows.select(
-        *SERIES, "hour", "samples", "total", amount.alias("amount"), covered.alias("covered_us"), steady.alias("steady")
+        *SERIES,
+        "hour",
+        "samples",
+        "total",
+        "last",
+        amount.alias("amount"),
+        covered.alias("covered_us"),
+        steady.alias("steady"),
     )
     rate = f.when(f.col("covered_us") >= KNOWN_US, f.col("amount") / f.col("covered_us") * 1e6)
     mean = f.col("total") / f.col("samples") / 1000
     return found.select(
-        *SERIES, "hour", "amount", "covered_us", "steady", f.when(f.col("counter"), rate).otherwise(mean).alias("per_s")
+        *SERIES,
+        "hour",
+        "amount",
+        "covered_us",
+        "steady",
+        "last",
+        f.when(f.col("counter"), rate).otherwise(mean).alias("per_s"),
     )
 
 

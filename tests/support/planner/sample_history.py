@@ -61,7 +61,7 @@ class Moment:
         return int((whole + part) * (partition + 1))
 
 
-TOPICS = ("clean", "repeated", "silent", "thin", "moved", "reset", "came", "shrinking", "unread")
+TOPICS = ("clean", "repeated", "silent", "thin", "moved", "reset", "came", "shrinking", "kept", "unread")
 
 
 def moments(hours: Iterable[int] = range(HOURS)) -> list[Moment]:
@@ -87,10 +87,13 @@ def _partition(moment: Moment, topic: str, partition: int) -> Iterator[Row]:
     records = moment.records(partition, CAME_H if topic == "came" else 0)
     leader = 2 if topic == "moved" and moment.s >= MOVED_AT_S else 1
     size = records * RECORD_BYTES
-    if topic == "shrinking":
+    if topic in {"shrinking", "kept"}:
         size %= SEGMENT
     at = {"ts": moment.time, "topic": topic, "partition": partition}
     yield at | {"broker_id": leader, "metric": "log_end_offset", "kind": "counter", "value": float(records)}
+    if topic == "kept":
+        start = records - size // RECORD_BYTES
+        yield at | {"metric": "log_start_offset", "kind": "gauge", "value": float(start)}
     for broker in (1, 2):
         yield at | {"broker_id": broker, "metric": "log_size_bytes", "kind": "gauge", "value": float(size)}
     if topic != "unread":
