@@ -1,9 +1,9 @@
 """Hourly rates of series to hourly rates of partitions, before brokers' own meters correct them.
 
-A partition's bytes in are the growth of its end offset times the bytes of a record: the growth of its log over that of
-its end offset, in hours in which no segment was deleted. Without end offsets they are the growth of the log. Its bytes
-out are the growth of the committed offsets of all groups times the bytes of a record. Sums are of whole thousandths:
-the order of rows does not change them.
+A partition's bytes in are the growth of its end offset times the bytes of a record, which follow from the size of its
+log (bytes_per_record). Without end offsets they are the growth of the log, in hours in which no segment was deleted.
+Its bytes out are the growth of the committed offsets of all groups times the bytes of a record. Sums are of whole
+thousandths: the order of rows does not change them.
 """
 
 from __future__ import annotations
@@ -122,10 +122,10 @@ def bytes_per_record(hours: DataFrame) -> DataFrame:
     """Return the bytes of a record of each partition, from partition_hours; null where unknown.
 
     They follow from what a log holds, its size over the offsets from start to end, and from its growth. Compaction
-    makes the first too low and deleted segments the second: the higher of the two counts. Where the partition itself has too
-    few hours of growth, its topic's count. Hours with much fewer bytes a record than most others do not count: segments
-    were deleted between their first and last sample. A partition of which segments are deleted several times an hour
-    seems steady in some hours by chance: those are few, or do not agree, and then the partition does not count.
+    makes the first too low and deleted segments the second: the higher of the two counts. Where the partition itself
+    has too few hours of growth, its topic's count. Hours with much fewer bytes a record than most others do not count:
+    segments were deleted between their first and last sample. A partition of which segments are deleted several times
+    an hour seems steady in some hours by chance: those are few, or do not agree, and then the partition does not count.
     """
     paired = f.when((f.col("records") > 0) & (f.col("log") > 0), f.struct(*_RATIO))
     steady, whole = f.size("pairs"), f.size("whole")
