@@ -86,9 +86,8 @@ live: $(READY)
 test-eras: $(READY)
 	KADMIN_TEST_VERSIONS=$(ERAS) KADMIN_TEST_KRAFT=$(KRAFT) $(BIN)/python -m pytest $(WAITING_WORKERS) -m "eras and not executor" tests
 	KADMIN_TEST_KRAFT=4.1.2 $(BIN)/python -m pytest $(WAITING_WORKERS) -m eras tests/kraft/test_eras_api*.py
-	KADMIN_TEST_VERSIONS=$(OTHER_ERAS) $(BIN)/python -m pytest $(WAITING_WORKERS) -m "live and not eras and not executor and not spark" \
-		--ignore tests/live/test_docs.py tests/live
-	KADMIN_TEST_KRAFT=$(OTHER_KRAFT) $(BIN)/python -m pytest $(WAITING_WORKERS) -m "live and not eras and not executor" tests/kraft
+	KADMIN_TEST_VERSIONS=$(OTHER_ERAS) KADMIN_TEST_KRAFT=$(OTHER_KRAFT) $(BIN)/python -m pytest $(WAITING_WORKERS) \
+		-m "live and not eras and not executor and not spark" --ignore tests/live/test_docs.py tests/live tests/kraft
 
 test-executor: $(READY)
 	KADMIN_TEST_VERSIONS=$(ERAS) KADMIN_TEST_KRAFT=$(KRAFT) $(BIN)/python -m pytest $(WORKERS) -m executor tests

@@ -90,7 +90,7 @@ def test_a_leader_killed_is_replaced_and_the_plan_goes_on(
     assert leader is not None
 
     def kill() -> None:
-        wait_until(lambda: cluster.get(sign) is not None, 30)
+        wait_until(lambda: cluster.get(sign) is not None)
         ensemble.kill(leader)
         wait_until(lambda: ensemble.leader is not None, 60)
         elected.append(time.monotonic())
@@ -123,7 +123,7 @@ def test_f10_a_quorum_that_is_lost_and_comes_back_is_waited_for(
     followers = ensemble.followers
 
     def lose() -> None:
-        wait_until(lambda: cluster.get(NODE) is not None, 30)
+        wait_until(lambda: cluster.get(NODE) is not None)
         ensemble.kill(*followers)
         wait_until(lambda: any("does not answer" in each for each in told), 60)
         ensemble.start(*followers)
@@ -143,7 +143,7 @@ def test_f10_a_quorum_that_stays_away_ends_at_the_deadline_with_the_way_to_resum
     followers = ensemble.followers
 
     def lose() -> None:
-        wait_until(lambda: cluster.get(NODE) is not None, 30)
+        wait_until(lambda: cluster.get(NODE) is not None)
         ensemble.kill(*followers)
 
     meanwhile = during(lose)
@@ -177,7 +177,7 @@ def test_f11_a_server_in_read_only_mode_is_no_server_to_write_to(
         assert time.monotonic() - started < 40.0
     finally:
         ensemble.start(2, 3)
-    wait_until(lambda: cluster.client.connected, 30)
+    wait_until(lambda: cluster.client.connected)
     assert cluster.operations() == []
 
 

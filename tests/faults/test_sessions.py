@@ -50,7 +50,7 @@ def test_f07_a_session_that_expires_while_waiting_takes_the_lock_again(
     cluster.behave(Manner.HOLD)
 
     def expire() -> None:
-        wait_until(lambda: cluster.get(NODE) is not None, 30)
+        wait_until(lambda: cluster.get(NODE) is not None)
         proxy.expire()
         wait_until(lambda: cluster.get("/kadmin/lock") is None, 10)
         cluster.behave(Manner.OBEY)

@@ -127,7 +127,7 @@ def test_a_signal_while_a_wave_runs_leaves_it_running(
 ) -> None:
     cluster.behave(Manner.BEGIN)
     runner = applying()
-    wait_until(lambda: cluster.get(NODE) is not None, 30)
+    wait_until(lambda: cluster.get(NODE) is not None)
     runner.send(number)
     status, story = runner.ended()
     assert status == STATUSES[number], story

@@ -80,7 +80,7 @@ def test_rate_through_a_controller(kraft: Sandbox, connection: KafkaConnection, 
         change_config(connection, f"brokers/{broker_id}", RATE, ConfigEdit(SET, "1000"), controller_id)
         for broker_id, controller_id in ((2, active), (2, other), (99, active))
     ]
-    wait_until(lambda: own(connection, "brokers/2", 2) == "1000", PATIENCE_S)
+    wait_until(lambda: own(connection, "brokers/2", 2) == "1000")
     for _ in range(2):
         assert change_config(connection, "brokers/2", RATE, ConfigEdit(DELETE), active) is None
     codes = [0 if each is None else each.code for each in answers]
@@ -99,8 +99,8 @@ def test_rate_of_all_brokers(connection: KafkaConnection, seen: Callable[[str], 
 
     set_rate(DEFAULT_ENTITY, ConfigEdit(SET, "111"))
     set_rate("brokers/2", ConfigEdit(SET, "222"), 2)
-    wait_until(lambda: [own(connection, DEFAULT_ENTITY, each) for each in ALL_BROKERS] == ["111"] * 4, PATIENCE_S)
-    wait_until(lambda: own(connection, "brokers/2", 2) == "222", PATIENCE_S)
+    wait_until(lambda: [own(connection, DEFAULT_ENTITY, each) for each in ALL_BROKERS] == ["111"] * 4)
+    wait_until(lambda: own(connection, "brokers/2", 2) == "222")
     assert own(connection, "brokers/1", 1) is None
     set_rate(DEFAULT_ENTITY, ConfigEdit(DELETE))
     set_rate("brokers/2", ConfigEdit(DELETE), 2)
@@ -136,7 +136,7 @@ def test_good_and_bad_configs(connection: KafkaConnection, seen: Callable[[str],
     answers = alter_configs(connection, edits)
     assert answers[good] is None
     assert answers[bad] is not None
-    wait_until(lambda: read_own_configs(connection, [good])[good] == {LISTS[0]: "*"}, PATIENCE_S)
+    wait_until(lambda: read_own_configs(connection, [good])[good] == {LISTS[0]: "*"})
     assert read_own_configs(connection, [bad]) == {bad: {}}
     assert seen("good_and_bad_configs") == "entities are independent; one entity is changed as a whole or not at all"
 

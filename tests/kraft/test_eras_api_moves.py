@@ -20,7 +20,7 @@ from support.eras.kraft import (
     take_back,
 )
 from support.live.kraft import make_topic, wait_assigned
-from support.live.waiting import PATIENCE_S, stays, wait_until
+from support.live.waiting import stays, wait_until
 
 from kadmin.cluster.kafka import reassignments
 from kadmin.cluster.kafka.connection import KafkaConnection
@@ -57,7 +57,7 @@ def test_original_list(connection: KafkaConnection, seen: Callable[[str], str]) 
         move(connection, partition, (1, 2))
         assert stays(lambda: in_flight(connection, partition) is not None, foreseen=not ends) is not ends
     if not ends:
-        wait_until(lambda: set(shown(connection, partition).isr) == set(ALL_BROKERS), PATIENCE_S)
+        wait_until(lambda: set(shown(connection, partition).isr) == set(ALL_BROKERS))
         assert stays(lambda: in_flight(connection, partition) == Reassignment(ALL_BROKERS, (3, 4), (3, 4)))
         move(connection, partition, None)
     wait_assigned(connection, {partition: (1, 2)})
@@ -102,7 +102,7 @@ def test_another_target(connection: KafkaConnection, seen: Callable[[str], str])
     if ends:
         wait_assigned(connection, {partition: (3, 2)})
         return
-    wait_until(lambda: set(shown(connection, partition).isr) == set(ALL_BROKERS), PATIENCE_S)
+    wait_until(lambda: set(shown(connection, partition).isr) == set(ALL_BROKERS))
     assert stays(lambda: in_flight(connection, partition) is not None)
     take_back(connection, partition, (1, 2))
 
@@ -113,9 +113,9 @@ def test_null_after_another_target(connection: KafkaConnection, seen: Callable[[
         move(connection, partition, (3, 4))
         move(connection, partition, (2, 4))
         move(connection, partition, None)
-        wait_until(lambda: in_flight(connection, partition) is None, PATIENCE_S)
+        wait_until(lambda: in_flight(connection, partition) is None)
         ends = seen("null_after_another_target")
-        wait_until(lambda: f"ends: {letters(shown(connection, partition).replicas)}" == ends, PATIENCE_S)
+        wait_until(lambda: f"ends: {letters(shown(connection, partition).replicas)}" == ends)
 
 
 def test_wider_target(connection: KafkaConnection, seen: Callable[[str], str]) -> None:

@@ -64,7 +64,7 @@ class Broker4:
 
     def clear(self, key: str = RATE) -> None:
         self.change(key, ConfigEdit(DELETE))
-        wait_until(lambda: key not in self.own(), PATIENCE_S)
+        wait_until(lambda: key not in self.own())
 
     def shows(self, expected: dict[str, str]) -> bool:
         """Whether it shows these configs once it has started, and goes on to."""
@@ -85,7 +85,7 @@ def test_removed_after_a_snapshot(broker_4: Broker4, seen: Callable[[str], str])
     """The removal reaches the controllers while broker 4 is away; one that it applied itself is forgotten alike."""
     set_ = {RATE: "1000"}
     broker_4.change(RATE, ConfigEdit(SET, "1000"))
-    wait_until(lambda: broker_4.own() == set_, PATIENCE_S)
+    wait_until(lambda: broker_4.own() == set_)
     broker_4.write_snapshot()
     broker_4.sandbox.stop_broker(4)
     active = describe_quorum(broker_4.connection).leader_id

@@ -102,7 +102,7 @@ def topic_without_4(connection: KafkaConnection, replicas: Replicas) -> TopicPar
     """A partition that has broker 4 among its replicas, and not in its ISR."""
     partition = TopicPartition(f"without-4-{'-'.join(map(str, replicas))}", 0)
     create_topic(connection, partition.topic, {0: replicas})
-    wait_until(lambda: partition in read_metadata(connection, [partition.topic]).partitions, PATIENCE_S)
+    wait_until(lambda: partition in read_metadata(connection, [partition.topic]).partitions)
     return partition
 
 
@@ -131,7 +131,7 @@ def test_eligible_leaders(connection: KafkaConnection, without_4: Without4, seen
 
     known = seen("eligible_leaders") != "not known"
     if known:
-        wait_until(lambda: told() == EligibleLeaders((4,), ()), PATIENCE_S)
+        wait_until(lambda: told() == EligibleLeaders((4,), ()))
     assert (told() is not None) == known
 
 
@@ -159,7 +159,7 @@ def test_leaderless(connection: KafkaConnection, without_4: Without4, seen: Call
 
     wait_shown(connection, partition, leader=NO_LEADER, isr=() if known else (4,))
     if known:
-        wait_until(lambda: told() == EligibleLeaders((4,), (4,)), PATIENCE_S)
+        wait_until(lambda: told() == EligibleLeaders((4,), (4,)))
     move(connection, partition, (4, 3))
     codes = elect(connection, partition), elect(connection, partition, UNCLEAN)
     wait_shown(connection, partition, leader=3, isr=(3,))
@@ -223,7 +223,7 @@ def cordons(connection: KafkaConnection, back: Back) -> Iterator[Back]:
 
 def test_deletion_without_a_broker(back: Back, without_4: Without4, seen: Callable[[str], str]) -> None:
     topic, data = without_4.doomed.topic, back.directories[0]
-    wait_until(lambda: any(each.name.startswith(f"{topic}-0.") for each in data.glob("*-stray")), PATIENCE_S)
+    wait_until(lambda: any(each.name.startswith(f"{topic}-0.") for each in data.glob("*-stray")))
     assert seen("deletion_without_a_broker") == "deleted at once; its folder there ends in `-stray`"
 
 
@@ -250,7 +250,7 @@ def test_one_cordoned_log_directory(connection: KafkaConnection, cordons: Back, 
     if seen("one_cordoned_log_directory") == "not known":
         assert cordoned(connection) == [False, False]
         return
-    wait_until(lambda: sorted(cordoned(connection)) == [False, True], PATIENCE_S)
+    wait_until(lambda: sorted(cordoned(connection)) == [False, True])
     topic = make_topic(connection, partitions)
     assert {each.parent for each in first.parent.glob(f"*/{topic}-*")} == {second}
     assert seen("one_cordoned_log_directory") == "accepted, copied to the other one; told by DescribeLogDirs"
@@ -262,10 +262,10 @@ def test_cordoned_log_directories(connection: KafkaConnection, cordons: Back, se
     cordons.cordon(connection, "*")
     known = seen("cordoned_log_directories") != "not known"
     if known:
-        wait_until(lambda: cordoned(connection) == [True, True], PATIENCE_S)
+        wait_until(lambda: cordoned(connection) == [True, True])
         assert describe_log_dirs(connection.servers, [4]).usable == {4: 0}
         # The broker tells the controllers with a heartbeat: until then the controllers accept what names it.
-        wait_until(lambda: reassign(connection, partition, (1, 4))[1] == [39], PATIENCE_S)
+        wait_until(lambda: reassign(connection, partition, (1, 4))[1] == [39])
     (code,), (message,) = reassign(connection, partition, (1, 4))[1:]
     created = creation(connection, f"{partition.topic}-cordoned", {0: (4,)})
     assert seen("cordoned_log_directories") == (
@@ -275,7 +275,7 @@ def test_cordoned_log_directories(connection: KafkaConnection, cordons: Back, se
         assert "cordoned" in (message or "")
     else:
         assert (code, created) == (0, 0)
-        wait_until(lambda: read_metadata(connection, [f"{partition.topic}-cordoned"]).topics != {}, PATIENCE_S)
+        wait_until(lambda: read_metadata(connection, [f"{partition.topic}-cordoned"]).topics != {})
         delete(connection, f"{partition.topic}-cordoned")
 
 
@@ -285,9 +285,9 @@ def test_unregistered_while_alive(
     """The last one: the broker is restarted, as it was."""
     assert back.directories
     unregister(kraft, 4)
-    wait_until(lambda: 4 not in read_metadata(connection, ()).brokers, PATIENCE_S)
+    wait_until(lambda: 4 not in read_metadata(connection, ()).brokers)
     assert stays(lambda: 4 not in read_metadata(connection, ()).brokers)
     kraft.stop_broker(4, kill=True)
     kraft.start_broker(4)
-    wait_until(lambda: 4 in read_metadata(connection, ()).brokers, PATIENCE_S)
+    wait_until(lambda: 4 in read_metadata(connection, ()).brokers)
     assert seen("unregistered_while_alive") == "accepted; it leaves the cluster until it is restarted"

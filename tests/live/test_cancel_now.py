@@ -86,7 +86,7 @@ def test_f37_what_is_in_flight_goes_back_in_its_exact_order(cluster: Cluster, tm
     topic = cluster.create_topic(original)
     with in_flight(cluster, tmp_path, topic, {0: [4, 3], 1: [4, 2]}) as operation_id:
         partitions = tuple(TopicPartition(topic, number) for number in original)
-        wait_until(lambda: 4 in cluster.on_disk(partitions[0]), 30)
+        wait_until(lambda: 4 in cluster.on_disk(partitions[0]))
         before = epoch(cluster)
         said = cancel(cluster, operation_id)
         assert "2 partitions back at the original replicas" in said
@@ -99,7 +99,7 @@ def test_f37_what_is_in_flight_goes_back_in_its_exact_order(cluster: Cluster, tm
         if claim("copy_of_a_cancelled_reassignment").seen[cluster.version_text] == "stays on disk":
             assert f"{partitions[0]} on broker 4" in said, "told, as Kafka's own cancel leaves them too"
         else:
-            wait_until(lambda: all(cluster.on_disk(p) == set(original[p.partition]) for p in partitions), 30)
+            wait_until(lambda: all(cluster.on_disk(p) == set(original[p.partition]) for p in partitions))
             assert "stay on disk" not in said
         assert epoch(cluster) == before + 1, "the controller was moved once"
 
@@ -123,7 +123,7 @@ def test_f37_entries_of_others_are_unharmed_and_start_only_when_allowed(cluster:
             assert cluster.get(REASSIGN) == value.encode(), "nothing was changed"
             assert cancels(cluster, operation_id) == []
         else:
-            wait_until(lambda: len(cluster.state(other).topics[other].replicas[0]) > 2, 30)
+            wait_until(lambda: len(cluster.state(other).topics[other].replicas[0]) > 2)
         assert "1 partition back at the original replicas" in cancel(cluster, operation_id, allow_foreign=True)
         assert cluster.state(topic).replicas(TopicPartition(topic, 0)) == (1, 2)
         assert json.loads(cluster.get(REASSIGN) or b"")["partitions"] == [foreign], "in flight, as its owner wrote it"
@@ -187,7 +187,7 @@ def test_the_doctor_names_copies_that_stay_and_what_it_advises_removes_them(clus
     topic = cluster.create_topic({0: [1, 2]})
     partition = TopicPartition(topic, 0)
     with in_flight(cluster, tmp_path, topic, {0: [3, 4]}) as operation_id:
-        wait_until(lambda: {3, 4} < cluster.on_disk(partition), 30)
+        wait_until(lambda: {3, 4} < cluster.on_disk(partition))
         said = cancel(cluster, operation_id)
         assert f"unused copies stay on disk, see kadmin doctor: {partition} on broker 3 (0 B)" in said
     assert f"{partition} (0 B)" in unused(cluster)["evidence"][0]
@@ -195,7 +195,7 @@ def test_the_doctor_names_copies_that_stay_and_what_it_advises_removes_them(clus
     plan = reassignment(topic, {0: [1, 2, 3, 4]}, allow={"replication_factor_change": True})
     assert cluster.kadmin("apply", document(tmp_path / "back.json", plan), "--yes").status == 0
     assert cluster.kadmin("rollback", "--yes").status == 0
-    wait_until(lambda: cluster.on_disk(partition) == {1, 2}, 30)
+    wait_until(lambda: cluster.on_disk(partition) == {1, 2})
     assert str(partition) not in str(unused(cluster))
 
 

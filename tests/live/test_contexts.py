@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from kadmin.sandbox import Sandbox
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.on("2.8.2")]
 
 NOBODY = "127.0.0.1:1"
 

@@ -84,7 +84,7 @@ def move(cluster: Cluster, *, without_node: bool = False) -> None:
         transaction.delete(NODE)
     transaction.delete(CONTROLLER)
     assert not any(isinstance(result, Exception) for result in transaction.commit())
-    wait_until(lambda: cluster.get("/controller") is not None, 30)
+    wait_until(lambda: cluster.get("/controller") is not None)
 
 
 def recover(cluster: Cluster) -> None:
@@ -205,8 +205,8 @@ def test_f36_string_ids_in_a_topic_znode(ill: Cluster, tmp_path: Path) -> None:
     saved = json.loads(ill.raw.get(path)[0])
     if ill.version >= STRICT:
         ill.raw.create(NODE, entry(topic, ["1", "2"]))
-        wait_until(lambda: b'"1"' in ill.raw.get(path)[0], 30)
-        wait_until(lambda: ill.get(REASSIGN) is None, 30)
+        wait_until(lambda: b'"1"' in ill.raw.get(path)[0])
+        wait_until(lambda: ill.get(REASSIGN) is None)
     else:
         ill.raw.set(path, json.dumps({**saved, "partitions": {"0": ["1", "2"]}}).encode())
     found = examine(ill)["string-ids"]
@@ -246,7 +246,7 @@ def test_f36_no_controller_at_all(ill: Cluster) -> None:
     dummy_since = time.monotonic()
     wait_until(lambda: time.monotonic() > dummy_since + 1, 5)
     ill.raw.delete(CONTROLLER)
-    wait_until(lambda: ill.get("/controller") is not None, 30)
+    wait_until(lambda: ill.get("/controller") is not None)
     recover(ill)
     assert examine(ill) == {}
 
@@ -257,7 +257,7 @@ def test_f36_an_empty_list_of_replicas(ill: Cluster) -> None:
     path = f"/kafka/brokers/topics/{topic}"
     saved = ill.raw.get(path)[0]
     ill.raw.create(NODE, entry(topic, []))
-    wait_until(lambda: ill.raw.get(path)[0] != saved and ill.get(REASSIGN) is None, 30)
+    wait_until(lambda: ill.raw.get(path)[0] != saved and ill.get(REASSIGN) is None)
     found = examine(ill)["empty-replicas"]
     assert (found["topic"], found["partitions"]) == (topic, [0])
     assert found["stops_apply"] is (ill.version >= (2, 7))

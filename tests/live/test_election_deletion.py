@@ -122,7 +122,7 @@ def test_offsets_and_members_in_kafka_guard_a_topic_until_waived(cluster: Cluste
             away.assign([KafkaTopicPartition(each, 0)])
             away.commit({KafkaTopicPartition(each, 0): OffsetAndMetadata(0, "", -1)})
         here.subscribe([topic])
-        wait_until(lambda: here.poll(timeout_ms=200) is not None and bool(here.assignment()), 30)
+        wait_until(lambda: here.poll(timeout_ms=200) is not None and bool(here.assignment()))
         refused = cluster.kadmin("apply", document(tmp_path / "d.yaml", deletion(topic)), "--yes")
         assert refused.status == 5, refused.err
         assert f"{group}-members, {group}-offsets" in refused.err

@@ -110,7 +110,7 @@ def test_loop_without_its_cause(cluster: Cluster) -> None:
         wait_until(lambda: stays_elected(cluster), 60)
         return
     before = cluster.controllers.epoch()
-    wait_until(lambda: cluster.controllers.epoch() > before + 5, 30)
+    wait_until(lambda: cluster.controllers.epoch() > before + 5)
     cluster.restart_brokers()
 
 
@@ -141,7 +141,7 @@ def test_copy_of_a_cancelled_reassignment(cluster: Cluster) -> None:
     entry: dict[str, object] = {"topic": topic, "partition": 0}
     with cluster.held_back(topic):
         cluster.raw.create(f"/kafka{REASSIGN}", node({**entry, "replicas": [3, 4]}))
-        wait_until(lambda: {3, 4} < cluster.on_disk(partition), 30)
+        wait_until(lambda: {3, 4} < cluster.on_disk(partition))
         cluster.controllers.supersede({**entry, "replicas": [1, 2]})
         wait_until(lambda: cluster.get(REASSIGN) is None, 60)
         foreseen = seen(cluster, "copy_of_a_cancelled_reassignment")
@@ -158,7 +158,7 @@ def unused_copy(cluster: Cluster) -> Iterator[TopicPartition]:
     entry: dict[str, object] = {"topic": topic, "partition": 0}
     with cluster.held_back(topic):
         cluster.raw.create(f"/kafka{REASSIGN}", node({**entry, "replicas": [3, 4]}))
-        wait_until(lambda: {3, 4} < cluster.on_disk(partition), 30)
+        wait_until(lambda: {3, 4} < cluster.on_disk(partition))
         with cluster.broker_down(4):
             cluster.controllers.wait()
             cluster.controllers.supersede({**entry, "replicas": [1, 2]})
@@ -212,16 +212,16 @@ def test_election_of_unknown_partition(cluster: Cluster) -> None:
     found = "node stays" if kept else "node removed"
     if found == "node stays":
         cluster.controllers.move()
-        wait_until(lambda: cluster.get(ELECTION) is None, 30)
+        wait_until(lambda: cluster.get(ELECTION) is None)
     assert found == foreseen
 
 
 def test_election_without_the_preferred(cluster: Cluster) -> None:
     topic = cluster.create_topic({0: [4, 3]})
     with cluster.broker_down(4):
-        wait_until(lambda: cluster.state(topic).states[TopicPartition(topic, 0)].leader == 3, 30)
+        wait_until(lambda: cluster.state(topic).states[TopicPartition(topic, 0)].leader == 3)
         cluster.raw.create(f"/kafka{ELECTION}", node({"topic": topic, "partition": 0}))
-        wait_until(lambda: cluster.get(ELECTION) is None, 30)
+        wait_until(lambda: cluster.get(ELECTION) is None)
         assert cluster.state(topic).states[TopicPartition(topic, 0)].leader == 3
     assert seen(cluster, "election_without_the_preferred") == "node removed, leader kept"
 
@@ -229,8 +229,8 @@ def test_election_without_the_preferred(cluster: Cluster) -> None:
 def test_reorder_moves_no_leader(cluster: Cluster) -> None:
     topic = cluster.create_topic({0: [1, 2]})
     cluster.raw.create(f"/kafka{REASSIGN}", node({"topic": topic, "partition": 0, "replicas": [2, 1]}))
-    wait_until(lambda: cluster.state(topic).replicas(TopicPartition(topic, 0)) == (2, 1), 30)
-    wait_until(lambda: cluster.get(REASSIGN) is None, 30)
+    wait_until(lambda: cluster.state(topic).replicas(TopicPartition(topic, 0)) == (2, 1))
+    wait_until(lambda: cluster.get(REASSIGN) is None)
     assert cluster.state(topic).states[TopicPartition(topic, 0)].leader == 1
     assert seen(cluster, "reorder_moves_no_leader") == "leader kept"
 
@@ -248,7 +248,7 @@ def test_deletion_document(cluster: Cluster) -> None:
 
 def test_deletion_of_unknown_topic(cluster: Cluster) -> None:
     cluster.raw.create("/kafka/admin/delete_topics/no-such-topic", b"")
-    wait_until(lambda: cluster.get("/admin/delete_topics/no-such-topic") is None, 30)
+    wait_until(lambda: cluster.get("/admin/delete_topics/no-such-topic") is None)
     assert seen(cluster, "deletion_of_unknown_topic") == "child removed"
 
 

@@ -9,7 +9,7 @@ from kafka.protocol.admin import ListPartitionReassignmentsRequest
 from kafka.protocol.metadata import MetadataRequest
 from support.eras.api_claims import READING_CLAIMS, READING_VERSIONS
 from support.eras.claims import claim
-from support.live.waiting import PATIENCE_S, wait_until
+from support.live.waiting import wait_until
 
 from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.metadata import read_metadata
@@ -56,7 +56,7 @@ def test_controller_in_metadata(cluster: Cluster, connection: KafkaConnection) -
 
 def test_topic_ids(cluster: Cluster, connection: KafkaConnection) -> None:
     topic = cluster.create_topic({0: [1, 2]})
-    wait_until(lambda: topic in read_metadata(connection, [topic]).topics, PATIENCE_S)
+    wait_until(lambda: topic in read_metadata(connection, [topic]).topics)
     told = read_metadata(connection, [topic]).topics[topic].topic_id is not None
     assert ("reported" if told else "not reported") == seen(cluster, "topic_ids")
 

@@ -44,7 +44,7 @@ def node_in_flight(cluster: Cluster) -> Iterator[str]:
     cluster.produce_to(TopicPartition(topic, 0), MUCH)
     with cluster.held_back(topic):
         cluster.controllers.reassign({"topic": topic, "partition": 0, "replicas": [3, 4]})
-        wait_until(lambda: len(replicas(cluster, topic)) == 4, 30)
+        wait_until(lambda: len(replicas(cluster, topic)) == 4)
         yield topic
 
 
@@ -107,7 +107,7 @@ def test_a_reassignment_through_the_brokers_is_ended_through_them(cluster: Clust
     before = cluster.state().controller_epoch
     with cluster.held_back(topic), closing(KafkaAdminClient(bootstrap_servers=cluster.bootstrap)) as admin:
         admin.alter_partition_reassignments({KafkaTopicPartition(topic, 0): [3, 4]})
-        wait_until(lambda: bool(cluster.state(topic).topics[topic].adding_replicas), 30)
+        wait_until(lambda: bool(cluster.state(topic).topics[topic].adding_replicas))
         found = cluster.kadmin("doctor", "-o", "json")
         remedies = [
             each["remedy"] for each in json.loads(found.out)["findings"] if each["trouble"] == "api-reassignment"

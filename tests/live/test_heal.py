@@ -107,7 +107,7 @@ def test_a_deaf_controller_is_moved_and_the_plan_runs(cluster: Cluster, tmp_path
         assert cluster.kadmin("heal").out.strip() == "nothing to heal"
         return
     assert cluster.kadmin("apply", plan, "--yes", "--timeout", "0").status == 8
-    wait_until(lambda: cluster.get(REASSIGN) is None, 30)
+    wait_until(lambda: cluster.get(REASSIGN) is None)
     cluster.controllers.deafen()
     deaf = cluster.kadmin("resume", "--yes")
     assert deaf.status == 8
@@ -270,7 +270,7 @@ def test_an_empty_list_keeps_its_data_or_is_told_to_be_lost(cluster: Cluster) ->
     written = cluster.produce(topic, per_partition=20)
     entry = {"topic": topic, "partition": 0, "replicas": []}
     cluster.raw.create(f"/kafka{REASSIGN}", json.dumps({"version": 1, "partitions": [entry]}).encode())
-    wait_until(lambda: cluster.get(REASSIGN) is None, 30)
+    wait_until(lambda: cluster.get(REASSIGN) is None)
     healed = heal(cluster)
     if cluster.version < (2, 7):
         assert healed.status == 8, healed.err

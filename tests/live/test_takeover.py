@@ -60,8 +60,8 @@ def test_f04_a_lost_reply_is_resolved_by_the_step_record_after_the_controller_co
     plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]}))
 
     def consumed() -> None:
-        wait_until(lambda: cluster.state(topic).replicas(TopicPartition(topic, 0)) == (2, 3), 30)
-        wait_until(lambda: cluster.get("/admin/reassign_partitions") is None, 30)
+        wait_until(lambda: cluster.state(topic).replicas(TopicPartition(topic, 0)) == (2, 3))
+        wait_until(lambda: cluster.get("/admin/reassign_partitions") is None)
 
     with through_a_proxy(cluster) as (proxy, connect):
         proxy.faults.append(Fault(Action.CUT_BEFORE, reply_to(PUBLISH), then=consumed))

@@ -66,8 +66,8 @@ def test_f39_a_deadline_leaves_it_while_copies_run_and_resume_takes_it_off(clust
     during = cluster.throttles(topic)
     assert during[f"topics/{topic}"] == {LEADERS: "0:1,0:2", FOLLOWERS: "0:4"}
     assert all(during[f"brokers/{broker}"] == dict.fromkeys(RATES, "1") for broker in (1, 2, 4))
-    wait_until(lambda: all("rate" in told[-1] for told in overrides(cluster, "brokers/1", "brokers/4")), 30)
-    wait_until(lambda: all("0:4" in told[-1] for told in overrides(cluster, f"topics/{topic}")), 30)
+    wait_until(lambda: all("rate" in told[-1] for told in overrides(cluster, "brokers/1", "brokers/4")))
+    wait_until(lambda: all("0:4" in told[-1] for told in overrides(cluster, f"topics/{topic}")))
 
     for broker in (1, 2, 4):
         cluster.configure(f"brokers/{broker}", FAST)
@@ -78,13 +78,13 @@ def test_f39_a_deadline_leaves_it_while_copies_run_and_resume_takes_it_off(clust
     assert cluster.state(topic).replicas(TopicPartition(topic, 0)) == (2, 4)
     after = cluster.throttles(topic)
     assert after == {f"brokers/{broker}": FAST for broker in (1, 2, 4)}, "the edits are kept, and nothing else"
-    wait_until(lambda: all("0:4" not in told[-1] for told in overrides(cluster, f"topics/{topic}")), 30)
+    wait_until(lambda: all("0:4" not in told[-1] for told in overrides(cluster, f"topics/{topic}")))
     audited = json.loads(cluster.kadmin("throttle", "audit", "-o", "json").out)
     assert {finding["origin"] for finding in audited["findings"]} == {"not on record"}
     cleared = cluster.kadmin("throttle", "clear", "--yes")
     assert cleared.status == 0, cleared.err
     assert cluster.throttles(topic) == {}
-    wait_until(lambda: all("rate" not in told[-1] for told in overrides(cluster, "brokers/1", "brokers/4")), 30)
+    wait_until(lambda: all("rate" not in told[-1] for told in overrides(cluster, "brokers/1", "brokers/4")))
 
 
 def test_another_rate_reaches_every_broker_of_a_run_within_ten_seconds(cluster: Cluster, tmp_path: Path) -> None:

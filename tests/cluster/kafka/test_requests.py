@@ -44,7 +44,7 @@ def make_topic(sandbox: Sandbox, replicas: Mapping[int, Replicas]) -> str:
             Create(topic_path(name), encode_topic(replicas)),
         ]
         assert store.multi(made).committed
-        wait_until(lambda: len(read_cluster(store, [name]).states) == len(replicas), 30)
+        wait_until(lambda: len(read_cluster(store, [name]).states) == len(replicas))
     return name
 
 
@@ -98,7 +98,7 @@ def test_a_broker_with_two_log_directories(tmp_path: Path, monkeypatch: pytest.M
         def held() -> list[int]:
             return [sum(each.name.rpartition("-")[0] in topics for each in folder.iterdir()) for folder in folders]
 
-        wait_until(lambda: sum(held()) == 8, 30)
+        wait_until(lambda: sum(held()) == 8)
         assert held() == [4, 4]
     finally:
         sandbox.down()

@@ -48,7 +48,7 @@ def test_only_the_partitions_named_are_elected_each_with_its_own_answer(connecti
     def leaders() -> list[int]:
         return [read_metadata(connection, [topic]).partitions[each].leader for each in (named, spared, led)]
 
-    wait_until(lambda: leaders() == [2, 1, 1], 30)
+    wait_until(lambda: leaders() == [2, 1, 1])
     assert elect_preferred_leaders(connection, []) == {}
     assert leaders() == [2, 1, 1], "an empty list elects nothing"
 

@@ -118,14 +118,14 @@ def wait_shown(connection: KafkaConnection, partition: TopicPartition, **wanted:
             for copy in copies
         )
 
-    wait_until(all_show, PATIENCE_S)
+    wait_until(all_show)
 
 
 def take_back(connection: KafkaConnection, partition: TopicPartition, original: Replicas) -> None:
     move(connection, partition, original)
     if in_flight(connection, partition):
         move(connection, partition, None)
-    wait_until(lambda: in_flight(connection, partition) is None, PATIENCE_S)
+    wait_until(lambda: in_flight(connection, partition) is None)
 
 
 def elect(
@@ -165,4 +165,4 @@ def topic_id(connection: KafkaConnection, topic: str) -> str:
 
 def delete(connection: KafkaConnection, topic: str) -> None:
     assert delete_topics(connection, {topic: topic_id(connection, topic)}) == {topic: None}
-    wait_until(lambda: topic not in read_metadata(connection, [topic]).topics, PATIENCE_S)
+    wait_until(lambda: topic not in read_metadata(connection, [topic]).topics)

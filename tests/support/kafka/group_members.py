@@ -53,4 +53,4 @@ def join(connection: KafkaConnection, kind: str, group: str, topics: Sequence[st
         assert answer.error_code in {0, *_NOT_YET}, answer
         return not answer.error_code
 
-    wait_until(joined, 30)
+    wait_until(joined)

@@ -126,7 +126,7 @@ def realm(folder: Path) -> Iterator[Realm]:
             ["krb5kdc", "-n"], env={**found.environment, "KRB5_CONFIG": str(strict)}, stdout=out, stderr=out
         )
     try:
-        wait_until(partial(listens, port), 30)
+        wait_until(partial(listens, port))
         yield found
     finally:
         process.terminate()

@@ -52,7 +52,7 @@ def _locked(realm: Realm) -> Mapping[str, str]:
 
 def ended(realm: Realm) -> Mapping[str, str]:
     cache = realm.tickets("guest", 1)
-    wait_until(lambda: not realm.takes(cache, BROKERS), 30)
+    wait_until(lambda: not realm.takes(cache, BROKERS))
     return {"KRB5CCNAME": f"FILE:{cache}"}
 
 

@@ -95,7 +95,7 @@ class Cluster:
         wait_until(replicated, 60)
         if late := off():
             self.raw.create(f"/kafka{PREFERRED_REPLICA_ELECTION}", encode_election(late))
-            wait_until(lambda: not off(), 30)
+            wait_until(lambda: not off())
         return topic
 
     def shared_topic(self) -> str:
@@ -234,7 +234,7 @@ class Cluster:
             return self.state(topic).topics[topic].replicas[number]
 
         self.controllers.reassign({"topic": topic, "partition": number, "replicas": [UNREGISTERED, *original]})
-        wait_until(lambda: len(now()) > len(original), 30)
+        wait_until(lambda: len(now()) > len(original))
         entry: dict[str, object] = {"topic": topic, "partition": number, "replicas": list(original)}
         try:
             yield self.get(REASSIGN) or b""
@@ -263,11 +263,11 @@ class Cluster:
         with self.held_back(topic), closing(KafkaAdminClient(bootstrap_servers=self.bootstrap)) as admin:
             admin.alter_partition_reassignments({partition: [3, 4]})
             try:
-                wait_until(lambda: bool(self.state(topic).topics[topic].adding_replicas), 30)
+                wait_until(lambda: bool(self.state(topic).topics[topic].adding_replicas))
                 yield
             finally:
                 admin.alter_partition_reassignments({partition: None})
-                wait_until(lambda: not self.state(topic).topics[topic].adding_replicas, 30)
+                wait_until(lambda: not self.state(topic).topics[topic].adding_replicas)
 
     @contextmanager
     def committed_offset(self, group: str, topic: str) -> Iterator[None]:

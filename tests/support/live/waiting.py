@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 STAYS_S = 3.0
 """How long something must stay to count as staying: controllers react in milliseconds, 0.6 s at most."""
-PATIENCE_S = 30.0
+PATIENCE_S = 90.0
 """How long a busy machine may take for what is foreseen to end."""
 
 
@@ -29,7 +29,7 @@ def stays(condition: Callable[[], bool], seconds: float = STAYS_S, *, foreseen: 
     return False
 
 
-def wait_until(condition: Callable[[], bool], deadline_s: float) -> None:
+def wait_until(condition: Callable[[], bool], deadline_s: float = PATIENCE_S) -> None:
     """Wait for a condition; fail loudly when the deadline comes first."""
     give_up, pause = time.monotonic() + deadline_s, threading.Event()
     while not condition():
