@@ -28,6 +28,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("load build")]
 
 SERIES = {
     "log_end_offset": "kafka_log_log_logendoffset",
+    "log_start_offset": "kafka_log_log_logstartoffset",
     "log_size_bytes": "kafka_log_log_size",
     "group_offset": "kafka_consumergroup_current_offset",
     "bytes_in": "kafka_server_brokertopicmetrics_bytesin_total",
