@@ -84,8 +84,8 @@ def build(
     chosen = [name for name, given in (("mean", mean), ("max", max_), ("p95", p95), ("per-week", per_week)) if given]
     if len(chosen) > 1:
         raise UsageError(f"--{chosen[0]} and --{chosen[1]} exclude each other.")
-    settings = spark_options(master, remote, conf or [])
     require_libraries(spark_libraries(remote))
+    settings = spark_options(master, remote, conf or [])
     from kadmin.planner.load_build.job import LoadTask, build_load
     from kadmin.planner.load_build.prometheus import prometheus_names
     from kadmin.planner.load_build.sources import SampleSource

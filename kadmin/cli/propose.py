@@ -121,9 +121,8 @@ def rebalance(
 
     if html is not None:
         require_renderer()
-    settings = spark_options(master, remote, conf or [])
     require_libraries(("numpy", "pyarrow") if engine is Engine.LOCAL else spark_libraries(remote))
-    wanted = _request(request, holdout)
+    wanted, settings = _request(request, holdout), spark_options(master, remote, conf or [])
     with stages() as show:
         proposals = _propose(engine, wanted, inventory, settings, show)
         paths = _paths(out, proposals, ".json")
