@@ -215,12 +215,12 @@ def _is_installed(name: str) -> bool:
 
 def spark_options(master: str | None, remote: str | None, conf: list[str]) -> Options:
     """Return how Spark is started or reached; raises UsageError for options that cannot be."""
-    from kadmin.planner.proposal import Options
+    from kadmin.planner.proposal import Options, server_of
 
     if master is not None and remote is not None:
         raise UsageError("--master and --remote exclude each other: a Spark Connect server has its own master.")
     if remote is not None and _CONNECT_URL.match(remote) is None:
-        raise UsageError(f"--remote {remote.partition('/;')[0]} is not sc://HOST:PORT.")
+        raise UsageError(f"--remote {server_of(remote)} is not sc://HOST:PORT.")
     pairs = [setting.partition("=") for setting in conf]
     if wrong := [key for key, equals, _ in pairs if not equals or not key.startswith("spark.")]:
         raise UsageError(f"--conf {wrong[0]} is not spark.KEY=VALUE.")

@@ -36,6 +36,11 @@ if TYPE_CHECKING:
 DEFAULT_NAME = "rebalance"
 
 
+def server_of(remote: str) -> str:
+    """Return the URL of a Spark Connect server without its parameters, one of which may be a token."""
+    return remote.partition("/;")[0]
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """Options of an engine, all of them Spark's; the local engine accepts none.

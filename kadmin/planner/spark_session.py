@@ -23,6 +23,7 @@ from pyspark.sql import SparkSession
 
 from kadmin.errors import NotCompletedError
 from kadmin.java import cache_folder, find_java
+from kadmin.planner.proposal import server_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -107,9 +108,8 @@ def _connected(remote: str, conf: Mapping[str, str], ends: ExitStack) -> SparkSe
     except PySparkException as error:
         with warnings.catch_warnings(action="ignore"):
             session.stop()
-        place = remote.partition("/;")[0]  # what follows may be a token
         raise NotCompletedError(
-            f"Spark at {place} cannot be used.", cause=cause_of(error), next_command="--engine local"
+            f"Spark at {server_of(remote)} cannot be used.", cause=cause_of(error), next_command="--engine local"
         ) from error
     return session
 

@@ -82,7 +82,7 @@ def test_a_webhook_that_hangs_costs_the_time_of_the_flush_and_the_oldest_events(
         poster = Poster(Webhook.parse(server.url), complaints.append)
         poster.start()
         poster.post({"number": -1})
-        wait_until(lambda: bool(server.tried))
+        wait_until(lambda: bool(server.tried), PATIENCE_S)
         for number in range(3 * MOST_WAITING):
             poster.post({"number": number})
         began = time.monotonic()

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 from kafka.protocol.admin import ListPartitionReassignmentsRequest
-from kafka.protocol.metadata import MetadataRequest
 from support.eras.api_claims import READING_CLAIMS, READING_VERSIONS
 from support.eras.claims import claim
 from support.live.waiting import wait_until
@@ -36,12 +35,6 @@ def seen(cluster: Cluster, name: str) -> str:
     return claim(name, READING_CLAIMS).seen[cluster.version_text]
 
 
-def named_controller(connection: KafkaConnection) -> int:
-    request = MetadataRequest(topics=[], allow_auto_topic_creation=False)
-    found: int = connection.ask("list the brokers", request).controller_id
-    return found
-
-
 def test_another_broker_is_asked(cluster: Cluster, connection: KafkaConnection) -> None:
     other = min({1, 2, 3, 4} - {cluster.controller()})
     request = ListPartitionReassignmentsRequest(timeout_ms=10_000, topics=None)
@@ -50,7 +43,7 @@ def test_another_broker_is_asked(cluster: Cluster, connection: KafkaConnection) 
 
 
 def test_controller_in_metadata(cluster: Cluster, connection: KafkaConnection) -> None:
-    assert {named_controller(connection) for _ in range(20)} == {cluster.controller()}
+    assert {read_metadata(connection, []).controller_id for _ in range(20)} == {cluster.controller()}
     assert seen(cluster, "controller_in_metadata") == "the controller"
 
 

@@ -1,4 +1,4 @@
-"""Spark as its users run it: the same plan and the same load, byte for byte, on each."""
+"""Spark as its users run it: the same plan, byte for byte, and the same load on each."""
 
 from __future__ import annotations
 

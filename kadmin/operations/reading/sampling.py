@@ -62,8 +62,8 @@ def take_sample(connection: KafkaConnection, clock: Clock) -> LoadSample:
     """
     metadata = read_metadata(connection)
     brokers = [each.broker_id for each in metadata.brokers.values() if each.alive]
-    taken_at = clock.utc()
-    waits = {at: ask_log_offsets(connection, _led(metadata), at, REQUEST_S) for at in (LogEnd.LAST, LogEnd.FIRST)}
+    led, taken_at = _led(metadata), clock.utc()
+    waits = {at: ask_log_offsets(connection, led, at, REQUEST_S) for at in (LogEnd.LAST, LogEnd.FIRST)}
     sizes = ask_log_dirs(connection, brokers, REQUEST_S)
     groups = ask_groups(connection, brokers, REQUEST_S)()
     groups_at = clock.utc()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ import pyspark
 from support.live.waiting import wait_until
 
 from kadmin.java import cache_folder, find_java
+from kadmin.sandbox.kraft_mode import listens
 from kadmin.sandbox.processes import free_ports
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def connect_server(
     main = "org.apache.spark.sql.connect.service.SparkConnectServer"
     command = [str(spark / "bin" / "spark-submit"), "--master", "local[2]", "--class", main, *arguments]
     with _running(command, folder / "connect.log", python, spark) as process:
-        wait_until(lambda: process.poll() is not None or _listens(port), _START_S)
+        wait_until(lambda: process.poll() is not None or listens(port), _START_S)
         assert process.poll() is None, (folder / "connect.log").read_text()
         yield f"sc://127.0.0.1:{port}"
 
@@ -80,7 +80,7 @@ def cluster(folder: Path, python: Path) -> Iterator[Cluster]:
         address = ["--host", "127.0.0.1", "--webui-port", "0"]
         master = [start, f"{deploy}.master.Master", *address, "--port", str(port)]
         ends.enter_context(_running(master, log, python, SPARK))
-        wait_until(lambda: _listens(port), _START_S)
+        wait_until(lambda: listens(port), _START_S)
         for number in range(1, WORKERS + 1):
             size = ["--cores", "1", "--memory", "1g", "--work-dir", str(folder / f"worker-{number}")]
             worker = [start, f"{deploy}.worker.Worker", *address, *size, url]
@@ -121,8 +121,3 @@ def _running(command: list[str], log: Path, python: Path, spark: Path) -> Iterat
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-
-
-def _listens(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
