@@ -53,4 +53,4 @@ def test_nothing_of_a_terminal_is_in_a_pipe(cluster: SimpleController, plan: Pat
     assert done.returncode == 0, done.stderr
     assert "\x1b" not in done.stdout + done.stderr
     assert "\r" not in done.stdout + done.stderr
-    assert re.search(r"^wave 1 of 2, 0/2 done", done.stderr, re.MULTILINE)
+    assert re.search(r"^wave 2 of 2 done in .*: 2/2 done$", done.stderr, re.MULTILINE)
