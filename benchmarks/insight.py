@@ -111,7 +111,7 @@ def sample_of(partitions: int) -> LoadSample:
         for broker in chooser.sample(range(100), 3):
             lag = chooser.randrange(100_000) if chooser.random() < LAGGING else 0
             sizes.setdefault(broker, {})[partition] = max(0, size - lag)
-    return LoadSample(datetime.now(UTC), "made-up", ends, sizes)
+    return LoadSample(datetime.now(UTC), "made-up", {1: ends}, sizes)
 
 
 def write_moves(path: Path) -> Path:

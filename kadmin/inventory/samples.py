@@ -61,14 +61,14 @@ _NAME = "samples-%Y%m%dT%H%M%SZ.parquet"
 
 @dataclass(frozen=True, slots=True)
 class LoadSample:
-    """What brokers answered at one time: start and end offsets, bytes of each replica by broker, and offsets by group.
+    """What brokers answered at one time: end offsets by the leader, bytes of each replica by broker, offsets by group.
 
     Times are when brokers were asked. `unavailable` says what they did not answer.
     """
 
     taken_at: datetime
     cluster_id: str | None
-    end_offsets: Mapping[TopicPartition, int]
+    end_offsets: Mapping[int, Mapping[TopicPartition, int]]
     log_sizes: Mapping[int, Mapping[TopicPartition, int]]
     group_offsets: Mapping[str, Mapping[TopicPartition, int]] = field(default_factory=dict)
     groups_at: datetime | None = None
@@ -122,7 +122,8 @@ def sample_columns(sample: LoadSample) -> Columns:
         columns["partition"].extend([each.partition for each in values])
         columns["value"].extend(map(float, values.values()))
 
-    add(Metric.LOG_END_OFFSET, SampleKind.COUNTER, sample.end_offsets)
+    for leader, offsets in sample.end_offsets.items():
+        add(Metric.LOG_END_OFFSET, SampleKind.COUNTER, offsets, broker_id=leader)
     add(Metric.LOG_START_OFFSET, SampleKind.GAUGE, sample.start_offsets)
     for broker_id, sizes in sample.log_sizes.items():
         add(Metric.LOG_SIZE_BYTES, SampleKind.GAUGE, sizes, broker_id=broker_id)

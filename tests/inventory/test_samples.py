@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 AT = datetime(2026, 3, 1, 12, 5, 0, 250_000, tzinfo=UTC)
 LATER = AT + timedelta(seconds=1)
 P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
-SAMPLE = LoadSample(AT, "one", {P1: 7, P0: 2**53}, {2: {P0: 10}, 1: {P1: 0, P0: 11}}, {"billing": {P0: 3}}, LATER)
+SAMPLE = LoadSample(AT, "one", {2: {P1: 7, P0: 2**53}}, {2: {P0: 10}, 1: {P1: 0, P0: 11}}, {"billing": {P0: 3}}, LATER)
 
 WRITER = """
 import sys
@@ -35,7 +35,7 @@ from kadmin.inventory.samples import LoadSample
 offsets = {TopicPartition("orders", number): number for number in range(100_000)}
 for second in range(1_000_000):
     at = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=second)
-    write_sample(Path(sys.argv[1]), LoadSample(at, "one", offsets, {}))
+    write_sample(Path(sys.argv[1]), LoadSample(at, "one", {1: offsets}, {}))
 """
 
 
@@ -57,8 +57,8 @@ def test_a_file_has_a_row_for_each_value_in_the_order_that_makes_it_small(tmp_pa
     rows = [tuple(row.values()) for row in table.to_pylist()]
     assert rows == [
         (LATER, "orders", 0, None, "billing", "group_offset", "counter", 3.0),
-        (AT, "orders", 0, None, None, "log_end_offset", "counter", 2.0**53),
-        (AT, "orders", 1, None, None, "log_end_offset", "counter", 7.0),
+        (AT, "orders", 0, 2, None, "log_end_offset", "counter", 2.0**53),
+        (AT, "orders", 1, 2, None, "log_end_offset", "counter", 7.0),
         (AT, "orders", 0, 1, None, "log_size_bytes", "gauge", 11.0),
         (AT, "orders", 0, 2, None, "log_size_bytes", "gauge", 10.0),
         (AT, "orders", 1, 1, None, "log_size_bytes", "gauge", 0.0),

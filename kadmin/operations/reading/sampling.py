@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.cluster.kafka.metadata import ClusterMetadata
-    from kadmin.cluster.kafka.offsets import FromBrokers, LogOffsets
     from kadmin.cluster.model import TopicPartition
     from kadmin.operations.context import Clock
     from kadmin.operations.events import Tell
@@ -89,17 +88,13 @@ def take_sample(connection: KafkaConnection, clock: Clock) -> LoadSample:
     return LoadSample(
         taken_at,
         metadata.cluster_id,
-        _known(ends),
+        {leader: answer.known for leader, answer in ends.given.items()},
         disks.sizes,
         {name: offsets for answer in committed.given.values() for name, offsets in answer.known.items()},
         groups_at,
         unavailable,
-        _known(offsets[LogEnd.FIRST]),
+        {each: offset for answer in offsets[LogEnd.FIRST].given.values() for each, offset in answer.known.items()},
     )
-
-
-def _known(found: FromBrokers[LogOffsets]) -> dict[TopicPartition, int]:
-    return {each: offset for answer in found.given.values() for each, offset in answer.known.items()}
 
 
 def sample_once(take: Callable[[], LoadSample], write: Callable[[LoadSample], Path], tell: Tell) -> Sampled:
@@ -160,8 +155,13 @@ def _wait(clock: Clock, due_s: float, done: Sampled | None) -> None:
 
 def counts(sample: LoadSample) -> str:
     """Count the partitions, replicas and groups of a sample, for people."""
-    parts = count(len(sample.end_offsets), "partition"), count(replicas(sample), "replica")
+    parts = count(partitions(sample), "partition"), count(replicas(sample), "replica")
     return f"{', '.join(parts)}, {count(len(sample.group_offsets), 'group')}"
+
+
+def partitions(sample: LoadSample) -> int:
+    """Return the number of partitions whose end offsets a sample has."""
+    return sum(len(offsets) for offsets in sample.end_offsets.values())
 
 
 def replicas(sample: LoadSample) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kadmin.errors import count
-from kadmin.operations.reading.sampling import counts, replicas
+from kadmin.operations.reading.sampling import counts, partitions, replicas
 from kadmin.plan.units import readable_size
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def sampled_answer(done: Sampled) -> dict[str, Any]:
         "last": {
             "file": str(done.file),
             "size_bytes": done.file.stat().st_size,
-            "partitions": len(done.sample.end_offsets),
+            "partitions": partitions(done.sample),
             "replicas": replicas(done.sample),
             "groups": len(done.sample.group_offsets),
             "unavailable": list(done.sample.unavailable),

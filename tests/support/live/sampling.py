@@ -53,7 +53,7 @@ def sampled_traffic(sandbox: Sandbox, address: Sequence[str], topics: Sequence[s
     sizes = _leading_replicas(series)
     for each in moved["produced"]:
         place = each["topic"], each["partition"]
-        ends = series[Metric.LOG_END_OFFSET, *place, None, None]
+        ends = _end_offsets(series, *place)
         assert ends == sorted(ends)
         assert growth(ends) == each["records"] > 0
         per_record = growth(sizes[place]) / growth(ends)
@@ -64,7 +64,7 @@ def sampled_traffic(sandbox: Sandbox, address: Sequence[str], topics: Sequence[s
         assert committed == sorted(committed)
         assert growth(committed) == each["records"] > 0
     busiest = max(moved["produced"], key=lambda each: each["records"])
-    ends = series[Metric.LOG_END_OFFSET, busiest["topic"], busiest["partition"], None, None]
+    ends = _end_offsets(series, busiest["topic"], busiest["partition"])
     assert len(set(ends)) > 2, "samples between the first and the last saw it grow"
 
 
@@ -126,6 +126,12 @@ def read(folder: Path) -> Series:
 def growth(values: Sequence[float]) -> float:
     """Return by how much a series grew."""
     return values[-1] - values[0]
+
+
+def _end_offsets(series: Series, topic: str, partition: int) -> list[float]:
+    """Return the end offsets of a partition that one broker led all the time."""
+    (found,) = (values for key, values in series.items() if key[:3] == (Metric.LOG_END_OFFSET, topic, partition))
+    return found
 
 
 def _leading_replicas(series: Mapping[tuple[Any, ...], list[float]]) -> dict[tuple[str, int], list[float]]:
