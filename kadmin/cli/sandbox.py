@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,6 +30,16 @@ ControllerArgument = Annotated[int, typer.Argument(metavar="ID", help="A control
 ServerArgument = Annotated[int, typer.Argument(metavar="ID", help="A broker's or a controller's id.")]
 KillOption = Annotated[bool, typer.Option("--kill", help="End it by SIGKILL.")]
 DEFAULT_DIRECTORY = Path("sandbox")
+
+
+class MigrationStep(StrEnum):
+    """The steps from ZooKeeper to KRaft mode, and the way back."""
+
+    START = "start"
+    BROKERS = "brokers"
+    KRAFT = "kraft"
+    FINALIZE = "finalize"
+    ROLLBACK = "rollback"
 
 
 @sandbox_app.command()
@@ -189,6 +200,30 @@ def thaw(server_id: ServerArgument, directory: DirectoryOption = DEFAULT_DIRECTO
 
 @sandbox_app.command()
 @bounded
+def migrate(
+    step: Annotated[MigrationStep, typer.Argument(help="The step, one after the other.", show_default=False)],
+    directory: DirectoryOption = DEFAULT_DIRECTORY,
+    output: options.Output = options.OutputFormat.HUMAN,
+) -> None:
+    """Lead a cluster of Kafka 3.4 to 3.9 from ZooKeeper to KRaft mode.
+
+    start: three controllers that wait. brokers: restarted, so that metadata goes to both sides. kraft: restarted in
+    KRaft mode. finalize: controllers without ZooKeeper. rollback: back to ZooKeeper mode, from any step but the last.
+    """
+    from kadmin.sandbox import migration
+
+    steps = {
+        MigrationStep.START: migration.start,
+        MigrationStep.BROKERS: migration.brokers,
+        MigrationStep.KRAFT: migration.kraft,
+        MigrationStep.FINALIZE: migration.finalize,
+        MigrationStep.ROLLBACK: migration.rollback,
+    }
+    _answer(steps[step](_load(directory)), output)
+
+
+@sandbox_app.command()
+@bounded
 def down(directory: DirectoryOption = DEFAULT_DIRECTORY) -> None:
     """End exactly what `up` started, and remove the folder."""
     try:
@@ -247,6 +282,7 @@ def _value(sandbox: Sandbox) -> dict[str, Any]:
     return {
         "version": spec.version,
         "mode": spec.mode,
+        "phase": sandbox.phase.value,
         "connect": None if spec.kraft else sandbox.connect_string,
         "bootstrap": list(sandbox.bootstrap),
         "zookeepers": [

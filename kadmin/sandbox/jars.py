@@ -78,6 +78,11 @@ def runs_kraft(version: str) -> bool:
     return _numbers(version) >= (3, 3)
 
 
+def runs_migration(version: str) -> bool:
+    """Whether a version can be led from ZooKeeper to KRaft mode, from 3.4 on until ZooKeeper mode ended (KIP-866)."""
+    return runs_zookeeper(version) and _numbers(version) >= (3, 4)
+
+
 def class_path(version: str, java: JavaRuntime, cache: Path, report: Callable[[str], None] = lambda _: None) -> str:
     """Return the class path of a version with every jar verified; missing and damaged jars are fetched first.
 

@@ -16,19 +16,31 @@ from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.servers import Servers
 from kadmin.errors import UnreachableError
 from kadmin.sandbox.servers import KAFKA
-from kadmin.sandbox.settings import broker_place, server_properties
+from kadmin.sandbox.settings import MIGRATING, broker_place, controller_settings, server_properties
+from kadmin.sandbox.spec import Phase
 
 if TYPE_CHECKING:
     from kadmin.sandbox.layout import Layout
-    from kadmin.sandbox.servers import Launcher
+    from kadmin.sandbox.servers import Launcher, Server
 
 _LOOK_S = 2.0
 
 
 def start_quorum(layout: Layout, launcher: Launcher) -> None:
     """Format the storage of every server and start the controllers; brokers wait for the quorum."""
-    _format_storage(layout, launcher)
+    cluster_id = _random_id()
+    start_controllers(layout, launcher, cluster_id)
+    for broker_id in layout.broker_ports:
+        _write_ids(layout.server("broker", broker_id), cluster_id)
+
+
+def start_controllers(layout: Layout, launcher: Launcher, cluster_id: str) -> None:
+    """Format the storage of every controller that has none, for the cluster of an id, and start them."""
     for controller_id in layout.controller_ports:
+        server = layout.server("controller", controller_id)
+        if not server.data.exists():
+            shutil.copytree(_first_records(layout, launcher), server.data)
+            _write_ids(server, cluster_id)
         start_controller(layout, launcher, controller_id)
 
 
@@ -42,7 +54,8 @@ def properties_of_broker(layout: Layout, broker_id: int) -> str:
     """Return the server.properties of a broker."""
     spec, copies = layout.spec, min(3, layout.spec.brokers)
     values = {
-        **_node(layout, "broker", broker_id),
+        **_node("broker", broker_id),
+        **controller_settings(layout.controller_ports),
         **broker_place(spec.rack(broker_id), layout.broker_ports[broker_id], layout.server("broker", broker_id).data),
         "broker.heartbeat.interval.ms": "1000",
         "offsets.topic.replication.factor": str(copies),
@@ -80,7 +93,9 @@ def listens(port: int) -> bool:
 
 def _properties_of_controller(layout: Layout, controller_id: int, folder: Path) -> str:
     values = {
-        **_node(layout, "controller", controller_id),
+        **_node("controller", controller_id),
+        **controller_settings(layout.controller_ports),
+        **_migration_settings(layout),
         "listeners": f"CONTROLLER://127.0.0.1:{layout.controller_ports[controller_id]}",
         "log.dirs": str(folder),
         "broker.session.timeout.ms": "6000",
@@ -88,15 +103,15 @@ def _properties_of_controller(layout: Layout, controller_id: int, folder: Path) 
     return server_properties(values, layout.spec.broker_config)
 
 
-def _node(layout: Layout, role: str, node_id: int) -> dict[str, str]:
-    voters = ",".join(f"{voter}@127.0.0.1:{port}" for voter, port in layout.controller_ports.items())
-    return {
-        "process.roles": role,
-        "node.id": str(node_id),
-        "controller.listener.names": "CONTROLLER",
-        "controller.quorum.voters": voters,
-        "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
-    }
+def _migration_settings(layout: Layout) -> dict[str, str]:
+    """Return what a controller has while it writes to ZooKeeper too: in none but the phases of a migration."""
+    if layout.phase in {Phase.ZOOKEEPER, Phase.FINALIZED}:
+        return {}
+    return {**MIGRATING, "zookeeper.connect": layout.connect_string}
+
+
+def _node(role: str, node_id: int) -> dict[str, str]:
+    return {"process.roles": role, "node.id": str(node_id)}
 
 
 def _alive_brokers(layout: Layout) -> dict[int, set[int]]:
@@ -113,17 +128,10 @@ def _alive_brokers(layout: Layout) -> dict[int, set[int]]:
     return views
 
 
-def _format_storage(layout: Layout, launcher: Launcher) -> None:
-    """Give every log directory its ids, and those of controllers the first records of the metadata log."""
-    cluster_id, records = _cluster_id(), _first_records(layout, launcher)
-    for kind, numbers in (("controller", layout.controller_ports), ("broker", layout.broker_ports)):
-        for number in numbers:
-            data = layout.server(kind, number).data
-            if kind == "controller":
-                shutil.copytree(records, data)
-            data.mkdir(parents=True, exist_ok=True)
-            meta = f"version=1\ncluster.id={cluster_id}\nnode.id={number}\n"
-            (data / "meta.properties").write_text(meta, encoding="ascii")
+def _write_ids(server: Server, cluster_id: str) -> None:
+    server.data.mkdir(parents=True, exist_ok=True)
+    meta = f"version=1\ncluster.id={cluster_id}\nnode.id={server.number}\n"
+    (server.data / "meta.properties").write_text(meta, encoding="ascii")
 
 
 def _first_records(layout: Layout, launcher: Launcher) -> Path:
@@ -136,7 +144,7 @@ def _first_records(layout: Layout, launcher: Launcher) -> Path:
         return kept
     first = layout.server("controller", next(iter(layout.controller_ports)))
     formatted = layout.spec.directory / "formatted"
-    launcher.format_storage(first, _cluster_id(), _properties_of_controller(layout, first.number, formatted))
+    launcher.format_storage(first, _random_id(), _properties_of_controller(layout, first.number, formatted))
     (formatted / "meta.properties").unlink()
     with contextlib.suppress(OSError):  # a cache that cannot be written, or another sandbox that was first
         kept.parent.mkdir(parents=True, exist_ok=True)
@@ -145,7 +153,7 @@ def _first_records(layout: Layout, launcher: Launcher) -> Path:
     return formatted
 
 
-def _cluster_id() -> str:
-    """Return a random id as Kafka prints it; one that begins with a hyphen would look like an option."""
+def _random_id() -> str:
+    """Return a random cluster id as Kafka prints it; one that begins with a hyphen would look like an option."""
     found = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode("ascii").rstrip("=")
-    return _cluster_id() if found.startswith("-") else found
+    return _random_id() if found.startswith("-") else found

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 from kadmin.errors import InvalidInputError, NotCompletedError
 from kadmin.sandbox.processes import free_ports
 from kadmin.sandbox.servers import Server
-from kadmin.sandbox.spec import CONTROLLER_IDS, SandboxSpec
+from kadmin.sandbox.spec import CONTROLLER_IDS, Phase, SandboxSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -22,13 +22,17 @@ STATE = "state.json"
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What never changes while a sandbox lives. `quorum_ports`: one per ZooKeeper server, then its election ports."""
+    """What changes while a sandbox lives only by a migration to KRaft, as `phase` says.
+
+    `quorum_ports`: one per ZooKeeper server, then its election ports.
+    """
 
     spec: SandboxSpec
     zookeeper_ports: tuple[int, ...]
     quorum_ports: tuple[int, ...]
     controller_ports: Mapping[int, int]
     broker_ports: Mapping[int, int]
+    phase: Phase
 
     @classmethod
     def plan(cls, spec: SandboxSpec) -> Self:
@@ -43,6 +47,7 @@ class Layout:
             tuple(next(ports) for _ in range(2 * zookeepers)),
             {controller_id: next(ports) for controller_id in controller_ids},
             {broker_id: next(ports) for broker_id in broker_ids},
+            Phase.FINALIZED if spec.kraft else Phase.ZOOKEEPER,
         )
 
     @classmethod
@@ -60,6 +65,7 @@ class Layout:
             tuple(value["quorum_ports"]),
             _by_id(value["controller_ports"]),
             _by_id(value["broker_ports"]),
+            Phase(value["phase"]),
         )
 
     def save(self) -> None:
@@ -74,8 +80,13 @@ class Layout:
             raise NotCompletedError(f"Cannot write {folder}.", cause=error.strerror or str(error)) from error
 
     @property
+    def in_kraft_mode(self) -> bool:
+        """Whether brokers are in KRaft mode."""
+        return self.phase in {Phase.KRAFT_BROKERS, Phase.FINALIZED}
+
+    @property
     def connect_string(self) -> str:
-        """What `--zookeeper` takes, chroot included; empty in KRaft mode."""
+        """What `--zookeeper` takes, chroot included; empty in a sandbox that began in KRaft mode."""
         return ",".join(f"127.0.0.1:{port}" for port in self.zookeeper_ports) + self.spec.chroot
 
     @property

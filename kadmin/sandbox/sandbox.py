@@ -57,16 +57,20 @@ class Sandbox(Layout):
             _mode(sandbox).start_quorum(sandbox, launcher)
             for broker_id in sandbox.broker_ports:
                 _launch_broker(sandbox, launcher, broker_id)
-            for controller_id in sandbox.controller_ports:
-                _wait_controller(sandbox, controller_id)
-            for broker_id in sandbox.broker_ports:
-                _wait_broker(sandbox, broker_id)
+            sandbox.wait_ready()
             if sandbox.broker_ports:
                 launcher.keep_classes_of(sandbox.server("broker", 1))
         except BaseException:
             sandbox.down()
             raise
         return sandbox
+
+    def wait_ready(self) -> None:
+        """Wait until every controller listens and every broker serves."""
+        for controller_id in self.controller_ports:
+            _wait_controller(self, controller_id)
+        for broker_id in self.broker_ports:
+            _wait_broker(self, broker_id)
 
     def stop_broker(self, broker_id: int, *, kill: bool = False) -> None:
         """End one broker and wait until the cluster no longer counts it as alive."""
@@ -82,8 +86,18 @@ class Sandbox(Layout):
             _launch_broker(self, Launcher(self.spec.version), broker_id)
             _wait_broker(self, broker_id)
 
+    def restart_broker(self, broker_id: int) -> None:
+        """Restart a broker with the settings of a phase of the migration.
+
+        It is gone as soon as ZooKeeper lists it no more: the others keep a broker of ZooKeeper mode that is stopped.
+        """
+        self.server("broker", broker_id).stop()
+        _require_gone(zookeeper_mode, self, broker_id)
+        _launch_broker(self, Launcher(self.spec.version), broker_id)
+        _wait_broker(self, broker_id)
+
     def stop_controller(self, controller_id: int, *, kill: bool = False) -> None:
-        """End one controller of a sandbox in KRaft mode."""
+        """End one KRaft controller."""
         if self._running("controller", controller_id):
             self.server("controller", controller_id).stop(kill=kill)
 
@@ -132,7 +146,7 @@ class Sandbox(Layout):
 
 
 def _mode(layout: Layout) -> _Mode:
-    return kraft_mode if layout.spec.kraft else zookeeper_mode
+    return kraft_mode if layout.in_kraft_mode else zookeeper_mode
 
 
 def _launch_broker(layout: Layout, launcher: Launcher, broker_id: int) -> None:
@@ -144,7 +158,11 @@ def _wait_broker(layout: Layout, broker_id: int) -> None:
 
 
 def _wait_gone(layout: Layout, broker_id: int) -> None:
-    if not wait_until(lambda: _mode(layout).is_gone(layout, broker_id), READY_S):
+    _require_gone(_mode(layout), layout, broker_id)
+
+
+def _require_gone(mode: _Mode, layout: Layout, broker_id: int) -> None:
+    if not wait_until(lambda: mode.is_gone(layout, broker_id), READY_S):
         raise NotCompletedError(f"Broker {broker_id} is ended, but the cluster still lists it.")
 
 

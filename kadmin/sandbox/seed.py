@@ -70,7 +70,7 @@ def seed(sandbox: Sandbox) -> Seeded:
     """
     chooser = random.Random(20_240_229)  # noqa: S311 - a reproducible skew, not a secret
     assignments = {topic.name: _assign(sandbox, topic, chooser) for topic in TOPICS}
-    if sandbox.spec.kraft:
+    if sandbox.in_kraft_mode:
         _create_by_brokers(sandbox, assignments)
     else:
         _create_in_zookeeper(sandbox, assignments)

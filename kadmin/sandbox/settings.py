@@ -39,6 +39,9 @@ _QUIET = {
 }
 """Nothing happens on its own: no topic creation, no leader rebalance, no cleaning."""
 
+MIGRATING = {"zookeeper.metadata.migration.enable": "true"}
+"""What every server has while metadata is in ZooKeeper and with the controllers."""
+
 LOG4J = """log4j.rootLogger=INFO, out
 log4j.appender.out=org.apache.log4j.ConsoleAppender
 log4j.appender.out.layout=org.apache.log4j.PatternLayout
@@ -100,6 +103,15 @@ def broker_place(rack: str, port: int, folder: Path) -> dict[str, str]:
     """Return a broker's settings of its rack, listener and log directory."""
     listener = f"PLAINTEXT://127.0.0.1:{port}"
     return {"broker.rack": rack, "listeners": listener, "advertised.listeners": listener, "log.dirs": str(folder)}
+
+
+def controller_settings(ports: Mapping[int, int]) -> dict[str, str]:
+    """Return how every server finds the KRaft controllers at ports of loopback."""
+    return {
+        "controller.listener.names": "CONTROLLER",
+        "controller.quorum.voters": ",".join(f"{voter}@127.0.0.1:{port}" for voter, port in ports.items()),
+        "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+    }
 
 
 def server_properties(values: Mapping[str, str], overrides: Mapping[str, str]) -> str:

@@ -6,9 +6,18 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.zookeeper.addresses import parse_connect_string
 from kadmin.cluster.zookeeper.four_letter import ask
-from kadmin.cluster.zookeeper.model import Create
+from kadmin.cluster.zookeeper.model import Create, Delete
 from kadmin.cluster.zookeeper.store import Store
-from kadmin.sandbox.settings import broker_config, zookeeper_config
+from kadmin.cluster.zookeeper.znodes.controller import (
+    CLUSTER_ID,
+    CONTROLLER,
+    MIGRATION,
+    decode_cluster_id,
+    decode_controller,
+)
+from kadmin.errors import NotCompletedError
+from kadmin.sandbox.settings import MIGRATING, broker_config, controller_settings, zookeeper_config
+from kadmin.sandbox.spec import Phase
 
 if TYPE_CHECKING:
     from kadmin.sandbox.layout import Layout
@@ -38,13 +47,14 @@ def start_quorum(layout: Layout, launcher: Launcher) -> None:
 def properties_of_broker(layout: Layout, broker_id: int) -> str:
     """Return the server.properties of a broker."""
     spec, server = layout.spec, layout.server("broker", broker_id)
+    dual = {**MIGRATING, **controller_settings(layout.controller_ports)} if layout.phase is Phase.DUAL_WRITE else {}
     return broker_config(
         broker_id,
         spec.rack(broker_id),
         layout.broker_ports[broker_id],
         layout.connect_string,
         server.data,
-        spec.broker_config,
+        {**dual, **spec.broker_config},
     )
 
 
@@ -57,6 +67,30 @@ def is_up(layout: Layout, broker_id: int) -> bool:
 def is_gone(layout: Layout, broker_id: int) -> bool:
     """Whether a broker is no longer registered: after a crash its registration lasts for a session."""
     return not is_up(layout, broker_id)
+
+
+def cluster_id(layout: Layout) -> str:
+    """Return the id of the cluster; raises NotCompletedError before the first broker has made it."""
+    with Store.connect(layout.connect_string) as store:
+        node = store.get(CLUSTER_ID)
+    if node is None:
+        raise NotCompletedError("The cluster has no id yet.", next_command="start a broker")
+    return decode_cluster_id(node)
+
+
+def is_led_by_kraft(layout: Layout) -> bool:
+    """Whether a KRaft controller has taken over the metadata."""
+    with Store.connect(layout.connect_string) as store:
+        node = store.get(CONTROLLER)
+        return node is not None and (decode_controller(node).kraft_epoch or -1) >= 0
+
+
+def forget_kraft(layout: Layout) -> None:
+    """Remove what KRaft controllers left, once they are gone: brokers then elect a controller among themselves."""
+    with Store.connect(layout.connect_string) as store:
+        for path in (CONTROLLER, MIGRATION):
+            if (node := store.get(path)) is not None:
+                store.multi([Delete(path, node.version)])
 
 
 def _make_chroot(layout: Layout) -> None:

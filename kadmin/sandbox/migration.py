@@ -1,0 +1,111 @@
+"""Walks a sandbox from ZooKeeper to KRaft mode, phase by phase, as Kafka's guide has it (KIP-866).
+
+Each step may be repeated: one that was interrupted, or that failed, is done again from its start.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kadmin.errors import InvalidInputError, NotCompletedError
+from kadmin.sandbox import kraft_mode, zookeeper_mode
+from kadmin.sandbox.jars import runs_migration
+from kadmin.sandbox.processes import free_ports, wait_until
+from kadmin.sandbox.servers import READY_S, Launcher
+from kadmin.sandbox.spec import CONTROLLER_IDS, Phase
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kadmin.sandbox.sandbox import Sandbox
+
+_METADATA_LOG = "__cluster_metadata-0"
+_STEPS = {
+    Phase.ZOOKEEPER: "start",
+    Phase.CONTROLLERS: "brokers",
+    Phase.DUAL_WRITE: "kraft",
+    Phase.KRAFT_BROKERS: "finalize",
+    Phase.FINALIZED: None,
+}
+"""The step that follows each phase."""
+
+
+def start(sandbox: Sandbox) -> Sandbox:
+    """Start three KRaft controllers, which wait for the brokers to follow."""
+    ports = sandbox.controller_ports or dict(zip(CONTROLLER_IDS, free_ports(len(CONTROLLER_IDS)), strict=True))
+    changed = _enter(sandbox, Phase.CONTROLLERS, (Phase.ZOOKEEPER, Phase.CONTROLLERS), ports)
+    kraft_mode.start_controllers(changed, Launcher(changed.spec.version), zookeeper_mode.cluster_id(changed))
+    changed.wait_ready()
+    return changed
+
+
+def brokers(sandbox: Sandbox) -> Sandbox:
+    """Restart brokers so that they know the controllers, and wait until these have taken over the metadata.
+
+    From then on controllers write all metadata to both sides, and nobody serves the admin znodes.
+    """
+    changed = _restarted(_enter(sandbox, Phase.DUAL_WRITE, (Phase.CONTROLLERS, Phase.DUAL_WRITE)))
+    if not wait_until(lambda: zookeeper_mode.is_led_by_kraft(changed), READY_S):
+        raise NotCompletedError("The controllers have not taken over the metadata.")
+    return changed
+
+
+def kraft(sandbox: Sandbox) -> Sandbox:
+    """Restart brokers in KRaft mode; controllers still write to ZooKeeper too."""
+    return _restarted(_enter(sandbox, Phase.KRAFT_BROKERS, (Phase.DUAL_WRITE, Phase.KRAFT_BROKERS)))
+
+
+def finalize(sandbox: Sandbox) -> Sandbox:
+    """Restart controllers without ZooKeeper, which runs on with what was written last."""
+    changed = _enter(sandbox, Phase.FINALIZED, (Phase.KRAFT_BROKERS, Phase.FINALIZED))
+    for controller_id in changed.controller_ports:
+        changed.stop_controller(controller_id)
+        changed.start_controller(controller_id)
+    changed.wait_ready()
+    return changed
+
+
+def rollback(sandbox: Sandbox) -> Sandbox:
+    """Lead a sandbox that is not finalized back to ZooKeeper mode; its controllers and what they wrote are removed."""
+    if sandbox.phase is Phase.KRAFT_BROKERS:
+        sandbox = _restarted(_enter(sandbox, Phase.DUAL_WRITE, (Phase.KRAFT_BROKERS,)))
+    begun = (Phase.CONTROLLERS, Phase.DUAL_WRITE, *((Phase.ZOOKEEPER,) if sandbox.controller_ports else ()))
+    changed = _enter(sandbox, Phase.ZOOKEEPER, begun)
+    for controller_id in changed.controller_ports:
+        changed.stop_controller(controller_id)
+    zookeeper_mode.forget_kraft(changed)
+    for broker_id in changed.broker_ports:
+        shutil.rmtree(changed.server("broker", broker_id).data / _METADATA_LOG, ignore_errors=True)
+    _restarted(changed)
+    for controller_id in changed.controller_ports:
+        shutil.rmtree(changed.server("controller", controller_id).folder)
+    return _enter(changed, Phase.ZOOKEEPER, (Phase.ZOOKEEPER,), {})
+
+
+def _enter(
+    sandbox: Sandbox, phase: Phase, begun: Sequence[Phase], controller_ports: Mapping[int, int] | None = None
+) -> Sandbox:
+    """Put on record that a phase begins, before anything is changed; raises InvalidInputError out of turn."""
+    if not runs_migration(sandbox.spec.version) or sandbox.spec.kraft:
+        raise InvalidInputError(
+            f"Kafka {sandbox.spec.version} in {sandbox.spec.mode} mode cannot be led to KRaft mode.",
+            next_command="kadmin sandbox up --version 3.9.2",
+        )
+    if sandbox.phase not in begun:
+        step = _STEPS[sandbox.phase]
+        raise InvalidInputError(
+            f"The sandbox is in phase {sandbox.phase.value}; {phase.value} does not follow.",
+            next_command=f"kadmin sandbox migrate {step}" if step else None,
+        )
+    ports = sandbox.controller_ports if controller_ports is None else controller_ports
+    changed = replace(sandbox, phase=phase, controller_ports=ports)
+    changed.save()
+    return changed
+
+
+def _restarted(sandbox: Sandbox) -> Sandbox:
+    for broker_id in sandbox.broker_ports:
+        sandbox.restart_broker(broker_id)
+    return sandbox
