@@ -85,6 +85,20 @@ class ClusterAddress:
 
 
 @dataclass(frozen=True, slots=True)
+class BothSides:
+    """A cluster that migrates to KRaft, through ZooKeeper and through its brokers."""
+
+    zookeeper: ClusterAddress
+    brokers: ClusterAddress
+
+    @property
+    def options(self) -> str:
+        """The options that name both, as they are typed."""
+        given = {**self.zookeeper.options, **self.brokers.options}
+        return " ".join(f"{name} {shlex.quote(value)}" for name, value in given.items())
+
+
+@dataclass(frozen=True, slots=True)
 class Fleet:
     """The clusters whose contexts a pattern matches, by their names."""
 

@@ -39,6 +39,7 @@ _GROUPS = {
     },
     "Look": {
         "doctor": "doctor:doctor",
+        "doctor migration": "migration:doctor_migration",
         "inspect": "inspect:inspect_app",
         "whatif": "whatif:whatif_app",
         "consumers": "consumers:consumers_app",
@@ -51,7 +52,10 @@ _GROUPS = {
     "Planner": {"propose": "propose:propose_app", "load": "load:load_app"},
     "Practise": {"sandbox": "sandbox:sandbox_app"},
 }
-"""The groups of `kadmin --help`, in its order: module and name of each command, or of the tree of those below it."""
+"""The groups of `kadmin --help`, in its order: module and name of each command, or of the tree of those below it.
+
+A command of two words stands beside the command that is the first of them.
+"""
 
 _UNKNOWN_SHELL = 1
 """The exit code with which typer ends where it installs or shows no completion."""
@@ -88,6 +92,11 @@ class _Kadmin(CommandTree):
         """Return the groups with the names of their commands."""
         del ctx
         return {heading: list(commands) for heading, commands in _GROUPS.items()}
+
+    def resolve_command(self, ctx: typer.Context, args: list[str]) -> Any:  # type: ignore[override]  # noqa: ANN401 - as above
+        """Find the command that the first words name, one of two words before one of one."""
+        both = " ".join(args[:2])
+        return super().resolve_command(ctx, [both, *args[2:]] if both in _PLACES else args)
 
     def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]  # noqa: ANN401 - as above
         """Return a command, or None. For an unknown name all are made: the parser suggests the nearest of those."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import inspect
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 
-from kadmin.cli.address import BOOTSTRAP_VARIABLE, ZOOKEEPER_VARIABLE, ClusterAddress, Fleet, address_of
+from kadmin.cli.address import BOOTSTRAP_VARIABLE, ZOOKEEPER_VARIABLE, BothSides, ClusterAddress, Fleet, address_of
 from kadmin.cli.named_clusters import complete_context, current_context, find_context, is_pattern, matching_contexts
 from kadmin.cli.option_groups import group_options, option
 from kadmin.cli.protection import require_writable
@@ -107,6 +107,46 @@ def changes_cluster(command: Callable[..., Any]) -> Callable[..., Any]:
         return cluster if harmless or not isinstance(cluster, ClusterAddress) else require_writable(cluster, confirm)
 
     return group_options(command, "cluster", {**_OPTION_GROUP, "confirm": option("confirm", _CONFIRM)}, build)
+
+
+def on_both_sides(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options that name both sides of a migrating cluster, in place of its parameter `sides`.
+
+    Raises UsageError unless -z and -b are given, or a context that has both.
+    """
+    return group_options(command, "sides", _OPTION_GROUP, lambda taken, _given: _both_sides(taken))
+
+
+def changes_both_sides(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Do as `on_both_sides` does for a command that writes: the protection of a context applies, before it connects."""
+
+    def build(taken: Mapping[str, Any], given: dict[str, Any]) -> BothSides:
+        del given
+        sides = _both_sides(taken)
+        require_writable(sides.brokers, taken["confirm"])
+        return sides
+
+    return group_options(command, "sides", {**_OPTION_GROUP, "confirm": option("confirm", _CONFIRM)}, build)
+
+
+def _both_sides(taken: Mapping[str, Any]) -> BothSides:
+    given = _Given(**{name: taken[name] for name in _OPTIONS})
+    if given.zookeeper is not None and given.bootstrap is not None:
+        return BothSides(
+            ClusterAddress(zookeeper=given.zookeeper, command_config=given.command_config),
+            ClusterAddress(None, given.bootstrap, given.command_config, given.records),
+        )
+    found = _of_context(given, given.context) if given.context else current_context()
+    context = found.context if isinstance(found, ClusterAddress) else found
+    if isinstance(context, Fleet) or context is None or not context.zookeeper or not context.kafka.bootstrap_servers:
+        raise UsageError(
+            "A cluster that migrates is named by ZooKeeper and by its brokers.",
+            next_command="add -z CONNECT and -b BROKERS, or --context NAME of a context that has both",
+        )
+    through = address_of(context, given.command_config, typed=given.context is not None)
+    return BothSides(
+        through, replace(through, zookeeper=None, bootstrap=context.kafka.bootstrap_servers, records=given.records)
+    )
 
 
 def _taken(

@@ -80,7 +80,7 @@ def open_zookeeper(
     Raises UsageError for a cluster that is reached through its brokers.
     """
     require_zookeeper(cluster, instead)
-    with running(cluster, timeout_s, telling) as (clock, tell), _zookeeper(cluster, clock, tell) as context:
+    with running(cluster, timeout_s, telling) as (clock, tell), connect_zookeeper(cluster, clock, tell) as context:
         yield context
 
 
@@ -98,7 +98,7 @@ def open_kafka(cluster: ClusterAddress, *, timeout_s: float | None = None) -> It
     """Connect to the brokers of a cluster as `open_reading` does, for questions that brokers alone answer."""
     with (
         running(cluster, timeout_s, UNASKED) as (clock, tell),
-        _kafka(cluster, clock, tell, reads=True) as context,
+        connect_kafka(cluster, clock, tell, reads=True) as context,
     ):
         yield context
 
@@ -132,8 +132,8 @@ def connect(
 ) -> AbstractContextManager[KafkaContext | ZooKeeperContext]:
     """Connect to a cluster until the clock's end; what `reads` only takes no lock and needs no record."""
     if cluster.zookeeper is None:
-        return _kafka(cluster, clock, tell, reads=reads)
-    return _zookeeper(cluster, clock, tell)
+        return connect_kafka(cluster, clock, tell, reads=reads)
+    return connect_zookeeper(cluster, clock, tell)
 
 
 @contextmanager
@@ -151,7 +151,7 @@ def connect_brokers(cluster: ClusterAddress, clock: Clock, tell: Tell) -> Iterat
     if cluster.zookeeper is None:
         servers = Servers(parse_bootstrap(cluster.bootstrap or ""), _security(cluster, tell))
     else:
-        with _zookeeper(cluster, clock, tell) as context:
+        with connect_zookeeper(cluster, clock, tell) as context:
             servers = context.backend.servers(context.backend.read(()))
     with KafkaConnection(servers, until=clock.until) as connection:
         if cluster.zookeeper is None and cluster.context is not None and cluster.context.cluster_id is not None:
@@ -160,7 +160,7 @@ def connect_brokers(cluster: ClusterAddress, clock: Clock, tell: Tell) -> Iterat
 
 
 @contextmanager
-def _zookeeper(cluster: ClusterAddress, clock: Clock, tell: Tell) -> Iterator[ZooKeeperContext]:
+def connect_zookeeper(cluster: ClusterAddress, clock: Clock, tell: Tell) -> Iterator[ZooKeeperContext]:
     """Connect to ZooKeeper.
 
     The environment variable KADMIN_ROOT is the znode below which kadmin keeps its own, for clusters whose ACLs forbid
@@ -184,7 +184,8 @@ def _zookeeper(cluster: ClusterAddress, clock: Clock, tell: Tell) -> Iterator[Zo
 
 
 @contextmanager
-def _kafka(cluster: ClusterAddress, clock: Clock, tell: Tell, *, reads: bool) -> Iterator[KafkaContext]:
+def connect_kafka(cluster: ClusterAddress, clock: Clock, tell: Tell, *, reads: bool) -> Iterator[KafkaContext]:
+    """Connect to brokers; what `reads` only takes no lock and needs no record, in ZooKeeper mode, too."""
     from kadmin.cluster.kafka.addresses import parse_bootstrap
     from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.cluster.kafka.servers import Servers

@@ -31,6 +31,7 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
     "throttle set": (f"--rate 50MB/s {_ZK}", f"--rate 20MB/s --topic orders {_B}"),
     "throttle clear": (_ZK, f"--broker 4 {_B}"),
     "doctor": (_ZK, _B),
+    "doctor migration": (f"{_ZK} {_B}",),
     "inspect admin": (f"{_ZK} --watch",),
     "inspect brokers": (_ZK, _B),
     "inspect topics": (f"{_ZK} --filter 'topic=pay-*'",),

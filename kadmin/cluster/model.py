@@ -17,6 +17,21 @@ Replicas: TypeAlias = tuple[int, ...]
 NO_LEADER = -1
 
 
+class MigrationPhase(StrEnum):
+    """How far a cluster is on its way from ZooKeeper to KRaft mode (KIP-866)."""
+
+    ZOOKEEPER = "zookeeper"
+    """Brokers elect the controller among themselves."""
+    CONTROLLERS = "controllers"
+    """KRaft controllers run and wait until every broker is restarted with the settings of the migration."""
+    DUAL_WRITE = "dual-write"
+    """A KRaft controller has taken over and writes to both sides; brokers are in ZooKeeper mode, or some still are."""
+    KRAFT_BROKERS = "kraft-brokers"
+    """Every broker is in KRaft mode; controllers still write to ZooKeeper, and the way back is open."""
+    FINALIZED = "finalized"
+    """Controllers have left ZooKeeper, which keeps what they wrote last."""
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class TopicPartition:
     """One partition of one topic; sorts by topic, then by number, and prints as Kafka prints it: `orders-0`."""

@@ -26,7 +26,7 @@ def doctor_text(findings: tuple[Finding, ...], unchecked: Iterable[str], room: i
     stopping = sum(found.stops_apply for found in findings)
     summary = f"{count(len(findings), 'finding')}: " if findings else "nothing found: "
     summary += f"{stopping} would stop an apply" if stopping else "nothing would stop an apply"
-    blocks = [summary, *(_finding(number, found, width) for number, found in enumerate(findings, start=1))]
+    blocks = [summary, *finding_blocks(findings, width, "stops an apply")]
     blocks += ["\n".join(wrapped(f"not checked: {each}", room=width)) for each in unchecked]
     return "\n\n".join(blocks)
 
@@ -38,7 +38,7 @@ def doctor_answer(
     return {
         "stops_apply": any(found.stops_apply for found in findings),
         "kafka_versions": None if versions is None else versions_answer(versions),
-        "findings": [_answer(found) for found in findings],
+        "findings": [finding_answer(found, "stops_apply") for found in findings],
         "not_checked": list(unchecked),
     }
 
@@ -48,10 +48,11 @@ def versions_answer(versions: KafkaVersions) -> dict[str, str]:
     return {"oldest": ".".join(map(str, versions.oldest)), "newest": ".".join(map(str, versions.newest))}
 
 
-def _answer(found: Finding) -> dict[str, Any]:
+def finding_answer(found: Finding, stops: str) -> dict[str, Any]:
+    """Return a finding; `stops` is the key that says whether it is an error."""
     return {
         "trouble": found.code,
-        "stops_apply": found.stops_apply,
+        stops: found.stops_apply,
         "path": escaped(found.znode) if found.znode else None,
         "message": escaped(found.message, _MOST),
         "evidence": [escaped(seen, _MOST) for seen in found.evidence],
@@ -62,9 +63,14 @@ def _answer(found: Finding) -> dict[str, Any]:
     }
 
 
-def _finding(number: int, found: Finding, width: int) -> str:
-    stops = " (stops an apply)" if found.stops_apply else ""
-    lines = wrapped(f"{number}. {found.code}{stops}: {found.message}", indent="   ", room=width)
+def finding_blocks(findings: Iterable[Finding], width: int, stops: str) -> list[str]:
+    """Show each finding with its evidence and remedy; `stops` says what an error does."""
+    return [_finding(number, found, width, stops) for number, found in enumerate(findings, start=1)]
+
+
+def _finding(number: int, found: Finding, width: int, stops: str) -> str:
+    what = f" ({stops})" if found.stops_apply else ""
+    lines = wrapped(f"{number}. {found.code}{what}: {found.message}", indent="   ", room=width)
     for seen in found.evidence:
         lines += wrapped(f"   - {seen}", indent="     ", room=width)
     # The command stays on one line, so that it can be copied.

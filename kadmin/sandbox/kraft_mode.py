@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.servers import Servers
+from kadmin.cluster.model import MigrationPhase
 from kadmin.errors import UnreachableError
 from kadmin.sandbox.servers import KAFKA
 from kadmin.sandbox.settings import MIGRATING, broker_place, controller_settings, server_properties
-from kadmin.sandbox.spec import Phase
 
 if TYPE_CHECKING:
     from kadmin.sandbox.layout import Layout
@@ -105,7 +105,7 @@ def _properties_of_controller(layout: Layout, controller_id: int, folder: Path) 
 
 def _migration_settings(layout: Layout) -> dict[str, str]:
     """Return what a controller has while it writes to ZooKeeper too: in none but the phases of a migration."""
-    if layout.phase in {Phase.ZOOKEEPER, Phase.FINALIZED}:
+    if layout.phase in {MigrationPhase.ZOOKEEPER, MigrationPhase.FINALIZED}:
         return {}
     return {**MIGRATING, "zookeeper.connect": layout.connect_string}
 

@@ -6,10 +6,11 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Self
 
+from kadmin.cluster.model import MigrationPhase
 from kadmin.errors import InvalidInputError, NotCompletedError
 from kadmin.sandbox.processes import free_ports
 from kadmin.sandbox.servers import Server
-from kadmin.sandbox.spec import CONTROLLER_IDS, Phase, SandboxSpec
+from kadmin.sandbox.spec import CONTROLLER_IDS, SandboxSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -22,9 +23,9 @@ STATE = "state.json"
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What changes while a sandbox lives only by a migration to KRaft, as `phase` says.
+    """What changes while a sandbox lives only by a migration to KRaft: `phase` says how far it is.
 
-    `quorum_ports`: one per ZooKeeper server, then its election ports.
+    A sandbox that began in KRaft mode is FINALIZED. `quorum_ports`: one per ZooKeeper server, then its election ports.
     """
 
     spec: SandboxSpec
@@ -32,7 +33,7 @@ class Layout:
     quorum_ports: tuple[int, ...]
     controller_ports: Mapping[int, int]
     broker_ports: Mapping[int, int]
-    phase: Phase
+    phase: MigrationPhase
 
     @classmethod
     def plan(cls, spec: SandboxSpec) -> Self:
@@ -47,7 +48,7 @@ class Layout:
             tuple(next(ports) for _ in range(2 * zookeepers)),
             {controller_id: next(ports) for controller_id in controller_ids},
             {broker_id: next(ports) for broker_id in broker_ids},
-            Phase.FINALIZED if spec.kraft else Phase.ZOOKEEPER,
+            MigrationPhase.FINALIZED if spec.kraft else MigrationPhase.ZOOKEEPER,
         )
 
     @classmethod
@@ -65,7 +66,7 @@ class Layout:
             tuple(value["quorum_ports"]),
             _by_id(value["controller_ports"]),
             _by_id(value["broker_ports"]),
-            Phase(value["phase"]),
+            MigrationPhase(value["phase"]),
         )
 
     def save(self) -> None:
@@ -82,7 +83,7 @@ class Layout:
     @property
     def in_kraft_mode(self) -> bool:
         """Whether brokers are in KRaft mode."""
-        return self.phase in {Phase.KRAFT_BROKERS, Phase.FINALIZED}
+        return self.phase in {MigrationPhase.KRAFT_BROKERS, MigrationPhase.FINALIZED}
 
     @property
     def connect_string(self) -> str:

@@ -9,12 +9,13 @@ import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.model import MigrationPhase
 from kadmin.errors import InvalidInputError, NotCompletedError
 from kadmin.sandbox import kraft_mode, zookeeper_mode
 from kadmin.sandbox.jars import runs_migration
 from kadmin.sandbox.processes import free_ports, wait_until
 from kadmin.sandbox.servers import READY_S, Launcher
-from kadmin.sandbox.spec import CONTROLLER_IDS, Phase
+from kadmin.sandbox.spec import CONTROLLER_IDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,11 +24,11 @@ if TYPE_CHECKING:
 
 _METADATA_LOG = "__cluster_metadata-0"
 _STEPS = {
-    Phase.ZOOKEEPER: "start",
-    Phase.CONTROLLERS: "brokers",
-    Phase.DUAL_WRITE: "kraft",
-    Phase.KRAFT_BROKERS: "finalize",
-    Phase.FINALIZED: None,
+    MigrationPhase.ZOOKEEPER: "start",
+    MigrationPhase.CONTROLLERS: "brokers",
+    MigrationPhase.DUAL_WRITE: "kraft",
+    MigrationPhase.KRAFT_BROKERS: "finalize",
+    MigrationPhase.FINALIZED: None,
 }
 """The step that follows each phase."""
 
@@ -35,7 +36,7 @@ _STEPS = {
 def start(sandbox: Sandbox) -> Sandbox:
     """Start three KRaft controllers, which wait for the brokers to follow."""
     ports = sandbox.controller_ports or dict(zip(CONTROLLER_IDS, free_ports(len(CONTROLLER_IDS)), strict=True))
-    changed = _enter(sandbox, Phase.CONTROLLERS, (Phase.ZOOKEEPER, Phase.CONTROLLERS), ports)
+    changed = _enter(sandbox, MigrationPhase.CONTROLLERS, (MigrationPhase.ZOOKEEPER, MigrationPhase.CONTROLLERS), ports)
     kraft_mode.start_controllers(changed, Launcher(changed.spec.version), zookeeper_mode.cluster_id(changed))
     changed.wait_ready()
     return changed
@@ -46,7 +47,9 @@ def brokers(sandbox: Sandbox) -> Sandbox:
 
     From then on controllers write all metadata to both sides, and nobody serves the admin znodes.
     """
-    changed = _restarted(_enter(sandbox, Phase.DUAL_WRITE, (Phase.CONTROLLERS, Phase.DUAL_WRITE)))
+    changed = _restarted(
+        _enter(sandbox, MigrationPhase.DUAL_WRITE, (MigrationPhase.CONTROLLERS, MigrationPhase.DUAL_WRITE))
+    )
     if not wait_until(lambda: zookeeper_mode.is_led_by_kraft(changed), READY_S):
         raise NotCompletedError("The controllers have not taken over the metadata.")
     return changed
@@ -54,12 +57,14 @@ def brokers(sandbox: Sandbox) -> Sandbox:
 
 def kraft(sandbox: Sandbox) -> Sandbox:
     """Restart brokers in KRaft mode; controllers still write to ZooKeeper too."""
-    return _restarted(_enter(sandbox, Phase.KRAFT_BROKERS, (Phase.DUAL_WRITE, Phase.KRAFT_BROKERS)))
+    return _restarted(
+        _enter(sandbox, MigrationPhase.KRAFT_BROKERS, (MigrationPhase.DUAL_WRITE, MigrationPhase.KRAFT_BROKERS))
+    )
 
 
 def finalize(sandbox: Sandbox) -> Sandbox:
     """Restart controllers without ZooKeeper, which runs on with what was written last."""
-    changed = _enter(sandbox, Phase.FINALIZED, (Phase.KRAFT_BROKERS, Phase.FINALIZED))
+    changed = _enter(sandbox, MigrationPhase.FINALIZED, (MigrationPhase.KRAFT_BROKERS, MigrationPhase.FINALIZED))
     for controller_id in changed.controller_ports:
         changed.stop_controller(controller_id)
         changed.start_controller(controller_id)
@@ -69,10 +74,14 @@ def finalize(sandbox: Sandbox) -> Sandbox:
 
 def rollback(sandbox: Sandbox) -> Sandbox:
     """Lead a sandbox that is not finalized back to ZooKeeper mode; its controllers and what they wrote are removed."""
-    if sandbox.phase is Phase.KRAFT_BROKERS:
-        sandbox = _restarted(_enter(sandbox, Phase.DUAL_WRITE, (Phase.KRAFT_BROKERS,)))
-    begun = (Phase.CONTROLLERS, Phase.DUAL_WRITE, *((Phase.ZOOKEEPER,) if sandbox.controller_ports else ()))
-    changed = _enter(sandbox, Phase.ZOOKEEPER, begun)
+    if sandbox.phase is MigrationPhase.KRAFT_BROKERS:
+        sandbox = _restarted(_enter(sandbox, MigrationPhase.DUAL_WRITE, (MigrationPhase.KRAFT_BROKERS,)))
+    begun = (
+        MigrationPhase.CONTROLLERS,
+        MigrationPhase.DUAL_WRITE,
+        *((MigrationPhase.ZOOKEEPER,) if sandbox.controller_ports else ()),
+    )
+    changed = _enter(sandbox, MigrationPhase.ZOOKEEPER, begun)
     for controller_id in changed.controller_ports:
         changed.stop_controller(controller_id)
     zookeeper_mode.forget_kraft(changed)
@@ -81,11 +90,14 @@ def rollback(sandbox: Sandbox) -> Sandbox:
     _restarted(changed)
     for controller_id in changed.controller_ports:
         shutil.rmtree(changed.server("controller", controller_id).folder)
-    return _enter(changed, Phase.ZOOKEEPER, (Phase.ZOOKEEPER,), {})
+    return _enter(changed, MigrationPhase.ZOOKEEPER, (MigrationPhase.ZOOKEEPER,), {})
 
 
 def _enter(
-    sandbox: Sandbox, phase: Phase, begun: Sequence[Phase], controller_ports: Mapping[int, int] | None = None
+    sandbox: Sandbox,
+    phase: MigrationPhase,
+    begun: Sequence[MigrationPhase],
+    controller_ports: Mapping[int, int] | None = None,
 ) -> Sandbox:
     """Put on record that a phase begins, before anything is changed; raises InvalidInputError out of turn."""
     if not runs_migration(sandbox.spec.version) or sandbox.spec.kraft:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from kadmin.errors import InvalidInputError, count
@@ -17,16 +16,6 @@ if TYPE_CHECKING:
 
 ZOOKEEPER, KRAFT = "zookeeper", "kraft"
 CONTROLLER_IDS = (101, 102, 103)
-
-
-class Phase(StrEnum):
-    """How far a sandbox is on its way from ZooKeeper to KRaft mode; one that begins in KRaft mode is FINALIZED."""
-
-    ZOOKEEPER = "zookeeper"
-    CONTROLLERS = "controllers"
-    DUAL_WRITE = "dual-write"
-    KRAFT_BROKERS = "kraft-brokers"
-    FINALIZED = "finalized"
 
 
 _CHROOT = re.compile(r"(/[A-Za-z0-9._-]+)*")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.model import MigrationPhase
 from kadmin.cluster.zookeeper.addresses import parse_connect_string
 from kadmin.cluster.zookeeper.four_letter import ask
 from kadmin.cluster.zookeeper.model import Create, Delete
@@ -17,7 +18,6 @@ from kadmin.cluster.zookeeper.znodes.controller import (
 )
 from kadmin.errors import NotCompletedError
 from kadmin.sandbox.settings import MIGRATING, broker_config, controller_settings, zookeeper_config
-from kadmin.sandbox.spec import Phase
 
 if TYPE_CHECKING:
     from kadmin.sandbox.layout import Layout
@@ -47,7 +47,11 @@ def start_quorum(layout: Layout, launcher: Launcher) -> None:
 def properties_of_broker(layout: Layout, broker_id: int) -> str:
     """Return the server.properties of a broker."""
     spec, server = layout.spec, layout.server("broker", broker_id)
-    dual = {**MIGRATING, **controller_settings(layout.controller_ports)} if layout.phase is Phase.DUAL_WRITE else {}
+    dual = (
+        {**MIGRATING, **controller_settings(layout.controller_ports)}
+        if layout.phase is MigrationPhase.DUAL_WRITE
+        else {}
+    )
     return broker_config(
         broker_id,
         spec.rack(broker_id),
@@ -82,7 +86,7 @@ def is_led_by_kraft(layout: Layout) -> bool:
     """Whether a KRaft controller has taken over the metadata."""
     with Store.connect(layout.connect_string) as store:
         node = store.get(CONTROLLER)
-        return node is not None and (decode_controller(node).kraft_epoch or -1) >= 0
+        return node is not None and (decode_controller(node).kraft_epoch or 0) >= 0 and not node.ephemeral_owner
 
 
 def forget_kraft(layout: Layout) -> None:

@@ -59,11 +59,15 @@ def become_kraft(cluster: SimpleController) -> None:
     cluster.client.set("/controller", b'{"version":2,"brokerid":3000,"timestamp":"0","kraftControllerEpoch":7}')
 
 
+def begin_migration(cluster: SimpleController) -> None:
+    """Leave the cluster as it is while one KRaft controller follows another."""
+    cluster.client.create("/migration", b'{"version":0,"kraft_controller_id":3000,"kraft_controller_epoch":5}')
+    cluster.client.delete("/controller")
+
+
 ELSEWHERE: dict[str, Callable[[SimpleController], object]] = {
     "F19-kraft": become_kraft,
-    "F19-migrating": lambda cluster: cluster.client.create(
-        "/migration", b'{"version":0,"kraft_controller_id":3000,"kraft_controller_epoch":5}'
-    ),
+    "F19-migrating": begin_migration,
     "F19-empty": lambda cluster: cluster.client.delete("/brokers", recursive=True),
 }
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.model import ClusterState, PartitionState, PendingRequest, Requests
+from kadmin.cluster.model import ClusterState, MigrationPhase, PartitionState, PendingRequest, Requests
 from kadmin.cluster.names import is_legal_topic_name
+from kadmin.cluster.zookeeper.migration import MigrationNodes, led_by_kraft
 from kadmin.cluster.zookeeper.model import EntityConfig, TopicNode, ZooKeeperDetails
 from kadmin.cluster.zookeeper.znode_reader import ZnodeReader
 from kadmin.cluster.zookeeper.znodes.admin import (
@@ -74,12 +75,9 @@ def require_kafka_cluster(store: Store, *, tolerant: bool = False) -> None:
             + _elsewhere(store),
             next_command=where,
         )
-    if _is_in_kraft(ZnodeReader(store, tolerant=tolerant)):
-        raise NotZooKeeperModeError(
-            f"The cluster at {store.connect_string} is migrating to KRaft, or has migrated.",
-            cause="its controller is a KRaft controller, which reads none of the admin znodes",
-            next_command="name its brokers in place of ZooKeeper: -b BROKERS",
-        )
+    phase = read_migration(ZnodeReader(store, tolerant=tolerant)).phase()
+    if phase is not MigrationPhase.ZOOKEEPER and phase is not MigrationPhase.CONTROLLERS:
+        raise led_by_kraft(store.connect_string, phase)
 
 
 def read_cluster(
@@ -132,13 +130,13 @@ def consumer_groups(store: Store, topics: Iterable[str]) -> dict[str, tuple[str,
     return {topic: tuple(group for group in groups if group in used[topic]) for topic in wanted}
 
 
-def _is_in_kraft(source: ZnodeReader) -> bool:
+def read_migration(source: ZnodeReader) -> MigrationNodes:
+    """Read how far the migration to KRaft is; raises NotCompletedError for a znode that cannot be decoded."""
     nodes = source.get_many([CONTROLLER, MIGRATION])
     with _reading(source.store):
         controller, migration = source.decode(decode_controller, nodes[0]), source.decode(decode_migration, nodes[1])
-    kraft_epoch = None if controller is None else controller.kraft_epoch
-    kraft_controller = -1 if migration is None else migration.kraft_controller_id
-    return (kraft_epoch is not None and kraft_epoch >= 0) or kraft_controller >= 0
+    brokers = frozenset(int(each) for each in source.children(BROKER_IDS) if each.isdecimal())
+    return MigrationNodes(controller, migration, brokers)
 
 
 def _elsewhere(store: Store) -> str:

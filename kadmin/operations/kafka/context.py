@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.kafka.configs import read_settings
 from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.quorum import has_quorum
+from kadmin.errors import KadminError
 from kadmin.operations import events
 from kadmin.operations.context import Context
 from kadmin.operations.kafka.backend import KafkaBackend
 from kadmin.operations.kafka.folder import FolderOperations
-from kadmin.operations.kafka.no_store import NoOperations, in_zookeeper
+from kadmin.operations.kafka.no_store import MIGRATION_SETTING, NoOperations, in_zookeeper
 from kadmin.operations.kafka.record_copy import RecordCopy
 from kadmin.operations.kafka.topic import LEASE_S, TopicOperations
 
@@ -45,7 +48,7 @@ def kafka_context(
     Raises UsageError for a cluster in ZooKeeper mode.
     """
     if not has_quorum(connection):
-        raise in_zookeeper()
+        raise in_zookeeper(migrating=_is_migrating(connection))
     operations = _operations(connection, records, clock, tell, lease_s, copies)
     return _context(connection, operations, clock, tell)
 
@@ -58,6 +61,13 @@ def reading_context(
         return _context(connection, _operations(connection, records, clock, tell, copies=copies), clock, tell)
     tell(events.Noted("operations on record were not looked at: they are in ZooKeeper (-z CONNECT)"))
     return _context(connection, NoOperations(), clock, tell)
+
+
+def _is_migrating(connection: KafkaConnection) -> bool:
+    with suppress(KadminError):
+        broker = min(read_metadata(connection, ()).brokers)
+        return read_settings(connection, broker, [MIGRATION_SETTING]).get(MIGRATION_SETTING) == "true"
+    return False
 
 
 def _context(

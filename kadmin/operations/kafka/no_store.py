@@ -19,6 +19,10 @@ ELSEWHERE = (
 """What is not known without them."""
 
 
+MIGRATION_SETTING = "zookeeper.metadata.migration.enable"
+"""The setting that brokers in ZooKeeper mode have on the way to KRaft."""
+
+
 class NoOperations(KeyedOperations):
     """Has no operations, and refuses every write with UsageError: two places would be two runners."""
 
@@ -70,8 +74,15 @@ class NoOperations(KeyedOperations):
         return key
 
 
-def in_zookeeper() -> UsageError:
+def in_zookeeper(*, migrating: bool = False) -> UsageError:
     """Build the error for a command that needs lock or record, on a cluster in ZooKeeper mode."""
+    if migrating:
+        return UsageError(
+            "This cluster migrates to KRaft, and its brokers are in ZooKeeper mode: kadmin changes nothing through them.",
+            cause=f"its brokers have {MIGRATION_SETTING}=true",
+            next_command="in phase controllers use -z CONNECT; in phase dual-write go on until brokers are in KRaft mode, "
+            "or roll back; which it is: kadmin doctor migration -z CONNECT -b BROKERS",
+        )
     return UsageError(
         "This cluster keeps its metadata in ZooKeeper: through its brokers kadmin only reads it.",
         cause="the lock and the records of its operations are in ZooKeeper",

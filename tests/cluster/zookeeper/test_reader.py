@@ -208,9 +208,15 @@ def test_f19_a_kraft_controller_is_refused(store: Store, epoch: int) -> None:
     assert "-b BROKERS" in (caught.value.next_command or "")
 
 
-@pytest.mark.parametrize(("controller_id", "refused"), [(3000, True), (-1, False)])
-def test_f19_a_migration_that_began_is_refused(store: Store, *, controller_id: int, refused: bool) -> None:
+@pytest.mark.parametrize(
+    ("controller_id", "led", "refused"),
+    [(3000, False, True), (-1, False, False), (-1, True, False), (3000, True, False)],
+)
+def test_f19_a_migration_that_began_is_refused(store: Store, *, controller_id: int, led: bool, refused: bool) -> None:
+    """Where a broker leads, /migration is a left-over of an attempt before."""
     load(store, "3.9.1")
+    if not led:
+        write(store, Delete("/controller", -1))
     state = {"version": 0, "kraft_controller_id": controller_id, "kraft_controller_epoch": 1}
     write(store, Create("/migration", json.dumps(state).encode()))
     if refused:

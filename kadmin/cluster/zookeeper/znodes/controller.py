@@ -27,10 +27,14 @@ FEATURE = "/feature"
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """The state of a migration to KRaft: the KRaft controller and its epoch, both -1 before it begins."""
+    """The state of a migration to KRaft, created at `begun_ms`.
+
+    The KRaft controller and the offset of its metadata log that was written to ZooKeeper last are -1 before it begins.
+    """
 
     kraft_controller_id: int
-    kraft_controller_epoch: int
+    metadata_offset: int
+    begun_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +77,10 @@ def decode_cluster_id(node: Znode) -> str:
 def decode_migration(node: Znode) -> Migration:
     """Decode the migration state, version 0."""
     value = decode_object(node.path, node.data)
-    controller = integer(node.path, value.get("kraft_controller_id", -1), "kraft_controller_id")
-    return Migration(controller, integer(node.path, value.get("kraft_controller_epoch", -1), "kraft_controller_epoch"))
+    controller, offset = (
+        integer(node.path, value.get(key, -1), key) for key in ("kraft_controller_id", "kraft_metadata_offset")
+    )
+    return Migration(controller, offset, node.created_ms)
 
 
 def decode_features(node: Znode) -> Features:

@@ -1,0 +1,1 @@
+"""What is read, and carried over, from both sides of a cluster that migrates to KRaft."""

@@ -1,0 +1,164 @@
+"""Reads both sides of a cluster for `doctor migration`; nothing is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.kafka.configs import read_settings
+from kadmin.cluster.kafka.reader import read_quorum
+from kadmin.cluster.model import MigrationPhase
+from kadmin.cluster.zookeeper.reader import consumer_groups, read_migration, read_tolerantly
+from kadmin.cluster.zookeeper.znode_reader import ZnodeReader
+from kadmin.cluster.zookeeper.znodes.admin import ADMIN
+from kadmin.cluster.zookeeper.znodes.brokers import BROKER_IDS
+from kadmin.cluster.zookeeper.znodes.configs import CONFIG
+from kadmin.cluster.zookeeper.znodes.controller import CONTROLLER, CONTROLLER_EPOCH, MIGRATION
+from kadmin.cluster.zookeeper.znodes.topics import TOPICS
+from kadmin.errors import KadminError, StalePlanError, UnreachableError
+from kadmin.insight.diagnosis.kafka import diagnose as through_brokers
+from kadmin.insight.diagnosis.migration import (
+    EVERYBODY,
+    SETTINGS,
+    MigrationEvidence,
+    diagnose_migration,
+    differences,
+    stays_behind,
+)
+from kadmin.insight.diagnosis.zookeeper import diagnose as through_zookeeper
+from kadmin.insight.diagnosis.zookeeper.evidence import STAYS_S
+from kadmin.operations.kafka import doctor as kafka_doctor
+from kadmin.operations.zookeeper import doctor as zookeeper_doctor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from kadmin.cluster.model import ClusterState
+    from kadmin.cluster.zookeeper.model import Acl
+    from kadmin.insight.diagnosis.finding import Finding
+    from kadmin.operations.kafka.context import KafkaContext
+    from kadmin.operations.zookeeper.backend import ZooKeeperContext
+
+_SERVED = (MigrationPhase.ZOOKEEPER, MigrationPhase.CONTROLLERS)
+"""The phases in which brokers serve the admin znodes."""
+_WRITTEN = (CONTROLLER, CONTROLLER_EPOCH, MIGRATION, ADMIN, BROKER_IDS, TOPICS, CONFIG, f"{CONFIG}/topics")
+"""What a KRaft controller writes, or writes below; topics are looked at one by one."""
+_MAY_WRITE = 0b110
+"""ZooKeeper's permissions to write a znode and to create one below it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preflight:
+    """The phase, the findings, what ZooKeeper keeps of a cluster that has left it, and what was not checked."""
+
+    phase: MigrationPhase
+    findings: tuple[Finding, ...]
+    stays_behind: tuple[str, ...]
+    unchecked: tuple[str, ...]
+
+    @property
+    def go(self) -> bool:
+        """Whether nothing stops the next phase."""
+        return not any(each.stops_apply for each in self.findings)
+
+
+def examine_migration(zookeeper: ZooKeeperContext, kafka: KafkaContext, options: str) -> Preflight:
+    """Examine both sides; `options` name them in commands.
+
+    Raises StalePlanError where they are of two clusters, and UnreachableError where one does not answer.
+    """
+    store = zookeeper.store
+    store.sync("/")
+    source = ZnodeReader(store, tolerant=True)
+    here, there = read_tolerantly(source), kafka.backend.read(with_configs=True)
+    if here.cluster_id != there.cluster_id:
+        raise StalePlanError(
+            f"ZooKeeper is of cluster {here.cluster_id}, and the brokers of cluster {there.cluster_id}.",
+            next_command="name both sides of one cluster",
+        )
+    quorum, nodes = read_quorum(kafka.connection), read_migration(source)
+    phase = nodes.phase(None if quorum is None else quorum.leader_epoch)
+    settings, unanswered = _settings(kafka, there)
+    begun_ms = 0 if nodes.migration is None else nodes.migration.begun_ms
+    recorded = zookeeper.operations.listings()
+    carried = {each.operation_id for each in kafka.operations.listings()}
+    evidence = MigrationEvidence(
+        options,
+        phase,
+        nodes,
+        zookeeper_doctor.look_at_admin(source),
+        here,
+        there,
+        settings,
+        {} if phase not in _SERVED else _writers(source, here),
+        _old_groups(zookeeper, here),
+        tuple(each.operation_id for each in recorded if nodes.led_by_kraft and _ms(each.created_at) > begun_ms),
+        tuple(each.operation_id for each in recorded if each.operation_id not in carried),
+        _lasting_differences(zookeeper, kafka, here, there),
+    )
+    found, unchecked = _of_doctor(zookeeper, kafka, phase)
+    return Preflight(phase, diagnose_migration(evidence, found), stays_behind(evidence), (*unanswered, *unchecked))
+
+
+def _of_doctor(
+    zookeeper: ZooKeeperContext, kafka: KafkaContext, phase: MigrationPhase
+) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
+    """Return what `doctor` finds through the side that is served in a phase, and what it did not check."""
+    if phase in _SERVED:
+        evidence = zookeeper_doctor.look_at_disks(zookeeper, zookeeper_doctor.gather(zookeeper))
+        return through_zookeeper.diagnose(evidence), through_zookeeper.unchecked(evidence)
+    seen = kafka_doctor.gather(kafka)
+    return through_brokers.diagnose(seen), through_brokers.unchecked(seen)
+
+
+def _lasting_differences(
+    zookeeper: ZooKeeperContext, kafka: KafkaContext, here: ClusterState, there: ClusterState
+) -> tuple[str, ...]:
+    """Return the differences that two looks show: either side may be a moment behind the other."""
+    found = differences(here, there)
+    if not found:
+        return ()
+    zookeeper.clock.wait(STAYS_S)
+    zookeeper.clock.stop_if_asked("nothing was changed", "kadmin doctor migration")
+    zookeeper.store.sync("/")
+    later = differences(
+        read_tolerantly(ZnodeReader(zookeeper.store, tolerant=True)), kafka.backend.read(with_configs=True)
+    )
+    return tuple(each for each in found if each in later)
+
+
+def _settings(kafka: KafkaContext, state: ClusterState) -> tuple[Mapping[int, Mapping[str, str]], tuple[str, ...]]:
+    found: dict[int, Mapping[str, str]] = {}
+    unanswered = []
+    for broker in sorted(state.brokers):
+        try:
+            found[broker] = read_settings(kafka.connection, broker, SETTINGS)
+        except UnreachableError as error:
+            unanswered.append(f"settings of broker {broker}: {error.message}")
+    return found, tuple(unanswered)
+
+
+def _writers(source: ZnodeReader, state: ClusterState) -> dict[str, frozenset[str]]:
+    paths = [*_WRITTEN, *(f"{TOPICS}/{name}" for name in sorted(state.topics))]
+    found = zip(paths, source.acl_many(paths), strict=True)
+    return {path: frozenset(_who(acl)) for path, acl in found if acl}
+
+
+def _who(acl: Iterable[Acl]) -> Iterable[str]:
+    for each in acl:
+        if each.permissions & _MAY_WRITE == _MAY_WRITE:
+            who = f"{each.scheme}:{each.credential}"
+            yield who if who == EVERYBODY else f"{each.scheme}:{each.credential.partition(':')[0]}"
+
+
+def _old_groups(zookeeper: ZooKeeperContext, state: ClusterState) -> tuple[str, ...]:
+    try:
+        found = consumer_groups(zookeeper.store, state.topics)
+    except KadminError:
+        return ()
+    return tuple(sorted({group for groups in found.values() for group in groups}))
+
+
+def _ms(at: str) -> float:
+    return datetime.fromisoformat(at).timestamp() * 1000

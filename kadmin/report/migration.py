@@ -1,0 +1,33 @@
+"""What `doctor migration` found, as text and as JSON (schemas/answers/doctor-migration.schema.json)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kadmin.report.doctor import finding_answer, finding_blocks
+from kadmin.report.text import WIDTH, wrapped
+
+if TYPE_CHECKING:
+    from kadmin.operations.migration.preflight import Preflight
+
+
+def migration_text(found: Preflight, room: int | None = None) -> str:
+    """Show the phase, go or no-go, every finding, and what stays behind."""
+    width = min(WIDTH, room or WIDTH)
+    stopping = sum(each.stops_apply for each in found.findings)
+    verdict = "go" if found.go else f"no-go: {stopping} of {len(found.findings)} findings"
+    blocks = [f"phase {found.phase.value}: {verdict}", *finding_blocks(found.findings, width, "stops the migration")]
+    blocks += ["\n".join(wrapped(f"stays in ZooKeeper: {each}", room=width)) for each in found.stays_behind]
+    blocks += ["\n".join(wrapped(f"not checked: {each}", room=width)) for each in found.unchecked]
+    return "\n\n".join(blocks)
+
+
+def migration_answer(found: Preflight) -> dict[str, Any]:
+    """Answer `doctor migration`."""
+    return {
+        "phase": found.phase.value,
+        "go": found.go,
+        "findings": [finding_answer(each, "stops_migration") for each in found.findings],
+        "stays_behind": list(found.stays_behind),
+        "not_checked": list(found.unchecked),
+    }
