@@ -34,6 +34,7 @@ _GROUPS = {
         "rollback": "operations:rollback",
         "verify": "status:verify",
         "history": "status:history",
+        "history import": "migration:history_import",
         "lock": "status:lock_app",
         "throttle": "throttle:throttle_app",
     },

@@ -184,12 +184,14 @@ def connect_zookeeper(cluster: ClusterAddress, clock: Clock, tell: Tell) -> Iter
 
 
 @contextmanager
-def connect_kafka(cluster: ClusterAddress, clock: Clock, tell: Tell, *, reads: bool) -> Iterator[KafkaContext]:
+def connect_kafka(
+    cluster: ClusterAddress, clock: Clock, tell: Tell, *, reads: bool, in_any_mode: bool = False
+) -> Iterator[KafkaContext]:
     """Connect to brokers; what `reads` only takes no lock and needs no record, in ZooKeeper mode, too."""
     from kadmin.cluster.kafka.addresses import parse_bootstrap
     from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.cluster.kafka.servers import Servers
-    from kadmin.operations.kafka.context import kafka_context, reading_context
+    from kadmin.operations.kafka.context import kafka_context, reading_context, require_kraft_mode
     from kadmin.operations.kafka.record_copy import copies_folder
 
     lease_s, copies = _lease_s(), copies_folder()
@@ -198,6 +200,8 @@ def connect_kafka(cluster: ClusterAddress, clock: Clock, tell: Tell, *, reads: b
         if reads:
             context = reading_context(connection, cluster.records, clock, tell, copies=copies)
         else:
+            if not in_any_mode:
+                require_kraft_mode(connection)
             context = kafka_context(connection, cluster.records, clock, tell, lease_s, copies=copies)
         _require_its_cluster(cluster, context)
         yield context

@@ -24,6 +24,7 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
     "rollback": (f"{_ZK} --dry-run", _B),
     "verify": (f"plans/drain-broker.yaml {_ZK}", f"plans/drain-broker.yaml {_B}"),
     "history": (_ZK, f"20260301T120000Z-4f9a1c {_B}"),
+    "history import": (f"{_ZK} {_B}",),
     "lock show": (_ZK, _B),
     "lock release": (f"20260301T120000Z-4f9a1c {_ZK}",),
     "throttle show": (_ZK, _B),

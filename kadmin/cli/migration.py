@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cli import options
 from kadmin.cli.address import BothSides
-from kadmin.cli.cluster import on_both_sides
+from kadmin.cli.cluster import changes_both_sides, on_both_sides
 from kadmin.cli.context import connect_kafka, connect_zookeeper, running
 from kadmin.cli.output import answer
 from kadmin.cli.telling import UNASKED
@@ -18,6 +18,7 @@ from kadmin.errors import NotCompletedError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kadmin.operations.events import Event
     from kadmin.operations.kafka.context import KafkaContext
     from kadmin.operations.zookeeper.backend import ZooKeeperContext
 
@@ -36,18 +37,47 @@ def doctor_migration(
     from kadmin.operations.migration.preflight import examine_migration
     from kadmin.report.migration import migration_answer, migration_text
 
-    with _opened(sides, timeout) as (zookeeper, kafka):
+    with _opened(sides, timeout, reads=True) as (zookeeper, kafka):
         found = examine_migration(zookeeper, kafka, sides.options)
     answer(output, lambda: migration_text(found, screen_of(sys.stdout).room), lambda: migration_answer(found))
     return 0 if found.go else NotCompletedError.exit_code
 
 
+@changes_both_sides
+def history_import(
+    sides: BothSides,
+    *,
+    timeout: options.Timeout = None,
+    lock_timeout: options.LockTimeout = 0,
+    output: options.Output = options.OutputFormat.HUMAN,
+) -> None:
+    """Carry the operations on record over to the side that is served now.
+
+    From ZooKeeper to the brokers once these are in KRaft mode, and back after a way back. A running operation is asked
+    to pause first, and resumed on the other side. Operations that are on both sides are left alone.
+    """
+    from kadmin.operations.migration.history_import import direction, import_history
+    from kadmin.report.migration import imported_answer, imported_text
+
+    with _opened(sides, timeout, reads=False) as (zookeeper, kafka):
+        source, target = direction(zookeeper, kafka)
+        found, to = import_history(source, target, lock_timeout), "brokers" if target is kafka else "zookeeper"
+    answer(output, lambda: imported_text(found, to), lambda: imported_answer(found, to))
+
+
+def _silent(event: Event) -> None:
+    """Tell nothing: what one side lacks in a phase is no news here."""
+    del event
+
+
 @contextmanager
-def _opened(sides: BothSides, timeout_s: float | None) -> Iterator[tuple[ZooKeeperContext, KafkaContext]]:
-    """Connect to both sides, to read."""
+def _opened(
+    sides: BothSides, timeout_s: float | None, *, reads: bool
+) -> Iterator[tuple[ZooKeeperContext, KafkaContext]]:
+    """Connect to both sides; to write, the brokers' record is opened in ZooKeeper mode, too."""
     with (
         running(sides.zookeeper, timeout_s, UNASKED) as (clock, tell),
         connect_zookeeper(sides.zookeeper, clock, tell) as zookeeper,
-        connect_kafka(sides.brokers, clock, lambda _: None, reads=True) as kafka,
+        connect_kafka(sides.brokers, clock, _silent if reads else tell, reads=reads, in_any_mode=not reads) as kafka,
     ):
         yield zookeeper, kafka

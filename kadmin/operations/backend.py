@@ -18,7 +18,14 @@ if TYPE_CHECKING:
     from kadmin.errors import KadminError
     from kadmin.operations.decide.actions import Publish, TakeBack, Work
     from kadmin.operations.record.holder import Holder, Lease
-    from kadmin.operations.record.record import Channel, Listing, OperationRecord, OperationStatus, Step
+    from kadmin.operations.record.record import (
+        Channel,
+        Listing,
+        OperationRecord,
+        OperationStatus,
+        Step,
+        StoredOperation,
+    )
     from kadmin.operations.record.stop_request import StopRequest
     from kadmin.operations.record.throttle_request import ThrottleRequest
     from kadmin.plan.throttle import ConfigValues
@@ -218,6 +225,14 @@ class OperationStore(Protocol):
 
     def create(self, record: OperationRecord, lease: Lease, now: str) -> None:
         """Write the whole record; its last write makes the operation running."""
+        ...
+
+    def export(self, operation_id: str) -> StoredOperation:
+        """Return an operation for another store; raises as `record` does."""
+        ...
+
+    def adopt(self, stored: StoredOperation, lease: Lease) -> None:
+        """Write an operation of another store, in place of what is there of it; its last write makes it whole."""
         ...
 
     def set_status(self, operation_id: str, status: OperationStatus, lease: Lease) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kadmin.errors import count
 from kadmin.report.doctor import finding_answer, finding_blocks
 from kadmin.report.text import WIDTH, wrapped
 
 if TYPE_CHECKING:
+    from kadmin.operations.migration.history_import import Imported
     from kadmin.operations.migration.preflight import Preflight
 
 
@@ -31,3 +33,15 @@ def migration_answer(found: Preflight) -> dict[str, Any]:
         "stays_behind": list(found.stays_behind),
         "not_checked": list(found.unchecked),
     }
+
+
+def imported_text(found: Imported, to: str) -> str:
+    """Show how many operations were carried over, and to which side."""
+    way = "from ZooKeeper to the brokers" if to == "brokers" else "from the brokers to ZooKeeper"
+    carried = count(len(found.carried), "operation")
+    return "\n".join([f"{carried} carried over {way}; {found.already} on both sides already", *found.carried])
+
+
+def imported_answer(found: Imported, to: str) -> dict[str, Any]:
+    """Answer `history import`."""
+    return {"to": to, "carried": list(found.carried), "already": found.already}

@@ -45,12 +45,16 @@ def kafka_context(
     """Return the context of a cluster that keeps lock and record in a topic of its own, or in the folder `records`.
 
     `lease_s` is how long the lock of a dead holder lasts there; `copies` the folder for copies of what goes on record.
-    Raises UsageError for a cluster in ZooKeeper mode.
+    In ZooKeeper mode that is a record of a time in KRaft mode: see `require_kraft_mode`.
     """
-    if not has_quorum(connection):
-        raise in_zookeeper(migrating=_is_migrating(connection))
     operations = _operations(connection, records, clock, tell, lease_s, copies)
     return _context(connection, operations, clock, tell)
+
+
+def require_kraft_mode(connection: KafkaConnection) -> None:
+    """Raise UsageError for a cluster in ZooKeeper mode, whose lock and record are in ZooKeeper."""
+    if not has_quorum(connection):
+        raise in_zookeeper(migrating=_is_migrating(connection))
 
 
 def reading_context(

@@ -29,7 +29,13 @@ from kadmin.operations.record.codec import (
     encode_throttle_request,
     restate,
 )
-from kadmin.operations.record.record import OperationState, OperationStatus, beyond_kept, require_transition
+from kadmin.operations.record.record import (
+    OperationState,
+    OperationStatus,
+    StoredOperation,
+    beyond_kept,
+    require_transition,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -92,7 +98,7 @@ class KeyedOperations(ABC):
         data = self._get(_key(operation_id, "record"))
         if data is None:
             self._status(operation_id)
-            raise NotCompletedError(f"Operation {operation_id} has no record.", next_command="kadmin history")
+            raise _without_record(operation_id)
         return decode_record(data, operation_id)
 
     def status(self, operation_id: str) -> OperationStatus:
@@ -137,6 +143,22 @@ class KeyedOperations(ABC):
         }
         self._put({_key(record.operation_id, name): value for name, value in values.items()}, lease)
 
+    def export(self, operation_id: str) -> StoredOperation:
+        """Return an operation for another store."""
+        record = self._get(_key(operation_id, "record"))
+        if record is None:
+            raise _without_record(operation_id)
+        steps, throttle = self._values(_key(operation_id, "steps")), self._get(_key(operation_id, "throttle"))
+        return StoredOperation(operation_id, self._status(operation_id), record, steps, throttle)
+
+    def adopt(self, stored: StoredOperation, lease: Lease) -> None:
+        """Write an operation of another store; where the values are written one by one, the status comes last."""
+        values = {"record": stored.record, **{f"steps/{name}": data for name, data in stored.steps.items()}}
+        if stored.throttle_request is not None:
+            values["throttle"] = stored.throttle_request
+        values["status"] = stored.status
+        self._put({_key(stored.operation_id, name): value for name, value in values.items()}, lease)
+
     def set_status(self, operation_id: str, status: OperationStatus, lease: Lease) -> None:
         """Change the status."""
         self._put({_key(operation_id, "status"): self._restated(operation_id, status)}, lease)
@@ -175,6 +197,10 @@ class KeyedOperations(ABC):
         if data is None:
             raise InvalidInputError(f"There is no operation {operation_id}.", next_command="kadmin history")
         return data
+
+
+def _without_record(operation_id: str) -> NotCompletedError:
+    return NotCompletedError(f"Operation {operation_id} has no record.", next_command="kadmin history")
 
 
 def _key(operation_id: str, name: str) -> str:

@@ -78,10 +78,10 @@ def in_zookeeper(*, migrating: bool = False) -> UsageError:
     """Build the error for a command that needs lock or record, on a cluster in ZooKeeper mode."""
     if migrating:
         return UsageError(
-            "This cluster migrates to KRaft, and its brokers are in ZooKeeper mode: kadmin changes nothing through them.",
+            "This cluster migrates to KRaft, with brokers in ZooKeeper mode: kadmin changes nothing through them.",
             cause=f"its brokers have {MIGRATION_SETTING}=true",
-            next_command="in phase controllers use -z CONNECT; in phase dual-write go on until brokers are in KRaft mode, "
-            "or roll back; which it is: kadmin doctor migration -z CONNECT -b BROKERS",
+            next_command="use -z CONNECT in phase controllers; in phase dual-write go on until brokers are in KRaft "
+            "mode, or lead the cluster back; which phase it is: kadmin doctor migration -z CONNECT -b BROKERS",
         )
     return UsageError(
         "This cluster keeps its metadata in ZooKeeper: through its brokers kadmin only reads it.",

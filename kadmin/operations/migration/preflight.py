@@ -72,11 +72,7 @@ def examine_migration(zookeeper: ZooKeeperContext, kafka: KafkaContext, options:
     store.sync("/")
     source = ZnodeReader(store, tolerant=True)
     here, there = read_tolerantly(source), kafka.backend.read(with_configs=True)
-    if here.cluster_id != there.cluster_id:
-        raise StalePlanError(
-            f"ZooKeeper is of cluster {here.cluster_id}, and the brokers of cluster {there.cluster_id}.",
-            next_command="name both sides of one cluster",
-        )
+    require_one_cluster(here, there)
     quorum, nodes = read_quorum(kafka.connection), read_migration(source)
     phase = nodes.phase(None if quorum is None else quorum.leader_epoch)
     settings, unanswered = _settings(kafka, there)
@@ -99,6 +95,15 @@ def examine_migration(zookeeper: ZooKeeperContext, kafka: KafkaContext, options:
     )
     found, unchecked = _of_doctor(zookeeper, kafka, phase)
     return Preflight(phase, diagnose_migration(evidence, found), stays_behind(evidence), (*unanswered, *unchecked))
+
+
+def require_one_cluster(here: ClusterState, there: ClusterState) -> None:
+    """Raise StalePlanError where ZooKeeper and the brokers are of two clusters."""
+    if here.cluster_id != there.cluster_id:
+        raise StalePlanError(
+            f"ZooKeeper is of cluster {here.cluster_id}, and the brokers are of cluster {there.cluster_id}.",
+            next_command="name both sides of one cluster",
+        )
 
 
 def _of_doctor(

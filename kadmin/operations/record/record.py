@@ -299,6 +299,17 @@ class Listing:
         return "interrupted" if interrupted else self.status.state.value
 
 
+@dataclass(frozen=True, slots=True)
+class StoredOperation:
+    """An operation as a store keeps it, encoded: status, record, steps by name, and request to change the throttle."""
+
+    operation_id: str
+    status: bytes
+    record: bytes
+    steps: Mapping[str, bytes]
+    throttle_request: bytes | None
+
+
 def published_by(steps: Iterable[Step]) -> tuple[Step, ...]:
     """Return the steps that asked the controller for something, or may have: no changes of the throttle."""
     return tuple(

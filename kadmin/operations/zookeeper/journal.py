@@ -23,7 +23,13 @@ from kadmin.operations.record.codec import (
     restate,
 )
 from kadmin.operations.record.holder import lost_lock
-from kadmin.operations.record.record import OperationState, OperationStatus, beyond_kept, require_transition
+from kadmin.operations.record.record import (
+    OperationState,
+    OperationStatus,
+    StoredOperation,
+    beyond_kept,
+    require_transition,
+)
 from kadmin.operations.zookeeper.lock import lease_checks
 from kadmin.operations.zookeeper.transaction import write
 
@@ -70,12 +76,10 @@ class Journal:
         Raises InvalidInputError where there is no such operation.
         """
         parent = self._paths.record(operation_id)
-        names = self._store.children(parent)
-        if names is None:
+        if self._store.exists(parent) is None:
             raise _missing(operation_id)
-        chunks = self._store.get_many([f"{parent}/{name}" for name in names])
         with _reading(parent):
-            return decode_record(b"".join(chunk.data or b"" for chunk in chunks if chunk is not None), operation_id)
+            return decode_record(b"".join(self._below(parent).values()), operation_id)
 
     def status(self, operation_id: str) -> OperationStatus:
         """Return the changing part; raises InvalidInputError where there is no such operation."""
@@ -136,6 +140,44 @@ class Journal:
 
     def create(self, record: OperationRecord, lease: Lease, now: str) -> None:
         """Write the whole record; the last write sets the state to running."""
+        self._begin(record, encode_record(record), lease, now)
+        self.set_status(record.operation_id, OperationStatus(OperationState.RUNNING, now), lease)
+
+    def export(self, operation_id: str) -> StoredOperation:
+        """Return an operation for another store."""
+        node = self._store.get(self._paths.operation(operation_id))
+        if node is None or not node.data:
+            raise _missing(operation_id)
+        request = self._store.get(self._paths.throttle_request(operation_id))
+        asked = None if request is None else request.data
+        record = b"".join(self._below(self._paths.record(operation_id)).values())
+        with _reading(self._paths.record(operation_id)):
+            decode_record(record, operation_id)
+        steps = self._below(self._paths.steps(operation_id))
+        return StoredOperation(operation_id, node.data, record, steps, asked)
+
+    def adopt(self, stored: StoredOperation, lease: Lease) -> None:
+        """Write an operation of another store; it is `preparing` until its last write."""
+        operation_id, acl = stored.operation_id, self._store.acl("/admin")
+        path = self._paths.operation(operation_id)
+        if self._store.exists(path) is not None:
+            self._remove(operation_id, lease)
+        record = decode_record(stored.record, operation_id)
+        self._begin(record, stored.record, lease, record.created_at)
+        steps = [Create(f"{self._paths.steps(operation_id)}/{name}", data, acl) for name, data in stored.steps.items()]
+        if stored.throttle_request is not None:
+            steps.append(Create(self._paths.throttle_request(operation_id), stored.throttle_request, acl))
+        for each in steps:
+            self._commit([each], lease, self._exists(each.path))
+
+        def happened() -> bool:
+            found = self._store.get(path)
+            return found is not None and found.data == stored.status
+
+        self._commit([SetData(path, stored.status, 0)], lease, happened)
+
+    def _begin(self, record: OperationRecord, packed: bytes, lease: Lease, now: str) -> None:
+        """Write everything of a record but its state, which is `preparing`."""
         acl = self._store.acl("/admin")
         operation_id = record.operation_id
         preparing = encode_status(OperationStatus(OperationState.PREPARING, now), record)
@@ -145,7 +187,6 @@ class Journal:
             Create(self._paths.steps(operation_id), b"", acl),
         ]
         self._commit(parents, lease, self._exists(self._paths.steps(operation_id)))
-        packed = encode_record(record)
         chunks = [
             Create(f"{self._paths.record(operation_id)}/{start // CHUNK_BYTES:06d}", packed[start:][:CHUNK_BYTES], acl)
             for start in range(0, len(packed), CHUNK_BYTES)
@@ -153,7 +194,6 @@ class Journal:
         for start in range(0, len(chunks), _CHUNKS_PER_WRITE):
             group = chunks[start : start + _CHUNKS_PER_WRITE]
             self._commit(group, lease, self._exists(group[-1].path))
-        self.set_status(operation_id, OperationStatus(OperationState.RUNNING, now), lease)
 
     def set_status(self, operation_id: str, status: OperationStatus, lease: Lease) -> None:
         """Overwrite the state under the lease."""
@@ -199,6 +239,12 @@ class Journal:
         ]
         ops = [Delete(path, -1) for path in (*leaves, *parents)]
         self._commit(ops, lease, lambda: self._store.exists(self._paths.operation(operation_id)) is None)
+
+    def _below(self, parent: str) -> dict[str, bytes]:
+        """Return the data of the children of a znode by their names, in order."""
+        names = self._store.children(parent) or ()
+        nodes = self._store.get_many([f"{parent}/{name}" for name in names])
+        return {name: node.data or b"" for name, node in zip(names, nodes, strict=True) if node is not None}
 
     def _listing(self, operation_id: str, data: bytes) -> Listing:
         with _reading(self._paths.operation(operation_id)):
