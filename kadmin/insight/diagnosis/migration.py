@@ -22,7 +22,7 @@ from kadmin.insight.diagnosis.finding import Finding, Trouble
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from kadmin.cluster.model import ClusterState
+    from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.cluster.zookeeper.migration import MigrationNodes
     from kadmin.insight.diagnosis.zookeeper.evidence import AdminLook
 
@@ -99,8 +99,11 @@ def diagnose_migration(evidence: MigrationEvidence, found: tuple[Finding, ...]) 
         *_clients(evidence),
         *_sides(evidence),
     )
-    named = {each.znode for each in own if each.code is MigrationTrouble.PENDING_REQUEST}
-    others = (each for each in found if each.code is not Trouble.FOREIGN_NODE or each.znode not in named)
+    said = {(Trouble.FOREIGN_NODE, each.znode) for each in own if each.code is MigrationTrouble.PENDING_REQUEST}
+    if any(each.code is MigrationTrouble.HISTORY_BEHIND for each in own):
+        # Whose a move is, the brokers' record does not know yet.
+        said |= {(Trouble.FOREIGN_MOVE, each.znode) for each in found}
+    others = (each for each in found if (each.code, each.znode) not in said)
     return (*own, *(replace(each, severity="error") if each.code in _STOPS else each for each in others))
 
 
@@ -141,15 +144,15 @@ def differences(here: ClusterState, there: ClusterState) -> tuple[str, ...]:
 
 
 def _pending(evidence: MigrationEvidence) -> Iterator[Finding]:
-    admin = evidence.admin
+    admin, before = evidence.admin, evidence.phase in _BEFORE
     pending = {
-        REASSIGN_PARTITIONS: admin.reassignment is not None,
+        REASSIGN_PARTITIONS: admin.reassignment is not None and not (before and _has_begun(evidence.here)),
         PREFERRED_REPLICA_ELECTION: admin.election is not None,
         DELETE_TOPICS: bool(admin.deletions),
     }
     for path in (path for path, there in pending.items() if there):
         asked = name_some(map(escaped, admin.deletions)) if path == DELETE_TOPICS else path
-        if evidence.phase in _BEFORE:
+        if before:
             yield Finding(
                 MigrationTrouble.PENDING_REQUEST,
                 f"A request is pending in {path}. KRaft controllers never read it: what has not begun by then is lost.",
@@ -160,12 +163,18 @@ def _pending(evidence: MigrationEvidence) -> Iterator[Finding]:
             continue
         yield Finding(
             MigrationTrouble.PENDING_REQUEST,
-            f"A request stays in {path} for ever: nothing reads it in this phase.",
-            f"delete {asked} with zookeeper-shell, and apply a plan through the brokers: kadmin apply FILE -b BROKERS",
+            f"A request stays in {path}: nothing reads it in this phase, and on the way back it would be carried out.",
+            "delete it with zookeeper-shell, and apply a plan through the brokers: kadmin apply FILE -b BROKERS",
             severity="warning",
             znode=path,
             evidence=(f"pending: {asked}",),
         )
+
+
+def _has_begun(state: ClusterState) -> bool:
+    """Whether every entry of the pending reassignment is in flight: topics then have what is left to do."""
+    request = state.requests.reassignment
+    return request is not None and request.entries is not None and not request.not_begun
 
 
 def _moves(evidence: MigrationEvidence) -> Iterator[Finding]:
@@ -219,7 +228,7 @@ def _brokers(evidence: MigrationEvidence) -> Iterator[Finding]:
 
 def _partitions(evidence: MigrationEvidence) -> Iterator[Finding]:
     state = evidence.here if evidence.phase in _BEFORE else evidence.there
-    behind = sorted(p for p, found in state.states.items() if len(found.isr) < len(set(state.replicas(p) or ())))
+    behind = sorted(p for p, found in state.states.items() if len(found.isr) < len(_settled(p, state)))
     if behind:
         yield Finding(
             MigrationTrouble.UNDER_REPLICATED,
@@ -239,6 +248,15 @@ def _partitions(evidence: MigrationEvidence) -> Iterator[Finding]:
             znode=TOPICS,
             evidence=(f"{count(len(without), 'partition')} without a state znode",),
         )
+
+
+def _settled(partition: TopicPartition, state: ClusterState) -> frozenset[int]:
+    """Return the replicas of a partition but for those that a move is about to add."""
+    topic = state.topics.get(partition.topic)
+    if topic is None:
+        return frozenset()
+    adding = topic.adding_replicas.get(partition.partition, ())
+    return frozenset(topic.replicas.get(partition.partition, ())) - set(adding)
 
 
 def _left_over(evidence: MigrationEvidence) -> Iterator[Finding]:

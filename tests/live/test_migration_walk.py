@@ -1,0 +1,238 @@
+"""A cluster goes from ZooKeeper to KRaft mode, back, and again to the end, with records flowing and a slow move.
+
+The move begins through ZooKeeper, its runner is killed, and it is under way in every phase until it is resumed
+through the brokers. What is on record follows the cluster in both directions.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import subprocess
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from support.cli.in_process import command
+from support.live.cluster import Cluster
+from support.live.records import RecordsFlowing
+from support.live.waiting import wait_until
+
+from kadmin.cluster.kafka.connection import KafkaConnection
+from kadmin.cluster.kafka.reassignments import list_reassignments
+from kadmin.cluster.kafka.servers import Servers
+from kadmin.cluster.model import TopicPartition
+from kadmin.sandbox import Sandbox, SandboxSpec
+from kadmin.schema import validate_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from support.cli.in_process import Answer
+
+pytestmark = pytest.mark.eras
+
+RECORD = b"." * 10_000
+RECORDS, BATCHES = 6, 10
+"""A throttle lets one batch pass, so that there are several."""
+PLAN = """apiVersion: kadmin/v1
+kind: PartitionReassignment
+metadata: {name: move}
+spec:
+  throttle: {rate: 1KB/s}
+  waves: {max_partitions: 1}
+  partitions:
+    - {topic: TOPIC, partition: 0, replicas: [2, 1]}
+    - {topic: TOPIC, partition: 1, replicas: [1, 3]}
+    - {topic: TOPIC, partition: 2, replicas: [3, 2]}
+"""
+"""The first wave copies nothing: by the second one, brokers have noticed the throttle."""
+
+
+class Walk:
+    """A sandbox on its way, and kadmin through one side or both."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self.directory = sandbox.spec.directory
+        self.bootstrap = sandbox.bootstrap
+        self.zookeeper = ("-z", sandbox.connect_string)
+        self.brokers = ("-b", ",".join(sandbox.bootstrap))
+
+    def migrate(self, *steps: str) -> None:
+        for step in steps:
+            answer = command("sandbox", "migrate", step, "--dir", self.directory)
+            assert answer.status == 0, answer.err
+
+    def kadmin(self, *arguments: str | Path) -> Answer:
+        answer = command(*arguments)
+        assert answer.status == 0, (arguments, answer.out, answer.err)
+        return answer
+
+    def examine(self) -> dict[str, Any]:
+        """Return what `doctor migration` says, its answer held against the schema."""
+        answer = command("doctor", "migration", *self.zookeeper, *self.brokers, "-o", "json")
+        value: dict[str, Any] = json.loads(answer.out)
+        assert validate_value(value, "answers/doctor-migration") == []
+        assert answer.status == (0 if value["go"] else 8)
+        return value
+
+    def found(self) -> tuple[str, set[str]]:
+        """Return the phase and the codes of the findings."""
+        value = self.examine()
+        return value["phase"], {each["trouble"] for each in value["findings"]}
+
+    def await_found(self, phase: str, codes: set[str]) -> None:
+        """Wait until exactly these are found: brokers that were restarted follow their leaders a moment later."""
+        with suppress(AssertionError):
+            wait_until(lambda: self.found() == (phase, codes))
+        assert self.found() == (phase, codes)
+
+    def carry(self) -> dict[str, Any]:
+        """Carry operations over, and return the answer, held against the schema."""
+        answer = self.kadmin("history", "import", *self.zookeeper, *self.brokers, "-o", "json")
+        value: dict[str, Any] = json.loads(answer.out)
+        assert validate_value(value, "answers/history-import") == []
+        return value
+
+    def history(self, side: tuple[str, str]) -> list[tuple[str, str]]:
+        listed = json.loads(self.kadmin("history", *side, "-o", "json").out)
+        return [(each["operation_id"], each["state"]) for each in listed["operations"]]
+
+    def in_flight(self) -> set[TopicPartition]:
+        with KafkaConnection(Servers(self.bootstrap)) as connection:
+            return set(list_reassignments(connection))
+
+    def refused(self, plan: Path, side: tuple[str, str], code: int, words: str) -> None:
+        """A command that writes says the phase, and which side serves."""
+        answer = command("apply", plan, "--yes", *side)
+        assert answer.status == code, answer.err
+        assert words in " ".join(answer.err.split())
+
+
+@pytest.fixture
+def walk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Walk, Cluster]]:
+    small = {"replica.fetch.max.bytes": "20000", "replica.fetch.response.max.bytes": "20000"}
+    spec = SandboxSpec(tmp_path / "sandbox", request.param, chroot="/kafka", broker_config=small)
+    sandbox = Sandbox.up(spec)
+    try:
+        cluster = Cluster(sandbox.connect_string, sandbox.bootstrap, request.param, sandbox)
+        try:
+            yield Walk(sandbox), cluster
+        finally:
+            cluster.close()
+    finally:
+        Sandbox.load(spec.directory).down()
+
+
+@pytest.mark.parametrize("walk", ["3.9.2"], indirect=True)
+def test_a_move_its_records_and_its_history_come_through(walk: tuple[Walk, Cluster], tmp_path: Path) -> None:
+    steps, cluster = walk
+    moved = cluster.create_topic({0: (1, 2), 1: (2, 3), 2: (1, 2)})
+    flowing = cluster.create_topic({0: (1, 2), 1: (2, 3)})
+    for number, _ in itertools.product(range(3), range(BATCHES)):
+        cluster.produce_to(TopicPartition(moved, number), [RECORD] * RECORDS)
+    plan = tmp_path / "plan.yaml"
+    plan.write_text(PLAN.replace("TOPIC", moved))
+    with RecordsFlowing(steps.bootstrap, [TopicPartition(flowing, 0), TopicPartition(flowing, 1)]) as records:
+        steps.await_found("zookeeper", set())
+        operation = leave_in_flight(steps, plan)
+        to_dual_write(steps, plan, TopicPartition(moved, 1))
+        steps.migrate("kraft")
+        records.wait_for_more()
+        finish_through_brokers(steps, plan, operation)
+        cluster.raw.delete("/kafka/admin/reassign_partitions")
+        steps.await_found("kraft-brokers", set())
+        steps.migrate("rollback")
+        records.wait_for_more()
+        undo_through_zookeeper(steps, operation)
+        steps.migrate("start", "brokers", "kraft")
+        assert len(steps.carry()["carried"]) == 1
+        steps.migrate("finalize")
+        records.wait_for_more()
+        last = steps.kadmin("apply", plan, "--yes", "--throttle", "100MB/s", *steps.brokers)
+        assert "3 partitions at the target" in last.out
+        value = steps.examine()
+        assert (value["phase"], value["go"], value["findings"]) == ("finalized", True, [])
+        assert any(moved in each for each in value["stays_behind"])
+        assert [state for _, state in steps.history(steps.brokers)] == ["completed"] * 3
+    assert records.lost() == []
+    assert all(len(found) == RECORDS * BATCHES for found in cluster.read_back(moved).values())
+
+
+@pytest.mark.parametrize("walk", ["3.7.2"], indirect=True)
+def test_an_older_cluster_goes_to_the_end(walk: tuple[Walk, Cluster]) -> None:
+    steps, cluster = walk
+    topic = cluster.create_topic({0: (1, 2)})
+    written = cluster.produce(topic, per_partition=5)
+    for step, phase in (("start", "controllers"), ("brokers", "dual-write"), ("kraft", "kraft-brokers")):
+        steps.migrate(step)
+        steps.await_found(phase, set())
+    steps.migrate("finalize")
+    wait_until(lambda: steps.examine()["phase"] == "finalized")
+    assert steps.found()[1] == set()
+    assert cluster.read_back(topic) == written
+
+
+def leave_in_flight(steps: Walk, plan: Path) -> str:
+    """Apply a plan through ZooKeeper, kill the runner while its first wave is copied, and return the operation."""
+    runner = subprocess.Popen(
+        [sys.executable, "-m", "kadmin", "apply", str(plan), "--yes", *steps.zookeeper], stderr=subprocess.DEVNULL
+    )
+    try:
+        wait_until(lambda: {each.partition for each in steps.in_flight()} == {1})
+    finally:
+        runner.kill()
+        runner.wait()
+    wait_until(lambda: command("lock", "show", *steps.zookeeper, "-o", "json").out.count("null") > 0)
+    ((operation, _),) = steps.history(steps.zookeeper)
+    return operation
+
+
+def to_dual_write(steps: Walk, plan: Path, moving: TopicPartition) -> None:
+    """Go on while a partition is moving, until nothing may be changed through either side."""
+    steps.migrate("start")
+    assert steps.in_flight() == {moving}
+    steps.await_found("controllers", {"moves-in-flight", "unfinished-operation"})
+    steps.migrate("brokers")
+    assert steps.in_flight() == {moving}
+    steps.await_found("dual-write", {"moves-in-flight", "pending-request"})
+    steps.refused(plan, steps.zookeeper, 6, "phase dual-write")
+    steps.refused(plan, steps.brokers, 64, "in phase dual-write go on until brokers are in KRaft mode")
+    neither = command("history", "import", *steps.zookeeper, *steps.brokers)
+    assert (neither.status, "phase dual-write" in neither.err) == (8, True)
+
+
+def finish_through_brokers(steps: Walk, plan: Path, operation: str) -> None:
+    """Carry the operation over and resume it there."""
+    assert len(steps.in_flight()) == 1
+    steps.await_found("kraft-brokers", {"moves-in-flight", "pending-request", "history-behind"})
+    steps.refused(plan, steps.zookeeper, 6, "phase kraft-brokers or finalized")
+    assert steps.carry() == {"to": "brokers", "carried": [operation], "already": 0}
+    assert steps.carry() == {"to": "brokers", "carried": [], "already": 1}
+    assert steps.history(steps.brokers) == [(operation, "paused")]
+    assert steps.found()[1] >= {"unfinished-operation"}
+    finish(steps, operation)
+
+
+def undo_through_zookeeper(steps: Walk, operation: str) -> None:
+    """Carry back what became of the operation, and roll it back."""
+    steps.await_found("zookeeper", {"unfinished-operation"})
+    assert steps.carry() == {"to": "zookeeper", "carried": [operation], "already": 0}
+    assert steps.history(steps.zookeeper) == [(operation, "completed")]
+    steps.await_found("zookeeper", set())
+    steps.kadmin("rollback", operation, "--yes", *steps.zookeeper)
+
+
+def finish(steps: Walk, operation: str) -> None:
+    """Resume an operation through the brokers at full speed; its throttle is gone at its end."""
+    runner = subprocess.Popen([sys.executable, "-m", "kadmin", "resume", operation, "--yes", *steps.brokers])
+    try:
+        wait_until(lambda: command("throttle", "set", "--rate", "100MB/s", "--yes", *steps.brokers).status == 0)
+        assert runner.wait(180) == 0
+    finally:
+        runner.kill()
+        runner.wait()
+    assert steps.history(steps.brokers) == [(operation, "completed")]
+    assert "no throttles" in steps.kadmin("throttle", "show", *steps.brokers).out
