@@ -137,7 +137,8 @@ def differences(here: ClusterState, there: ClusterState) -> tuple[str, ...]:
             for number, (old, new) in sorted(lists.items())
             if old != new
         ]
-        configs, others = here.topic_configs.get(name, {}), there.topic_configs.get(name, {})
+        configs = here.topic_configs.get(name, {})
+        others = there.topic_configs.get(name, configs)  # where they were not read, nothing is known
         keys = sorted(key for key in configs.keys() | others.keys() if configs.get(key) != others.get(key))
         found += [f"topic {escaped(name)}: config {escaped(key)} differs" for key in keys]
     return tuple(found)
@@ -178,9 +179,10 @@ def _has_begun(state: ClusterState) -> bool:
 
 
 def _moves(evidence: MigrationEvidence) -> Iterator[Finding]:
+    state = evidence.here if evidence.phase in _BEFORE else evidence.there
     moving = sorted(
         f"{topic.name}-{number}"
-        for topic in evidence.there.topics.values()
+        for topic in state.topics.values()
         for number in topic.adding_replicas.keys() | topic.removing_replicas.keys()
     )
     if moving:

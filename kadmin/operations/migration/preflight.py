@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.kafka.configs import read_settings
-from kadmin.cluster.kafka.reader import read_quorum
+from kadmin.cluster.kafka.reader import read_quorum, read_without_controllers
 from kadmin.cluster.model import MigrationPhase
 from kadmin.cluster.zookeeper.reader import consumer_groups, read_migration, read_tolerantly
 from kadmin.cluster.zookeeper.znode_reader import ZnodeReader
@@ -19,7 +19,6 @@ from kadmin.cluster.zookeeper.znodes.topics import TOPICS
 from kadmin.errors import KadminError, StalePlanError, UnreachableError
 from kadmin.insight.diagnosis.kafka import diagnose as through_brokers
 from kadmin.insight.diagnosis.migration import (
-    EVERYBODY,
     SETTINGS,
     MigrationEvidence,
     diagnose_migration,
@@ -71,11 +70,12 @@ def examine_migration(zookeeper: ZooKeeperContext, kafka: KafkaContext, options:
     store = zookeeper.store
     store.sync("/")
     source = ZnodeReader(store, tolerant=True)
-    here, there = read_tolerantly(source), kafka.backend.read(with_configs=True)
-    require_one_cluster(here, there)
     quorum, nodes = read_quorum(kafka.connection), read_migration(source)
     phase = nodes.phase(None if quorum is None else quorum.leader_epoch)
+    here, there = read_tolerantly(source), _of_brokers(kafka, phase)
+    require_one_cluster(here, there)
     settings, unanswered = _settings(kafka, there)
+    writers, masked = _writers(zookeeper, here) if phase in _SERVED else ({}, ())
     begun_ms = 0 if nodes.migration is None else nodes.migration.begun_ms
     recorded = zookeeper.operations.listings()
     carried = {each.operation_id for each in kafka.operations.listings()}
@@ -87,14 +87,16 @@ def examine_migration(zookeeper: ZooKeeperContext, kafka: KafkaContext, options:
         here,
         there,
         settings,
-        {} if phase not in _SERVED else _writers(source, here),
+        writers,
         _old_groups(zookeeper, here),
         tuple(each.operation_id for each in recorded if nodes.led_by_kraft and _ms(each.created_at) > begun_ms),
         tuple(each.operation_id for each in recorded if each.operation_id not in carried),
-        _lasting_differences(zookeeper, kafka, here, there),
+        _lasting_differences(zookeeper, kafka, phase, differences(here, there)),
     )
     found, unchecked = _of_doctor(zookeeper, kafka, phase)
-    return Preflight(phase, diagnose_migration(evidence, found), stays_behind(evidence), (*unanswered, *unchecked))
+    return Preflight(
+        phase, diagnose_migration(evidence, found), stays_behind(evidence), (*unanswered, *masked, *unchecked)
+    )
 
 
 def require_one_cluster(here: ClusterState, there: ClusterState) -> None:
@@ -117,19 +119,23 @@ def _of_doctor(
     return through_brokers.diagnose(seen), through_brokers.unchecked(seen)
 
 
+def _of_brokers(kafka: KafkaContext, phase: MigrationPhase) -> ClusterState:
+    """Read what brokers know; while brokers elect the controller, it is not asked: there may be none."""
+    if phase in _SERVED:
+        return read_without_controllers(kafka.connection)
+    return kafka.backend.read(with_configs=True)
+
+
 def _lasting_differences(
-    zookeeper: ZooKeeperContext, kafka: KafkaContext, here: ClusterState, there: ClusterState
+    zookeeper: ZooKeeperContext, kafka: KafkaContext, phase: MigrationPhase, found: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Return the differences that two looks show: either side may be a moment behind the other."""
-    found = differences(here, there)
+    """Return the differences that a second look shows, too: either side may be a moment behind the other."""
     if not found:
         return ()
     zookeeper.clock.wait(STAYS_S)
     zookeeper.clock.stop_if_asked("nothing was changed", "kadmin doctor migration")
     zookeeper.store.sync("/")
-    later = differences(
-        read_tolerantly(ZnodeReader(zookeeper.store, tolerant=True)), kafka.backend.read(with_configs=True)
-    )
+    later = differences(read_tolerantly(ZnodeReader(zookeeper.store, tolerant=True)), _of_brokers(kafka, phase))
     return tuple(each for each in found if each in later)
 
 
@@ -144,17 +150,20 @@ def _settings(kafka: KafkaContext, state: ClusterState) -> tuple[Mapping[int, Ma
     return found, tuple(unanswered)
 
 
-def _writers(source: ZnodeReader, state: ClusterState) -> dict[str, frozenset[str]]:
+def _writers(zookeeper: ZooKeeperContext, state: ClusterState) -> tuple[dict[str, frozenset[str]], tuple[str, ...]]:
+    """Return who may write each znode that controllers write, and the ACLs that this client may not see."""
+    source = ZnodeReader(zookeeper.store, tolerant=True)
     paths = [*_WRITTEN, *(f"{TOPICS}/{name}" for name in sorted(state.topics))]
     found = zip(paths, source.acl_many(paths), strict=True)
-    return {path: frozenset(_who(acl)) for path, acl in found if acl}
+    masked = tuple(f"the ACL of {each.path}: {each.reason}" for each in source.unreadable)
+    return {path: frozenset(_who(acl)) for path, acl in found if acl}, masked
 
 
 def _who(acl: Iterable[Acl]) -> Iterable[str]:
     for each in acl:
         if each.permissions & _MAY_WRITE == _MAY_WRITE:
-            who = f"{each.scheme}:{each.credential}"
-            yield who if who == EVERYBODY else f"{each.scheme}:{each.credential.partition(':')[0]}"
+            user = each.credential.partition(":")[0] if each.scheme == "digest" else each.credential
+            yield f"{each.scheme}:{user}"
 
 
 def _old_groups(zookeeper: ZooKeeperContext, state: ClusterState) -> tuple[str, ...]:
