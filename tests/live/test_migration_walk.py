@@ -19,12 +19,15 @@ import pytest
 from support.cli.in_process import command
 from support.documents.plans import document, reassignment
 from support.live.cluster import Cluster
+from support.live.controllers import REASSIGN
 from support.live.records import RecordsFlowing
 from support.live.waiting import wait_until
+from support.pages.typed import typed, workplace_in
 
 from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.reassignments import list_reassignments
 from kadmin.cluster.kafka.servers import Servers
+from kadmin.cluster.kafka.topics import create_topic
 from kadmin.cluster.model import MigrationPhase, TopicPartition
 from kadmin.sandbox import Sandbox, SandboxSpec
 from kadmin.schema import validate_value
@@ -153,10 +156,9 @@ def test_a_move_its_records_and_its_history_come_through(walk: tuple[Walk, Clust
         steps.migrate("kraft")
         records.wait_for_more()
         finish_through_brokers(steps, plan, operation)
-        cluster.raw.delete("/kafka/admin/reassign_partitions")
-        steps.await_found("kraft-brokers", set())
         steps.migrate("rollback")
         records.wait_for_more()
+        wait_until(lambda: cluster.get(REASSIGN) is None)  # the broker that is controller again has read it
         undo_through_zookeeper(steps, operation)
         steps.migrate("start", "brokers", "kraft")
         assert len(steps.carry()["carried"]) == 1
@@ -183,11 +185,13 @@ def test_an_older_cluster_goes_to_the_end_and_what_goes_wrong_is_found(
     steps.kadmin("apply", plan, "--yes", *steps.zookeeper)
     steps.migrate("start", "brokers")
     steps.await_found("dual-write", set())
+    assert cluster.raw.get("/kafka/controller")[1].ephemeralOwner == 0
     ahead = replace(Sandbox.load(steps.directory), phase=MigrationPhase.KRAFT_BROKERS)
     ahead.restart_broker(1)
     steps.await_found("dual-write", {"half-restarted"})
     steps.migrate("kraft")
     steps.await_found("kraft-brokers", {"history-behind"})
+    assert cluster.raw.get_children("/kafka/brokers/ids") == []
     path = f"/kafka/brokers/topics/{topic}"
     before = cluster.get(f"/brokers/topics/{topic}") or b""
     cluster.raw.set(path, before.replace(b"[2,1]", b"[1,2]"))
@@ -197,7 +201,19 @@ def test_an_older_cluster_goes_to_the_end_and_what_goes_wrong_is_found(
     steps.await_found("kraft-brokers", {"history-behind", "znode-writer"})
     steps.migrate("finalize")
     wait_until(lambda: steps.examine()["phase"] == "finalized")
+    with KafkaConnection(Servers(steps.bootstrap)) as connection:
+        create_topic(connection, "new", {0: (1, 2)})
+    assert cluster.get("/brokers/topics/new") is None
     assert cluster.read_back(topic) == written
+
+
+def test_what_the_page_tells_to_type_works(tmp_path: Path) -> None:
+    with workplace_in(tmp_path) as workplace:
+        printed = typed(workplace, "docs/migration.md")
+    phases = [line for line in printed.splitlines() if line.startswith("phase ")]
+    assert list(dict.fromkeys(line for line in phases if line.endswith(": go"))) == [
+        f"phase {each.value}: go" for each in MigrationPhase
+    ]
 
 
 @pytest.mark.on("2.8.2")
@@ -255,6 +271,7 @@ def finish_through_brokers(steps: Walk, plan: Path, operation: str) -> None:
     assert steps.history(steps.brokers) == [(operation, "paused")]
     assert steps.found()[1] >= {"unfinished-operation"}
     finish(steps, operation)
+    steps.await_found("kraft-brokers", {"pending-request"})
 
 
 def undo_through_zookeeper(steps: Walk, operation: str) -> None:

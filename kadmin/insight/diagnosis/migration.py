@@ -126,7 +126,7 @@ def differences(here: ClusterState, there: ClusterState) -> tuple[str, ...]:
     }
     if there.may_hide_topics:
         del only["ZooKeeper"]
-    found = [f"only {side} have topic {escaped(each)}" for side, some in only.items() for each in sorted(some)]
+    found = [f"only {side}: topic {escaped(each)}" for side, some in only.items() for each in sorted(some)]
     for name in sorted(names["ZooKeeper"] & names["the brokers"]):
         one, other = here.topics[name].replicas, there.topics[name].replicas
         lists = {

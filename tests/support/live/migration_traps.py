@@ -139,3 +139,23 @@ TRAPS = {
         "a consumer group keeps its offsets in ZooKeeper", "old-consumers", _old_consumer, stops=False
     ),
 }
+
+_WALK = "test_a_move_its_records_and_its_history_come_through"
+_TOO_OLD = "test_brokers_that_are_too_old_are_found"
+_OLDER = "test_an_older_cluster_goes_to_the_end_and_what_goes_wrong_is_found"
+WALKED = (
+    ("an operation is not finished", "unfinished-operation", True, _WALK),
+    ("partitions are being moved", "moves-in-flight", False, _WALK),
+    ("a request stays in its znode when nobody serves it any more", "pending-request", False, _WALK),
+    ("operations are on record in ZooKeeper alone, when brokers are in KRaft mode", "history-behind", False, _WALK),
+    (
+        "brokers are older than 3.4, or of two versions",
+        "wrong-protocol",
+        True,
+        _TOO_OLD,
+    ),
+    ("some brokers are in KRaft mode, others are not", "half-restarted", False, _OLDER),
+    ("ZooKeeper and the brokers have other replicas of a topic", "sides-differ", True, _OLDER),
+    ("somebody runs kadmin with `-z` after a KRaft controller took over", "znode-writer", False, _OLDER),
+)
+"""What is found on the way: in words, the finding, whether it stops the migration, and the test that makes it."""
