@@ -18,6 +18,7 @@ ZOOKEEPER_VARIABLE = "KADMIN_ZOOKEEPER"
 BOOTSTRAP_VARIABLE = "KADMIN_BOOTSTRAP_SERVER"
 _COMMAND = re.compile(r"\bkadmin (?=[a-z])(?:(?!, |; |: | \(|\)|$).)*")
 """A command that a message names: it ends before a comma, a semicolon, a colon or a bracket."""
+_OF_BOTH = re.compile(r"\bkadmin (?:doctor migration|history import)\b(?! -)")
 _WITHOUT_CLUSTER = tuple(
     f"kadmin {name}" for name in ("validate", "convert", "schema", "sandbox", "propose rebalance", "context")
 )
@@ -91,11 +92,11 @@ class BothSides:
     zookeeper: ClusterAddress
     brokers: ClusterAddress
 
-    @property
-    def options(self) -> str:
-        """The options that name both, as they are typed."""
-        given = {**self.zookeeper.options, **self.brokers.options}
-        return " ".join(f"{name} {shlex.quote(value)}" for name, value in given.items())
+    def named_in(self, text: str, *, through_brokers: bool) -> str:
+        """Add options to the commands that a text names: of both sides where they take both, else of the one."""
+        both = " ".join(dict.fromkeys(filter(None, (self.zookeeper.typed, self.brokers.typed))))
+        named = _OF_BOTH.sub(lambda found: f"{found[0]} {both}" if both else found[0], text)
+        return (self.brokers if through_brokers else self.zookeeper).named_in(named)
 
 
 @dataclass(frozen=True, slots=True)

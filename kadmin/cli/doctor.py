@@ -57,7 +57,7 @@ def doctor(
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> int:
-    """Find what is wrong with a cluster, and the command that fixes it.
+    """Find what is wrong with a cluster, and what fixes it.
 
     Exit code 8 when a finding would stop `kadmin apply`, else 0. Of several contexts it is the highest of any.
     """

@@ -74,6 +74,7 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
     "sandbox start-controller": ("101",),
     "sandbox freeze": ("2",),
     "sandbox thaw": ("2",),
+    "sandbox migrate": ("start", "rollback --dir sandbox"),
     "sandbox down": ("",),
 }
 """What follows each command in its examples."""

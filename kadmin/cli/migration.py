@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kadmin.cli import options
@@ -13,7 +15,7 @@ from kadmin.cli.context import connect_kafka, connect_zookeeper, running
 from kadmin.cli.output import answer
 from kadmin.cli.telling import UNASKED
 from kadmin.cli.terminal import screen_of
-from kadmin.errors import NotCompletedError
+from kadmin.errors import KadminError, NotCompletedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,15 +32,19 @@ def doctor_migration(
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> int:
-    """Say whether a cluster can go on from ZooKeeper to KRaft mode.
+    """Say whether a cluster can go on to KRaft mode.
 
     It names the phase, compares both sides, and finds what would be lost or get stuck. Exit code 8 for a no-go.
     """
+    from kadmin.cluster.model import MigrationPhase
     from kadmin.operations.migration.preflight import examine_migration
     from kadmin.report.migration import migration_answer, migration_text
 
     with _opened(sides, timeout, reads=True) as (zookeeper, kafka):
-        found = examine_migration(zookeeper, kafka, sides.options)
+        found = examine_migration(zookeeper, kafka)
+    through_brokers = found.phase not in {MigrationPhase.ZOOKEEPER, MigrationPhase.CONTROLLERS}
+    named = partial(sides.named_in, through_brokers=through_brokers)
+    found = replace(found, findings=tuple(replace(each, hint=named(each.hint or "")) for each in found.findings))
     answer(output, lambda: migration_text(found, screen_of(sys.stdout).room), lambda: migration_answer(found))
     return 0 if found.go else NotCompletedError.exit_code
 
@@ -51,7 +57,7 @@ def history_import(
     lock_timeout: options.LockTimeout = 0,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
-    """Carry the operations on record over to the side that is served now.
+    """Carry operations on record to the side that serves.
 
     From ZooKeeper to the brokers once these are in KRaft mode, and back after a way back. A running operation is asked
     to pause first, and resumed on the other side. Operations that are on both sides are left alone.
@@ -80,4 +86,9 @@ def _opened(
         connect_zookeeper(sides.zookeeper, clock, tell) as zookeeper,
         connect_kafka(sides.brokers, clock, _silent if reads else tell, reads=reads, in_any_mode=not reads) as kafka,
     ):
-        yield zookeeper, kafka
+        try:
+            yield zookeeper, kafka
+        except KadminError as error:
+            if error.next_command is not None:
+                error.next_command = sides.named_in(error.next_command, through_brokers=False)
+            raise

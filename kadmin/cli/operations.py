@@ -73,7 +73,7 @@ def apply(
     telling: Telling = UNASKED,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
-    """Execute a plan on the live cluster, wave by wave, and verify it.
+    """Execute a plan wave by wave, and verify it.
 
     The plan is checked and shown before kadmin asks. At --timeout, on ^C or when the connection is lost, copies in
     progress continue; `kadmin resume` follows the operation from any machine.
@@ -180,7 +180,7 @@ def cancel(
     telling: Telling = UNASKED,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
-    """End an operation after its current wave, or at once with --now.
+    """End an operation after its wave, or at once with --now.
 
     Partitions that were reassigned before stay where they are; `kadmin rollback` restores them. --foreign ends what
     other tools reassign: their partitions return to their original replicas.
@@ -256,7 +256,7 @@ def rollback(
     telling: Telling = UNASKED,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
-    """Restore the replicas that an operation's partitions had before it."""
+    """Restore the replicas that were there before an operation."""
     from kadmin.operations.events import Noted
     from kadmin.operations.record.record import ROLLS_BACK
     from kadmin.operations.repair.rollback import plan_rollback

@@ -77,7 +77,7 @@ def recreate(
     telling: Telling = UNASKED,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
-    """Create deleted topics again, with their assignment and configs.
+    """Create deleted topics again, with assignment and configs.
 
     Their records are lost. A topic that exists is not touched (exit code 5).
     """

@@ -205,10 +205,11 @@ def migrate(
     directory: DirectoryOption = DEFAULT_DIRECTORY,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
-    """Lead a cluster of Kafka 3.4 to 3.9 from ZooKeeper to KRaft mode.
+    """Lead a cluster from ZooKeeper to KRaft mode.
 
-    start: three controllers that wait. brokers: restarted, so that metadata goes to both sides. kraft: restarted in
-    KRaft mode. finalize: controllers without ZooKeeper. rollback: back to ZooKeeper mode, from any step but the last.
+    Of Kafka 3.4 to 3.9. start: three controllers that wait. brokers: restarted, so that metadata goes to both sides.
+    kraft: restarted in KRaft mode. finalize: controllers without ZooKeeper. rollback: back to ZooKeeper mode, from any
+    step but the last.
     """
     from kadmin.sandbox import migration
 

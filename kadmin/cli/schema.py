@@ -12,7 +12,7 @@ from kadmin.cli.inputs import make_folder, write_text
 from kadmin.errors import count
 from kadmin.schema import bundled, schema_file_name
 
-schema_app = typer.Typer(help="List, show or export the JSON Schemas of documents and answers.")
+schema_app = typer.Typer(help="List, show or export JSON Schemas of documents and answers.")
 
 
 @schema_app.command("list")

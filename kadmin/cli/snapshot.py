@@ -38,7 +38,7 @@ def snapshot(
     table: Annotated[FileFormat, typer.Option("--table", help="Format of the two tables.")] = FileFormat.PARQUET,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> int:
-    """Write the inventory of a live cluster: its brokers and partitions.
+    """Write the inventory of a cluster: brokers and partitions.
 
     The planner and every command with --inventory read it. Bytes per partition that --sizes does not give are asked of
     the brokers (Kafka 1.1 and later). Several contexts give the inventory of a fleet, without those that fail.

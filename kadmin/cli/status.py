@@ -36,7 +36,7 @@ def status(
     timeout: options.WatchTimeout = None,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> int:
-    """Show unfinished operations, their progress, and who runs them.
+    """Show unfinished operations, and how far they are.
 
     With --watch a terminal is drawn again; a pipe gets lines when something changes, and at least every 30 s. With
     -o json each answer is one line. An outage of the cluster does not end it. Several contexts are read once.
@@ -126,7 +126,7 @@ def history(
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
-    """List the operations on record, oldest first, or show one whole.
+    """List the operations on record, or show one whole.
 
     Of one operation: its plan, when it was started, paused, resumed and ended and by whom, its steps, and what a heal
     replaced or deleted.

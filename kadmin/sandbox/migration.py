@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 _METADATA_LOG = "__cluster_metadata-0"
 _STEPS = {
-    MigrationPhase.ZOOKEEPER: "start",
-    MigrationPhase.CONTROLLERS: "brokers",
-    MigrationPhase.DUAL_WRITE: "kraft",
-    MigrationPhase.KRAFT_BROKERS: "finalize",
+    MigrationPhase.ZOOKEEPER: "kadmin sandbox migrate start",
+    MigrationPhase.CONTROLLERS: "kadmin sandbox migrate brokers",
+    MigrationPhase.DUAL_WRITE: "kadmin sandbox migrate kraft",
+    MigrationPhase.KRAFT_BROKERS: "kadmin sandbox migrate finalize",
     MigrationPhase.FINALIZED: None,
 }
-"""The step that follows each phase."""
+"""The command that follows each phase."""
 
 
 def start(sandbox: Sandbox) -> Sandbox:
@@ -106,10 +106,9 @@ def _enter(
             next_command="kadmin sandbox up --version 3.9.2",
         )
     if sandbox.phase not in begun:
-        step = _STEPS[sandbox.phase]
         raise InvalidInputError(
             f"The sandbox is in phase {sandbox.phase.value}; {phase.value} does not follow.",
-            next_command=f"kadmin sandbox migrate {step}" if step else None,
+            next_command=_STEPS[sandbox.phase],
         )
     ports = sandbox.controller_ports if controller_ports is None else controller_ports
     changed = replace(sandbox, phase=phase, controller_ports=ports)

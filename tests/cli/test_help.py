@@ -56,7 +56,7 @@ def section(text: str, heading: str) -> list[str]:
 def test_commands_are_listed_in_groups() -> None:
     text = help_of("")
     for heading, names in GROUPS.items():
-        assert [line.split()[0] for line in section(text, heading)] == names
+        assert [line.strip().split("  ")[0] for line in section(text, heading)] == names
 
 
 @pytest.mark.parametrize("name", [name for name, each in COMMANDS.items() if isinstance(each, TyperGroup)])

@@ -13,6 +13,7 @@ from support.cli.in_process import command, every_command
 from typer.core import TyperCommand
 
 from kadmin.cli.address import ClusterAddress
+from kadmin.cli.sandbox import MigrationStep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,7 +92,8 @@ def test_every_command_that_a_message_names_can_be_typed(
     assert (answer.status, answer.err) == (0, ""), place
     name = ran[0].partition(" ")[2]
     given = shlex.split(line)[len(name.split()) :]
-    assert [word for word in given if word[0] != "-" and not PLACEHOLDER.fullmatch(word)] in ([], ["plan"]), place
+    words = [word for word in given if word[0] != "-" and not PLACEHOLDER.fullmatch(word)]
+    assert words in ([], ["plan"], *([step.value] for step in MigrationStep)), place
 
 
 @pytest.mark.parametrize("text", OF_ERRORS)

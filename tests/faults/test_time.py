@@ -108,6 +108,7 @@ ARGUMENTS = {
     "rollback": ["--yes"],
     "heal": ["--yes"],
     "doctor": [],
+    "doctor migration": ["-b", "127.0.0.1:1"],
     "inspect admin": [],
     **{f"inspect {name}": [] for name in (*TABLES, "tree")},
     "inspect znode": ["/controller"],
@@ -130,6 +131,7 @@ ARGUMENTS = {
     "lock release": ["op", "--yes"],
     "status": [],
     "history": [],
+    "history import": ["-b", "127.0.0.1:1"],
     "lock show": [],
 }
 """What each command of a cluster is given here, beside the address."""

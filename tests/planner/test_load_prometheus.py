@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("load build")]
+pytestmark = pytest.mark.spark_cluster
 
 SERIES = {
     "log_end_offset": "kafka_log_log_logendoffset",

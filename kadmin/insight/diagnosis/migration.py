@@ -68,13 +68,12 @@ class MigrationTrouble(StrEnum):
 class MigrationEvidence:
     """What both sides show: `here` is the state that ZooKeeper has, `there` that of the brokers.
 
-    `options` name both sides in commands. `settings` are SETTINGS by broker. `writers` are those who may write each
+    `settings` are SETTINGS by broker. `writers` are those who may write each
     znode that controllers write, EVERYBODY among them. `old_groups` keep offsets in ZooKeeper. `late_operations` were
     recorded in ZooKeeper after a KRaft controller had taken over; `not_carried` are on record there alone.
     `differences` are those of two looks, some seconds apart.
     """
 
-    options: str
     phase: MigrationPhase
     nodes: MigrationNodes
     admin: AdminLook
@@ -157,7 +156,7 @@ def _pending(evidence: MigrationEvidence) -> Iterator[Finding]:
             yield Finding(
                 MigrationTrouble.PENDING_REQUEST,
                 f"A request is pending in {path}. KRaft controllers never read it: what has not begun by then is lost.",
-                f"wait until it is gone: kadmin inspect admin {_zookeeper(evidence)}",
+                "wait until it is gone: kadmin inspect admin",
                 znode=path,
                 evidence=(f"pending: {asked}",),
             )
@@ -246,7 +245,7 @@ def _partitions(evidence: MigrationEvidence) -> Iterator[Finding]:
         yield Finding(
             MigrationTrouble.NO_STATE,
             f"Partitions have no leader and no state yet: {name_some(without)}.",
-            f"find out why the controller does not take them up: kadmin doctor {_zookeeper(evidence)}",
+            "find out why the controller does not take them up: kadmin doctor",
             znode=TOPICS,
             evidence=(f"{count(len(without), 'partition')} without a state znode",),
         )
@@ -319,7 +318,7 @@ def _clients(evidence: MigrationEvidence) -> Iterator[Finding]:
         yield Finding(
             MigrationTrouble.HISTORY_BEHIND,
             f"{count(len(evidence.not_carried), 'operation')} are on record in ZooKeeper alone.",
-            f"kadmin history import {evidence.options}",
+            "kadmin history import",
             severity="warning",
             evidence=(name_some(evidence.not_carried),),
         )
@@ -330,14 +329,10 @@ def _sides(evidence: MigrationEvidence) -> Iterator[Finding]:
         yield Finding(
             MigrationTrouble.SIDES_DIFFER,
             "ZooKeeper and the brokers do not have the same metadata.",
-            f"kadmin doctor migration {evidence.options}, again in a minute; if it stays, read the controllers' logs",
+            "kadmin doctor migration, again in a minute; if it stays, read the controllers' logs",
             znode=TOPICS,
             evidence=evidence.differences[:_SHOWN],
         )
-
-
-def _zookeeper(evidence: MigrationEvidence) -> str:
-    return evidence.options.partition(" -b ")[0]
 
 
 def _version(text: str) -> tuple[int, int]:

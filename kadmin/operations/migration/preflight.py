@@ -62,8 +62,8 @@ class Preflight:
         return not any(each.stops_apply for each in self.findings)
 
 
-def examine_migration(zookeeper: ZooKeeperContext, kafka: KafkaContext, options: str) -> Preflight:
-    """Examine both sides; `options` name them in commands.
+def examine_migration(zookeeper: ZooKeeperContext, kafka: KafkaContext) -> Preflight:
+    """Examine both sides.
 
     Raises StalePlanError where they are of two clusters, and UnreachableError where one does not answer.
     """
@@ -80,7 +80,6 @@ def examine_migration(zookeeper: ZooKeeperContext, kafka: KafkaContext, options:
     recorded = zookeeper.operations.listings()
     carried = {each.operation_id for each in kafka.operations.listings()}
     evidence = MigrationEvidence(
-        options,
         phase,
         nodes,
         zookeeper_doctor.look_at_admin(source),

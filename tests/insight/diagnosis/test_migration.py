@@ -41,7 +41,6 @@ STATE = ClusterState(
 )
 REASSIGNMENT = Znode("/admin/reassign_partitions", b"{}", 0)
 HEALTHY = MigrationEvidence(
-    "-z zk:2181 -b kafka:9092",
     MigrationPhase.ZOOKEEPER,
     MigrationNodes(None, None, frozenset({1, 2})),
     AdminLook(),
