@@ -29,8 +29,20 @@ OFFLINE = sorted(
 )
 GROUPS = {
     "Plan": ["validate", "convert", "schema", "diff"],
-    "Run": ["apply", "status", "resume", "pause", "cancel", "rollback", "verify", "history", "lock", "throttle"],
-    "Look": ["doctor", "inspect", "whatif", "consumers", "snapshot", "sample", "report", "context"],
+    "Run": [
+        "apply",
+        "status",
+        "resume",
+        "pause",
+        "cancel",
+        "rollback",
+        "verify",
+        "history",
+        "history import",
+        "lock",
+        "throttle",
+    ],
+    "Look": ["doctor", "doctor migration", "inspect", "whatif", "consumers", "snapshot", "sample", "report", "context"],
     "Repair": ["heal", "recreate"],
     "Planner": ["propose", "load"],
     "Practise": ["sandbox"],
