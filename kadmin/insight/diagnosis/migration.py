@@ -145,6 +145,8 @@ def differences(here: ClusterState, there: ClusterState) -> tuple[str, ...]:
 
 def _pending(evidence: MigrationEvidence) -> Iterator[Finding]:
     admin, before = evidence.admin, evidence.phase in _BEFORE
+    if evidence.phase is MigrationPhase.FINALIZED:  # there is no way back
+        return
     pending = {
         REASSIGN_PARTITIONS: admin.reassignment is not None and not (before and _has_begun(evidence.here)),
         PREFERRED_REPLICA_ELECTION: admin.election is not None,

@@ -142,7 +142,7 @@ TRAPS = {
 
 _WALK = "test_a_move_its_records_and_its_history_come_through"
 _TOO_OLD = "test_brokers_that_are_too_old_are_found"
-_OLDER = "test_an_older_cluster_goes_to_the_end_and_what_goes_wrong_is_found"
+_OLDER = "test_an_older_cluster_goes_and_comes_back_and_what_goes_wrong_is_found"
 WALKED = (
     ("an operation is not finished", "unfinished-operation", True, _WALK),
     ("partitions are being moved", "moves-in-flight", False, _WALK),

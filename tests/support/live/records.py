@@ -41,6 +41,10 @@ def consume_all(bootstrap: Sequence[str], partitions: Iterable[TopicPartition]) 
     return found
 
 
+PAUSE_S = 0.01
+"""Between two records of a partition: some tens a second show every loss, and leave the processor to the brokers."""
+
+
 class RecordsFlowing:
     """Writes numbered records to the partitions in turn, each until it is acknowledged by all in-sync replicas.
 
@@ -99,6 +103,7 @@ class RecordsFlowing:
                 if self._send(producer, partition, value):
                     self.acknowledged[partition].append(value)
             number += 1
+            self._ended.wait(PAUSE_S)
         producer.close(timeout=5)
 
     def _send(self, producer: kafka.KafkaProducer, partition: TopicPartition, value: bytes) -> bool:
