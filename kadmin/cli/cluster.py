@@ -143,10 +143,9 @@ def _both_sides(taken: Mapping[str, Any]) -> BothSides:
             "A cluster that migrates is named by ZooKeeper and by its brokers.",
             next_command="add -z CONNECT and -b BROKERS, or --context NAME of a context that has both",
         )
-    through = address_of(context, given.command_config, typed=given.context is not None)
-    return BothSides(
-        through, replace(through, zookeeper=None, bootstrap=context.kafka.bootstrap_servers, records=given.records)
-    )
+    through = address_of(context, given.command_config, given.records, typed=given.context is not None)
+    brokers = replace(through, zookeeper=None, bootstrap=context.kafka.bootstrap_servers)
+    return BothSides(replace(through, records=None), brokers)
 
 
 def _taken(
