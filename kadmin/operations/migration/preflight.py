@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -76,7 +77,7 @@ def examine_migration(zookeeper: ZooKeeperContext, kafka: KafkaContext) -> Prefl
     require_one_cluster(here, there)
     settings, unanswered = _settings(kafka, there)
     writers, masked = _writers(zookeeper, here) if phase in _SERVED else ({}, ())
-    begun_ms = 0 if nodes.migration is None else nodes.migration.begun_ms
+    taken_over_ms = math.inf if nodes.controller is None or not nodes.led_by_kraft else nodes.controller.since_ms
     recorded = zookeeper.operations.listings()
     carried = {each.operation_id for each in kafka.operations.listings()}
     evidence = MigrationEvidence(
@@ -88,7 +89,7 @@ def examine_migration(zookeeper: ZooKeeperContext, kafka: KafkaContext) -> Prefl
         settings,
         writers,
         _old_groups(zookeeper, here),
-        tuple(each.operation_id for each in recorded if nodes.led_by_kraft and _ms(each.created_at) > begun_ms),
+        tuple(each.operation_id for each in recorded if _ms(each.created_at) > taken_over_ms),
         tuple(each.operation_id for each in recorded if each.operation_id not in carried),
         _lasting_differences(zookeeper, kafka, phase, differences(here, there)),
     )

@@ -12,7 +12,7 @@ from kadmin.cluster.zookeeper.znodes.controller import Migration
 BROKER = ControllerNode(broker_id=1, session_id=7, kraft_epoch=-1)
 OLD_BROKER = ControllerNode(broker_id=1, session_id=7)
 KRAFT = ControllerNode(broker_id=3000, session_id=0, kraft_epoch=4)
-WAITING, BEGUN = Migration(-1, -1, 5), Migration(3000, 77, 5)
+WAITING, BEGUN = Migration(-1, -1), Migration(3000, 77)
 SOME: frozenset[int] = frozenset({1, 2})
 NONE: frozenset[int] = frozenset()
 

@@ -27,14 +27,13 @@ FEATURE = "/feature"
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """The state of a migration to KRaft, created at `begun_ms`.
+    """The state of a migration to KRaft: its controller, and the last offset of its metadata log that is in ZooKeeper.
 
-    The KRaft controller and the offset of its metadata log that was written to ZooKeeper last are -1 before it begins.
+    Both are -1 before it begins.
     """
 
     kraft_controller_id: int
     metadata_offset: int
-    begun_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +79,7 @@ def decode_migration(node: Znode) -> Migration:
     controller, offset = (
         integer(node.path, value.get(key, -1), key) for key in ("kraft_controller_id", "kraft_metadata_offset")
     )
-    return Migration(controller, offset, node.created_ms)
+    return Migration(controller, offset)
 
 
 def decode_features(node: Znode) -> Features:

@@ -29,8 +29,8 @@ def test_numbers_are_plain_ascii_digits(data: bytes | None) -> None:
 
 def test_migration_and_features() -> None:
     state = {"version": 0, "kraft_controller_id": 3000, "kraft_controller_epoch": 2, "kraft_metadata_offset": 9}
-    assert controller.decode_migration(node("/migration", state)) == controller.Migration(3000, 9, 0)
-    assert controller.decode_migration(node("/migration", {"version": 0})) == controller.Migration(-1, -1, 0)
+    assert controller.decode_migration(node("/migration", state)) == controller.Migration(3000, 9)
+    assert controller.decode_migration(node("/migration", {"version": 0})) == controller.Migration(-1, -1)
     one = {"version": 1, "status": 0, "features": {"a": {"min_version_level": 1, "max_version_level": 3}}}
     assert controller.decode_features(node("/feature", one)) == controller.Features(1, enabled=False, levels={"a": 3})
     two = {"version": 2, "status": 1, "features": {"a": 4}}
