@@ -299,6 +299,7 @@ def test_a_terminal_is_reported_the_stages_and_left_as_it_was(folder: Path) -> N
         running = subprocess.Popen(
             [sys.executable, "-c", RUN, "propose", "rebalance", *command],
             cwd=folder,
+            env={**os.environ, "TERM": "xterm"},
             stdout=subprocess.PIPE,
             stderr=theirs,
         )

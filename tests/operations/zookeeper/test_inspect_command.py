@@ -183,7 +183,11 @@ def test_watching_on_a_terminal_clears_it_and_ends_by_a_signal(brokers: Store, t
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (24, 200))
     asked_for = [sys.executable, "-m", "kadmin", "inspect", "controller", "--watch", "-z", brokers.connect_string]
-    with (tmp_path / "err").open("wb") as err, subprocess.Popen(asked_for, stdout=theirs, stderr=err) as watching:
+    terminal = {**os.environ, "TERM": "xterm"}
+    with (
+        (tmp_path / "err").open("wb") as err,
+        subprocess.Popen(asked_for, stdout=theirs, stderr=err, env=terminal) as watching,
+    ):
         os.close(theirs)
         seen = bytearray()
 
