@@ -6,7 +6,7 @@ cut short is done again from its start.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.zookeeper.reader import read_migration
@@ -16,10 +16,12 @@ from kadmin.operations import events
 from kadmin.operations.context import POLL_S
 from kadmin.operations.execute.takeover import patience
 from kadmin.operations.migration.preflight import require_one_cluster
+from kadmin.operations.reading.status import StatusReader
 from kadmin.operations.record.record import OperationState, OperationStatus
 from kadmin.operations.record.stop_request import Stop, StopRequest
 
 if TYPE_CHECKING:
+    from kadmin.operations.backend import Backend
     from kadmin.operations.context import Context
     from kadmin.operations.kafka.context import KafkaContext
     from kadmin.operations.record.holder import Lease
@@ -72,7 +74,7 @@ def import_history(source: Context, target: Context, lock_timeout_s: float = 0.0
             if not listing.status.state.has_record:
                 continue
             if _is_newer(listing, there.get(listing.operation_id)):
-                _pause(source, listing, held)
+                _pause(source, listing, held, target.backend)
                 target.operations.adopt(source.operations.export(listing.operation_id), lease)
                 carried.append(listing.operation_id)
             else:
@@ -92,9 +94,13 @@ def _age(listing: Listing) -> tuple[str, int]:
     return listing.status.updated_at, len(listing.changes)
 
 
-def _pause(source: Context, listing: Listing, held: Lease) -> None:
+def _pause(source: Context, listing: Listing, held: Lease, served: Backend) -> None:
+    """Pause an operation whose runner is gone; how far it is shows the side that is `served`."""
     if listing.status.state is OperationState.RUNNING:
-        status = OperationStatus(OperationState.PAUSED, source.clock.timestamp(), "paused for history import")
+        progress = StatusReader(replace(source, backend=served)).read_one(listing.operation_id).progress
+        done = "" if progress is None else f", {progress.done}/{progress.total} done"
+        message = f"paused for history import{done}"
+        status = OperationStatus(OperationState.PAUSED, source.clock.timestamp(), message)
         source.operations.set_status(listing.operation_id, status, held)
 
 

@@ -116,6 +116,8 @@ def test_what_is_carried_is_all_that_was_on_record(
         states = {state for _, state, *_ in content(target.operations)}
         assert states == {OperationState.COMPLETED, OperationState.PAUSED}
         assert content(target.operations) == content(source.operations)
+        (paused,) = target.operations.unfinished()
+        assert paused.status.message == "paused for history import, 0/1 done"
         assert import_history(source, target).carried == ()
         assert import_history(target, source).carried == ()
 
