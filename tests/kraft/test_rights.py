@@ -107,7 +107,7 @@ class Guarded:
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
     internal: list[str] = []
-    node, place = kraft_mode._node, settings.broker_place
+    controllers, place = settings.controller_settings, settings.broker_place
     protocols = {
         "listener.security.protocol.map": "CONTROLLER:SASL_PLAINTEXT,INTERNAL:SASL_PLAINTEXT,PLAINTEXT:PLAINTEXT"
     }
@@ -122,7 +122,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
         tmp_path_factory.mktemp("guarded") / "sandbox", version=VERSION, broker_config=GUARDED, mode="kraft"
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kraft_mode, "_node", lambda *of: {**node(*of), **protocols})
+        patch.setattr(kraft_mode, "controller_settings", lambda *of: {**controllers(*of), **protocols})
         patch.setattr(kraft_mode, "broker_place", with_internal)
         sandbox = Sandbox.up(spec)
     found = Guarded(sandbox, ",".join(internal))
