@@ -150,7 +150,7 @@ def test_each_right_that_is_missing_is_named_with_the_command_that_grants_it(
 def test_resume_names_a_missing_right_before_it_takes_the_lock(by_sasl: SecuredZooKeeper, tmp_path: Path) -> None:
     run, topic = as_brokers(by_sasl, tmp_path), by_sasl.make_topic((1, 2))
     produce(Servers(by_sasl.sandbox.bootstrap), {TopicPartition(topic, 0): [b"x" * 900_000] * 8})
-    plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]}, throttle={"rate": "1MB/s"}))
+    plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]}, throttle={"rate": "300KB/s"}))
     run("apply", plan, "--yes", "--timeout", "4", status=8)
     changed = f"{CHROOT}/config/topics/{topic}"
     with by_sasl.client(is_super=True) as client:
