@@ -83,11 +83,9 @@ class Journal:
 
     def status(self, operation_id: str) -> OperationStatus:
         """Return the changing part; raises InvalidInputError where there is no such operation."""
-        node = self._store.get(self._paths.operation(operation_id))
-        if node is None or not node.data:
-            raise _missing(operation_id)
-        with _reading(node.path):
-            return decode_status(node.data)
+        data, _ = self._operation(operation_id)
+        with _reading(self._paths.operation(operation_id)):
+            return decode_status(data)
 
     def steps(self, operation_id: str, known: tuple[Step, ...] = ()) -> tuple[Step, ...]:
         """Return the step records in order; those `known` are immutable and not read again."""
@@ -129,12 +127,7 @@ class Journal:
 
     def _leave(self, path: str, node: Znode | None, data: bytes) -> None:
         op = Create(path, data, self._store.acl("/admin")) if node is None else SetData(path, data, node.version)
-
-        def happened() -> bool:
-            found = self._store.get(path)
-            return found is not None and found.data == data
-
-        result = write(self._store, [op], happened, _describe([op]))
+        result = write(self._store, [op], self._holds(path, data), _describe([op]))
         if result is not None and not result.committed:
             raise BusyError("Another request was written at the same time.", next_command="kadmin status")
 
@@ -145,16 +138,14 @@ class Journal:
 
     def export(self, operation_id: str) -> StoredOperation:
         """Return an operation for another store."""
-        node = self._store.get(self._paths.operation(operation_id))
-        if node is None or not node.data:
-            raise _missing(operation_id)
+        status, _ = self._operation(operation_id)
         request = self._store.get(self._paths.throttle_request(operation_id))
         asked = None if request is None else request.data
         record = b"".join(self._below(self._paths.record(operation_id)).values())
         with _reading(self._paths.record(operation_id)):
             decode_record(record, operation_id)
         steps = self._below(self._paths.steps(operation_id))
-        return StoredOperation(operation_id, node.data, record, steps, asked)
+        return StoredOperation(operation_id, status, record, steps, asked)
 
     def adopt(self, stored: StoredOperation, lease: Lease) -> None:
         """Write an operation of another store; it is `preparing` until its last write."""
@@ -169,12 +160,7 @@ class Journal:
             steps.append(Create(self._paths.throttle_request(operation_id), stored.throttle_request, acl))
         for each in steps:
             self._commit([each], lease, self._exists(each.path))
-
-        def happened() -> bool:
-            found = self._store.get(path)
-            return found is not None and found.data == stored.status
-
-        self._commit([SetData(path, stored.status, 0)], lease, happened)
+        self._commit([SetData(path, stored.status, 0)], lease, self._holds(path, stored.status))
 
     def _begin(self, record: OperationRecord, packed: bytes, lease: Lease, now: str) -> None:
         """Write everything of a record but its state, which is `preparing`."""
@@ -206,18 +192,11 @@ class Journal:
 
     def _restate(self, operation_id: str, status: OperationStatus, lease: Lease, beside: Sequence[Op]) -> None:
         path = self._paths.operation(operation_id)
-        node = self._store.get(path)
-        if node is None or not node.data:
-            raise _missing(operation_id)
+        found, version = self._operation(operation_id)
         with _reading(path):
-            before, data = decode_status(node.data).state, restate(node.data, status)
+            before, data = decode_status(found).state, restate(found, status)
         require_transition(operation_id, before, status.state)
-
-        def happened() -> bool:
-            found = self._store.get(path)
-            return found is not None and found.data == data
-
-        self._commit([SetData(path, data, node.version), *beside], lease, happened)
+        self._commit([SetData(path, data, version), *beside], lease, self._holds(path, data))
 
     def prune(self, lease: Lease) -> None:
         """Remove the oldest finished operations beyond those that are kept for `history`."""
@@ -249,6 +228,20 @@ class Journal:
     def _listing(self, operation_id: str, data: bytes) -> Listing:
         with _reading(self._paths.operation(operation_id)):
             return decode_listing(operation_id, data)
+
+    def _operation(self, operation_id: str) -> tuple[bytes, int]:
+        """Return the status of an operation as it is written, and its version."""
+        node = self._store.get(self._paths.operation(operation_id))
+        if node is None or not node.data:
+            raise _missing(operation_id)
+        return node.data, node.version
+
+    def _holds(self, path: str, data: bytes) -> Callable[[], bool]:
+        def happened() -> bool:
+            found = self._store.get(path)
+            return found is not None and found.data == data
+
+        return happened
 
     def _exists(self, path: str) -> Callable[[], bool]:
         return lambda: self._store.exists(path) is not None
