@@ -36,7 +36,7 @@ _STEPS = {
 def start(sandbox: Sandbox) -> Sandbox:
     """Start three KRaft controllers, which wait for the brokers to follow."""
     ports = sandbox.controller_ports or dict(zip(CONTROLLER_IDS, free_ports(len(CONTROLLER_IDS)), strict=True))
-    changed = _enter(sandbox, MigrationPhase.CONTROLLERS, (MigrationPhase.ZOOKEEPER, MigrationPhase.CONTROLLERS), ports)
+    changed = _go_on(sandbox, MigrationPhase.CONTROLLERS, ports)
     kraft_mode.start_controllers(changed, Launcher(changed.spec.version), zookeeper_mode.cluster_id(changed))
     changed.wait_ready()
     return changed
@@ -47,9 +47,7 @@ def brokers(sandbox: Sandbox) -> Sandbox:
 
     From then on controllers write all metadata to both sides, and nobody serves the admin znodes.
     """
-    changed = _restarted(
-        _enter(sandbox, MigrationPhase.DUAL_WRITE, (MigrationPhase.CONTROLLERS, MigrationPhase.DUAL_WRITE))
-    )
+    changed = _restarted(_go_on(sandbox, MigrationPhase.DUAL_WRITE))
     if not wait_until(lambda: zookeeper_mode.is_led_by_kraft(changed), READY_S):
         raise NotCompletedError("The controllers have not taken over the metadata.")
     return changed
@@ -57,14 +55,12 @@ def brokers(sandbox: Sandbox) -> Sandbox:
 
 def kraft(sandbox: Sandbox) -> Sandbox:
     """Restart brokers in KRaft mode; controllers still write to ZooKeeper too."""
-    return _restarted(
-        _enter(sandbox, MigrationPhase.KRAFT_BROKERS, (MigrationPhase.DUAL_WRITE, MigrationPhase.KRAFT_BROKERS))
-    )
+    return _restarted(_go_on(sandbox, MigrationPhase.KRAFT_BROKERS))
 
 
 def finalize(sandbox: Sandbox) -> Sandbox:
     """Restart controllers without ZooKeeper, which runs on with what was written last."""
-    changed = _enter(sandbox, MigrationPhase.FINALIZED, (MigrationPhase.KRAFT_BROKERS, MigrationPhase.FINALIZED))
+    changed = _go_on(sandbox, MigrationPhase.FINALIZED)
     for controller_id in changed.controller_ports:
         changed.stop_controller(controller_id)
         changed.start_controller(controller_id)
@@ -91,6 +87,12 @@ def rollback(sandbox: Sandbox) -> Sandbox:
     for controller_id in changed.controller_ports:
         shutil.rmtree(changed.server("controller", controller_id).folder)
     return _enter(changed, MigrationPhase.ZOOKEEPER, (MigrationPhase.ZOOKEEPER,), {})
+
+
+def _go_on(sandbox: Sandbox, phase: MigrationPhase, controller_ports: Mapping[int, int] | None = None) -> Sandbox:
+    """Enter a phase from the one before it, or again."""
+    phases = list(MigrationPhase)
+    return _enter(sandbox, phase, (phases[phases.index(phase) - 1], phase), controller_ports)
 
 
 def _enter(
