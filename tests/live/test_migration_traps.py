@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from support.cli.in_process import command
 from support.live.cluster import Cluster
+from support.live.doctor import examine_migration
 from support.live.migration_traps import TRAPS
 from support.live.waiting import wait_until
 
 from kadmin.sandbox import Sandbox, SandboxSpec
-from kadmin.schema import validate_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,9 +44,5 @@ def test_each_trap_is_found_and_gone_when_it_is_cured(own: Cluster, name: str) -
 
 def findings(cluster: Cluster) -> dict[str, dict[str, Any]]:
     """Return what is found before the migration, by its code."""
-    answer = command("doctor", "migration", "-z", cluster.connect, "-b", ",".join(cluster.bootstrap), "-o", "json")
-    value: dict[str, Any] = json.loads(answer.out)
-    assert validate_value(value, "answers/doctor-migration") == []
-    stops = any(each["stops_migration"] for each in value["findings"])
-    assert (answer.status, value["go"]) == ((8, False) if stops else (0, True))
+    value = examine_migration("-z", cluster.connect, "-b", ",".join(cluster.bootstrap))
     return {each["trouble"]: each for each in value["findings"]}

@@ -20,6 +20,7 @@ from support.cli.in_process import command
 from support.documents.plans import document, reassignment
 from support.live.cluster import Cluster
 from support.live.controllers import REASSIGN
+from support.live.doctor import examine_migration
 from support.live.records import RecordsFlowing
 from support.live.waiting import wait_until
 from support.pages.typed import typed, workplace_in
@@ -77,14 +78,8 @@ class Walk:
         return answer
 
     def examine(self) -> dict[str, Any]:
-        """Return what `doctor migration` says, its answer held against the schema."""
-        answer = command("doctor", "migration", *self.zookeeper, *self.brokers, "-o", "json")
-        assert answer.out, answer.err
-        assert answer.out, answer.err
-        value: dict[str, Any] = json.loads(answer.out)
-        assert validate_value(value, "answers/doctor-migration") == []
-        assert answer.status == (0 if value["go"] else 8)
-        return value
+        """Return what `doctor migration` says."""
+        return examine_migration(*self.zookeeper, *self.brokers)
 
     def found(self) -> tuple[str, set[str]]:
         """Return the phase and the codes of the findings."""

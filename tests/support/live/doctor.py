@@ -6,6 +6,7 @@ import json
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from support.cli.in_process import command
 from support.live.waiting import wait_until
 
 from kadmin.cluster.kafka.reader import read_cluster
@@ -25,6 +26,17 @@ def examine(cluster: Cluster | KraftCluster) -> dict[str, dict[str, Any]]:
     assert validate_value(value, "answers/doctor") == []
     assert answer.status == (8 if value["stops_apply"] else 0), answer.out
     return {found["trouble"]: found for found in value["findings"]}
+
+
+def examine_migration(*address: str) -> dict[str, Any]:
+    """Run `doctor migration` on both sides of a cluster; return its answer."""
+    answer = command("doctor", "migration", *address, "-o", "json")
+    assert answer.out, answer.err
+    value: dict[str, Any] = json.loads(answer.out)
+    assert validate_value(value, "answers/doctor-migration") == []
+    stops = any(each["stops_migration"] for each in value["findings"])
+    assert (answer.status, value["go"]) == ((8, False) if stops else (0, True))
+    return value
 
 
 @contextmanager
