@@ -36,14 +36,12 @@ def doctor_migration(
 
     It names the phase, compares both sides, and finds what would be lost or get stuck. Exit code 8 for a no-go.
     """
-    from kadmin.cluster.model import MigrationPhase
     from kadmin.operations.migration.preflight import examine_migration
     from kadmin.report.migration import migration_answer, migration_text
 
     with _opened(sides, timeout, reads=True) as (zookeeper, kafka):
         found = examine_migration(zookeeper, kafka)
-    through_brokers = found.phase not in {MigrationPhase.ZOOKEEPER, MigrationPhase.CONTROLLERS}
-    named = partial(sides.named_in, through_brokers=through_brokers)
+    named = partial(sides.named_in, through_brokers=not found.phase.led_by_broker)
     found = replace(found, findings=tuple(replace(each, hint=named(each.hint or "")) for each in found.findings))
     answer(output, lambda: migration_text(found, screen_of(sys.stdout).room), lambda: migration_answer(found))
     return 0 if found.go else NotCompletedError.exit_code

@@ -31,6 +31,11 @@ class MigrationPhase(StrEnum):
     FINALIZED = "finalized"
     """Controllers have left ZooKeeper, which keeps what they wrote last."""
 
+    @property
+    def led_by_broker(self) -> bool:
+        """Whether a broker is the controller, which serves the admin znodes."""
+        return self in {MigrationPhase.ZOOKEEPER, MigrationPhase.CONTROLLERS}
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class TopicPartition:

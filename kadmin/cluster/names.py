@@ -6,6 +6,8 @@ import re
 
 RECORD_TOPIC = "__kadmin"
 """Keeps kadmin's lock and record of a cluster in KRaft mode."""
+MIGRATION_SETTING = "zookeeper.metadata.migration.enable"
+"""The setting that every server has on the way from ZooKeeper to KRaft (KIP-866)."""
 _MOST_SHOWN = 300
 _LEGAL_TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 

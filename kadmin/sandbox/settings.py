@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.names import MIGRATION_SETTING
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
@@ -39,7 +41,7 @@ _QUIET = {
 }
 """Nothing happens on its own: no topic creation, no leader rebalance, no cleaning."""
 
-MIGRATING = {"zookeeper.metadata.migration.enable": "true"}
+MIGRATING = {MIGRATION_SETTING: "true"}
 """What every server has while metadata is in ZooKeeper and with the controllers."""
 
 LOG4J = """log4j.rootLogger=INFO, out

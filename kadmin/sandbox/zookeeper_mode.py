@@ -8,13 +8,14 @@ from kadmin.cluster.model import MigrationPhase
 from kadmin.cluster.zookeeper.addresses import parse_connect_string
 from kadmin.cluster.zookeeper.four_letter import ask
 from kadmin.cluster.zookeeper.model import Create, Delete
+from kadmin.cluster.zookeeper.reader import read_migration
 from kadmin.cluster.zookeeper.store import Store
+from kadmin.cluster.zookeeper.znode_reader import ZnodeReader
 from kadmin.cluster.zookeeper.znodes.controller import (
     CLUSTER_ID,
     CONTROLLER,
     MIGRATION,
     decode_cluster_id,
-    decode_controller,
 )
 from kadmin.errors import NotCompletedError
 from kadmin.sandbox.settings import MIGRATING, broker_config, controller_settings, zookeeper_config
@@ -85,8 +86,7 @@ def cluster_id(layout: Layout) -> str:
 def is_led_by_kraft(layout: Layout) -> bool:
     """Whether a KRaft controller has taken over the metadata."""
     with Store.connect(layout.connect_string) as store:
-        node = store.get(CONTROLLER)
-        return node is not None and (decode_controller(node).kraft_epoch or 0) >= 0 and not node.ephemeral_owner
+        return read_migration(ZnodeReader(store)).led_by_kraft
 
 
 def forget_kraft(layout: Layout) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.model import ClusterState, MigrationPhase, PartitionState, PendingRequest, Requests
+from kadmin.cluster.model import ClusterState, PartitionState, PendingRequest, Requests
 from kadmin.cluster.names import is_legal_topic_name
 from kadmin.cluster.zookeeper.migration import MigrationNodes, led_by_kraft
 from kadmin.cluster.zookeeper.model import EntityConfig, TopicNode, ZooKeeperDetails
@@ -76,7 +76,7 @@ def require_kafka_cluster(store: Store, *, tolerant: bool = False) -> None:
             next_command=where,
         )
     phase = read_migration(ZnodeReader(store, tolerant=tolerant)).phase()
-    if phase is not MigrationPhase.ZOOKEEPER and phase is not MigrationPhase.CONTROLLERS:
+    if not phase.led_by_broker:
         raise led_by_kraft(store.connect_string, phase)
 
 

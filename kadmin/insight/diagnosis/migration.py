@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import MigrationPhase
-from kadmin.cluster.names import escaped
+from kadmin.cluster.names import MIGRATION_SETTING, escaped
 from kadmin.cluster.zookeeper.znodes.admin import DELETE_TOPICS, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 from kadmin.cluster.zookeeper.znodes.consumers import CONSUMERS
 from kadmin.cluster.zookeeper.znodes.controller import CONTROLLER, MIGRATION
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from kadmin.cluster.zookeeper.migration import MigrationNodes
     from kadmin.insight.diagnosis.zookeeper.evidence import AdminLook
 
-PROTOCOL, ENABLED = "inter.broker.protocol.version", "zookeeper.metadata.migration.enable"
-SETTINGS = (PROTOCOL, ENABLED)
+PROTOCOL = "inter.broker.protocol.version"
+SETTINGS = (PROTOCOL, MIGRATION_SETTING)
 """The settings of brokers that the rules read."""
 EVERYBODY = "world:anyone"
 _OLDEST = (3, 4)
@@ -43,7 +43,6 @@ _STOPS = frozenset(
     }
 )
 """What stops the migration, though it does not stop an apply."""
-_BEFORE = (MigrationPhase.ZOOKEEPER, MigrationPhase.CONTROLLERS)
 
 
 class MigrationTrouble(StrEnum):
@@ -68,10 +67,10 @@ class MigrationTrouble(StrEnum):
 class MigrationEvidence:
     """What both sides show: `here` is the state that ZooKeeper has, `there` that of the brokers.
 
-    `settings` are SETTINGS by broker. `writers` are those who may write each
-    znode that controllers write, EVERYBODY among them. `old_groups` keep offsets in ZooKeeper. `late_operations` were
-    recorded in ZooKeeper after a KRaft controller had taken over; `not_carried` are on record there alone.
-    `differences` are those of two looks, some seconds apart.
+    `settings` are SETTINGS by broker. `writers` are those who may write each znode that controllers write, EVERYBODY
+    among them. `old_groups` keep offsets in ZooKeeper. `late_operations` were recorded in ZooKeeper after a KRaft
+    controller had taken over; `not_carried` are on record there alone. `differences` are those of two looks, some
+    seconds apart.
     """
 
     phase: MigrationPhase
@@ -85,6 +84,11 @@ class MigrationEvidence:
     late_operations: tuple[str, ...] = ()
     not_carried: tuple[str, ...] = ()
     differences: tuple[str, ...] = ()
+
+    @property
+    def served(self) -> ClusterState:
+        """The state that the controller of this phase keeps."""
+        return self.here if self.phase.led_by_broker else self.there
 
 
 def diagnose_migration(evidence: MigrationEvidence, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
@@ -144,7 +148,7 @@ def differences(here: ClusterState, there: ClusterState) -> tuple[str, ...]:
 
 
 def _pending(evidence: MigrationEvidence) -> Iterator[Finding]:
-    admin, before = evidence.admin, evidence.phase in _BEFORE
+    admin, before = evidence.admin, evidence.phase.led_by_broker
     if evidence.phase is MigrationPhase.FINALIZED:  # there is no way back
         return
     pending = {
@@ -155,19 +159,18 @@ def _pending(evidence: MigrationEvidence) -> Iterator[Finding]:
     for path in (path for path, there in pending.items() if there):
         asked = name_some(map(escaped, admin.deletions)) if path == DELETE_TOPICS else path
         if before:
-            yield Finding(
-                MigrationTrouble.PENDING_REQUEST,
-                f"A request is pending in {path}. KRaft controllers never read it: what has not begun by then is lost.",
-                "wait until it is gone: kadmin inspect admin",
-                znode=path,
-                evidence=(f"pending: {asked}",),
+            what = f"is pending in {path}. KRaft controllers never read it: what has not begun by then is lost."
+            remedy = "wait until it is gone: kadmin inspect admin"
+        else:
+            what = f"stays in {path}: nothing reads it in this phase, and on the way back it would be carried out."
+            remedy = (
+                "delete it with zookeeper-shell, and apply a plan through the brokers: kadmin apply FILE -b BROKERS"
             )
-            continue
         yield Finding(
             MigrationTrouble.PENDING_REQUEST,
-            f"A request stays in {path}: nothing reads it in this phase, and on the way back it would be carried out.",
-            "delete it with zookeeper-shell, and apply a plan through the brokers: kadmin apply FILE -b BROKERS",
-            severity="warning",
+            f"A request {what}",
+            remedy,
+            severity="error" if before else "warning",
             znode=path,
             evidence=(f"pending: {asked}",),
         )
@@ -180,7 +183,7 @@ def _has_begun(state: ClusterState) -> bool:
 
 
 def _moves(evidence: MigrationEvidence) -> Iterator[Finding]:
-    state = evidence.here if evidence.phase in _BEFORE else evidence.there
+    state = evidence.served
     moving = sorted(
         f"{topic.name}-{number}"
         for topic in state.topics.values()
@@ -200,7 +203,7 @@ def _moves(evidence: MigrationEvidence) -> Iterator[Finding]:
 def _brokers(evidence: MigrationEvidence) -> Iterator[Finding]:
     protocols = {broker: found[PROTOCOL] for broker, found in evidence.settings.items() if PROTOCOL in found}
     old = sorted(broker for broker, each in protocols.items() if _version(each) < _OLDEST)
-    if evidence.phase in _BEFORE and (old or len(set(protocols.values())) > 1):
+    if evidence.phase.led_by_broker and (old or len(set(protocols.values())) > 1):
         yield Finding(
             MigrationTrouble.WRONG_PROTOCOL,
             f"Brokers need one {PROTOCOL}, that of Kafka 3.4 or later"
@@ -208,15 +211,15 @@ def _brokers(evidence: MigrationEvidence) -> Iterator[Finding]:
             f"set {PROTOCOL} in every broker's properties file to its own version, and restart brokers one by one",
             evidence=tuple(f"broker {broker}: {each}" for broker, each in sorted(protocols.items())[:_SHOWN]),
         )
-    enabled = {broker for broker, found in evidence.settings.items() if found.get(ENABLED) == "true"}
+    enabled = {broker for broker, found in evidence.settings.items() if found.get(MIGRATION_SETTING) == "true"}
     waiting = sorted(evidence.settings.keys() - enabled) if evidence.phase is MigrationPhase.CONTROLLERS else []
     if enabled and waiting:
         yield Finding(
             MigrationTrouble.HALF_RESTARTED,
             f"Some brokers have the settings of the migration, and others do not: {name_some(waiting)}.",
-            f"restart them with {ENABLED}=true and the controllers' settings, or the others without",
+            f"restart them with {MIGRATION_SETTING}=true and the controllers' settings, or the others without",
             severity="warning",
-            evidence=(f"brokers with {ENABLED}=true: {name_some(sorted(enabled))}",),
+            evidence=(f"brokers with {MIGRATION_SETTING}=true: {name_some(sorted(enabled))}",),
         )
     left = sorted(evidence.nodes.brokers)
     if evidence.phase is MigrationPhase.DUAL_WRITE and (ahead := sorted(set(evidence.there.brokers) - set(left))):
@@ -230,7 +233,7 @@ def _brokers(evidence: MigrationEvidence) -> Iterator[Finding]:
 
 
 def _partitions(evidence: MigrationEvidence) -> Iterator[Finding]:
-    state = evidence.here if evidence.phase in _BEFORE else evidence.there
+    state = evidence.served
     behind = sorted(p for p, found in state.states.items() if len(found.isr) < len(_settled(p, state)))
     if behind:
         yield Finding(
@@ -242,7 +245,7 @@ def _partitions(evidence: MigrationEvidence) -> Iterator[Finding]:
                 :_SHOWN
             ],
         )
-    without = sorted(set(state.assignment) - state.states.keys()) if evidence.phase in _BEFORE else []
+    without = sorted(set(state.assignment) - state.states.keys()) if evidence.phase.led_by_broker else []
     if without:
         yield Finding(
             MigrationTrouble.NO_STATE,
@@ -265,7 +268,7 @@ def _settled(partition: TopicPartition, state: ClusterState) -> frozenset[int]:
 def _left_over(evidence: MigrationEvidence) -> Iterator[Finding]:
     nodes = evidence.nodes
     migration, controller = nodes.migration, nodes.controller
-    if evidence.phase not in _BEFORE:
+    if not evidence.phase.led_by_broker:
         return
     if migration is not None and (migration.kraft_controller_id >= 0 or migration.metadata_offset >= 0):
         yield Finding(

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.kafka.configs import read_settings
 from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.quorum import has_quorum
+from kadmin.cluster.names import MIGRATION_SETTING
 from kadmin.errors import KadminError
 from kadmin.operations import events
 from kadmin.operations.context import Context
 from kadmin.operations.kafka.backend import KafkaBackend
 from kadmin.operations.kafka.folder import FolderOperations
-from kadmin.operations.kafka.no_store import MIGRATION_SETTING, NoOperations, in_zookeeper
+from kadmin.operations.kafka.no_store import NoOperations, in_zookeeper
 from kadmin.operations.kafka.record_copy import RecordCopy
 from kadmin.operations.kafka.topic import LEASE_S, TopicOperations
 

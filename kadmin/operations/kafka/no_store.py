@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.names import MIGRATION_SETTING
 from kadmin.errors import UsageError
 from kadmin.operations.kafka.keyed import KeyedOperations
 from kadmin.operations.record.holder import lost_lock
@@ -17,10 +18,6 @@ ELSEWHERE = (
     "whose the moves in flight and the throttles are: operations on record are in ZooKeeper (kadmin doctor -z CONNECT)"
 )
 """What is not known without them."""
-
-
-MIGRATION_SETTING = "zookeeper.metadata.migration.enable"
-"""The setting that brokers in ZooKeeper mode have on the way to KRaft."""
 
 
 class NoOperations(KeyedOperations):

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.kafka.configs import read_settings
 from kadmin.cluster.kafka.reader import read_quorum, read_without_controllers
-from kadmin.cluster.model import MigrationPhase
 from kadmin.cluster.zookeeper.reader import consumer_groups, read_migration, read_tolerantly
 from kadmin.cluster.zookeeper.znode_reader import ZnodeReader
 from kadmin.cluster.zookeeper.znodes.admin import ADMIN
@@ -34,14 +33,12 @@ from kadmin.operations.zookeeper import doctor as zookeeper_doctor
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from kadmin.cluster.model import ClusterState
+    from kadmin.cluster.model import ClusterState, MigrationPhase
     from kadmin.cluster.zookeeper.model import Acl
     from kadmin.insight.diagnosis.finding import Finding
     from kadmin.operations.kafka.context import KafkaContext
     from kadmin.operations.zookeeper.backend import ZooKeeperContext
 
-_SERVED = (MigrationPhase.ZOOKEEPER, MigrationPhase.CONTROLLERS)
-"""The phases in which brokers serve the admin znodes."""
 _WRITTEN = (CONTROLLER, CONTROLLER_EPOCH, MIGRATION, ADMIN, BROKER_IDS, TOPICS, CONFIG, f"{CONFIG}/topics")
 """What a KRaft controller writes, or writes below; topics are looked at one by one."""
 _MAY_WRITE = 0b110
@@ -76,7 +73,7 @@ def examine_migration(zookeeper: ZooKeeperContext, kafka: KafkaContext) -> Prefl
     here, there = read_tolerantly(source), _of_brokers(kafka, phase)
     require_one_cluster(here, there)
     settings, unanswered = _settings(kafka, there)
-    writers, masked = _writers(zookeeper, here) if phase in _SERVED else ({}, ())
+    writers, masked = _writers(zookeeper, here) if phase.led_by_broker else ({}, ())
     taken_over_ms = math.inf if nodes.controller is None or not nodes.led_by_kraft else nodes.controller.since_ms
     recorded = zookeeper.operations.listings()
     carried = {each.operation_id for each in kafka.operations.listings()}
@@ -112,7 +109,7 @@ def _of_doctor(
     zookeeper: ZooKeeperContext, kafka: KafkaContext, phase: MigrationPhase
 ) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
     """Return what `doctor` finds through the side that is served in a phase, and what it did not check."""
-    if phase in _SERVED:
+    if phase.led_by_broker:
         evidence = zookeeper_doctor.look_at_disks(zookeeper, zookeeper_doctor.gather(zookeeper))
         return through_zookeeper.diagnose(evidence), through_zookeeper.unchecked(evidence)
     seen = kafka_doctor.gather(kafka)
@@ -121,7 +118,7 @@ def _of_doctor(
 
 def _of_brokers(kafka: KafkaContext, phase: MigrationPhase) -> ClusterState:
     """Read what brokers know; while brokers elect the controller, it is not asked: there may be none."""
-    if phase in _SERVED:
+    if phase.led_by_broker:
         return read_without_controllers(kafka.connection)
     return kafka.backend.read(with_configs=True)
 

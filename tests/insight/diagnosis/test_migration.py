@@ -14,11 +14,11 @@ from kadmin.cluster.model import (
     Topic,
     TopicPartition,
 )
+from kadmin.cluster.names import MIGRATION_SETTING
 from kadmin.cluster.zookeeper.migration import MigrationNodes
 from kadmin.cluster.zookeeper.model import Znode
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.diagnosis.migration import (
-    ENABLED,
     PROTOCOL,
     MigrationEvidence,
     MigrationTrouble,
@@ -86,7 +86,7 @@ def test_brokers_that_are_older_or_restarted_in_part() -> None:
     old = {1: {PROTOCOL: "2.8-IV1"}, 2: {PROTOCOL: "3.9-IV0"}}
     assert found(replace(HEALTHY, settings=old)) == {"wrong-protocol": True}
     assert found(replace(HEALTHY, settings={1: {PROTOCOL: "nonsense"}})) == {"wrong-protocol": True}
-    part = {1: {ENABLED: "true"}, 2: {ENABLED: "false"}}
+    part = {1: {MIGRATION_SETTING: "true"}, 2: {MIGRATION_SETTING: "false"}}
     assert found(replace(HEALTHY, phase=MigrationPhase.CONTROLLERS, settings=part)) == {"half-restarted": False}
     ahead = replace(HEALTHY, phase=MigrationPhase.DUAL_WRITE, nodes=MigrationNodes(None, None, frozenset({2})))
     assert found(ahead) == {"half-restarted": False}
