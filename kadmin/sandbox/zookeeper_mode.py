@@ -84,9 +84,10 @@ def cluster_id(layout: Layout) -> str:
 
 
 def is_led_by_kraft(layout: Layout) -> bool:
-    """Whether a KRaft controller has taken over the metadata."""
+    """Whether a KRaft controller has taken over the metadata; between two controllers nobody has."""
     with Store.connect(layout.connect_string) as store:
-        return read_migration(ZnodeReader(store)).led_by_kraft
+        nodes = read_migration(ZnodeReader(store))
+    return nodes.controller is not None and nodes.led_by_kraft
 
 
 def forget_kraft(layout: Layout) -> None:

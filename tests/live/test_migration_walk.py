@@ -30,6 +30,7 @@ from kadmin.cluster.kafka.reassignments import list_reassignments
 from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.kafka.topics import create_topic
 from kadmin.cluster.model import MigrationPhase, TopicPartition
+from kadmin.errors import NotCompletedError
 from kadmin.sandbox import Sandbox, SandboxSpec
 from kadmin.schema import validate_value
 
@@ -110,8 +111,16 @@ class Walk:
         return [(each["operation_id"], each["state"]) for each in listed["operations"]]
 
     def in_flight(self) -> set[TopicPartition]:
-        with KafkaConnection(Servers(self.bootstrap)) as connection:
-            return set(list_reassignments(connection))
+        """Return what is being moved, as soon as brokers that were restarted know a controller."""
+        found: list[set[TopicPartition]] = []
+
+        def answered() -> bool:
+            with suppress(NotCompletedError), KafkaConnection(Servers(self.bootstrap)) as connection:
+                found.append(set(list_reassignments(connection)))
+            return bool(found)
+
+        wait_until(answered)
+        return found[-1]
 
     def refused(self, plan: Path, side: tuple[str, str], code: int, words: str) -> None:
         """A command that writes says the phase, and which side serves."""
