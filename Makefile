@@ -8,9 +8,9 @@ TOOLS := .release
 TOOLS_READY := $(TOOLS)/.ready
 # The extra kerberos is compiled with the Kerberos of the machine: it is no part of that environment either.
 KERBEROS := .kerberos
-# Delta and the newest PySpark that it is made for, beside the one of that environment.
-DELTA := .delta
-DELTA_READY := $(DELTA)/.ready
+# What Spark meets in its tests, beside that environment: a server of S3, and the newest PySpark that Delta is made for.
+SERVERS := .servers
+SERVERS_READY := $(SERVERS)/.ready
 # Each worker runs the tests of one cluster at a time, and tests/conftest.py has them in order. Tests wait for servers
 # much of their time: three serve two cores, and four where they do little else.
 WORKERS := -n 3 --dist loadgroup --no-loadscope-reorder --tb=short
@@ -44,7 +44,7 @@ help:
 	@echo "make test-containers  live tests on brokers in containers, with a Docker daemon"
 	@echo "make test-report      the HTML report in a real browser: three widths, light and dark, axe"
 	@echo "make test-kerberos    a cluster with Kerberos: tickets, renewal, refusals, on a realm of its own"
-	@echo "make test-spark       Spark as its users run it: a Connect server, a cluster, spark-submit, Delta"
+	@echo "make test-spark       Spark as its users run it: a Connect server, a cluster, spark-submit, Delta, S3"
 	@echo "make test-release     wheel, action, hook and site, as users meet them"
 	@echo "make release          wheel, source distribution, SBOM and checksums, in dist/"
 	@echo "make audit            known vulnerabilities of what kadmin needs; asks an advisory service"
@@ -101,13 +101,13 @@ test-report: $(READY)
 test-kerberos: $(READY)
 	tests/with-kerberos.sh $(KERBEROS) $(BIN)/python -m pytest -m kerberos tests/kraft tests/live
 
-test-spark: $(READY) $(DELTA_READY)
-	KADMIN_TEST_DELTA=$(CURDIR)/$(DELTA) $(BIN)/python -m pytest -m spark_cluster tests/planner --tb=short
+test-spark: $(READY) $(SERVERS_READY)
+	KADMIN_TEST_SERVERS=$(CURDIR)/$(SERVERS) $(BIN)/python -m pytest -m spark_cluster tests/planner --tb=short
 
-$(DELTA_READY): $(READY) tests/support/planner/delta.lock
-	rm -rf $(DELTA)
-	$(BIN)/python -m pip install --quiet --require-hashes --no-deps --target $(DELTA) --requirement tests/support/planner/delta.lock
-	@touch $(DELTA_READY)
+$(SERVERS_READY): $(READY) tests/support/planner/servers.lock
+	rm -rf $(SERVERS)
+	$(BIN)/python -m pip install --quiet --require-hashes --no-deps --target $(SERVERS) --requirement tests/support/planner/servers.lock
+	@touch $(SERVERS_READY)
 
 test-release: $(READY) $(TOOLS_READY)
 	$(BIN)/python -m pytest -n 2 -v --tb=short -m release tests/release

@@ -1,12 +1,14 @@
 """Prints the cost of `kadmin load build`. Usage: make bench-load-build [MILLIONS="60 240"].
 
-Spark makes the samples: one week (or as many as the millions fill) of a cluster of 5,952 partitions, one sample every
-five minutes: end offsets, leaders' log sizes with retention, offsets of a group, bytes in and out of each topic on each
-broker. Each build is a process of its own. Nothing here passes or fails.
+Spark makes the samples, of end offsets, leaders' log sizes with retention, offsets of a group, bytes in and out of each
+topic on each broker: a week for each 60 million, of 5,952 partitions with a sample every five minutes, or of 1,190 with
+one every minute. Each build is a process of its own. "a day more" is a build of the newest seventh, after one of all
+before it. Nothing here passes or fails.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import resource
@@ -27,12 +29,11 @@ from kadmin.report.text import table
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-PARTITIONS = 5_952
 PARTITIONS_OF_A_TOPIC = 8
 BROKERS = 12
-EVERY_S = 300
 METRICS = ("log_end_offset", "log_size_bytes", "group_offset", "bytes_in", "bytes_out")
-SERIES = len(METRICS) * PARTITIONS
+SERIES_EVERY_S = {300: 5_952 * len(METRICS), 60: 1_190 * len(METRICS)}
+"""How many series have 60 million samples in a week, by the seconds between their samples."""
 START_S = 1_772_409_600
 """Monday 2026-03-02 00:00 UTC."""
 
@@ -40,12 +41,14 @@ DAY_S = 86_400.0
 SEGMENTS_BYTES = 2e9
 
 
-def write_samples(session: SparkSession, folder: Path, rows: int) -> None:
+def write_samples(session: SparkSession, folder: Path, rows: int, every_s: int) -> None:
     """Write the samples, in the order of time."""
-    row, kind = f.col("id") % SERIES, f.floor(f.col("id") % SERIES / PARTITIONS)
-    number = row % PARTITIONS
+    series = SERIES_EVERY_S[every_s]
+    partitions = series // len(METRICS)
+    row, kind = f.col("id") % series, f.floor(f.col("id") % series / partitions)
+    number = row % partitions
     topic, partition = f.floor(number / PARTITIONS_OF_A_TOPIC), number % PARTITIONS_OF_A_TOPIC
-    elapsed = f.floor(f.col("id") / SERIES) * EVERY_S
+    elapsed = f.floor(f.col("id") / series) * every_s
     swing = 0.5 * DAY_S / 6.2831853 * (1 - f.cos(elapsed * 6.2831853 / DAY_S))
     records = f.floor((10 + number % 97) * (elapsed + swing))
     size = records * (200 + topic % 300)
@@ -100,31 +103,47 @@ def _memory_gb(root: int) -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e9
 
 
+def build_newest(samples: Path, out: Path) -> float:
+    """Build without the newest seventh; returns the seconds that it then takes."""
+    files, aside = sorted(samples.glob("part-*")), samples.with_name("newest")
+    aside.mkdir()
+    for each in files[-max(len(files) // 7, 1) :]:
+        each.rename(aside / each.name)
+    build(samples, out)
+    for each in aside.iterdir():
+        each.rename(samples / each.name)
+    aside.rmdir()
+    return build(samples, out)[0]
+
+
 def main() -> None:
     """Print the table."""
     print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}")
     rows = []
     with tempfile.TemporaryDirectory() as name:
-        for millions in [float(each) for each in sys.argv[1:]] or [60.0]:
+        for millions, every_s in itertools.product([float(each) for each in sys.argv[1:]] or [60.0], SERIES_EVERY_S):
             samples, out, number = Path(name) / "samples", Path(name) / "load", int(millions * 1e6)
             with spark_session(Options()) as session:
-                write_samples(session, samples, number)
+                write_samples(session, samples, number, every_s)
             elapsed, cpu, peak, answer = build(samples, out)
             again, _, _, _ = build(samples, out)
+            shutil.rmtree(out)
             rows.append(
                 [
                     f"{number:,}",
+                    f"{every_s} s",
                     f"{elapsed:.1f} s",
                     f"{cpu:.0f} s",
                     f"{number / elapsed:,.0f}",
                     f"{peak:.2f} GB",
+                    f"{build_newest(samples, out):.1f} s",
                     f"{again:.1f} s",
                     str(answer["agreement"]),
                 ]
             )
             shutil.rmtree(samples)
             shutil.rmtree(out)
-    headings = ("samples", "build", "CPU", "samples/s", "memory", "again, nothing new", "agreement")
+    headings = ("samples", "one every", "build", "CPU", "samples/s", "memory", "a day more", "nothing new", "agreement")
     print(table(headings, rows))
 
 

@@ -16,10 +16,11 @@ from support.planner import sample_history as history
 
 from kadmin.errors import BusyError, InvalidInputError
 from kadmin.planner.load.columns import BROKER_LOAD, BYTES_IN, BYTES_OUT, HOURS, LOAD_JSON, PARTITION_LOAD
+from kadmin.planner.load_build.history import Day, History
 from kadmin.planner.load_build.hourly import ROLL_UP
 from kadmin.planner.load_build.job import LoadTask, build_load
 from kadmin.planner.load_build.partitions import bytes_per_record
-from kadmin.planner.load_build.roll_ups import Update, find, hold, read, update
+from kadmin.planner.load_build.roll_ups import Update, find, folder_of, hold, update
 from kadmin.planner.load_build.sample_files import sample_files
 from kadmin.planner.load_build.sources import ENDINGS, SampleSource
 from kadmin.planner.load_build.weeks import WeekMerge, each_week, merged_weeks
@@ -144,7 +145,8 @@ def roll_ups(session: SparkSession, source: SampleSource, out: Path) -> tuple[Up
     """Bring the roll-ups up to date; returns what was done, and all rows in order."""
     with hold(out):
         done = update(session, source, out, find(source, out))
-        rows = read(session, out, done.history, done.history.days).orderBy(*ROLL_UP).toArrow().to_pylist()
+        folders = (str(folder_of(out) / day.roll_ups) for day in done.history.days.values())
+        rows = session.read.parquet(*folders).select(*ROLL_UP).orderBy(*ROLL_UP).toArrow().to_pylist()
     return done, rows
 
 
@@ -181,9 +183,47 @@ def test_a_run_without_anything_new_leaves_what_is_whole(dirty: Path, built: Pat
     assert build_load(replace(task, merge=WeekMerge.MAX), Options()).figures["merge"] == "max"
     assert [each.partition(" (")[0] for each in stages] == [
         "starting Spark",
-        "hourly rates of partitions",
+        "hours of the week",
         "comparing with what brokers reported",
     ]
+
+
+def test_a_day_more_gives_the_same_as_all_days_at_once(built: Path, tmp_path: Path) -> None:
+    """Rule: hours of a day are made once, and again only where samples of the day beside it bound them."""
+    samples, out = tmp_path / "samples", tmp_path / "load"
+    for name, hours in {"first": range(24), "second": range(24, history.HOURS)}.items():
+        rows = (row for moment in history.moments(hours) for row in history.rows_at(moment))
+        history.write(samples / f"{name}.parquet", rows)
+        build(samples, out)
+    tables = {name: parquet.read_table(built / name) for name in (PARTITION_LOAD, BROKER_LOAD)}
+    assert {name: parquet.read_table(out / name) for name in tables} == tables
+    index = out / "hourly" / "index.json"
+    ended_early = json.loads(index.read_text()) | {"made": None}
+    ended_early["days"]["2026-03-02"]["hours"] = None
+    index.write_text(json.dumps(ended_early))
+    build(samples, out)
+    assert {name: parquet.read_table(out / name) for name in tables} == tables
+
+
+def day_of(number: int) -> Day:
+    """Every other day has sparse hours."""
+    first = number * 24
+    return Day(
+        f"1/{number}", samples=10, sparse=number % 2, metered=False, fleet=False, first_hour=first, last_hour=first + 23
+    )
+
+
+def test_hours_bounded_by_the_days_beside_are_made_anew() -> None:
+    days = {f"2026-03-0{number}": day_of(number) for number in range(1, 7)}
+    first = History().with_run({}, days).with_hours({name: f"2/{name}" for name in days})
+    second = first.with_run({}, {"2026-03-04": replace(days["2026-03-04"], samples=11)})
+    assert [name for name, day in second.days.items() if day.hours is None] == [
+        "2026-03-03",
+        "2026-03-04",
+        "2026-03-05",
+    ]
+    third = first.with_run({}, {"2026-03-05": replace(days["2026-03-05"], samples=11)})
+    assert [name for name, day in third.days.items() if day.hours is None] == ["2026-03-05"]
 
 
 def test_a_file_whose_times_are_numbers_may_have_rows_of_any_day(tmp_path: Path) -> None:

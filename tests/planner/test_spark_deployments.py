@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +17,16 @@ from pyarrow import parquet
 from pyspark.sql import SparkSession
 from support.cli.in_process import command
 from support.planner import sample_history as history
-from support.planner.spark_servers import SPARK, WORKERS, cluster, connect_server, environment, python_without_kadmin
+from support.planner.spark_servers import (
+    SPARK,
+    WORKERS,
+    cluster,
+    connect_server,
+    environment,
+    packages,
+    python_without_kadmin,
+    s3_server,
+)
 
 from kadmin.documents import dump_yaml
 from kadmin.inventory import write_inventory
@@ -196,13 +206,11 @@ def test_a_job_of_spark_submit(work: Path, two_workers: Cluster, python: Path, t
 @pytest.fixture(scope="module")
 def delta_server(work: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A Connect server of the newest Spark that Delta is made for, with the samples as a table."""
-    packages = Path(os.environ.get("KADMIN_TEST_DELTA", ROOT / ".delta"))
-    assert (packages / "pyspark").is_dir(), "make test-spark installs it"
     folder = tmp_path_factory.mktemp("delta")
     ivy = os.environ.get("KADMIN_IVY_SETTINGS")
     conf = DELTA | ({"spark.jars.ivySettings": ivy} if ivy else {})
     with (
-        connect_server(folder, Path(sys.executable), packages / "pyspark", conf) as url,
+        connect_server(folder, Path(sys.executable), packages() / "pyspark", conf) as url,
         pytest.MonkeyPatch.context() as patch,
     ):
         patch.setenv("SPARK_CONNECT_MODE_ENABLED", "1")
@@ -225,6 +233,24 @@ def test_a_delta_table(work: Path, load: list[Any], delta_server: str, tmp_path:
         else ("--table", "kafka_samples")
     )
     done = built(tmp_path / "load", *place, "--remote", delta_server)
+    assert done.status == 0, done.err
+    assert rates(tmp_path / "load") == load
+
+
+def test_samples_in_s3(work: Path, load: list[Any], tmp_path: Path) -> None:
+    """Rule: the command of docs/load.md, with where the server is."""
+    page = (ROOT / "docs" / "load.md").read_text(encoding="utf-8")
+    found = re.search(r"^kadmin (load build --samples s3a://(\w+)/samples(?:.*\\\n)+.*)", page, re.MULTILINE)
+    assert found is not None
+    arguments = shlex.split(found[1].replace("\\\n", " "))
+    arguments[arguments.index("--out") + 1] = str(tmp_path / "load")
+    objects = {"samples/samples.parquet": (work / "samples" / "samples.parquet").read_bytes()}
+    with s3_server(tmp_path, found[2], objects) as url:
+        of_server = {"endpoint": url, "path.style.access": "true", "access.key": "a", "secret.key": "b"}
+        conf = [f"spark.hadoop.fs.s3a.{key}={value}" for key, value in of_server.items()]
+        if ivy := os.environ.get("KADMIN_IVY_SETTINGS"):
+            conf.append(f"spark.jars.ivySettings={ivy}")
+        done = command(*arguments, *FEW, *(each for one in conf for each in ("--conf", one)))
     assert done.status == 0, done.err
     assert rates(tmp_path / "load") == load
 

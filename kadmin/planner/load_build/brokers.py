@@ -44,28 +44,26 @@ def weighed(hours: DataFrame, sizes: DataFrame) -> DataFrame:
     )
 
 
-def compared(weights: DataFrame, rates: DataFrame) -> DataFrame:
+def compared(weights: DataFrame, reports: DataFrame) -> DataFrame:
     """Return, for each topic, broker and hour, what the partitions that it led add up to, and what it reported.
+
+    `reports` are the rows of topics in partition_hours.
 
     Columns, in thousandths: `sum_` in, out and work; `reported_` in, out and requests; and `in_bytes` and `out_bytes`:
     whether the sums are bytes. The broker UNKNOWN_ID has the sums of all.
     """
-    both = _led(weights).unionByName(_reported(rates), allowMissingColumns=True)
+    both = _led(weights).unionByName(_reported(reports), allowMissingColumns=True)
     return both.groupBy(*_PLACE).agg(
         *(f.sum(name).alias(name) for name in _SUMS), *(f.bool_and(name).alias(name) for name in _UNITS)
     )
 
 
-def _reported(rates: DataFrame) -> DataFrame:
-    meters = rates.where((f.col("partition") == UNKNOWN_ID) & f.col("metric").isin(*METERS))
-    return meters.select(
+def _reported(reports: DataFrame) -> DataFrame:
+    return reports.select(
         *TOPIC_KEY,
-        f.explode(f.array_distinct(f.array(f.col("broker_id"), f.lit(UNKNOWN_ID)))).alias("broker_id"),
+        f.explode(f.array_distinct(f.array(f.col("leader"), f.lit(UNKNOWN_ID)))).alias("broker_id"),
         "hour",
-        *(
-            f.when(f.col("metric") == meter, thousandths(f.col("per_s"))).alias(f"reported_{name}")
-            for meter, name in METERS.items()
-        ),
+        *(thousandths(f.col(f"metered_{name}")).alias(f"reported_{name}") for name in METERS.values()),
     )
 
 

@@ -1,10 +1,11 @@
-"""Keeps hourly roll-ups in a folder, by day, with the sample files that they were made from.
+"""Keeps hourly roll-ups of samples and the hours of partitions in a folder, by day, and from which files they are.
 
-    hourly/index.json            the sample files that are in, and the folder of each day: replaced as the last step
-    hourly/000003/day=2026-03-02 Parquet files of one day, written by the third run
+    hourly/index.json            the sample files that are in, and the folders of each day: replaced as the last step
+    hourly/000003/day=2026-03-02 Parquet files of one day: its roll-ups, or the hours of partitions made of them
     hourly/lock                  held with flock by the run that writes
 
-A run that ends before it has replaced the index leaves folders that nothing names; the next run removes them.
+A run that ends before it has replaced the index leaves folders that nothing names; the next run removes them. A day
+whose hours are not made yet is made up for by the next run.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import fcntl
 import json
 import shutil
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from kadmin.errors import BusyError, InvalidInputError, NotCompletedError
@@ -28,19 +29,55 @@ INDEX = "index.json"
 
 
 @dataclass(frozen=True, slots=True)
-class History:
-    """What the roll-ups hold: sample files by name, and the folder of each day, relative to `hourly`.
+class Day:
+    """A day: the folder of its roll-ups, that of the hours of partitions, None until they are made, and what it has.
 
-    `made` says how the tables in the folder above were made of just these roll-ups; None where they were not.
+    Folders are relative to `hourly`. `samples` is a number of samples, `sparse` one of roll-ups that cover little of
+    their hour; `metered` and `fleet` say whether topics are metered and clusters named; hours count from 1970.
+    """
+
+    roll_ups: str
+    samples: int
+    sparse: int
+    metered: bool
+    fleet: bool
+    first_hour: int
+    last_hour: int
+    hours: str | None = None
+
+    @property
+    def number(self) -> int:
+        """Return the days from 1970 to this one."""
+        return self.first_hour // 24
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What the folder holds: sample files by name, and the days.
+
+    `made` says how the tables in the folder above were made of just these days; None where they were not.
     """
 
     files: Mapping[str, SampleFile] = field(default_factory=dict)
-    days: Mapping[str, str] = field(default_factory=dict)
+    days: Mapping[str, Day] = field(default_factory=dict)
     made: str | None = None
 
-    def with_run(self, files: Mapping[str, SampleFile], days: Mapping[str, str]) -> History:
-        """Return the history after a run that read these files and wrote these days."""
-        return History({**self.files, **files}, {**self.days, **days})
+    def with_run(self, files: Mapping[str, SampleFile], days: Mapping[str, Day]) -> History:
+        """Return the history after a run that read these files and rolled up these days.
+
+        Sparse hours are bounded by samples of the hours beside them: those of the days beside are to be made anew.
+        """
+        beside = {day.number + step for day in days.values() for step in (-1, 1)}
+        kept = {
+            name: replace(day, hours=None) if day.sparse and day.number in beside else day
+            for name, day in self.days.items()
+        }
+        return History({**self.files, **files}, {**kept, **days})
+
+    def with_hours(self, folders: Mapping[str, str]) -> History:
+        """Return the history after the hours of days were made, in these folders."""
+        made = {name: replace(self.days[name], hours=folder) for name, folder in folders.items()}
+        return replace(self, days={**self.days, **made})
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +140,7 @@ def read_history(folder: Path) -> History:
     try:
         value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         files = {name: SampleFile(*each) for name, each in value["files"].items()}
-        return History(files, dict(value["days"]), value.get("made"))
+        return History(files, {name: Day(**each) for name, each in value["days"].items()}, value.get("made"))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InvalidInputError(
             f"{path} is not what kadmin writes there.", cause=str(error), next_command=f"rm -r {folder}"
@@ -113,14 +150,15 @@ def read_history(folder: Path) -> History:
 def write_history(folder: Path, history: History) -> None:
     """Replace the index, and remove every folder that it does not name."""
     files = {name: list(each.fields()) for name, each in sorted(history.files.items())}
-    index = {"files": files, "days": dict(sorted(history.days.items())), "made": history.made}
+    days = {name: asdict(day) for name, day in sorted(history.days.items())}
+    index = {"files": files, "days": days, "made": history.made}
     write_whole(folder / INDEX, json.dumps(index))
     remove_leftovers(folder, history)
 
 
 def remove_leftovers(folder: Path, history: History) -> None:
     """Remove the folders of runs that ended early, and days that later runs replaced."""
-    named = set(history.days.values())
+    named = {folder for day in history.days.values() for folder in (day.roll_ups, day.hours)}
     for run in (each for each in folder.iterdir() if each.is_dir()):
         for day in run.iterdir():
             if f"{run.name}/{day.name}" not in named:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import tempfile
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, replace
@@ -21,9 +23,8 @@ from kadmin.planner.load import columns
 from kadmin.planner.load_build.brokers import broker_hours, compared, scaled, unscaled, weighed
 from kadmin.planner.load_build.history import write_history, write_whole
 from kadmin.planner.load_build.hourly import UNKNOWN_ID
-from kadmin.planner.load_build.partitions import METERS, PARTITION_KEY, bytes_per_record, partition_hours
-from kadmin.planner.load_build.rates import hourly_rates, is_sparse
-from kadmin.planner.load_build.roll_ups import Update, find, folder_of, hold, read, update
+from kadmin.planner.load_build.partitions import PARTITION_KEY, bytes_per_record
+from kadmin.planner.load_build.roll_ups import Update, bring_hours_up_to_date, find, folder_of, hold, read_hours, update
 from kadmin.planner.load_build.trust import agreement_of, coverage_of
 from kadmin.planner.load_build.weeks import WeekMerge, each_week, first_hour_of_week, merged_weeks, time_of
 from kadmin.planner.proposal import ignore_stages
@@ -35,19 +36,15 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from kadmin.planner.load_build.history import History
+    from kadmin.planner.load_build.history import Day, History
     from kadmin.planner.load_build.roll_ups import Found
     from kadmin.planner.load_build.sources import SampleSource
     from kadmin.planner.proposal import Options
 
-_DEFAULTS = {
-    "spark.driver.memory": "1500m",
-    # Unlike a proposal, this job is long enough for the optimizing compiler to pay off. A collector is not chosen: Java
-    # refuses a second one, and JDK_JAVA_OPTIONS may have another.
-    "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={LOGGING.as_uri()} "
-    "-Xlog:disable -Xlog:all=warning:stderr",
-    "spark.sql.shuffle.partitions": "16",
-}
+_DEFAULTS = {"spark.driver.memory": "1500m", "spark.sql.shuffle.partitions": "16"}
+# Unlike a proposal, this job is long enough for the optimizing compiler to pay off.
+_JAVA_OPTIONS = f"-Dlog4j2.configurationFile={LOGGING.as_uri()} -Xlog:disable -Xlog:all=warning:stderr"
+_COLLECTOR = re.compile(r"-XX:\+Use\w+GC\b")
 _WHILE_BUILDING = {
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.parquet.compression.codec": "zstd",
@@ -92,25 +89,30 @@ class LoadReport:
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """The days that count, hours from 1970, and what their roll-ups have: clusters' names, meters, sparse hours."""
+    """The days that count, by name, and the stray ones; hours are from 1970."""
 
-    days: tuple[str, ...]
+    days: Mapping[str, Day]
     stray_days: tuple[str, ...]
-    first_hour: int
-    last_hour: int
-    fleet: bool
-    metered: bool
-    sparse: int
 
     @property
     def start(self) -> int:
         """Return the hour of the first Monday."""
-        return first_hour_of_week(self.first_hour)
+        return first_hour_of_week(min(day.first_hour for day in self.days.values()))
 
     @property
     def weeks(self) -> int:
         """Return the weeks from the first Monday on that have hours."""
-        return (self.last_hour - self.start) // columns.HOURS + 1
+        return (max(day.last_hour for day in self.days.values()) - self.start) // columns.HOURS + 1
+
+    @property
+    def fleet(self) -> bool:
+        """Whether clusters are named."""
+        return any(day.fleet for day in self.days.values())
+
+    @property
+    def metered(self) -> bool:
+        """Whether brokers reported anything about topics."""
+        return any(day.metered for day in self.days.values())
 
 
 def build_load(task: LoadTask, options: Options, on_stage: Callable[[str], None] = ignore_stages) -> LoadReport:
@@ -137,13 +139,19 @@ def build_load(task: LoadTask, options: Options, on_stage: Callable[[str], None]
                 if found.reading is not None:
                     on_stage(_reading(task.source, found))
                 done = update(session, task.source, task.out, found, lambda rows: explain("hourly", rows))
-                scope = _scope(session, task.out, done.history)
-                explain("partition_load", _write(session, task, done.history, scope, on_stage))
+                new = sum(day.hours is None for day in done.history.days.values())
+                if new:
+                    on_stage(f"hourly rates of partitions ({count(new, 'day')})")
+                history = bring_hours_up_to_date(
+                    session, task.out, done.history, lambda rows: explain("partitions", rows)
+                )
+                scope = _scope(history)
+                explain("partition_load", _write(session, task, scope, on_stage))
             except (PySparkException, Py4JError, ConnectionError) as error:
                 raise NotCompletedError("Spark failed.", cause=cause_of(error)) from error
         figures = _figures(task, scope, done)
         write_whole(task.out / columns.LOAD_JSON, json.dumps(figures, indent=2) + "\n")
-        write_history(folder_of(task.out), replace(done.history, made=made))
+        write_history(folder_of(task.out), replace(history, made=made))
     return LoadReport(figures, plans)
 
 
@@ -158,8 +166,15 @@ def _reading(source: SampleSource, found: Found) -> str:
 
 def _with_defaults(options: Options) -> Options:
     """Return options with this job's settings; on a server, with those alone that a session can set."""
-    kept = {key: value for key, value in _DEFAULTS.items() if options.remote is None or key.startswith("spark.sql.")}
+    defaults = {**_DEFAULTS, "spark.driver.extraJavaOptions": _java_options(os.environ)}
+    kept = {key: value for key, value in defaults.items() if options.remote is None or key.startswith("spark.sql.")}
     return replace(options, conf={**kept, **options.conf})
+
+
+def _java_options(environment: Mapping[str, str]) -> str:
+    """Choose the collector with which the job needs a tenth less time, where none is chosen: Java refuses a second."""
+    given = " ".join(environment.get(name, "") for name in ("JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS"))
+    return _JAVA_OPTIONS if _COLLECTOR.search(given) else f"{_JAVA_OPTIONS} -XX:+UseParallelGC"
 
 
 @contextmanager
@@ -175,53 +190,23 @@ def _settings(session: SparkSession) -> Iterator[None]:
             session.conf.unset(key) if old is None else session.conf.set(key, old)
 
 
-def _scope(session: SparkSession, out: Path, history: History) -> _Scope:
-    """Look through the roll-ups once: one row a day comes back."""
-    meter = (f.col("partition") == UNKNOWN_ID) & f.col("metric").isin(*METERS)
-    rows = (
-        read(session, out, history, history.days)
-        .groupBy(f.floor(f.col("hour") / 24).cast("int").alias("day"))
-        .agg(
-            f.sum("samples").alias("samples"),
-            f.count(f.when(is_sparse(), 1)).alias("sparse"),
-            f.count(f.when(meter, 1)).alias("meters"),
-            f.max("cluster").alias("cluster"),
-            f.min("hour").alias("first"),
-            f.max("hour").alias("last"),
-        )
-        .toArrow()
-        .sort_by("day")
-        .to_pylist()
-        if history.days
-        else []
-    )
-    if not rows:
+def _scope(history: History) -> _Scope:
+    if not history.days:
         raise InvalidInputError("The samples have no row that can be used.", cause="no time, topic, metric or value")
-    most = max(row["samples"] for row in rows)
-    kept = [row for row in rows if row["samples"] * _STRAY >= most]
-    names = {row["day"]: time_of(row["day"] * 24)[:10] for row in rows}
-    return _Scope(
-        tuple(names[row["day"]] for row in kept),
-        tuple(names[row["day"]] for row in rows if row not in kept),
-        kept[0]["first"],
-        kept[-1]["last"],
-        any(row["cluster"] for row in kept),
-        any(row["meters"] for row in kept),
-        sum(row["sparse"] for row in kept),
-    )
+    most = max(day.samples for day in history.days.values())
+    kept = {name: day for name, day in sorted(history.days.items()) if day.samples * _STRAY >= most}
+    return _Scope(kept, tuple(sorted(history.days.keys() - kept.keys())))
 
 
-def _write(
-    session: SparkSession, task: LoadTask, history: History, scope: _Scope, on_stage: Callable[[str], None]
-) -> DataFrame:
+def _write(session: SparkSession, task: LoadTask, scope: _Scope, on_stage: Callable[[str], None]) -> DataFrame:
     """Write the two tables; returns the DataFrame of partition_load."""
-    on_stage(f"hourly rates of partitions ({count(len(scope.days), 'day')})")
-    roll_ups = read(session, task.out, history, scope.days)
-    rates = hourly_rates(roll_ups, scope.sparse)
-    hours = partition_hours(rates).persist(StorageLevel.MEMORY_AND_DISK)
+    on_stage(f"hours of the week ({count(len(scope.days), 'day')})")
+    rows = read_hours(session, task.out, scope.days.values())
+    of_topic = f.col("partition") == UNKNOWN_ID
+    hours = rows.where(~of_topic).repartition(*PARTITION_KEY).persist(StorageLevel.MEMORY_AND_DISK)
     sizes = bytes_per_record(hours).persist(StorageLevel.MEMORY_AND_DISK)
     weights = weighed(hours, sizes)
-    both = compared(weights, rates).persist(StorageLevel.MEMORY_AND_DISK)
+    both = compared(weights, rows.where(of_topic)).persist(StorageLevel.MEMORY_AND_DISK)
     found = scaled(weights, both) if scope.metered else unscaled(weights)
     if task.merge is None:
         load = each_week(found, scope.start)

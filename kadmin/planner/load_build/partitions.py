@@ -43,17 +43,16 @@ def thousandths(value: SparkColumn) -> SparkColumn:
 
 
 def partition_hours(rates: DataFrame) -> DataFrame:
-    """Return one row for each partition and hour, from hourly_rates.
+    """Return one row for each partition and hour, and for each topic, broker and hour that meters tell of.
 
-    Columns: PARTITION_KEY, `hour`, `records` (per second), `log` (bytes per
-    second, where no segment was deleted), `consumed` (records per second, all groups), the `size` of the log and the
-    records `held` in it where they are known, what a meter of the partition
-    itself has (`metered_in`, `metered_out`, `metered_requests`), and who led: `leader`, `other_leader` where leadership
-    moved within the hour, and `leader_part`, the part of the first in the records. UNKNOWN_ID where nobody knows.
+    Columns: PARTITION_KEY, `hour`, `records` (per second), `log` (bytes per second, where no segment was deleted),
+    `consumed` (records per second, all groups), the `size` of the log and the records `held` in it where they are
+    known, what meters have (`metered_in`, `metered_out`, `metered_requests`), and who led: `leader`, `other_leader`
+    where leadership moved within the hour, and `leader_part`, the part of the first in the records. UNKNOWN_ID where
+    nobody knows. Rows of a topic have the partition UNKNOWN_ID, and as `leader` the broker that reported.
+    `rates` are those of hourly_rates.
     """
-    # One shuffle serves every later step by partition.
-    placed = rates.where(f.col("partition") != UNKNOWN_ID).repartition(*PARTITION_KEY)
-    return _by_hour(_by_broker(placed))
+    return _by_hour(_by_broker(rates.repartition(*PARTITION_KEY)))  # one shuffle serves both steps
 
 
 def _by_broker(rates: DataFrame) -> DataFrame:
@@ -79,7 +78,9 @@ def _by_hour(by_broker: DataFrame) -> DataFrame:
     broker, led_us = f.col("broker_id"), f.col("grown_us")
     both = f.col("grown").isNotNull() & f.col("log").isNotNull()
     order = f.when(led_us.isNotNull(), led_us * _IDS + broker)
-    summed = by_broker.groupBy(*PARTITION_KEY, "hour").agg(
+    of_topic = f.col("partition") == UNKNOWN_ID
+    reporter = f.when(of_topic, broker).otherwise(UNKNOWN_ID).alias("reporter")
+    summed = by_broker.groupBy(*PARTITION_KEY, "hour", reporter).agg(
         f.sum("grown").alias("grown"),
         f.sum("grown_us").alias("grown_us"),
         f.count("grown_us").alias("leaders"),
@@ -112,7 +113,7 @@ def _by_hour(by_broker: DataFrame) -> DataFrame:
         (f.col("consumed") / 1000).alias("consumed"),
         *(f.when(f.col("held") > 0, f.col(name)).alias(name) for name in ("size", "held")),
         *((f.col(f"metered_{name}") / 1000).alias(f"metered_{name}") for name in METERS.values()),
-        f.when(led, f.col("leader")).otherwise(UNKNOWN_ID).alias("leader"),
+        f.when(led & ~of_topic, f.col("leader")).otherwise(f.col("reporter")).alias("leader"),
         f.when(moved, f.col("other_leader")).alias("other_leader"),
         f.when(moved, part).otherwise(1.0).alias("leader_part"),
     )

@@ -1,4 +1,4 @@
-"""Writes hourly roll-ups of new samples by day, and reads those that a history names."""
+"""Writes hourly roll-ups of new samples and the hours of partitions that follow, by day, and reads them again."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pyspark.sql import functions as f
 
 from kadmin.inventory.samples import TIME
 from kadmin.planner.load_build.history import (
+    Day,
     History,
     NewSamples,
     locked,
@@ -22,8 +23,10 @@ from kadmin.planner.load_build.history import (
     to_read,
     write_history,
 )
-from kadmin.planner.load_build.hourly import ROLL_UP, day_of, merge, roll_up
+from kadmin.planner.load_build.hourly import ROLL_UP, UNKNOWN_ID, day_of, merge, roll_up
+from kadmin.planner.load_build.partitions import METERS, partition_hours
 from kadmin.planner.load_build.prometheus import unknown_instances
+from kadmin.planner.load_build.rates import hourly_rates, is_sparse
 from kadmin.planner.load_build.sample_files import sample_files
 from kadmin.planner.load_build.sources import ENDINGS, samples
 from kadmin.planner.spark_tables import local_url
@@ -103,20 +106,42 @@ def update(
     # Spark finds all files of a folder itself, but for those of several forms.
     paths = _paths(source, found.names if source.names else reading.files or ())
     instances = unknown_instances(session, source.names, paths) if source.names else []
-    merged_with = [folder / history.days[day] for day in reading.merges]
+    merged_with = [folder / history.days[day].roll_ups for day in reading.merges]
     rows = _rolled_up(samples(session, source, paths), reading, merged_with, counted)
     on_plan(rows)
-    run = next_run(folder)
-    rows.withColumn(_DAY, day_of(f.col("hour"))).write.partitionBy(_DAY).parquet(local_url(folder / run))
-    days = {each.name.partition("=")[2]: f"{run}/{each.name}" for each in (folder / run).glob(f"{_DAY}=*")}
+    days = _described(session, folder, _write_days(rows, folder))
     history = history.with_run(found.files, days)
     write_history(folder, history)
     return Update(history, tuple(sorted(days)), counted.get["samples"], counted.get["left_out"], tuple(instances))
 
 
-def read(session: SparkSession, out: Path, history: History, days: Iterable[str]) -> DataFrame:
-    """Return the roll-ups of these days."""
-    return _read(session, [folder_of(out) / history.days[day] for day in days])
+def bring_hours_up_to_date(
+    session: SparkSession,
+    out: Path,
+    history: History,
+    on_plan: Callable[[DataFrame], None] = lambda _rows: None,
+) -> History:
+    """Make the hours of partitions of the days that have none; calls `on_plan` with their DataFrame."""
+    wanted = {day.number: day for day in history.days.values() if day.hours is None}
+    if not wanted:
+        return history
+    folder = folder_of(out)
+    known = {day.number: day for day in history.days.values()}
+    beside = {number + step for number, day in wanted.items() if day.sparse for step in (-1, 1)}
+    asked = [known[number] for number in sorted((wanted.keys() | beside) & known.keys())]
+    roll_ups = _read(session, [folder / day.roll_ups for day in asked])
+    hours = partition_hours(hourly_rates(roll_ups, sum(day.sparse for day in asked)))
+    if len(asked) > len(wanted):
+        hours = hours.where(f.floor(f.col("hour") / 24).isin(*wanted))
+    on_plan(hours)
+    history = history.with_hours(_write_days(hours, folder))
+    write_history(folder, history)
+    return history
+
+
+def read_hours(session: SparkSession, out: Path, days: Iterable[Day]) -> DataFrame:
+    """Return partition_hours of these days."""
+    return session.read.parquet(*(local_url(folder_of(out) / str(day.hours)) for day in days))
 
 
 def folder_of(out: Path) -> Path:
@@ -126,6 +151,35 @@ def folder_of(out: Path) -> Path:
 
 def _read(session: SparkSession, paths: Iterable[Path]) -> DataFrame:
     return session.read.parquet(*map(local_url, paths)).select(*ROLL_UP)
+
+
+def _write_days(rows: DataFrame, folder: Path) -> dict[str, str]:
+    """Write rows by day; returns the folder of each day."""
+    run = next_run(folder)
+    rows.withColumn(_DAY, day_of(f.col("hour"))).write.partitionBy(_DAY).parquet(local_url(folder / run))
+    return {each.name.partition("=")[2]: f"{run}/{each.name}" for each in (folder / run).glob(f"{_DAY}=*")}
+
+
+def _described(session: SparkSession, folder: Path, days: Mapping[str, str]) -> dict[str, Day]:
+    """Look through the roll-ups of days once: one row a day comes back."""
+    if not days:
+        return {}
+    meter = (f.col("partition") == UNKNOWN_ID) & f.col("metric").isin(*METERS)
+    rows = (
+        _read(session, [folder / each for each in days.values()])
+        .groupBy(day_of(f.col("hour")).cast("string").alias("day"))
+        .agg(
+            f.sum("samples").alias("samples"),
+            f.count(f.when(is_sparse(), 1)).alias("sparse"),
+            (f.count(f.when(meter, 1)) > 0).alias("metered"),
+            (f.max("cluster") != "").alias("fleet"),
+            f.min("hour").alias("first_hour"),
+            f.max("hour").alias("last_hour"),
+        )
+        .toArrow()
+        .to_pylist()
+    )
+    return {row["day"]: Day(days[row.pop("day")], **row) for row in rows}
 
 
 def _paths(source: SampleSource, names: Iterable[str]) -> list[str]:

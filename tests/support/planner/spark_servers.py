@@ -1,11 +1,14 @@
-"""Starts Spark's own servers on loopback: a Spark Connect server, and a master with workers."""
+"""Starts what Spark meets on loopback: a Spark Connect server, a master with workers, a server of S3."""
 
 from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,7 +67,7 @@ def connect_server(
     arguments = [each for key, value in settings.items() for each in ("--conf", f"{key}={value}")]
     main = "org.apache.spark.sql.connect.service.SparkConnectServer"
     command = [str(spark / "bin" / "spark-submit"), "--master", "local[2]", "--class", main, *arguments]
-    with _running(command, folder / "connect.log", python, spark) as process:
+    with _running(command, folder / "connect.log", environment(python, spark)) as process:
         wait_until(lambda: process.poll() is not None or listens(port), _START_S)
         assert process.poll() is None, (folder / "connect.log").read_text()
         yield f"sc://127.0.0.1:{port}"
@@ -79,14 +82,39 @@ def cluster(folder: Path, python: Path) -> Iterator[Cluster]:
     with ExitStack() as ends:
         address = ["--host", "127.0.0.1", "--webui-port", "0"]
         master = [start, f"{deploy}.master.Master", *address, "--port", str(port)]
-        ends.enter_context(_running(master, log, python, SPARK))
+        ends.enter_context(_running(master, log, environment(python)))
         wait_until(lambda: listens(port), _START_S)
         for number in range(1, WORKERS + 1):
             size = ["--cores", "1", "--memory", "1g", "--work-dir", str(folder / f"worker-{number}")]
             worker = [start, f"{deploy}.worker.Worker", *address, *size, url]
-            ends.enter_context(_running(worker, folder / f"worker-{number}.log", python, SPARK))
+            ends.enter_context(_running(worker, folder / f"worker-{number}.log", environment(python)))
         wait_until(lambda: log.read_text().count("Registering worker") == WORKERS, _START_S)
         yield Cluster(url, folder)
+
+
+def packages() -> Path:
+    """Return the folder of the packages that are not of this environment: another PySpark, and the server of S3."""
+    folder = Path(os.environ.get("KADMIN_TEST_SERVERS", Path(__file__).parents[3] / ".servers"))
+    assert (folder / "pyspark").is_dir(), "make test-spark installs it"
+    return folder
+
+
+@contextmanager
+def s3_server(folder: Path, bucket: str, objects: Mapping[str, bytes]) -> Iterator[str]:
+    """Run a server of S3 with one bucket; yields its URL."""
+    (port,) = free_ports(1)
+    log = folder / "s3.log"
+    command = [sys.executable, "-m", "moto.server", "--host", "127.0.0.1", "--port", str(port)]
+    with _running(command, log, {**os.environ, "PYTHONPATH": str(packages())}) as process:
+        wait_until(lambda: process.poll() is not None or listens(port), _START_S)
+        assert process.poll() is None, log.read_text()
+        client = HTTPConnection("127.0.0.1", port)
+        for path, content in {bucket: b"", **{f"{bucket}/{name}": each for name, each in objects.items()}}.items():
+            client.request("PUT", f"/{path}", content)
+            answer = client.getresponse()
+            assert answer.status == HTTPStatus.OK, answer.read()
+            answer.read()
+        yield f"http://127.0.0.1:{port}"
 
 
 def environment(python: Path, spark: Path = SPARK) -> dict[str, str]:
@@ -102,12 +130,12 @@ def environment(python: Path, spark: Path = SPARK) -> dict[str, str]:
 
 
 @contextmanager
-def _running(command: list[str], log: Path, python: Path, spark: Path) -> Iterator[subprocess.Popen[bytes]]:
+def _running(command: list[str], log: Path, variables: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
     with log.open("wb") as output:
         process = subprocess.Popen(
             command,
             cwd=log.parent,
-            env=environment(python, spark),
+            env=variables,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
