@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 import os
 import re
@@ -74,7 +75,8 @@ class Rows(HTMLParser):
 
 
 def unpacked(text: str) -> list[list[str]]:
-    (data,) = re.findall(r'<script type="text/plain" class="data">([^<]*)</script>', text)
+    """Return the rows of the list of all changes, the last of what is compressed in a page."""
+    data = re.findall(r'<script type="text/plain" class="data">([^<]*)</script>', text)[-1]
     columns = [line.split("\t") for line in zlib.decompress(base64.b64decode(data)).decode().split("\n")]
     return [list(row) for row in zip(*columns, strict=True)]
 
@@ -297,6 +299,11 @@ def test_the_page_of_a_hundred_brokers_is_small() -> None:
     text = large_page()
     assert len(unpacked(text)) == 10_000
     assert len(text.encode()) < MOST_BYTES
+    both = large_page(load_hours(), entries=10_000)
+    listed = len(unpacked(both))
+    assert 3_000 < listed < 10_000
+    assert f"The plan's file has {10_000 - listed:,} more entries." in html.unescape(both)
+    assert len(both.encode()) < MOST_BYTES
     first, folded = text.split('<details class="more">')
     assert (first.count("silence"), folded.count("silence")) == (7, 3), "the rest is one click away"
     assert "<summary>3 more</summary>" in folded

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from kadmin.report.kinds import KindWords
 
 TIMES = ("before", "after")
+_HOURS_BYTES = 100_000
+"""What the heat maps of 100 brokers have of the page."""
 _MOST_WAVES = 200
 _MOST_TARGETS = 500
 
@@ -59,14 +61,16 @@ def plan_page(facts: PlanFacts, found: Examination, forecast: Forecast) -> page.
         limits = (facts.figures["bound"]["replicas_max"], facts.figures["bound"]["leaders_max"])
     parts += [sections.brokers(forecast, shares, TIMES, limits), sections.racks(forecast, TIMES)]
     drawn = sections.charts(forecast, shares, TIMES)
+    list_bytes = sections.LIST_BYTES
     if facts.load_hours is not None:
+        list_bytes -= _HOURS_BYTES
         parts += load_sections(facts.load_hours, TIMES)
         drawn += load_charts(facts.load_hours, TIMES)
     if change is not None and change.pending:
         parts.append(_wave_section(change, found.throttle))
     parts.append(sections.losses(forecast, TIMES))
     if change is not None and change.pending:
-        parts += [sections.largest_moves(change.pending), sections.every_change(change.pending)]
+        parts += [sections.largest_moves(change.pending), sections.every_change(change.pending, list_bytes)]
     elif found.targets:
         parts.append(_targets_section(words_of(facts.plan), found.targets))
     return page.Page(

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 LARGEST = 50
 _MOST_TICKS = 12
-MOST_ROWS = 20_000
+LIST_BYTES = 140_000
+"""What the list of all changes may have of a page of less than 300 kB, of 100 brokers."""
 _NO_RACK = "no rack known"
 
 Limits = tuple[int, int]
@@ -145,8 +146,8 @@ def largest_moves(targets: Sequence[PartitionTarget]) -> Section:
     return Section("largest", "Largest moves", lead, PageTable(columns, rows))
 
 
-def every_change(targets: Sequence[PartitionTarget]) -> Section:
-    """Return every entry, compressed."""
+def every_change(targets: Sequence[PartitionTarget], most_bytes: int = LIST_BYTES) -> Section:
+    """Return every entry, or the first ones that have no more than so many bytes in the page, compressed."""
     columns = (
         PageColumn("Topic", numeric=False),
         PageColumn("Partition"),
@@ -154,15 +155,20 @@ def every_change(targets: Sequence[PartitionTarget]) -> Section:
         PageColumn("Target", numeric=False),
         PageColumn("Bytes"),
     )
-    cells = zip(*map(_line, targets[:MOST_ROWS]), strict=True)
-    lines = "\n".join(map("\t".join, cells))  # column by column, which packs better by a quarter
-    data = base64.b64encode(zlib.compress(lines.encode(), level=9)).decode()
-    left_out = max(0, len(targets) - MOST_ROWS)
+    listed = targets
+    while len(data := _packed(listed)) > most_bytes:
+        listed = listed[: len(listed) * most_bytes // len(data) - 1]
+    left_out = len(targets) - len(listed)
     lead = "In the order of the plan. Bytes are those of one replica."
     if left_out:
         lead += f" The plan's file has {count(left_out, 'more entry', 'more entries')}."
-    packed = Packed(columns, data, min(len(targets), MOST_ROWS))
+    packed = Packed(columns, data, len(listed))
     return Section("changes", f"Every change ({len(targets):,})", lead, packed=packed)
+
+
+def _packed(targets: Sequence[PartitionTarget]) -> str:
+    lines = "\n".join(map("\t".join, zip(*map(_line, targets), strict=True)))  # by column: a quarter less
+    return base64.b64encode(zlib.compress(lines.encode(), level=9)).decode()
 
 
 def worst_text(losses: Mapping[int, SingleLoss]) -> str:
