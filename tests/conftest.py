@@ -29,10 +29,10 @@ settings.register_profile("kadmin", deadline=None, derandomize=True, max_example
 settings.register_profile("mutation", parent=settings.get_profile("kadmin"), max_examples=15)
 settings.load_profile("kadmin")
 
-_NEXT_CLUSTER_FROM = ("test_r", "test_u", "test_z")
+_NEXT_CLUSTER_FROM = ("test_h", "test_r", "test_u", "test_z")
 """From each of these files on, tests have a further cluster where one would end last: in KRaft mode, and alone."""
-_LONGEST = "test_zombies.py"
-"""It has few tests, and its cluster would be the last one to start."""
+_LONG = ("test_zombies.py", "test_migration_walk.py", "test_rights.py")
+"""They have few tests, and would be the last ones to start."""
 
 _chroots = itertools.count()
 
@@ -59,7 +59,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.xdist_group(version + (cluster if len(VERSIONS) == 1 else "")))
     yield
     sizes = Counter(map(_group, items))
-    items.sort(key=lambda item: (item.path.name != _LONGEST, -sizes[_group(item)]))
+    items.sort(key=lambda item: (item.path.name not in _LONG, -sizes[_group(item)]))
 
 
 def _group(item: pytest.Item) -> str:

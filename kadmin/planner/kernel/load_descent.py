@@ -4,7 +4,8 @@ Goals: no level above the goal, or as low as exchanges within the budget reach; 
 Algorithm: steepest descent on the sum of squares above a limit, which falls in steps to the goal: the broker that is
 furthest above it exchanges with others, as long as that sum falls. A low limit can make the highest level worse while
 the sum falls; so the assignment with the lowest highest level is what remains at the end. Exchanges that cost nothing
-go down to the goal first. Then those that cost follow in the same steps, the greatest gain for its cost first.
+go down to the goal first. Then those that cost follow in the same steps, the greatest gain for its cost first. As long
+as that lowers the highest level, all of it is done again from there.
 """
 
 from __future__ import annotations
@@ -33,6 +34,9 @@ _LEAST_FREE, _LEAST_PAID = 0.02, 0.02
 
 _DIGITS = 5
 """Levels are compared to so many digits."""
+
+_ROUNDS = 4
+"""The most descents: each one takes other ways down from the best assignment that the one before has found."""
 
 _MOST_EXCHANGES = 100
 """The most exchanges for each broker: a bound on time that hardly any cluster meets."""
@@ -68,12 +72,16 @@ class LoadDescent:
         self._most = _MOST_EXCHANGES * len(levels.level)
 
     def run(self) -> None:
-        """Descend; the assignment with the lowest highest level remains."""
-        self._descend(0)
-        self._return_to_best()
-        if self._left > 0:
-            self._descend(self._exchanger.most_cost)
+        """Descend, again from the best assignment while that helps; it remains."""
+        for _ in range(_ROUNDS):
+            before = self._best
+            self._descend(0)
             self._return_to_best()
+            if self._left > 0:
+                self._descend(self._exchanger.most_cost)
+                self._return_to_best()
+            if self._best[0] > before[0] - _LAST:
+                return
 
     def _worst_first(self) -> list[float]:
         """Return what each broker has above the goal, the most first: some brokers may be beyond help."""

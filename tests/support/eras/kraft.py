@@ -160,7 +160,15 @@ def creation(connection: KafkaConnection, name: str, replicas: Mapping[int, Repl
 
 
 def topic_id(connection: KafkaConnection, topic: str) -> str:
-    return read_metadata(connection, [topic]).topics[topic].topic_id or ""
+    """Return the id of a topic as soon as the broker that is asked has heard of it: another one may have before."""
+    found: list[str | None] = []
+
+    def known() -> bool:
+        found.extend(each.topic_id for each in read_metadata(connection, [topic]).topics.values())
+        return bool(found)
+
+    wait_until(known)
+    return found[0] or ""
 
 
 def delete(connection: KafkaConnection, topic: str) -> None:
