@@ -31,7 +31,7 @@ settings.load_profile("kadmin")
 
 _NEXT_CLUSTER_FROM = ("test_h", "test_r", "test_u", "test_z")
 """From each of these files on, tests have a further cluster where one would end last: in KRaft mode, and alone."""
-_LONG = ("test_zombies.py", "test_migration_walk.py", "test_rights.py")
+_LONG = ("test_zombies.py", "test_migration_walk.py", "test_rights.py", "test_docs.py")
 """They have few tests, and would be the last ones to start."""
 
 _chroots = itertools.count()
