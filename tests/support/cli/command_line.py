@@ -33,7 +33,7 @@ class CommandLine:
     def stop_and_resume(self, plan: Path, *told: str) -> None:
         """Apply a slow plan until a deadline, and resume it at another rate; `told` are options of what it tells."""
         self("diff", plan)
-        self("apply", plan, "--yes", "--timeout", "8", status=8)
+        self("apply", plan, "--yes", "--timeout", "16", status=8)
         assert "resume" in self("status").out
         self("throttle", "set", "--rate", "20MB/s", "--yes")
         self("resume", "--yes", *told)

@@ -34,7 +34,7 @@ def go_the_whole_way(cluster: Listening, run: Client) -> None:
     with KafkaConnection(Servers(cluster.sandbox.bootstrap)) as connection:
         moved, led, retired = (make_topic(connection, {0: (1, 2), 1: (1, 2)}) for _ in range(3))
     produce(Servers(cluster.sandbox.bootstrap), {TopicPartition(moved, 0): [b"x" * 900_000] * 30})
-    wanted = reassignment(moved, {0: [2, 3], 1: [2, 3]}, throttle={"rate": "1MB/s"}, elect="at_end")
+    wanted = reassignment(moved, {0: [2, 3], 1: [2, 3]}, throttle={"rate": "500KB/s"}, elect="at_end")
     plan = document(run.folder / "plan.yaml", wanted)
     run.stop_and_resume(plan)
     run("apply", document(run.folder / "election.yaml", election(partitions=[{"topic": led, "partition": 0}])), "--yes")

@@ -61,7 +61,7 @@ def go_the_whole_way(cluster: SecuredZooKeeper, tmp_path: Path) -> None:
     moved, retired = cluster.make_topic((1, 2), (1, 2)), cluster.make_topic((1, 2))
     led = off_preferred(cluster, run)
     produce(Servers(cluster.sandbox.bootstrap), {TopicPartition(moved, 0): [b"x" * 900_000] * 12})
-    wanted = reassignment(moved, {0: [2, 3], 1: [2, 3]}, throttle={"rate": "1MB/s"}, elect="at_end")
+    wanted = reassignment(moved, {0: [2, 3], 1: [2, 3]}, throttle={"rate": "300KB/s"}, elect="at_end")
     plan = document(tmp_path / "plan.yaml", wanted)
     run.stop_and_resume(plan, "--log-format", "json", "-v")
     run("apply", run.election(led), "--yes", "-o", "json")
