@@ -109,6 +109,12 @@ def built(out: Path, *arguments: str | Path) -> Answer:
     return command("load", "build", "--out", out, *FEW, *arguments)
 
 
+def ivy_settings() -> dict[str, str]:
+    """Where Spark fetches packages from, if that is named."""
+    given = os.environ.get("KADMIN_IVY_SETTINGS")
+    return {"spark.jars.ivySettings": given} if given else {}
+
+
 def rates(out: Path) -> list[Any]:
     rows = parquet.read_table(out / PARTITION_LOAD)
     assert len(rows)
@@ -207,10 +213,8 @@ def test_a_job_of_spark_submit(work: Path, two_workers: Cluster, python: Path, t
 def delta_server(work: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A Connect server of the newest Spark that Delta is made for, with the samples as a table."""
     folder = tmp_path_factory.mktemp("delta")
-    ivy = os.environ.get("KADMIN_IVY_SETTINGS")
-    conf = DELTA | ({"spark.jars.ivySettings": ivy} if ivy else {})
     with (
-        connect_server(folder, Path(sys.executable), packages() / "pyspark", conf) as url,
+        connect_server(folder, Path(sys.executable), packages() / "pyspark", DELTA | ivy_settings()) as url,
         pytest.MonkeyPatch.context() as patch,
     ):
         patch.setenv("SPARK_CONNECT_MODE_ENABLED", "1")
@@ -247,10 +251,8 @@ def test_samples_in_s3(work: Path, load: list[Any], tmp_path: Path) -> None:
     objects = {"samples/samples.parquet": (work / "samples" / "samples.parquet").read_bytes()}
     with s3_server(tmp_path, found[2], objects) as url:
         of_server = {"endpoint": url, "path.style.access": "true", "access.key": "a", "secret.key": "b"}
-        conf = [f"spark.hadoop.fs.s3a.{key}={value}" for key, value in of_server.items()]
-        if ivy := os.environ.get("KADMIN_IVY_SETTINGS"):
-            conf.append(f"spark.jars.ivySettings={ivy}")
-        done = command(*arguments, *FEW, *(each for one in conf for each in ("--conf", one)))
+        conf = {f"spark.hadoop.fs.s3a.{key}": value for key, value in of_server.items()} | ivy_settings()
+        done = command(*arguments, *FEW, *(each for key in conf for each in ("--conf", f"{key}={conf[key]}")))
     assert done.status == 0, done.err
     assert rates(tmp_path / "load") == load
 

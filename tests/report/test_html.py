@@ -75,8 +75,9 @@ class Rows(HTMLParser):
 
 
 def unpacked(text: str) -> list[list[str]]:
-    """Return the rows of the list of all changes, the last of what is compressed in a page."""
-    data = re.findall(r'<script type="text/plain" class="data">([^<]*)</script>', text)[-1]
+    """Return the rows of the list of all changes."""
+    section = text.partition('<section id="changes"')[2].partition("</section>")[0]
+    (data,) = re.findall(r'<script type="text/plain" class="data">([^<]*)</script>', section)
     columns = [line.split("\t") for line in zlib.decompress(base64.b64decode(data)).decode().split("\n")]
     return [list(row) for row in zip(*columns, strict=True)]
 

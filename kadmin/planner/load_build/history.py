@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from kadmin.errors import BusyError, InvalidInputError, NotCompletedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from kadmin.planner.load_build.sample_files import SampleFile
@@ -67,9 +67,9 @@ class History:
 
         Sparse hours are bounded by samples of the hours beside them: those of the days beside are to be made anew.
         """
-        beside = {day.number + step for day in days.values() for step in (-1, 1)}
+        bounded = beside(days.values())
         kept = {
-            name: replace(day, hours=None) if day.sparse and day.number in beside else day
+            name: replace(day, hours=None) if day.sparse and day.number in bounded else day
             for name, day in self.days.items()
         }
         return History({**self.files, **files}, {**kept, **days})
@@ -78,6 +78,11 @@ class History:
         """Return the history after the hours of days were made, in these folders."""
         made = {name: replace(self.days[name], hours=folder) for name, folder in folders.items()}
         return replace(self, days={**self.days, **made})
+
+
+def beside(days: Iterable[Day]) -> set[int]:
+    """Return the numbers of the days before and after each of these."""
+    return {day.number + step for day in days for step in (-1, 1)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -203,6 +203,7 @@ def _write(session: SparkSession, task: LoadTask, scope: _Scope, on_stage: Calla
     on_stage(f"hours of the week ({count(len(scope.days), 'day')})")
     rows = read_hours(session, task.out, scope.days.values())
     of_topic = f.col("partition") == UNKNOWN_ID
+    # One shuffle serves every later step by partition.
     hours = rows.where(~of_topic).repartition(*PARTITION_KEY).persist(StorageLevel.MEMORY_AND_DISK)
     sizes = bytes_per_record(hours).persist(StorageLevel.MEMORY_AND_DISK)
     weights = weighed(hours, sizes)

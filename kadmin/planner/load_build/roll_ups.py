@@ -16,6 +16,7 @@ from kadmin.planner.load_build.history import (
     Day,
     History,
     NewSamples,
+    beside,
     locked,
     next_run,
     read_history,
@@ -126,9 +127,8 @@ def bring_hours_up_to_date(
     if not wanted:
         return history
     folder = folder_of(out)
-    known = {day.number: day for day in history.days.values()}
-    beside = {number + step for number, day in wanted.items() if day.sparse for step in (-1, 1)}
-    asked = [known[number] for number in sorted((wanted.keys() | beside) & known.keys())]
+    bounding = beside(day for day in wanted.values() if day.sparse)
+    asked = [day for day in history.days.values() if day.number in wanted.keys() | bounding]
     roll_ups = _read(session, [folder / day.roll_ups for day in asked])
     hours = partition_hours(hourly_rates(roll_ups, sum(day.sparse for day in asked)))
     if len(asked) > len(wanted):

@@ -68,8 +68,7 @@ def connect_server(
     main = "org.apache.spark.sql.connect.service.SparkConnectServer"
     command = [str(spark / "bin" / "spark-submit"), "--master", "local[2]", "--class", main, *arguments]
     with _running(command, folder / "connect.log", environment(python, spark)) as process:
-        wait_until(lambda: process.poll() is not None or listens(port), _START_S)
-        assert process.poll() is None, (folder / "connect.log").read_text()
+        _wait_for(process, port, folder / "connect.log")
         yield f"sc://127.0.0.1:{port}"
 
 
@@ -106,8 +105,7 @@ def s3_server(folder: Path, bucket: str, objects: Mapping[str, bytes]) -> Iterat
     log = folder / "s3.log"
     command = [sys.executable, "-m", "moto.server", "--host", "127.0.0.1", "--port", str(port)]
     with _running(command, log, {**os.environ, "PYTHONPATH": str(packages())}) as process:
-        wait_until(lambda: process.poll() is not None or listens(port), _START_S)
-        assert process.poll() is None, log.read_text()
+        _wait_for(process, port, log)
         client = HTTPConnection("127.0.0.1", port)
         for path, content in {bucket: b"", **{f"{bucket}/{name}": each for name, each in objects.items()}}.items():
             client.request("PUT", f"/{path}", content)
@@ -127,6 +125,12 @@ def environment(python: Path, spark: Path = SPARK) -> dict[str, str]:
         "SPARK_LOCAL_IP": "127.0.0.1",
         "PYSPARK_PYTHON": str(python),
     }
+
+
+def _wait_for(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    """Wait until a process listens; one that ended before fails with its log."""
+    wait_until(lambda: process.poll() is not None or listens(port), _START_S)
+    assert process.poll() is None, log.read_text()
 
 
 @contextmanager
