@@ -2,10 +2,12 @@
 
 Goals: no level above the goal, or as low as exchanges within the budget reach; few exchanges that cost.
 Algorithm: steepest descent on the sum of squares above a limit, which falls in steps to the goal: the broker that is
-furthest above it exchanges with others, as long as that sum falls. A low limit can make the highest level worse while
-the sum falls; so the assignment with the lowest highest level is what remains at the end. Exchanges that cost nothing
-go down to the goal first. Then those that cost follow in the same steps, the greatest gain for its cost first. As long
-as that lowers the highest level, all of it is done again from there.
+furthest above it exchanges with others, as long as that sum falls. The limit falls no further once most brokers, or
+almost all, stay above it: the noise of single hours is then what is left. A low limit can make the highest level worse
+while the sum falls; so the assignment with the lowest highest level is what remains at the end. Exchanges that cost
+nothing go first. Those that cost start at the last limit that most brokers came to without them, because higher ones
+would spend the budget before it counts; the greatest gain for its cost is first. As long as that lowers the highest
+level, all of it is done again from there.
 """
 
 from __future__ import annotations
@@ -20,13 +22,13 @@ if TYPE_CHECKING:
     from kadmin.planner.kernel.load_levels import Exchanges, LoadLevels
     from kadmin.planner.kernel.placement_problem import Floats
 
-_STEP = 0.5
-"""What is left above the goal at each step of the limit."""
+_STEPS = (0.5, 0.75, 0.85)
+"""What is left above the goal at each step of the limit, in each descent: finer ones go on from the best assignment."""
 
 _LAST = 0.002
 """Within this fraction of the goal, the goal itself is the next limit."""
 
-_KEPT = 64
+_KEPT = 256
 """Exchanges of a batch whose gain is computed exactly."""
 
 _LEAST_FREE, _LEAST_PAID = 0.02, 0.02
@@ -35,11 +37,12 @@ _LEAST_FREE, _LEAST_PAID = 0.02, 0.02
 _DIGITS = 5
 """Levels are compared to so many digits."""
 
-_ROUNDS = 4
-"""The most descents: each one takes other ways down from the best assignment that the one before has found."""
+_MOST, _ALMOST_ALL = 0.5, 0.9
+"""The limit falls no further once more than these parts of the brokers stay above it: without cost, and with it."""
 
-_MOST_EXCHANGES = 100
-"""The most exchanges for each broker: a bound on time that hardly any cluster meets."""
+_MOST_EXCHANGES = 10_000_000
+"""The most exchanges, times the partitions for each broker, because each one looks through what brokers hold: a bound
+on time that only some of the largest clusters meet."""
 
 
 class Exchanger(Protocol):
@@ -69,16 +72,16 @@ class LoadDescent:
         self._levels, self._exchanger, self._left = levels, exchanger, budget
         self._made: list[Exchanges] = []
         self._best, self._best_at = self._worst_first(), 0
-        self._most = _MOST_EXCHANGES * len(levels.level)
+        self._exchanges_left = _MOST_EXCHANGES * len(levels.level) // max(levels.partitions, 1)
 
     def run(self) -> None:
         """Descend, again from the best assignment while that helps; it remains."""
-        for _ in range(_ROUNDS):
+        for step in _STEPS:
             before = self._best
-            self._descend(0)
+            reached = self._descend(0, self._best[0] * step, step)
             self._return_to_best()
             if self._left > 0:
-                self._descend(self._exchanger.most_cost)
+                self._descend(self._exchanger.most_cost, reached, step)
                 self._return_to_best()
             if self._best[0] > before[0] - _LAST:
                 return
@@ -87,20 +90,24 @@ class LoadDescent:
         """Return what each broker has above the goal, the most first: some brokers may be beyond help."""
         return sorted(np.maximum(self._levels.excess(), 0.0).round(_DIGITS).tolist(), reverse=True)
 
-    def _descend(self, cost: int) -> None:
-        left = np.inf
-        while self._best[0] > 0 and len(self._made) < self._most:
-            left = min(left, self._best[0]) * _STEP
+    def _descend(self, cost: int, left: float, step: float) -> float:
+        """Lower the limit from `left` above the goal, step by step; returns the last one that most brokers came to."""
+        reached = left
+        while self._best[0] > 0 and self._exchanges_left > 0:
             left = left if left > _LAST else 0.0
             self._levels.set_limit(1.0 + left)
             self._level_out(cost)
-            if left == 0:
-                return
+            above = float((self._levels.over() > 0).mean())
+            reached = left if above <= _MOST else reached
+            if left == 0 or above > (_ALMOST_ALL if cost else _MOST):
+                return reached
+            left = min(left, self._best[0]) * step
+        return reached
 
     def _level_out(self, cost: int) -> None:
         """Exchange until no broker is above the limit, or none of them finds an exchange."""
         stuck = np.zeros(len(self._levels.level), np.bool_)
-        while len(self._made) < self._most:
+        while self._exchanges_left > 0:
             over = np.where(stuck, -np.inf, self._levels.over())
             pivot = int(np.argmax(over))
             if over[pivot] <= 0:
@@ -148,6 +155,7 @@ class LoadDescent:
     def _make(self, exchange: Exchanges) -> None:
         self._carry_out(exchange)
         self._made.append(exchange)
+        self._exchanges_left -= 1
         worst = self._worst_first()
         if worst < self._best:
             self._best, self._best_at = worst, len(self._made)

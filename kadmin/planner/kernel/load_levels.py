@@ -88,6 +88,11 @@ class LoadLevels:
         self._of_bytes = columns.hour < 0
         self._top = self._slack + 1.0
 
+    @property
+    def partitions(self) -> int:
+        """The number of partitions."""
+        return len(self._rates)
+
     def set_limit(self, limit: float) -> None:
         """Set the limit of all hours."""
         self._top = self._slack + np.where(self._of_bytes, 1.0, limit)
@@ -126,7 +131,7 @@ class LoadLevels:
     def weigh(self, partitions: Ints, slope: Rates) -> Floats:
         """Return the sum over columns of the rates of partitions [N] times `slope`, [C] or [N, C]."""
         to = "nc,c->n" if slope.ndim == 1 else "nc,nc->n"
-        return np.asarray(np.einsum(to, self._rates[partitions], slope), np.float64)
+        return np.asarray(np.einsum(to, self._rates.take(partitions, axis=0), slope), np.float64)
 
     def screen(self, exchanges: Exchanges, slope_gain: Floats, keep: int) -> Ints:
         """Return the positions of the `keep` exchanges that promise most for their cost, by blocks of hours.

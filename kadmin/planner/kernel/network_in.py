@@ -27,14 +27,15 @@ if TYPE_CHECKING:
     from kadmin.planner.kernel.placement_problem import Bools, Floats, Ints
     from kadmin.planner.kernel.topic_group import TopicGroup
 
-_PARTNERS = 4
-"""Partners tried in the same rack, and again in other racks."""
+_PARTNERS = 8
+"""Partners tried: up to half of them in other racks, where those may get replicas, the others in the same rack."""
 
 _ALL_PAIRS = 20_000
 """Up to so many pairs of replicas of two brokers, all are screened."""
 
-_SCALES = (1.0, 0.4, 0.15)
-"""Otherwise those whose difference comes near these parts of what the pivot has too much."""
+_STEEPEST, _SCALES = 300, (1.0, 0.4, 0.15)
+"""Otherwise those of so many replicas that relieve the pivot most, where the difference comes near these parts of what
+it has too much."""
 
 _MOST_COST = 2
 
@@ -105,7 +106,8 @@ class _ReplicaSwaps:
         order = order[self._group.receives[order] & (heat[order] < heat[pivot])]
         rack, here = self._problem.brokers.rack[order], self._problem.brokers.rack[pivot]
         near, far = order[rack == here], order[(rack != here) & self._open[rack] & self._open[here]]
-        return [*near[:_PARTNERS].tolist(), *far[:_PARTNERS].tolist()]
+        far = far[: _PARTNERS // 2]
+        return [*near[: _PARTNERS - len(far)].tolist(), *far.tolist()]
 
     @cached_property
     def _open(self) -> Bools:
@@ -221,6 +223,7 @@ def _pairs(out: _Held, back: _Held, wanted: float, cost: int) -> Ints:
         if len(going) * len(coming) <= _ALL_PAIRS:
             found.append(np.stack([np.repeat(going, len(coming)), np.tile(coming, len(going))]))
             continue
+        going = going[-_STEEPEST:]
         for scale in _SCALES:
             after = np.searchsorted(back.slope[coming], out.slope[going] - wanted * scale)
             nearest = np.maximum(after - 1, 0), np.minimum(after, len(coming) - 1)
