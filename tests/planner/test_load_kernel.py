@@ -118,7 +118,7 @@ def skewed(seed: int, brokers: int, partitions: int, size_bytes: int | None) -> 
 def test_the_highest_level_is_near_the_least_that_any_plan_has(
     brokers: int, partitions: int, size_bytes: int | None
 ) -> None:
-    """Rule: with any budget, half of the plans are within 5 % of what an exact solver finds, all within 35 %."""
+    """Rule: with any budget, half of the plans are within 3 % of what an exact solver finds, all within 20 %."""
     above: dict[ResourceName, list[float]] = {ResourceName.IN: [], ResourceName.OUT: []}
     for seed in range(6):
         problem = skewed(seed, brokers, partitions, size_bytes)
@@ -128,5 +128,5 @@ def test_the_highest_level_is_near_the_least_that_any_plan_has(
             least = least_highest_level(problem, target, each)
             above[each.name].append(highest_level(problem, target, each) / least)
     assert min(min(found) for found in above.values()) > 0.998
-    assert max(float(np.median(found)) for found in above.values()) < 1.05
-    assert max(max(found) for found in above.values()) < 1.35
+    assert max(float(np.median(found)) for found in above.values()) < 1.03
+    assert max(max(found) for found in above.values()) < 1.2
