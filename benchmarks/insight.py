@@ -36,6 +36,8 @@ from kadmin.sandbox import Sandbox, SandboxSpec
 MOVES = 1_000
 SAMPLED_BROKERS, OF_A_TOPIC = 12, 500
 LAGGING = 0.3
+BROKERS_HEAP = "-Xmx1g"
+"""A sandbox's 256 MB do not hold the metadata of 100,000 partitions; Java reads `_JAVA_OPTIONS` after all others."""
 KRAFT_VERSION = "4.4.0"
 
 
@@ -73,6 +75,7 @@ def figures_through_brokers(bootstrap: str, folder: Path) -> list[list[str]]:
 
 def figures_of_samples(folder: Path) -> list[list[str]]:
     """Measure a sample of brokers that keep 100,000 empty partitions, and the file of one with made-up values."""
+    os.environ["_JAVA_OPTIONS"] = BROKERS_HEAP
     sandbox = Sandbox.up(SandboxSpec(folder / "sampled", version=KRAFT_VERSION, mode="kraft", brokers=SAMPLED_BROKERS))
     bootstrap = sandbox.bootstrap
     partitions = TOPICS * PARTITIONS
