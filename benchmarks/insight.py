@@ -37,7 +37,10 @@ MOVES = 1_000
 SAMPLED_BROKERS, OF_A_TOPIC = 12, 500
 LAGGING = 0.3
 BROKERS_HEAP = "-Xmx1g"
-"""A sandbox's 256 MB do not hold the metadata of 100,000 partitions; Java reads `_JAVA_OPTIONS` after all others."""
+"""With a sandbox's 256 MB, brokers of 8,000 logs each beside the metadata of 100,000 partitions only collect garbage.
+
+Java reads `_JAVA_OPTIONS` after all other options.
+"""
 KRAFT_VERSION = "4.4.0"
 
 

@@ -2,9 +2,9 @@
 
 Spark makes the samples, of end offsets, leaders' log sizes with retention, offsets of a group, bytes in and out of each
 topic on each broker: a week for each 60 million, of 5,952 partitions with a sample every five minutes, or of 1,190 with
-one every minute. Each build is a process of its own. "a day more" is a build of the newest seventh, after one of all
-before it; "nothing new" one after that. Sizes after the first show how the build grows, and have that figure alone.
-Nothing here passes or fails.
+one every minute. Each build is a process of its own. "nothing new" is a build right after the first; "a day more" one
+of the newest seventh, after one of all before it. Sizes after the first show how the build grows: they have the first
+build alone. Nothing here passes or fails.
 """
 
 from __future__ import annotations

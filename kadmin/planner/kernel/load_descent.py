@@ -66,7 +66,7 @@ class Exchanger(Protocol):
 
 
 class LoadDescent:
-    """One descent. `left`: the budget that is left; it may be given back by exchanges of negative cost."""
+    """Descents within one budget, which exchanges of negative cost give back."""
 
     def __init__(self, levels: LoadLevels, exchanger: Exchanger, budget: int) -> None:
         self._levels, self._exchanger, self._left = levels, exchanger, budget
