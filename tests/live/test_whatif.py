@@ -32,6 +32,14 @@ def partitions(cluster: Cluster, topic: str) -> dict[int, dict[str, Any]]:
     return {row["partition"]: row for row in found}
 
 
+def lost(cluster: Cluster) -> dict[str, Any]:
+    return asked(cluster, "whatif", "lose", "--broker", str(LOST))
+
+
+def led(predicted: dict[str, Any]) -> list[int | None]:
+    return [broker["after"]["leader_bytes"] for broker in predicted["brokers"] if broker["after"] is not None]
+
+
 def test_the_same_loss_makes_the_same_leaders(cluster: Cluster) -> None:
     lists = {0: [2, 3, 4], 1: [2, 1, 3], 2: [3, 2, 1], 3: [4, 3, 1], 4: [2], 5: [1, 2], 6: [2, 4], 7: [2, 4, 1]}
     topic = cluster.create_topic(lists)
@@ -39,9 +47,12 @@ def test_the_same_loss_makes_the_same_leaders(cluster: Cluster) -> None:
 
     sizes = [row["size_bytes"] for row in asked(cluster, "inspect", "brokers")["brokers"] if row["alive"]]
     assert (None in sizes) is (cluster.version < (1, 1)), "older brokers tell no sizes"
-    predicted = asked(cluster, "whatif", "lose", "--broker", str(LOST))
-    led = [broker["after"]["leader_bytes"] for broker in predicted["brokers"] if broker["after"] is not None]
-    assert (None in led) is (cluster.version < (1, 1)), "as inspect, whatif asks the brokers"
+    if cluster.version < (1, 1):
+        assert None in led(lost(cluster)), "as inspect, whatif asks the brokers"
+    else:
+        # Controllers write full ISRs before brokers have made the logs: a size is unknown until then.
+        wait_until(lambda: None not in led(lost(cluster)))
+    predicted = lost(cluster)
     ours = [each for each in predicted["leader_changes"] if each["topic"] == topic]
     leaders = {number: row["leader"] for number, row in partitions(cluster, topic).items()}
     assert [(each["partition"], each["leader"]) for each in ours] == [(n, LOST) for n in (0, 1, 4, 6, 7)]
