@@ -74,8 +74,8 @@ class LoadDescent:
         self._best, self._best_at = self._worst_first(), 0
         self._exchanges_left = _MOST_EXCHANGES * len(levels.level) // max(levels.partitions, 1)
 
-    def run(self) -> None:
-        """Descend, again from the best assignment while that helps; it remains."""
+    def run(self) -> int:
+        """Descend, again from the best assignment while that helps; it remains. Returns what is left of the budget."""
         for step in _STEPS:
             before = self._best
             reached = self._descend(0, self._best[0] * step, step)
@@ -84,7 +84,8 @@ class LoadDescent:
                 self._descend(self._exchanger.most_cost, reached, step)
                 self._return_to_best()
             if self._best[0] > before[0] - _LAST:
-                return
+                break
+        return self._left
 
     def _worst_first(self) -> list[float]:
         """Return what each broker has above the goal, the most first: some brokers may be beyond help."""

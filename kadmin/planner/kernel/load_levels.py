@@ -128,15 +128,14 @@ class LoadLevels:
         """Return what one unit of load less would gain on each broker in each column, [B, C]."""
         return np.asarray(2.0 * self.above() * self._per_share, np.float32)
 
-    def weigh(self, partitions: Ints, slope: Rates) -> Floats:
-        """Return the sum over columns of the rates of partitions [N] times `slope`, [C] or [N, C]."""
-        to = "nc,c->n" if slope.ndim == 1 else "nc,nc->n"
-        return np.asarray(np.einsum(to, self._rates.take(partitions, axis=0), slope), np.float64)
+    def rates(self, partitions: Ints) -> Rates:
+        """Return the rates of partitions, [N, C]."""
+        return self._rates.take(partitions, axis=0)
 
     def screen(self, exchanges: Exchanges, slope_gain: Floats, keep: int) -> Ints:
         """Return the positions of the `keep` exchanges that promise most for their cost, by blocks of hours.
 
-        `slope_gain` [N] is the gain as far as the slope tells: the sum of weigh() over what leaves and what arrives.
+        `slope_gain` [N] is the gain as far as the slope tells: the sum of `weigh` over what leaves and what arrives.
         """
         hot = self.level > self._top - _NEAR
         blocks = self._coarse.shape[1]
@@ -176,6 +175,12 @@ class LoadLevels:
         for at, broker in enumerate(brokers.tolist()):
             self._load[broker] += rates[at - 1] - rates[at]
             self.level[broker] = self._load[broker] * self._per_share[broker]
+
+
+def weigh(rates: Rates, slope: Rates) -> Floats:
+    """Return the sum over columns of rates [N, C] times `slope`, [C] or [N, C]; the result is [N]."""
+    to = "nc,c->n" if slope.ndim == 1 else "nc,nc->n"
+    return np.asarray(np.einsum(to, rates, slope), np.float64)
 
 
 def _block_of(hour: Ints) -> Ints:

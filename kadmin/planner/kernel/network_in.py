@@ -2,8 +2,9 @@
 
 Goals: no broker above the goal in any hour, then bytes within half the tolerance; few moves beyond those of the plan.
 Constraints: replica counts stay, racks, capacities and broker sets hold, and no broker's bytes leave their tolerance.
-Algorithm: the descent of load_descent.py. The partners of a broker are those with the least load in its hot hours.
-Free swaps are of replicas that move anyway, or one returns to its current broker and another leaves in its place.
+Algorithm: heavy partitions first (heavy_partitions.py), then all; both by the descent of load_descent.py. The partners
+of a broker are those with the least load in its hot hours. Free swaps are of replicas that move anyway, or one returns
+to its current broker and another leaves in its place.
 """
 
 from __future__ import annotations
@@ -14,16 +15,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kadmin.planner.kernel.heavy_partitions import best_places, heavy_partitions, with_lightest
 from kadmin.planner.kernel.hourly_load import fair_shares, rates_on
 from kadmin.planner.kernel.load_descent import LoadDescent
-from kadmin.planner.kernel.load_levels import Columns, Exchanges, LoadLevels
+from kadmin.planner.kernel.load_levels import Columns, Exchanges, LoadLevels, weigh
 from kadmin.planner.kernel.placement_problem import NONE, any_per_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from kadmin.planner.kernel.heavy_partitions import Place
     from kadmin.planner.kernel.hourly_load import Rates, Resource
-    from kadmin.planner.kernel.placement import Placement
     from kadmin.planner.kernel.placement_problem import Bools, Floats, Ints
     from kadmin.planner.kernel.topic_group import TopicGroup
 
@@ -39,14 +41,40 @@ it has too much."""
 
 _MOST_COST = 2
 
+_MOST_COPIES = 400_000
+"""Rates of so many replicas are kept by broker: as one block, they are read three times as fast."""
+
+_OF_HEAVY = 0.6
+"""The part of the budget that heavy partitions may use up."""
+
 _AIM, _BYTES = 0.5, 0.05
 """Bytes are brought within this part of their tolerance; a broker at its end weighs like one so far above the goal."""
 
 
 def even_out_network_in(group: TopicGroup, resources: Sequence[Resource], budget: int) -> None:
     """Swap replicas of a group until no level is above its goal, for at most `budget` further moves."""
-    swaps = _ReplicaSwaps(group, resources)
+    columns = _columns(group, resources)
+    heavy = heavy_partitions(group, columns)
+    if heavy.any():
+        budget -= _place_heavy(group, columns, heavy, int(budget * _OF_HEAVY))
+        columns = _columns(group, resources)
+    swaps = _ReplicaSwaps(group, columns)
     LoadDescent(swaps.levels, swaps, budget).run()
+
+
+def _place_heavy(group: TopicGroup, columns: Columns, heavy: Rates, budget: int) -> int:
+    """Swap heavy replicas as if each broker kept the lightest of the others; returns the moves that were added."""
+    lightest = with_lightest(group, columns, heavy)
+    swaps, left = _ReplicaSwaps(group, lightest), budget
+    if (swaps.levels.excess() <= 0).all():
+        return 0
+    for place in best_places(group, lightest, heavy):
+        swap = swaps.cheapest(place, heavy == 0)
+        if len(swap) and swap.cost[0] <= left:
+            swaps.carry_out(swap)
+            swaps.levels.carry_out(swap)
+            left -= int(swap.cost[0])
+    return budget - LoadDescent(swaps.levels, swaps, left).run()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,6 +87,20 @@ class _Held:
 
     def only(self, which: Bools | Ints) -> _Held:
         return _Held(self.partition[which], self.cost[which], self.slope[which])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Replicas:
+    """The replicas of one broker, [N], and a copy of their rates, [N, C]."""
+
+    partition: Ints
+    rates: Rates
+
+    def change(self, gone: int, come: int, rates: Rates) -> None:
+        """Put a partition with these rates, [C], in the place of another."""
+        at = np.flatnonzero(self.partition == gone)[0]
+        self.partition[at] = come
+        self.rates[at] = rates
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,14 +117,14 @@ class _ReplicaSwaps:
 
     most_cost = _MOST_COST
 
-    def __init__(self, group: TopicGroup, resources: Sequence[Resource]) -> None:
+    def __init__(self, group: TopicGroup, columns: Columns) -> None:
         self._group, self._placement = group, group.placement
         self._problem = group.placement.problem
         self._bytes = _byte_goals(group)
         self._member = np.zeros(len(self._problem), np.bool_)
         self._member[group.members] = True
-        self._held: dict[int, Ints] = {}
-        self.levels = LoadLevels(_columns(self._placement, resources, self._bytes))
+        self._on_broker: dict[int, _Replicas] = {}
+        self.levels = LoadLevels(columns)
 
     def candidates(self, pivot: int, cost: int) -> Iterator[tuple[Exchanges, Floats]]:
         """Yield swaps partner by partner where they are free, else those with every partner together."""
@@ -97,6 +139,19 @@ class _ReplicaSwaps:
         together = [each for each in found if len(each[0])]
         if together:
             yield Exchanges.joined([each[0] for each in together]), np.concatenate([each[1] for each in together])
+
+    def cheapest(self, place: Place, others: Bools) -> Exchanges:
+        """Return the swap with the fewest moves that brings a partition to a place; none where none is possible.
+
+        In return, one of the partitions `others` [P] comes.
+        """
+        pair, flat = (place.giver, place.taker), np.zeros(self.levels.level.shape[1], np.float32)
+        out, back = self._side(*pair, flat), self._side(*pair[::-1], flat)
+        out, back = out.only(out.partition == place.partition), back.only(others[back.partition])
+        going, coming = len(out.partition), len(back.partition)
+        swaps = np.repeat(np.arange(going), coming), np.tile(np.arange(coming), going)
+        found = _exchanges(pair, out, back, self._within_slack(pair, out, back, swaps))
+        return found.only(np.argsort(found.cost, kind="stable")[:1])
 
     def _partners(self, pivot: int) -> list[int]:
         """Return the brokers with the least load in the pivot's hot hours, those of its rack first."""
@@ -124,30 +179,30 @@ class _ReplicaSwaps:
         pairs = [_pairs(out, back, wanted, most) for most in range(min(cost, 1), cost + 1)]
         going, coming = np.concatenate(pairs, axis=1)
         going, coming = self._within_slack((pivot, partner), out, back, (going, coming))
-        partitions = np.stack([out.partition[going], back.partition[coming]], axis=1)
-        brokers = np.broadcast_to(np.array([pivot, partner]), partitions.shape)
-        costs = out.cost[going] + back.cost[coming]
-        return Exchanges(partitions, brokers, costs), out.slope[going] - back.slope[coming]
+        found = _exchanges((pivot, partner), out, back, (going, coming))
+        return found, out.slope[going] - back.slope[coming]
 
     def _wanted(self, pivot: int, steep: Rates) -> float:
         """Return what the descent would gain if all that is above the limit left the pivot."""
         return float((self.levels.surplus(pivot) * steep).sum())
 
     def _side(self, giver: int, taker: int, steep: Rates) -> _Held:
-        partition = self._on(giver)
-        partition = partition[self._placement.may_cross(partition, giver, taker)]
+        held = self._on(giver)
+        able = self._placement.may_cross(held.partition, giver, taker)
+        partition, slope = held.partition[able], weigh(held.rates, steep)[able]
         current = self._problem.current.take(partition, axis=0)
         cost = any_per_row(current == giver).astype(np.int64) - any_per_row(current == taker)
-        slope = self.levels.weigh(partition, steep)
         order = np.argsort(slope, kind="stable")
         return _Held(partition[order], cost[order], slope[order])
 
-    def _on(self, broker: int) -> Ints:
-        """Return the partitions of the group with a replica on a broker, [N]."""
-        if broker not in self._held:
-            held = any_per_row(self._placement.slots == broker) & self._member
-            self._held[broker] = np.flatnonzero(held)
-        return self._held[broker]
+    def _on(self, broker: int) -> _Replicas:
+        """Return the replicas of the group on a broker."""
+        if broker not in self._on_broker:
+            partition = np.flatnonzero(any_per_row(self._placement.slots == broker) & self._member)
+            if sum(len(each.partition) for each in self._on_broker.values()) > _MOST_COPIES:
+                self._on_broker.clear()
+            self._on_broker[broker] = _Replicas(partition, self.levels.rates(partition))
+        return self._on_broker[broker]
 
     def _within_slack(
         self, pair: tuple[int, int], out: _Held, back: _Held, swaps: tuple[Ints, Ints]
@@ -173,11 +228,12 @@ class _ReplicaSwaps:
     def carry_out(self, exchange: Exchanges) -> None:
         """Swap the two replicas."""
         partitions, brokers = exchange.partitions[0].tolist(), exchange.brokers[0].tolist()
-        for partition, giver, taker in zip(partitions, brokers, brokers[::-1], strict=True):
+        rates = self.levels.rates(exchange.partitions[0])
+        for at, (partition, giver) in enumerate(zip(partitions, brokers, strict=True)):
             slot = int(np.flatnonzero(self._placement.slots[partition] == giver)[0])
-            self._placement.move(partition, slot, taker)
-        for broker in brokers:
-            self._held.pop(broker, None)
+            self._placement.move(partition, slot, brokers[1 - at])
+            if giver in self._on_broker:
+                self._on_broker[giver].change(partition, partitions[1 - at], rates[1 - at])
 
 
 def _byte_goals(group: TopicGroup) -> _ByteGoals:
@@ -186,9 +242,9 @@ def _byte_goals(group: TopicGroup) -> _ByteGoals:
     return _ByteGoals(goal, slack, group.tolerance * _AIM)
 
 
-def _columns(placement: Placement, resources: Sequence[Resource], byte_goals: _ByteGoals) -> Columns:
+def _columns(group: TopicGroup, resources: Sequence[Resource]) -> Columns:
     """Return the hours of the resources and, last, bytes above and below their goals."""
-    problem = placement.problem
+    placement, problem, byte_goals = group.placement, group.placement.problem, _byte_goals(group)
     of_replicas = [replace(resource, on_leader=None) for resource in resources]
     rates = [resource.on_replica for resource in resources if resource.on_replica is not None]
     shares = [fair_shares(resource, problem.rf) * resource.goal for resource in of_replicas]
@@ -206,6 +262,13 @@ def _columns(placement: Placement, resources: Sequence[Resource], byte_goals: _B
         slack=np.concatenate([np.zeros(matrix.shape[1] - 2), [_BYTES - 1, _BYTES - 1]]),
         hour=np.concatenate([*hours, [NONE, NONE]]),
     )
+
+
+def _exchanges(pair: tuple[int, int], out: _Held, back: _Held, swaps: tuple[Ints, Ints]) -> Exchanges:
+    going, coming = swaps
+    partitions = np.stack([out.partition[going], back.partition[coming]], axis=1)
+    brokers = np.broadcast_to(np.array(pair), partitions.shape)
+    return Exchanges(partitions, brokers, out.cost[going] + back.cost[coming])
 
 
 def _inverse(share: Floats) -> Floats:

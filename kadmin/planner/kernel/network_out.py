@@ -17,7 +17,7 @@ import numpy as np
 from kadmin.planner.kernel.hourly_load import fair_shares, load_on
 from kadmin.planner.kernel.leader_candidates import added_leader_changes
 from kadmin.planner.kernel.load_descent import LoadDescent
-from kadmin.planner.kernel.load_levels import Columns, Exchanges, LoadLevels
+from kadmin.planner.kernel.load_levels import Columns, Exchanges, LoadLevels, weigh
 from kadmin.planner.kernel.placement_problem import NONE, any_per_row, fast_nonzero
 from kadmin.planner.kernel.replicas import stable_argsort
 
@@ -112,7 +112,8 @@ class _LeaderRoles:
         others &= listed != leads[:, None]
         rows, columns = fast_nonzero(others)
         taker, giver, partition = listed[rows, columns], leads[rows], partitions[rows]
-        gain = self.levels.weigh(partition, slope[giver]) - self.levels.weigh(partition, slope[taker])
+        rates = self.levels.rates(partition)
+        gain = weigh(rates, slope[giver]) - weigh(rates, slope[taker])
         return _Arcs(partition, giver, taker, gain, added_leader_changes(self._problem, partition, giver, taker))
 
     def _rings(self, pivot: int, out: _Arcs, back: _Arcs, slope: Rates) -> tuple[Exchanges, Floats]:
