@@ -72,6 +72,17 @@ def test_where_most_partitions_are_heavy_none_counts_as_heavy() -> None:
     assert not heavy_partitions(group, replace(columns, rates=np.ones_like(columns.rates))).any()
 
 
+def test_a_placement_is_restored_with_its_counters() -> None:
+    group, _ = group_of(LIGHT)
+    placement = group.placement
+    before, counts, load = placement.slots.copy(), placement.count.copy(), placement.load.copy()
+    placement.move(0, 0, 1)
+    placement.restore(before)
+    assert placement.slots.tolist() == before.tolist()
+    assert placement.count.tolist() == counts.tolist()
+    assert placement.load.tolist() == load.tolist()
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_assignments_cost_as_little_as_those_of_scipy(seed: int) -> None:
     draw = np.random.default_rng(seed)

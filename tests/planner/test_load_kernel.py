@@ -97,7 +97,20 @@ def test_a_second_run_with_load_proposes_nothing(case: tuple[PlacementProblem, i
     assert again.target.tolist() == found.target.tolist()
 
 
-def skewed(seed: int, brokers: int, partitions: int, size_bytes: int | None) -> PlacementProblem:
+@pytest.mark.parametrize("budget", [0, 2, 0.05, UNLIMITED])
+@pytest.mark.parametrize("seed", range(5))
+def test_no_highest_level_is_above_that_without_load(seed: int, budget: float) -> None:
+    """Rule: heavy partitions go first only where the result is better for it."""
+    problem = skewed(seed, 6, 120, 1000, budget)
+    assert problem.load is not None
+    (into, _) = problem.load.resources
+    even, found = solve(replace(problem, load=None)).target, solve(problem).target
+    assert highest_level(problem, found, into) <= highest_level(problem, even, into) + 1e-9
+
+
+def skewed(
+    seed: int, brokers: int, partitions: int, size_bytes: int | None, budget: float = UNLIMITED
+) -> PlacementProblem:
     """A cluster without racks, whose replicas are where chance put them, with a goal of nothing above fair shares."""
     draw = np.random.default_rng(seed)
     drawn = (draw.choice(brokers, 2, replace=False) for _ in range(partitions))
@@ -107,7 +120,7 @@ def skewed(seed: int, brokers: int, partitions: int, size_bytes: int | None) -> 
     ]
     cluster = ClusterInventory("small", tuple(BrokerRow(broker) for broker in range(1, brokers + 1)), tuple(rows))
     arrays = cluster_arrays(*rows_as_arrow(cluster))
-    problem = with_load(compile_request(arrays, request(racks=Racks.IGNORE)).problem, seed, UNLIMITED, UNLIMITED)
+    problem = with_load(compile_request(arrays, request(racks=Racks.IGNORE)).problem, seed, budget, UNLIMITED)
     assert problem.load is not None
     resources = tuple(replace(each, goal=1.0) for each in problem.load.resources)
     return replace(problem, load=replace(problem.load, resources=resources))

@@ -36,6 +36,9 @@ _MOVE, _STAY = 1e-3, 1e-6
 _UNITS, _TAKEN = 1e9, 2**60
 """Costs are whole numbers of so many to one; a column that is taken costs more than any."""
 
+_BEYOND_HELP = 1000.0
+"""More above the goal costs no more: a broker of hardly any weight has any level."""
+
 
 class Place(NamedTuple):
     """A partition that is better on the broker `taker` than on `giver`, which has it."""
@@ -105,7 +108,7 @@ def _costs(group: TopicGroup, columns: Columns, replicas: tuple[Ints, Ints], bro
     for at, (partition, holder) in enumerate(zip(partitions.tolist(), holders.tolist(), strict=True)):
         level = (rest + columns.rates[partition, of_hours] * unit).max(axis=1, initial=0.0)
         moves = ~np.isin(brokers, group.placement.problem.current[partition])
-        costs[at] = np.maximum(level - 1.0, 0.0) ** 2 + _MOVE * moves + _STAY * (brokers != holder)
+        costs[at] = np.clip(level - 1.0, 0.0, _BEYOND_HELP) ** 2 + _MOVE * moves + _STAY * (brokers != holder)
     return (costs * _UNITS).astype(np.int64)
 
 

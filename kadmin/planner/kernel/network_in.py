@@ -53,13 +53,22 @@ _AIM, _BYTES = 0.5, 0.05
 
 def even_out_network_in(group: TopicGroup, resources: Sequence[Resource], budget: int) -> None:
     """Swap replicas of a group until no level is above its goal, for at most `budget` further moves."""
-    columns = _columns(group, resources)
+    columns, placement = _columns(group, resources), group.placement
     heavy = heavy_partitions(group, columns)
     if heavy.any():
-        budget -= _place_heavy(group, columns, heavy, int(budget * _OF_HEAVY))
-        columns = _columns(group, resources)
+        before, highest = placement.slots.copy(), LoadLevels(columns).excess().max()
+        left = budget - _place_heavy(group, columns, heavy, int(budget * _OF_HEAVY))
+        if _descend(group, _columns(group, resources), left) <= max(highest, 0.0):
+            return
+        placement.restore(before)
+    _descend(group, _columns(group, resources), budget)
+
+
+def _descend(group: TopicGroup, columns: Columns, budget: int) -> float:
+    """Swap replicas for at most `budget` further moves; returns the most that a level is above its goal."""
     swaps = _ReplicaSwaps(group, columns)
     LoadDescent(swaps.levels, swaps, budget).run()
+    return float(swaps.levels.excess().max())
 
 
 def _place_heavy(group: TopicGroup, columns: Columns, heavy: Rates, budget: int) -> int:

@@ -43,6 +43,12 @@ class Placement:
         self.slots[partitions, slots] = brokers
         self._update_counters(partitions, brokers, 1)
 
+    def restore(self, slots: Ints) -> None:
+        """Put every replica back on the broker of an earlier copy of `slots`."""
+        changed = fast_nonzero(self.slots != slots)
+        self.take_all(*changed)
+        self.put_all(*changed, slots[changed])
+
     def _update_counters(self, partitions: Ints, held: Ints, sign: int) -> None:
         brokers = self.problem.brokers
         cells = partitions * brokers.racks + brokers.rack[held]
