@@ -14,7 +14,7 @@ from kadmin.inventory import BrokerRow, ClusterInventory, PartitionRow
 from kadmin.plan.model import Racks
 from kadmin.planner.cluster_arrays import cluster_arrays, rows_as_arrow
 from kadmin.planner.compiled_request import compile_request
-from kadmin.planner.kernel.heavy_partitions import Place, assigned, best_places, heavy_partitions, with_lightest
+from kadmin.planner.kernel.heavy_partitions import BetterPlace, assigned, best_places, heavy_partitions, with_lightest
 from kadmin.planner.kernel.hourly_load import rates_on
 from kadmin.planner.kernel.load_levels import Columns
 from kadmin.planner.kernel.placement import Placement
@@ -60,8 +60,8 @@ def test_a_broker_keeps_its_lightest_replicas_beside_the_heavy_ones() -> None:
     assert found.rates[:, 2].tolist() == [BYTES] * (FIRST + SECOND)
 
 
-@pytest.mark.parametrize(("first", "places"), [(LIGHT, [Place(0, 0, 1)]), (TINY, [])])
-def test_a_heavy_partition_goes_where_most_load_can_leave(first: float, places: list[Place]) -> None:
+@pytest.mark.parametrize(("first", "places"), [(LIGHT, [BetterPlace(0, 0, 1)]), (TINY, [])])
+def test_a_heavy_partition_goes_where_most_load_can_leave(first: float, places: list[BetterPlace]) -> None:
     group, columns = group_of(first)
     heavy = heavy_partitions(group, columns)
     assert best_places(group, with_lightest(group, columns, heavy), heavy) == places

@@ -40,7 +40,7 @@ _BEYOND_HELP = 1000.0
 """More above the goal costs no more: a broker of hardly any weight has any level."""
 
 
-class Place(NamedTuple):
+class BetterPlace(NamedTuple):
     """A partition that is better on the broker `taker` than on `giver`, which has it."""
 
     partition: int
@@ -81,7 +81,7 @@ def with_lightest(group: TopicGroup, columns: Columns, heavy: Rates) -> Columns:
     return replace(columns, rates=rates, load=load)
 
 
-def best_places(group: TopicGroup, columns: Columns, heavy: Rates) -> list[Place]:
+def best_places(group: TopicGroup, columns: Columns, heavy: Rates) -> list[BetterPlace]:
     """Return which heavy partitions are better elsewhere in their rack, with the columns of `with_lightest`."""
     placement, rack = group.placement, group.placement.problem.brokers.rack
     found = []
@@ -95,7 +95,9 @@ def best_places(group: TopicGroup, columns: Columns, heavy: Rates) -> list[Place
         partitions, holders = partitions[heaviest], holders[heaviest]
         costs = _costs(group, replace(columns, load=rest), (partitions, holders), brokers)
         takers = brokers[assigned(costs)]
-        found += [Place(*place) for place in zip(*(a.tolist() for a in (partitions, holders, takers)), strict=True)]
+        found += [
+            BetterPlace(*place) for place in zip(*(a.tolist() for a in (partitions, holders, takers)), strict=True)
+        ]
     return [place for place in found if place.giver != place.taker]
 
 

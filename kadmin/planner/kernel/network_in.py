@@ -24,7 +24,7 @@ from kadmin.planner.kernel.placement_problem import NONE, any_per_row
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kadmin.planner.kernel.heavy_partitions import Place
+    from kadmin.planner.kernel.heavy_partitions import BetterPlace
     from kadmin.planner.kernel.hourly_load import Rates, Resource
     from kadmin.planner.kernel.placement_problem import Bools, Floats, Ints
     from kadmin.planner.kernel.topic_group import TopicGroup
@@ -99,7 +99,7 @@ class _Held:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Replicas:
+class _RatedReplicas:
     """The replicas of one broker, [N], and a copy of their rates, [N, C]."""
 
     partition: Ints
@@ -132,7 +132,7 @@ class _ReplicaSwaps:
         self._bytes = _byte_goals(group)
         self._member = np.zeros(len(self._problem), np.bool_)
         self._member[group.members] = True
-        self._on_broker: dict[int, _Replicas] = {}
+        self._on_broker: dict[int, _RatedReplicas] = {}
         self.levels = LoadLevels(columns)
 
     def candidates(self, pivot: int, cost: int) -> Iterator[tuple[Exchanges, Floats]]:
@@ -149,7 +149,7 @@ class _ReplicaSwaps:
         if together:
             yield Exchanges.joined([each[0] for each in together]), np.concatenate([each[1] for each in together])
 
-    def cheapest(self, place: Place, others: Bools) -> Exchanges:
+    def cheapest(self, place: BetterPlace, others: Bools) -> Exchanges:
         """Return the swap with the fewest moves that brings a partition to a place; none where none is possible.
 
         In return, one of the partitions `others` [P] comes.
@@ -204,13 +204,13 @@ class _ReplicaSwaps:
         order = np.argsort(slope, kind="stable")
         return _Held(partition[order], cost[order], slope[order])
 
-    def _on(self, broker: int) -> _Replicas:
+    def _on(self, broker: int) -> _RatedReplicas:
         """Return the replicas of the group on a broker."""
         if broker not in self._on_broker:
             partition = np.flatnonzero(any_per_row(self._placement.slots == broker) & self._member)
             if sum(len(each.partition) for each in self._on_broker.values()) > _MOST_COPIES:
                 self._on_broker.clear()
-            self._on_broker[broker] = _Replicas(partition, self.levels.rates(partition))
+            self._on_broker[broker] = _RatedReplicas(partition, self.levels.rates(partition))
         return self._on_broker[broker]
 
     def _within_slack(
