@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from kadmin.planner.kernel.hourly_load import rates_on
+from kadmin.planner.kernel.load_levels import weigh
 from kadmin.planner.kernel.negative_cycles import negative_cycle
-from kadmin.planner.kernel.placement_problem import any_per_row
+from kadmin.planner.kernel.placement_problem import any_per_row, fast_nonzero
 
 if TYPE_CHECKING:
     from kadmin.planner.kernel.hourly_load import Rates
     from kadmin.planner.kernel.load_levels import Columns
-    from kadmin.planner.kernel.placement_problem import Bools, Ints
+    from kadmin.planner.kernel.placement_problem import Ints
     from kadmin.planner.kernel.topic_group import TopicGroup
 
 _HEAVY = 0.1
@@ -57,7 +58,7 @@ def heavy_partitions(group: TopicGroup, columns: Columns) -> Rates:
     unit = _mean_unit(columns)
     for column in np.flatnonzero(columns.hour >= 0).tolist():
         np.maximum(peak, columns.rates[:, column] * unit[column], out=peak)
-    heavy = (peak >= _HEAVY) & _members(group)
+    heavy = (peak >= _HEAVY) & group.has()
     return np.where(heavy & (heavy.sum() <= len(group.members) * _MOST), peak, 0)
 
 
@@ -67,11 +68,11 @@ def with_lightest(group: TopicGroup, columns: Columns, heavy: Rates) -> Columns:
     Bytes stay as they are.
     """
     of_hours, placement = columns.hour >= 0, group.placement
-    light = _members(group) & (heavy == 0)
+    light = group.has() & (heavy == 0)
     rates = columns.rates.copy()
     rates[np.ix_(light, of_hours)] = 0
     load = rates_on(rates, placement.slots, len(columns.load))
-    weight = columns.rates @ _mean_unit(columns)
+    weight = weigh(columns.rates, _mean_unit(columns))
     for broker in range(len(load)):
         now = np.flatnonzero(any_per_row(placement.problem.current == broker) & light)
         planned = int((any_per_row(placement.slots == broker) & light).sum())
@@ -87,7 +88,7 @@ def best_places(group: TopicGroup, columns: Columns, heavy: Rates) -> list[Bette
     found = []
     for each in range(placement.problem.brokers.racks):
         brokers = np.flatnonzero((rack == each) & group.receives)
-        partitions, slots = np.nonzero(np.isin(placement.slots, brokers) & (heavy > 0)[:, None])
+        partitions, slots = fast_nonzero(np.isin(placement.slots, brokers) & (heavy > 0)[:, None])
         holders = placement.slots[partitions, slots]
         rest = columns.load.copy()
         np.subtract.at(rest, holders, columns.rates[partitions])
@@ -131,9 +132,3 @@ def assigned(costs: Ints) -> Ints:
 def _mean_unit(columns: Columns) -> Rates:
     """Return the level that a unit of load makes on an average broker, [C]; 0 for bytes."""
     return np.where(columns.hour >= 0, columns.per_share.mean(axis=0), 0.0).astype(np.float32)
-
-
-def _members(group: TopicGroup) -> Bools:
-    members = np.zeros(len(group.placement.problem), np.bool_)
-    members[group.members] = True
-    return members

@@ -61,7 +61,7 @@ def even_out_network_in(group: TopicGroup, resources: Sequence[Resource], budget
         if _descend(group, _columns(group, resources), left) <= max(highest, 0.0):
             return
         placement.restore(before)
-    _descend(group, _columns(group, resources), budget)
+    _descend(group, columns, budget)
 
 
 def _descend(group: TopicGroup, columns: Columns, budget: int) -> float:
@@ -130,8 +130,7 @@ class _ReplicaSwaps:
         self._group, self._placement = group, group.placement
         self._problem = group.placement.problem
         self._bytes = _byte_goals(group)
-        self._member = np.zeros(len(self._problem), np.bool_)
-        self._member[group.members] = True
+        self._member = group.has()
         self._on_broker: dict[int, _RatedReplicas] = {}
         self.levels = LoadLevels(columns)
 

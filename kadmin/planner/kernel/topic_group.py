@@ -53,6 +53,12 @@ class TopicGroup:
         """Return the replicas of each broker above its quota, negative below it, [B]."""
         return np.asarray(self.placement.count - self.others - self.quota)
 
+    def has(self) -> Bools:
+        """Whether each partition is a member, [P]."""
+        has = np.zeros(len(self.placement.problem), np.bool_)
+        has[self.members] = True
+        return has
+
     def room(self) -> Ints:
         """Return how many replicas each broker can receive up to its quota, [B]."""
         return np.where(self.receives, np.maximum(-self.surplus(), 0), 0)
