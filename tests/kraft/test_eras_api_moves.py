@@ -19,7 +19,7 @@ from support.eras.kraft import (
     slow_copies,
     take_back,
 )
-from support.live.kraft import make_topic, wait_assigned
+from support.live.kraft import make_topic, unanswered, wait_assigned
 from support.live.waiting import stays, wait_until
 
 from kadmin.cluster.kafka import reassignments
@@ -27,7 +27,6 @@ from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.reassignments import Reassignment, alter_reassignments
 from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.model import TopicPartition
-from kadmin.errors import UnknownOutcomeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -196,19 +195,10 @@ def test_reorder(connection: KafkaConnection, seen: Callable[[str], str]) -> Non
     assert seen("reorder") == "ends at once, leader kept"
 
 
-def test_late_request(
-    kraft: Sandbox, connection: KafkaConnection, seen: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_late_request(kraft: Sandbox, connection: KafkaConnection, seen: Callable[[str], str]) -> None:
     partition = TopicPartition(make_topic(connection, {0: (1, 2)}), 0)
-    monkeypatch.setattr(reassignments, "CHANGE_S", 1.0)
-    for controller_id in kraft.controller_ports:
-        kraft.freeze(controller_id)
-    try:
-        with pytest.raises(UnknownOutcomeError):
-            alter_reassignments(connection, {partition: (2, 3)})
-    finally:
-        for controller_id in kraft.controller_ports:
-            kraft.thaw(controller_id)
+    with unanswered(kraft, reassignments):
+        alter_reassignments(connection, {partition: (2, 3)})
     wait_assigned(connection, {partition: (2, 3)})
     assert seen("late_request") == "the request is applied when they answer again"
 

@@ -21,7 +21,7 @@ from kadmin.cluster.kafka.records import produce
 from kadmin.cluster.kafka.topics import create_topic
 from kadmin.cluster.model import TopicPartition
 from kadmin.documents import parse_document
-from kadmin.errors import NotCompletedError, UnreachableError
+from kadmin.errors import NotCompletedError, UnknownOutcomeError, UnreachableError
 from kadmin.operations.context import Clock
 from kadmin.operations.events import StepPublished
 from kadmin.operations.execute.apply import apply
@@ -32,6 +32,7 @@ from kadmin.plan.model import ReassignmentPlan
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
+    from types import ModuleType
 
     from support.cli.in_process import Answer
 
@@ -44,6 +45,24 @@ WAIT_S = 120
 THROTTLED_RATES = ("leader.replication.throttled.rate", "follower.replication.throttled.rate")
 THROTTLED_REPLICAS = ("leader.replication.throttled.replicas", "follower.replication.throttled.replicas")
 _numbers = itertools.count()
+
+
+@contextmanager
+def unanswered(kraft: Sandbox, sender: ModuleType) -> Iterator[None]:
+    """Expect that a change gets no answer: controllers are frozen until its sender, a module, has given it up.
+
+    They then serve it for as long as its sender waited, counted from when they read it: a busy machine needs seconds.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sender, "CHANGE_S", 3.0)
+        for controller_id in kraft.controller_ports:
+            kraft.freeze(controller_id)
+        try:
+            with pytest.raises(UnknownOutcomeError):
+                yield
+        finally:
+            for controller_id in kraft.controller_ports:
+                kraft.thaw(controller_id)
 
 
 class KraftCluster:
