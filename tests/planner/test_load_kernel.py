@@ -17,6 +17,7 @@ from kadmin.inventory import BrokerRow, ClusterInventory, PartitionRow
 from kadmin.plan.model import Racks
 from kadmin.planner.cluster_arrays import cluster_arrays, rows_as_arrow
 from kadmin.planner.compiled_request import compile_request
+from kadmin.planner.kernel import load_descent
 from kadmin.planner.kernel.hourly_load import HourlyLoad, Resource, ResourceName, fair_shares, load_on
 from kadmin.planner.kernel.load_over_time import leader_changes, moves
 from kadmin.planner.kernel.placement_problem import NONE, NoPlanError
@@ -106,6 +107,20 @@ def test_no_highest_level_is_above_that_without_load(seed: int, budget: float) -
     (into, _) = problem.load.resources
     even, found = solve(replace(problem, load=None)).target, solve(problem).target
     assert highest_level(problem, found, into) <= highest_level(problem, even, into) + 1e-9
+
+
+@pytest.mark.parametrize("bounds", [{"_MOST_EXCHANGES": 100}, {"_ROUND": 1, "_LEAST_OF_ROUND": 1.0}], ids=str)
+def test_bounds_on_exchanges_leave_the_best_so_far(bounds: dict[str, float], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five exchanges in all, or one for each limit, already lower the highest level."""
+    problem = skewed(0, 6, 120, 1000)
+    assert problem.load is not None
+    (into, _) = problem.load.resources
+    even, best = solve(replace(problem, load=None)).target, solve(problem).target
+    for name, bound in bounds.items():
+        monkeypatch.setattr(load_descent, name, bound)
+    found = solve(problem).target
+    highest = [highest_level(problem, lists, into) for lists in (best, found, even)]
+    assert highest[0] < highest[1] < highest[2]
 
 
 def skewed(

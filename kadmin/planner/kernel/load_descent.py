@@ -40,7 +40,11 @@ _DIGITS = 5
 _MOST, _ALMOST_ALL = 0.5, 0.9
 """The limit falls no further once more than these parts of the brokers stay above it: without cost, and with it."""
 
-_MOST_EXCHANGES = 10_000_000
+_ROUND, _LEAST_OF_ROUND = 200, 0.05
+"""A limit is left where so many exchanges lower the sum by less than this part: load then moves from broker to broker
+that have no room for it."""
+
+_MOST_EXCHANGES = 6_000_000
 """The most exchanges, times the partitions for each broker, because each one looks through what brokers hold: a bound
 on time that only some of the largest clusters meet."""
 
@@ -106,9 +110,14 @@ class LoadDescent:
         return reached
 
     def _level_out(self, cost: int) -> None:
-        """Exchange until no broker is above the limit, or none of them finds an exchange."""
+        """Exchange until no broker is above the limit, none of them finds an exchange, or the sum hardly falls."""
         stuck = np.zeros(len(self._levels.level), np.bool_)
+        begun, total = len(self._made), self._total()
         while self._exchanges_left > 0:
+            if len(self._made) >= begun + _ROUND:
+                begun, earlier, total = len(self._made), total, self._total()
+                if total > earlier * (1 - _LEAST_OF_ROUND):
+                    return
             over = np.where(stuck, -np.inf, self._levels.over())
             pivot = int(np.argmax(over))
             if over[pivot] <= 0:
@@ -118,6 +127,10 @@ class LoadDescent:
             stuck[pivot] = len(self._made) == before
             for made in self._made[before:]:
                 stuck[made.brokers[0]] = False
+
+    def _total(self) -> float:
+        """Return the sum of squares above the limit, which exchanges lower."""
+        return float((self._levels.above() ** 2).sum())
 
     def _relieve(self, pivot: int, cost: int) -> None:
         """Make the best exchanges of the first batch that has any; free ones come before those that cost."""
