@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kadmin.planner.kernel.placement_problem import Bools, Floats, Ints
     from kadmin.planner.kernel.topic_group import TopicGroup
 
-_PARTNERS = 8
+_PARTNERS = 16
 """Partners tried: up to half of them in other racks, where those may get replicas, the others in the same rack."""
 
 _ALL_PAIRS = 20_000

@@ -27,10 +27,7 @@ if TYPE_CHECKING:
     from kadmin.planner.kernel.hourly_load import Rates, Resource
     from kadmin.planner.kernel.placement_problem import Bools, Floats, Ints, PlacementProblem
 
-_PARTNERS = 24
-"""Brokers with the least load in the hot hours that are tried for swaps."""
-
-_ENDS = 24
+_ENDS = 36
 """Partitions that leave the hot broker, and that come to it, that are tried in rings."""
 
 _MOST_COST = 3
@@ -77,7 +74,7 @@ class _LeaderRoles:
         self.levels = LoadLevels(_columns(problem, lists, leader, resources))
 
     def candidates(self, pivot: int, cost: int) -> Iterator[tuple[Exchanges, Floats]]:
-        """Yield swaps with the coolest brokers, then rings of three brokers."""
+        """Yield swaps with brokers that have less load in the hot hours, then rings of three brokers."""
         if not self._able[pivot]:
             return
         cool, slope = self._cool(pivot), self.levels.slope()
@@ -86,13 +83,9 @@ class _LeaderRoles:
         yield _within(cost, *self._rings(pivot, out, back, slope))
 
     def _cool(self, pivot: int) -> Bools:
-        """Whether each broker is among those with the least load in the pivot's hot hours, [B + 1]."""
+        """Whether each broker has less load than the pivot in the pivot's hot hours, [B + 1]."""
         heat = np.einsum("bc,c->b", self.levels.level, self.levels.above()[pivot])
-        order = np.argsort(heat, kind="stable")
-        order = order[self._able[order] & (heat[order] < heat[pivot])]
-        cool = np.zeros_like(self._able)
-        cool[order[:_PARTNERS]] = True
-        return cool
+        return np.append(heat < heat[pivot], np.False_) & self._able
 
     def _from(self, pivot: int, takers: Bools, slope: Rates) -> _Arcs:
         """Return the leaderships that the pivot may pass to some brokers."""
