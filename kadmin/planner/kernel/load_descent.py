@@ -40,9 +40,9 @@ _DIGITS = 5
 _MOST, _ALMOST_ALL = 0.5, 0.9
 """The limit falls no further once more than these parts of the brokers stay above it: without cost, and with it."""
 
-_ROUND, _LEAST_OF_ROUND = 200, (0.2, 0.1)
-"""A limit is left where so many exchanges, of those without cost or of all, lower the sum by less than this part: load
-then only passes through brokers that have no room for it."""
+_ROUND, _FREE_ROUND, _PAID_ROUND = 200, 0.2, 0.1
+"""A limit is left where so many exchanges, free ones or any, lower the sum by less than this part: load then only
+passes through brokers that have no room for it."""
 
 _MOST_EXCHANGES = 6_000_000
 """The most exchanges, times the partitions for each broker, because each one looks through what brokers hold: a bound
@@ -112,11 +112,11 @@ class LoadDescent:
     def _level_out(self, cost: int) -> None:
         """Exchange until no broker is above the limit, none of them finds an exchange, or the sum hardly falls."""
         stuck = np.zeros(len(self._levels.level), np.bool_)
-        begun, total = len(self._made), self._total()
+        begun, total, least = len(self._made), self._total(), _PAID_ROUND if cost else _FREE_ROUND
         while self._exchanges_left > 0:
             if len(self._made) >= begun + _ROUND:
                 begun, earlier, total = len(self._made), total, self._total()
-                if total > earlier * (1 - _LEAST_OF_ROUND[cost > 0]):
+                if total > earlier * (1 - least):
                     return
             over = np.where(stuck, -np.inf, self._levels.over())
             pivot = int(np.argmax(over))
