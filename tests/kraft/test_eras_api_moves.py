@@ -197,7 +197,7 @@ def test_reorder(connection: KafkaConnection, seen: Callable[[str], str]) -> Non
 
 def test_late_request(kraft: Sandbox, connection: KafkaConnection, seen: Callable[[str], str]) -> None:
     partition = TopicPartition(make_topic(connection, {0: (1, 2)}), 0)
-    with unanswered(kraft, reassignments):
+    with unanswered(kraft, reassignments, "alter reassignments"):
         alter_reassignments(connection, {partition: (2, 3)})
     wait_assigned(connection, {partition: (2, 3)})
     assert seen("late_request") == "the request is applied when they answer again"

@@ -16,6 +16,7 @@ from support.live.kraft import (
     THROTTLED_REPLICAS,
     KraftCluster,
     make_topic,
+    servers_frozen,
     set_configs,
     slow_brokers,
     slow_down,
@@ -53,11 +54,7 @@ CHANGES = {ALTER_CONFIGS, ALTER_REASSIGNMENTS, ELECT_LEADERS}
 def no_majority(kraft: Sandbox, connection: KafkaConnection) -> Iterator[None]:
     """Freeze the active controller and another one."""
     active = describe_quorum(connection).leader_id
-    frozen = [active, next(each for each in kraft.controllers if each != active)]
-    with ExitStack() as stack:
-        for each in frozen:
-            kraft.freeze(each)
-            stack.callback(kraft.thaw, each)
+    with servers_frozen(kraft, [active, next(each for each in kraft.controllers if each != active)]):
         yield
 
 

@@ -112,10 +112,10 @@ class LoadDescent:
     def _level_out(self, cost: int) -> None:
         """Exchange until no broker is above the limit, none of them finds an exchange, or the sum hardly falls."""
         stuck = np.zeros(len(self._levels.level), np.bool_)
-        begun, total, least = len(self._made), self._total(), _PAID_ROUND if cost else _FREE_ROUND
+        begun, total, least = len(self._made), self._levels.squares().sum(), _PAID_ROUND if cost else _FREE_ROUND
         while self._exchanges_left > 0:
             if len(self._made) >= begun + _ROUND:
-                begun, earlier, total = len(self._made), total, self._total()
+                begun, earlier, total = len(self._made), total, self._levels.squares().sum()
                 if total > earlier * (1 - least):
                     return
             over = np.where(stuck, -np.inf, self._levels.over())
@@ -127,10 +127,6 @@ class LoadDescent:
             stuck[pivot] = len(self._made) == before
             for made in self._made[before:]:
                 stuck[made.brokers[0]] = False
-
-    def _total(self) -> float:
-        """Return the sum of squares above the limit, which exchanges lower."""
-        return float((self._levels.above() ** 2).sum())
 
     def _relieve(self, pivot: int, cost: int) -> None:
         """Make the best exchanges of the first batch that has any; free ones come before those that cost."""
@@ -146,7 +142,7 @@ class LoadDescent:
         """Make the exchanges of a batch that gain enough, the best first; returns whether there was one."""
         levels = self._levels
         some, before = found.only(levels.screen(found, slope_gain, _KEPT)), len(self._made)
-        own = float((levels.above()[pivot] ** 2).sum())
+        own = float(levels.squares()[pivot])
         while len(some):
             gains = levels.gains(some)
             paid = some.cost > 0

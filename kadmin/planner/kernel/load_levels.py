@@ -119,6 +119,11 @@ class LoadLevels:
         """Return what is above the limit, [B, C]."""
         return np.asarray(np.maximum(self.level - self._top, 0.0), np.float64)
 
+    def squares(self) -> Floats:
+        """Return the sum of squares above the limit that each broker has, [B]."""
+        above = self.above()
+        return np.asarray(np.einsum("bc,bc->b", above, above), np.float64)
+
     def surplus(self, broker: int) -> Floats:
         """Return the load of a broker that is above the limit, in units of load, [C]."""
         above, unit = self.above()[broker], self._per_share[broker]
@@ -157,9 +162,8 @@ class LoadLevels:
         """Return by how much each exchange lowers the sum of squares above the limit, [N], exactly."""
         gains = np.zeros(len(exchanges))
         rates = self._rates[exchanges.partitions]
-        above = self.above()
         margin = (self.level - self._top).astype(np.float32)
-        now = np.einsum("bc,bc->b", above, above)
+        now = self.squares()
         for at, broker in enumerate(exchanges.brokers.T):
             change = rates[:, at - 1] - rates[:, at]
             change *= self._per_share32[broker]

@@ -163,8 +163,7 @@ class _ReplicaSwaps:
 
     def _partners(self, pivot: int) -> list[int]:
         """Return the brokers with the least load in the pivot's hot hours, those of its rack first."""
-        above = self.levels.above()[pivot]
-        heat = np.einsum("bc,c->b", self.levels.level, above)
+        heat = weigh(self.levels.level, self.levels.above()[pivot])
         order = np.argsort(heat, kind="stable")
         order = order[self._group.receives[order] & (heat[order] < heat[pivot])]
         rack, here = self._problem.brokers.rack[order], self._problem.brokers.rack[pivot]

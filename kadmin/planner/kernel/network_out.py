@@ -84,7 +84,7 @@ class _LeaderRoles:
 
     def _cool(self, pivot: int) -> Bools:
         """Whether each broker has less load than the pivot in the pivot's hot hours, [B + 1]."""
-        heat = np.einsum("bc,c->b", self.levels.level, self.levels.above()[pivot])
+        heat = weigh(self.levels.level, self.levels.above()[pivot])
         return np.append(heat < heat[pivot], np.False_) & self._able
 
     def _from(self, pivot: int, takers: Bools, slope: Rates) -> _Arcs:

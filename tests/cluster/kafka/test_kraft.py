@@ -115,7 +115,7 @@ def test_a_change_without_an_answer_has_an_unknown_outcome_and_may_be_sent_again
 ) -> None:
     topic = make_topic(connection, {0: (1, 2)})
     target = {TopicPartition(topic, 0): (2, 3)}
-    with unanswered(kraft, reassignments):
+    with unanswered(kraft, reassignments, "alter reassignments"):
         alter_reassignments(connection, target)
     assert alter_reassignments(connection, target) == dict.fromkeys(target)
     wait_assigned(connection, target)

@@ -97,6 +97,6 @@ def test_a_topic_is_created_with_its_replicas_and_configs(connection: KafkaConne
 def test_a_deletion_without_an_answer_may_still_happen(kraft: Sandbox, connection: KafkaConnection) -> None:
     topic = make_topic(connection, {0: (1, 2)})
     wanted = {topic: id_of(connection, topic)}
-    with unanswered(kraft, deletions):
+    with unanswered(kraft, deletions, "delete topics"):
         delete_topics(connection, wanted)
     wait_until(lambda: topic not in read_metadata(connection).topics)

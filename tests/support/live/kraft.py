@@ -6,7 +6,7 @@ import itertools
 import json
 import socket
 import struct
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -48,21 +48,25 @@ _numbers = itertools.count()
 
 
 @contextmanager
-def unanswered(kraft: Sandbox, sender: ModuleType) -> Iterator[None]:
+def servers_frozen(kraft: Sandbox, server_ids: Iterable[int]) -> Iterator[None]:
+    """Run with some brokers or controllers suspended."""
+    with ExitStack() as stack:
+        for server_id in server_ids:
+            kraft.freeze(server_id)
+            stack.callback(kraft.thaw, server_id)
+        yield
+
+
+@contextmanager
+def unanswered(kraft: Sandbox, sender: ModuleType, change: str) -> Iterator[None]:
     """Expect that a change gets no answer: controllers are frozen until its sender, a module, has given it up.
 
     They then serve it for as long as its sender waited, counted from when they read it: a busy machine needs seconds.
     """
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, servers_frozen(kraft, kraft.controller_ports):
         patch.setattr(sender, "CHANGE_S", 3.0)
-        for controller_id in kraft.controller_ports:
-            kraft.freeze(controller_id)
-        try:
-            with pytest.raises(UnknownOutcomeError):
-                yield
-        finally:
-            for controller_id in kraft.controller_ports:
-                kraft.thaw(controller_id)
+        with pytest.raises(UnknownOutcomeError, match=change):
+            yield
 
 
 class KraftCluster:
