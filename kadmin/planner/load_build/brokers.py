@@ -35,7 +35,7 @@ def weighed(hours: DataFrame, sizes: DataFrame) -> DataFrame:
     records, size = f.col("records"), f.col("bytes_per_record")
     record = f.coalesce(size, f.lit(1.0))
     into, out = f.coalesce(records * record, f.col("log")), f.col("consumed") * record
-    return hours.join(sizes, [*PARTITION_KEY], "left").select(
+    return hours.join(sizes.hint("shuffle_hash"), [*PARTITION_KEY], "left").select(
         "*",
         into.alias("in"),
         out.alias("out"),

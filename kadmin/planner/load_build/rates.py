@@ -35,18 +35,19 @@ def is_sparse() -> SparkColumn:
     return grows & (f.col("last_at") - f.col("first_at") < SPARSE_US)
 
 
-def hourly_rates(roll_ups: DataFrame, sparse: int) -> DataFrame:
+def hourly_rates(roll_ups: DataFrame, bounds: DataFrame | None, sparse: int) -> DataFrame:
     """Return SERIES, hour, `amount` (growth), `covered_us`, `per_s`, `steady` and the `last` value of each roll-up.
 
     `per_s` is the mean rate of a counter or the mean of a gauge, null where unknown. `steady` means that the value
-    never fell. `sparse` is the number of roll-ups that is_sparse selects.
+    never fell. `sparse` is the number of roll-ups that is_sparse selects, and `bounds` are those of the days that have
+    any and of the days beside them; None where there are none.
     """
-    alone = roll_ups if sparse == 0 else roll_ups.where(~is_sparse())
+    alone = roll_ups if bounds is None else roll_ups.where(~is_sparse())
     nothing = [f.lit(None).cast("bigint" if name.endswith("_at") else "double").alias(name) for name in _NEIGHBOURS]
     rows = alone.select("*", *nothing)
-    if sparse:
+    if bounds is not None:
         few = sparse <= _FEW
-        rows = rows.unionByName(_with_neighbours(roll_ups, f.broadcast if few else lambda wanted: wanted))
+        rows = rows.unionByName(_with_neighbours(bounds, f.broadcast if few else lambda wanted: wanted))
     steady = (
         (f.col("first") == f.col("lowest"))
         & (f.col("last") == f.col("highest"))

@@ -129,8 +129,11 @@ def bring_hours_up_to_date(
     folder = folder_of(out)
     bounding = beside(day for day in wanted.values() if day.sparse)
     asked = [day for day in history.days.values() if day.number in wanted.keys() | bounding]
+    sparse = [day for day in asked if day.sparse]
+    near = beside(sparse) | {day.number for day in sparse}
     roll_ups = _read(session, [folder / day.roll_ups for day in asked])
-    hours = partition_hours(hourly_rates(roll_ups, sum(day.sparse for day in asked)))
+    bounds = _read(session, [folder / day.roll_ups for day in asked if day.number in near]) if sparse else None
+    hours = partition_hours(hourly_rates(roll_ups, bounds, sum(day.sparse for day in sparse)))
     if len(asked) > len(wanted):
         hours = hours.where(f.floor(f.col("hour") / 24).isin(*wanted))
     on_plan(hours)
@@ -172,7 +175,7 @@ def _described(session: SparkSession, folder: Path, days: Mapping[str, str]) -> 
             f.sum("samples").alias("samples"),
             f.count(f.when(is_sparse(), 1)).alias("sparse"),
             (f.count(f.when(meter, 1)) > 0).alias("metered"),
-            (f.max("cluster") != "").alias("fleet"),
+            f.bool_or(f.col("cluster") != "").alias("fleet"),  # the maximum of a text would have Spark sort
             f.min("hour").alias("first_hour"),
             f.max("hour").alias("last_hour"),
         )
