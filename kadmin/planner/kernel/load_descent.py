@@ -59,7 +59,7 @@ class Exchanger(Protocol):
     def candidates(self, pivot: int, cost: int) -> Iterator[tuple[Exchanges, Floats]]:
         """Yield exchanges that relieve the pivot, with their gain as far as the slope tells, [N].
 
-        With `cost` 0 they are free; else they cost up to so much.
+        Batches of free ones come first; then, unless `cost` is 0, those that cost up to so much.
         """
 
     def fits(self, exchange: Exchanges) -> bool:
@@ -129,14 +129,10 @@ class LoadDescent:
                 stuck[made.brokers[0]] = False
 
     def _relieve(self, pivot: int, cost: int) -> None:
-        """Make the best exchanges of the first batch that has any; free ones come before those that cost."""
-        for most in (0, cost) if cost else (0,):
-            most_now = min(most, self._left)
-            if most and most_now <= 0:
+        """Make the best exchanges of the first batch that has any."""
+        for found, slope_gain in self._exchanger.candidates(pivot, max(min(cost, self._left), 0)):
+            if len(found) and self._make_best(pivot, found, slope_gain):
                 return
-            for found, slope_gain in self._exchanger.candidates(pivot, most_now):
-                if len(found) and self._make_best(pivot, found, slope_gain):
-                    return
 
     def _make_best(self, pivot: int, found: Exchanges, slope_gain: Floats) -> bool:
         """Make the exchanges of a batch that gain enough, the best first; returns whether there was one."""

@@ -99,6 +99,16 @@ class _Held:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class _Between:
+    """What a pivot and a partner may swap; `wanted`: the gain if all that is above the limit left the pivot."""
+
+    brokers: tuple[int, int]
+    out: _Held
+    back: _Held
+    wanted: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class _RatedReplicas:
     """The replicas of one broker, [N], and a copy of their rates, [N, C]."""
 
@@ -135,17 +145,15 @@ class _ReplicaSwaps:
         self.levels = LoadLevels(columns)
 
     def candidates(self, pivot: int, cost: int) -> Iterator[tuple[Exchanges, Floats]]:
-        """Yield swaps partner by partner where they are free, else those with every partner together."""
+        """Yield free swaps partner by partner, then the others with every partner together."""
         if not self._group.receives[pivot]:
             return
-        slope = self.levels.slope()
-        partners = self._partners(pivot)
-        found = (self._with(pivot, partner, slope, cost) for partner in partners)
-        if not cost:
-            yield from found
-            return
-        together = [each for each in found if len(each[0])]
-        if together:
+        slope, both = self.levels.slope(), []
+        for partner in self._partners(pivot):
+            both.append(self._between(pivot, partner, slope))
+            yield self._swaps(both[-1], 0)
+        found = [self._swaps(each, cost) for each in both] if cost else []
+        if together := [each for each in found if len(each[0])]:
             yield Exchanges.joined([each[0] for each in together]), np.concatenate([each[1] for each in together])
 
     def cheapest(self, place: BetterPlace, others: Bools) -> Exchanges:
@@ -179,19 +187,19 @@ class _ReplicaSwaps:
         racks = range(self._problem.brokers.racks)
         return np.array([(placement.per_rack[members, rack] < cap).any() for rack in racks], np.bool_)
 
-    def _with(self, pivot: int, partner: int, slope: Rates, cost: int) -> tuple[Exchanges, Floats]:
+    def _between(self, pivot: int, partner: int, slope: Rates) -> _Between:
         steep = slope[pivot] - slope[partner]
+        wanted = float((self.levels.surplus(pivot) * steep).sum())
         out, back = self._side(pivot, partner, steep), self._side(partner, pivot, steep)
-        wanted = self._wanted(pivot, steep)
-        pairs = [_pairs(out, back, wanted, most) for most in range(min(cost, 1), cost + 1)]
-        going, coming = np.concatenate(pairs, axis=1)
-        going, coming = self._within_slack((pivot, partner), out, back, (going, coming))
-        found = _exchanges((pivot, partner), out, back, (going, coming))
-        return found, out.slope[going] - back.slope[coming]
+        return _Between((pivot, partner), out, back, wanted)
 
-    def _wanted(self, pivot: int, steep: Rates) -> float:
-        """Return what the descent would gain if all that is above the limit left the pivot."""
-        return float((self.levels.surplus(pivot) * steep).sum())
+    def _swaps(self, both: _Between, cost: int) -> tuple[Exchanges, Floats]:
+        """Return swaps of two brokers that are free, or cost up to so much."""
+        pair, out, back = both.brokers, both.out, both.back
+        pairs = [_pairs(out, back, both.wanted, most) for most in range(min(cost, 1), cost + 1)]
+        going, coming = np.concatenate(pairs, axis=1)
+        going, coming = self._within_slack(pair, out, back, (going, coming))
+        return _exchanges(pair, out, back, (going, coming)), out.slope[going] - back.slope[coming]
 
     def _side(self, giver: int, taker: int, steep: Rates) -> _Held:
         held = self._on(giver)

@@ -79,8 +79,13 @@ class _LeaderRoles:
             return
         cool, slope = self._cool(pivot), self.levels.slope()
         out, back = self._from(pivot, cool, slope), self._to(pivot, cool, slope)
-        yield _within(cost, *_swaps(pivot, out, back))
-        yield _within(cost, *self._rings(pivot, out, back, slope))
+        swaps = _swaps(pivot, out, back)
+        yield _within(0, *swaps)
+        rings = self._rings(pivot, out, back, slope)
+        yield _within(0, *rings)
+        if cost:
+            yield _within(cost, *swaps)
+            yield _within(cost, *rings)
 
     def _cool(self, pivot: int) -> Bools:
         """Whether each broker has less load than the pivot in the pivot's hot hours, [B + 1]."""
