@@ -46,8 +46,9 @@ class Process:
         wait_until(lambda: not self.alive, STOP_S)
 
     def freeze(self) -> None:
-        """Suspend it (SIGSTOP), until `thaw`."""
+        """Suspend it (SIGSTOP), until `thaw`, and wait for its last thread: a busy machine lets some run on."""
         self._signal(signal.SIGSTOP)
+        wait_until(lambda: not self.alive or _stands_still(self.pid), STOP_S)
 
     def thaw(self) -> None:
         """Let it go on (SIGCONT)."""
@@ -130,11 +131,25 @@ def _start_time(pid: int) -> str | None:
     """Return when a process started, as the kernel prints it; None for one that is gone or a zombie."""
     stat = Path(f"/proc/{pid}/stat")
     try:
-        fields = stat.read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
+        fields = _fields(stat)
     except OSError:
         return _start_time_by_ps(pid) if not Path("/proc/self").exists() else None
     _reap(pid)
     return None if fields[0] in {"Z", "X"} else fields[19]
+
+
+def _stands_still(pid: int) -> bool:
+    """Whether no thread of a process can run; where there is no /proc, that is taken for granted."""
+    states = []
+    for stat in Path(f"/proc/{pid}/task").glob("*/stat"):
+        with contextlib.suppress(OSError):  # the thread has ended
+            states.append(_fields(stat)[0])
+    return set(states) <= {"T", "Z", "X"}
+
+
+def _fields(stat: Path) -> list[str]:
+    """Return what the kernel prints of a process or thread, from its state on."""
+    return stat.read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
 
 
 def _start_time_by_ps(pid: int) -> str | None:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import subprocess
-from typing import TYPE_CHECKING
+import sys
+from pathlib import Path
 
 import pytest
 from support.cli.in_process import command
+from support.live.waiting import wait_until
 
 from kadmin.errors import InvalidInputError, NotCompletedError
 from kadmin.sandbox import Sandbox, SandboxSpec
 from kadmin.sandbox.layout import STATE
 from kadmin.sandbox.processes import Process, start
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.live
 
@@ -129,6 +128,21 @@ def test_a_process_with_a_reused_id_is_not_ours(tmp_path: Path) -> None:
     finally:
         sleeper.stop()
     assert not sleeper.alive
+
+
+def test_no_thread_of_a_frozen_process_runs(tmp_path: Path) -> None:
+    spin = "import threading\nfor _ in range(8): threading.Thread(target=lambda: [0 for _ in iter(int, 1)]).start()"
+    process = start([sys.executable, "-c", spin], tmp_path / "log", tmp_path / "record")
+    threads = Path(f"/proc/{process.pid}/task")
+    try:
+        wait_until(lambda: len(list(threads.iterdir())) == 9)
+        process.freeze()
+        assert {each.read_text().rpartition(")")[2].split()[0] for each in threads.glob("*/stat")} == {"T"}
+        process.thaw()
+        assert process.alive
+    finally:
+        process.stop(kill=True)
+    assert not process.alive
 
 
 def test_stopping_a_process_that_has_ended_is_fine() -> None:
