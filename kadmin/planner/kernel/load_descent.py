@@ -136,13 +136,15 @@ class LoadDescent:
 
     def _make_best(self, pivot: int, found: Exchanges, slope_gain: Floats) -> bool:
         """Make the exchanges of a batch that gain enough, the best first; returns whether there was one."""
-        levels = self._levels
-        some, before = found.only(levels.screen(found, slope_gain, _KEPT)), len(self._made)
+        levels, before = self._levels, len(self._made)
         own = float(levels.squares()[pivot])
+        if not (slope_gain > _least(found, own)).any():  # a sum of squares is convex: the slope tells at least the gain
+            return False
+        some = found.only(levels.screen(found, slope_gain, _KEPT))
         while len(some):
             gains = levels.gains(some)
             paid = some.cost > 0
-            enough = gains > own * np.where(paid, _LEAST_PAID * some.cost, _LEAST_FREE)
+            enough = gains > _least(some, own)
             enough &= some.cost <= max(self._left, 0)
             if not enough.any():
                 break
@@ -174,3 +176,8 @@ class LoadDescent:
     def _return_to_best(self) -> None:
         while len(self._made) > self._best_at:
             self._carry_out(self._made.pop().reversed())
+
+
+def _least(exchanges: Exchanges, own: float) -> Floats:
+    """Return the least gain of each exchange, [N], for a broker that adds `own` to the sum."""
+    return np.where(exchanges.cost > 0, own * _LEAST_PAID * exchanges.cost, own * _LEAST_FREE)
