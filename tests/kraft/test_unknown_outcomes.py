@@ -5,11 +5,20 @@ from __future__ import annotations
 import json
 import threading
 import time
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import pytest
 from support.kafka.broker_proxy import ALTER_REASSIGNMENTS, LIST_REASSIGNMENTS, BrokerProxy
-from support.live.kraft import KraftCluster, held_back, make_topic, slow_brokers, slow_down, wait_assigned
+from support.live.kraft import (
+    KraftCluster,
+    held_back,
+    make_topic,
+    servers_frozen,
+    slow_brokers,
+    slow_down,
+    wait_assigned,
+)
 from support.live.waiting import wait_until
 from support.network.frame_proxy import Action, Fault, reply_of, request_of
 
@@ -257,19 +266,19 @@ def test_k08_a_request_that_a_frozen_broker_applies_late_is_taken_back(
 ) -> None:
     """The broker that has the request is frozen, the operation is cancelled through another one, the broker thaws."""
     partition = TopicPartition(make_topic(connection, {0: (1, 2)}), 0)
-    frozen: list[int] = []
+    frozen = ExitStack()
 
     def freeze() -> None:
         (port,) = (each.port for each in proxy.requests(ALTER_REASSIGNMENTS))
-        frozen.append(next(broker_id for broker_id, each in kraft.broker_ports.items() if each == port))
-        kraft.freeze(frozen[0])
+        asked = [broker_id for broker_id, each in kraft.broker_ports.items() if each == port]
+        frozen.enter_context(servers_frozen(kraft, asked))
         context.clock.until = time.monotonic() + 6
 
     monkeypatch.setattr(reassignments, "CHANGE_S", 3.0)
     monkeypatch.setattr(settling, "SETTLE_S", 30.0)
     proxy.faults.append(Fault(Action.CALL, request_of(ALTER_REASSIGNMENTS), then=freeze))
     with held_back(connection, [partition]):
-        try:
+        with frozen:
             with pytest.raises(NotCompletedError, match="deadline"):
                 apply(context, plan_of(partition), ClusterFacts(), 0)
             assert list_reassignments(connection) == {}
@@ -280,9 +289,6 @@ def test_k08_a_request_that_a_frozen_broker_applies_late_is_taken_back(
             )
             cancelling.start()
             wait_until(lambda: any("settling" in each.text for each in events if isinstance(each, Noted)), 60)
-        finally:
-            for each in frozen:
-                kraft.thaw(each)
         cancelling.join(120)
         assert list_reassignments(connection) == {}
         assert read_cluster(connection, [partition.topic]).replicas(partition) == (1, 2)
