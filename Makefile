@@ -11,16 +11,15 @@ KERBEROS := .kerberos
 # What Spark meets in its tests, beside that environment: a server of S3, and the newest PySpark that Delta is made for.
 SERVERS := .servers
 SERVERS_READY := $(SERVERS)/.ready
-# Each worker runs the tests of one cluster at a time, and tests/conftest.py has them in order. Tests wait for servers
-# much of their time: three serve two cores, and four where they do little else.
-WORKERS := -n 3 --dist loadgroup --no-loadscope-reorder --tb=short
-WAITING_WORKERS := -n 4 --dist loadgroup --no-loadscope-reorder --tb=short
+# Each worker runs the tests of one cluster at a time, and tests/support/suites/plugin.py has them in order. Tests wait
+# for servers much of their time: four serve two cores.
+PYTEST := $(BIN)/python -m pytest --tb=short
+WORKERS := -n 4 --dist loadgroup --no-loadscope-reorder --once-more
+# The versions of live tests beyond 2.8.2 and 4.4.0, on which `make test` runs.
 ERAS := 0.10.2.2,1.1.1,2.3.1,2.4.1,2.8.2,3.9.2
-# The versions whose live tests `make test` leaves out.
-OTHER_ERAS := 0.10.2.2,1.1.1,2.3.1,2.4.1,3.9.2
-# In KRaft mode: what `make test-eras` proves on, and the versions whose live tests `make test` leaves out.
-KRAFT := 3.9.2,4.4.0
-OTHER_KRAFT := 3.9.2
+KRAFT := 3.9.2,4.1.2,4.4.0
+# Each test process imports the whole package: its compiled files are kept, whatever the machine's default.
+unexport PYTHONDONTWRITEBYTECODE
 
 # How long the fuzzer runs.
 SECONDS := 1800
@@ -32,14 +31,16 @@ MILLIONS :=
 ROWS :=
 SEEDS := 10
 
-.PHONY: help setup demo test lint unit live test-eras test-executor test-containers test-report test-kerberos test-spark test-release release audit image site bench bench-executor bench-insight bench-planner bench-load-build bench-load-kernel \
+.PHONY: help setup demo test lint unit live coverage test-eras test-matrix test-executor test-containers test-report test-kerberos test-spark test-release release audit image site bench bench-executor bench-insight bench-planner bench-load-build bench-load-kernel \
 	fuzz mutation clean
 
 help:
 	@echo "make setup            create .venv with kadmin in it"
 	@echo "make demo             sandbox, snapshot, proposal, apply, election, deletion, on real brokers"
 	@echo "make test             linters, types, contracts and the test suite on real ZooKeeper and Kafka"
-	@echo "make test-eras        the live tests on every version of Kafka from 0.10.2 to 4.4"
+	@echo "make coverage         branch coverage of the tests without brokers, with its floor"
+	@echo "make test-eras        live tests from Kafka 0.10.2 to 4.4, each claim where versions differ"
+	@echo "make test-matrix      all of them on every version; before a release"
 	@echo "make test-executor    the executor: every kill point, races, records during a reassignment"
 	@echo "make test-containers  live tests on brokers in containers, with a Docker daemon"
 	@echo "make test-report      the HTML report in a real browser: three widths, light and dark, axe"
@@ -67,7 +68,8 @@ $(READY): requirements.lock pyproject.toml setup.sh
 demo: $(READY)
 	@./demo.sh
 
-test: lint unit live
+test: lint
+	$(PYTEST) $(WORKERS)
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -75,34 +77,35 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Coverage is measured here alone: it doubles the work of Python, and live tests have no time to lose.
 unit: $(READY)
-	$(BIN)/python -m pytest $(WORKERS) -m "not live and not eras and not executor and not containers and not browser and not release and not kerberos and not spark_cluster" \
-		--cov --cov-report=term:skip-covered --cov-fail-under=85
+	$(PYTEST) $(WORKERS) -m "not live"
 
 live: $(READY)
-	$(BIN)/python -m pytest $(WORKERS) -m "live and not eras and not executor"
+	$(PYTEST) $(WORKERS) -m live
+
+coverage: $(READY)
+	$(PYTEST) $(WORKERS) -m "not live" --cov --cov-report=term:skip-covered --cov-fail-under=85
 
 test-eras: $(READY)
-	KADMIN_TEST_VERSIONS=$(ERAS) KADMIN_TEST_KRAFT=$(KRAFT) $(BIN)/python -m pytest $(WAITING_WORKERS) -m "eras and not executor" tests
-	KADMIN_TEST_KRAFT=4.1.2 $(BIN)/python -m pytest $(WAITING_WORKERS) -m eras tests/kraft/test_eras_api*.py
-	KADMIN_TEST_VERSIONS=$(OTHER_ERAS) KADMIN_TEST_KRAFT=$(OTHER_KRAFT) $(BIN)/python -m pytest $(WAITING_WORKERS) \
-		-m "live and not eras and not executor and not spark" --ignore tests/live/test_docs.py tests/live tests/kraft
+	KADMIN_TEST_VERSIONS=$(ERAS) KADMIN_TEST_KRAFT=$(KRAFT) $(PYTEST) $(WORKERS) --suite eras
+
+test-matrix: $(READY)
+	KADMIN_TEST_VERSIONS=$(ERAS) KADMIN_TEST_KRAFT=$(KRAFT) $(PYTEST) $(WORKERS) --suite matrix
 
 test-executor: $(READY)
-	KADMIN_TEST_VERSIONS=$(ERAS) KADMIN_TEST_KRAFT=$(KRAFT) $(BIN)/python -m pytest $(WORKERS) -m executor tests
+	KADMIN_TEST_VERSIONS=$(ERAS) KADMIN_TEST_KRAFT=3.9.2,4.4.0 $(PYTEST) $(WORKERS) --suite executor
 
 test-containers: $(READY)
-	containers/with-docker.sh $(BIN)/python -m pytest -m containers tests/containers -s
+	containers/with-docker.sh $(PYTEST) --suite containers tests/containers -s
 
 test-report: $(READY)
-	tests/with-chromium.sh $(BIN)/python -m pytest -m browser tests/report
+	tests/with-chromium.sh $(PYTEST) --suite browser tests/report
 
 test-kerberos: $(READY)
-	tests/with-kerberos.sh $(KERBEROS) $(BIN)/python -m pytest -m kerberos tests/kraft tests/live
+	tests/with-kerberos.sh $(KERBEROS) $(PYTEST) --suite kerberos --once-more tests/kraft tests/live
 
 test-spark: $(READY) $(SERVERS_READY)
-	KADMIN_TEST_SERVERS=$(CURDIR)/$(SERVERS) $(BIN)/python -m pytest -m spark_cluster tests/planner --tb=short
+	KADMIN_TEST_SERVERS=$(CURDIR)/$(SERVERS) $(PYTEST) --suite spark_cluster --once-more tests/planner
 
 $(SERVERS_READY): $(READY) tests/support/planner/servers.lock
 	rm -rf $(SERVERS)
@@ -110,7 +113,7 @@ $(SERVERS_READY): $(READY) tests/support/planner/servers.lock
 	@touch $(SERVERS_READY)
 
 test-release: $(READY) $(TOOLS_READY)
-	$(BIN)/python -m pytest -n 2 -v --tb=short -m release tests/release
+	$(PYTEST) -n 2 -v --suite release tests/release
 
 $(TOOLS_READY): release/requirements.lock
 	"$(PYTHON)" -m venv $(TOOLS)
@@ -157,4 +160,4 @@ mutation: $(READY)
 	$(BIN)/python benchmarks/mutation.py $(MUTANTS)
 
 clean:
-	rm -rf $(VENV) $(TOOLS) $(KERBEROS) $(DELTA) dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .fuzz mutants mutation.log demo-output
+	rm -rf $(VENV) $(TOOLS) $(KERBEROS) $(SERVERS) dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .fuzz mutants mutation.log demo-output

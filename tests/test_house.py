@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections import defaultdict
 from graphlib import CycleError, TopologicalSorter
@@ -28,7 +29,12 @@ def modules() -> dict[str, Path]:
 
 
 MODULES = modules()
-TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
+
+
+@functools.cache
+def trees() -> dict[str, ast.Module]:
+    """Every module's syntax tree."""
+    return {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
 
 
 def imported(tree: ast.Module) -> set[str]:
@@ -46,7 +52,7 @@ def imported(tree: ast.Module) -> set[str]:
 
 def test_a_class_name_belongs_to_one_class() -> None:
     places: defaultdict[str, list[str]] = defaultdict(list)
-    for module, tree in TREES.items():
+    for module, tree in trees().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].append(module)
@@ -56,7 +62,7 @@ def test_a_class_name_belongs_to_one_class() -> None:
 def test_no_modules_import_each_other_in_a_circle() -> None:
     circle: list[str] = []
     try:
-        TopologicalSorter({module: imported(tree) for module, tree in TREES.items()}).prepare()
+        TopologicalSorter({module: imported(tree) for module, tree in trees().items()}).prepare()
     except CycleError as error:
         circle = error.args[1]
     assert [f"{importer} imports {module}" for module, importer in pairwise(circle)] == []
@@ -70,7 +76,7 @@ def test_modules_are_short() -> None:
 def test_functions_are_short() -> None:
     long = {
         f"{module}.{node.name}": node.end_lineno - node.lineno + 1
-        for module, tree in TREES.items()
+        for module, tree in trees().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno is not None
         if node.end_lineno - node.lineno + 1 > MOST_LINES_OF_A_FUNCTION

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import shlex
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
 from support.cli.in_process import command, every_command
 from typer.core import TyperCommand
 
@@ -17,6 +18,8 @@ from kadmin.cli.sandbox import MigrationStep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import pytest
 
 PACKAGE = Path(__file__).parents[2] / "kadmin"
 COMMANDS = every_command()
@@ -41,25 +44,38 @@ NAMES_OF_PROGRAMS = {"validate", "propose rebalance"}
 """What kadmin calls itself where Spark, GitHub or JUnit show it."""
 
 
-def templates() -> Iterator[tuple[str, str, bool]]:
-    """Yield place and text of every string in the package, and whether it is the `next_command` of an error."""
-    for path in sorted(PACKAGE.rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        following = {
-            id(part)
-            for call in ast.walk(tree)
-            if isinstance(call, ast.Call)
-            for keyword in call.keywords
-            if keyword.arg == "next_command"
-            for part in ast.walk(keyword.value)
-        }
-        apart = {id(part) for text in ast.walk(tree) if isinstance(text, ast.JoinedStr) for part in text.values}
-        apart |= {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings
-        for node in ast.walk(tree):
-            if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and id(node) not in apart):
-                text = text_of(node)
-                if text is not None:
-                    yield f"{path.relative_to(PACKAGE)}:{node.lineno}", text, id(node) in following
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One string of the package: where it is, and whether it is the `next_command` of an error."""
+
+    place: str
+    text: str
+    following: bool
+
+
+@functools.cache
+def texts() -> tuple[Text, ...]:
+    """Return every string in the package."""
+    return tuple(found for path in sorted(PACKAGE.rglob("*.py")) for found in texts_of(path))
+
+
+def texts_of(path: Path) -> Iterator[Text]:
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    following = {
+        id(part)
+        for call in nodes
+        if isinstance(call, ast.Call)
+        for keyword in call.keywords
+        if keyword.arg == "next_command"
+        for part in ast.walk(keyword.value)
+    }
+    apart = {id(part) for text in nodes if isinstance(text, ast.JoinedStr) for part in text.values}
+    apart |= {id(node.value) for node in nodes if isinstance(node, ast.Expr)}  # docstrings
+    for node in nodes:
+        if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and id(node) not in apart):
+            text = text_of(node)
+            if text is not None:
+                yield Text(f"{path.relative_to(PACKAGE)}:{node.lineno}", text, id(node) in following)
 
 
 def text_of(node: ast.expr) -> str | None:
@@ -68,51 +84,43 @@ def text_of(node: ast.expr) -> str | None:
     return node.value.replace("{}", VALUE) if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
-TEMPLATES = list(templates())
-LINES = sorted(
-    {
-        (place, found[1].rstrip(". "))
-        for place, text, following in TEMPLATES
-        if not place.startswith("cli/examples.py")
-        for found in NAMED.finditer(text)
-        if following or (found[1].partition(" ")[0] in NAMES and found[1] not in NAMES_OF_PROGRAMS)
+def test_every_command_that_a_message_names_can_be_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = {
+        (each.place, found[1].rstrip(". "))
+        for each in texts()
+        if not each.place.startswith("cli/examples.py")
+        for found in NAMED.finditer(each.text)
+        if each.following or (found[1].partition(" ")[0] in NAMES and found[1] not in NAMES_OF_PROGRAMS)
     }
-)
-OF_ERRORS = sorted({text for _, text, following in TEMPLATES if following and "kadmin " in text})
-
-
-@pytest.mark.parametrize(("place", "line"), LINES, ids=[f"{place}: {line}" for place, line in LINES])
-def test_every_command_that_a_message_names_can_be_typed(
-    place: str, line: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
     ran: list[str] = []
     monkeypatch.setenv("KADMIN_ZOOKEEPER", "zk:2181")
     monkeypatch.setattr(TyperCommand, "invoke", lambda _self, context: ran.append(context.command_path))
-    answer = command(*shlex.split(line.replace(VALUE, "1")))
-    assert (answer.status, answer.err) == (0, ""), place
-    name = ran[0].partition(" ")[2]
-    given = shlex.split(line)[len(name.split()) :]
-    words = [word for word in given if word[0] != "-" and not PLACEHOLDER.fullmatch(word)]
-    assert words in ([], ["plan"], *([step.value] for step in MigrationStep)), place
+    for place, line in sorted(lines):
+        answer = command(*shlex.split(line.replace(VALUE, "1")))
+        assert (answer.status, answer.err) == (0, ""), f"{place}: {line}"
+        name = ran[-1].partition(" ")[2]
+        given = shlex.split(line)[len(name.split()) :]
+        words = [word for word in given if word[0] != "-" and not PLACEHOLDER.fullmatch(word)]
+        assert words in ([], ["plan"], *([step.value] for step in MigrationStep)), f"{place}: {line}"
+    assert len(ran) == len(lines) > 100
 
 
-@pytest.mark.parametrize("text", OF_ERRORS)
-def test_every_command_that_an_error_names_gets_the_address_that_was_typed(
-    text: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_command_that_an_error_names_gets_the_address_that_was_typed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KADMIN_ZOOKEEPER", raising=False)
     monkeypatch.setattr(TyperCommand, "invoke", lambda *_: None)
-    for found in NAMED.finditer(ClusterAddress(zookeeper="zk1:2181/kafka").named_in(text)):
-        answer = command(*shlex.split(found[1].replace(VALUE, "1")))
-        assert (answer.status, answer.err) == (0, "")
+    for each in texts():
+        if each.following and "kadmin " in each.text:
+            for found in NAMED.finditer(ClusterAddress(zookeeper="zk1:2181/kafka").named_in(each.text)):
+                answer = command(*shlex.split(found[1].replace(VALUE, "1")))
+                assert (answer.status, answer.err) == (0, ""), f"{each.place}: {found[0]}"
 
 
 def test_every_option_that_an_error_advises_exists() -> None:
     unknown = {
-        (place, option)
-        for place, text, following in TEMPLATES
-        if following
-        for option in OPTION.findall(text)
+        (each.place, option)
+        for each in texts()
+        if each.following
+        for option in OPTION.findall(each.text)
         if option not in OPTIONS | OF_OTHER_TOOLS
     }
     assert unknown == set()

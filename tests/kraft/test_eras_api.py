@@ -13,7 +13,7 @@ import pytest
 from kafka.errors import ProducerFencedError
 from kafka.protocol.admin import DeleteTopicsRequest, IncrementalAlterConfigsRequest
 from kafka.protocol.metadata import MetadataRequest
-from support.eras.api_claims import KRAFT_VERSIONS
+from support.eras.api_claims import KRAFT_CLAIMS, KRAFT_VERSIONS
 from support.eras.kraft import (
     ALL_BROKERS,
     APPEND,
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.sandbox import Sandbox
 
-pytestmark = [pytest.mark.live, pytest.mark.eras, pytest.mark.on(*KRAFT_VERSIONS)]
+pytestmark = [pytest.mark.live, pytest.mark.eras, pytest.mark.claims(KRAFT_CLAIMS), pytest.mark.on(*KRAFT_VERSIONS)]
 
 RATE = THROTTLED_RATES[0]
 

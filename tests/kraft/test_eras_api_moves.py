@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
-from support.eras.api_claims import KRAFT_VERSIONS
+from support.eras.api_claims import KRAFT_CLAIMS, KRAFT_VERSIONS
 from support.eras.kraft import (
     ALL_BROKERS,
     delete,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import Replicas
     from kadmin.sandbox import Sandbox
 
-pytestmark = [pytest.mark.live, pytest.mark.eras, pytest.mark.on(*KRAFT_VERSIONS)]
+pytestmark = [pytest.mark.live, pytest.mark.eras, pytest.mark.claims(KRAFT_CLAIMS), pytest.mark.on(*KRAFT_VERSIONS)]
 
 
 @pytest.fixture(scope="module", autouse=True)

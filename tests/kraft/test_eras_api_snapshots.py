@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pytest
-from support.eras.api_claims import KRAFT_VERSIONS
+from support.eras.api_claims import KRAFT_CLAIMS, KRAFT_VERSIONS
 from support.eras.kraft import DELETE, SET, change_config
 from support.live.kraft import THROTTLED_RATES
 from support.live.waiting import PATIENCE_S, stays, wait_until
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.sandbox import Sandbox
 
-pytestmark = [pytest.mark.live, pytest.mark.eras, pytest.mark.on(*KRAFT_VERSIONS)]
+pytestmark = [pytest.mark.live, pytest.mark.eras, pytest.mark.claims(KRAFT_CLAIMS), pytest.mark.on(*KRAFT_VERSIONS)]
 
 RATE = THROTTLED_RATES[0]
 OTHER = "log.cleaner.threads"

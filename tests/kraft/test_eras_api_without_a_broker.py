@@ -13,7 +13,7 @@ import kafka
 import pytest
 from kafka.errors import NotEnoughReplicasError
 from kafka.protocol.admin import DescribeLogDirsRequest
-from support.eras.api_claims import KRAFT_VERSIONS
+from support.eras.api_claims import KRAFT_CLAIMS, KRAFT_VERSIONS
 from support.eras.kraft import (
     DELETE,
     SET,
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import Replicas
     from kadmin.sandbox import Sandbox
 
-pytestmark = [pytest.mark.live, pytest.mark.eras, pytest.mark.on(*KRAFT_VERSIONS)]
+pytestmark = [pytest.mark.live, pytest.mark.eras, pytest.mark.claims(KRAFT_CLAIMS), pytest.mark.on(*KRAFT_VERSIONS)]
 
 CORDONED = "cordoned.log.dirs"
 RATE = THROTTLED_RATES[0]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from kafka import KafkaAdminClient
 from kafka import TopicPartition as KafkaTopicPartition
-from support.eras.claims import claim
+from support.eras.claims import CLAIMS, claim
 from support.live.cluster import UNREGISTERED
 from support.live.controllers import REASSIGN
 from support.live.waiting import PATIENCE_S, STAYS_S, stays, wait_until
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from kadmin.sandbox import Sandbox
 
-pytestmark = [pytest.mark.live, pytest.mark.eras]
+pytestmark = [pytest.mark.live, pytest.mark.eras, pytest.mark.claims(CLAIMS)]
 
 ELECTION = "/admin/preferred_replica_election"
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from support.live.cluster import Cluster
 
-pytestmark = [pytest.mark.live, pytest.mark.eras, pytest.mark.on(*READING_VERSIONS)]
+pytestmark = [pytest.mark.live, pytest.mark.eras, pytest.mark.claims(READING_CLAIMS), pytest.mark.on(*READING_VERSIONS)]
 
 
 @pytest.fixture
