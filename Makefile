@@ -21,6 +21,8 @@ KRAFT := 3.9.2,4.1.2,4.4.0
 # Each test process imports the whole package: its compiled files are kept, whatever the machine's default.
 unexport PYTHONDONTWRITEBYTECODE
 
+# The suites that are timed, all that .ci/run runs if none is named.
+SUITES :=
 # How long the fuzzer runs.
 SECONDS := 1800
 # How many more mutants are judged, all that are left if no number is named.
@@ -31,7 +33,7 @@ MILLIONS :=
 ROWS :=
 SEEDS := 10
 
-.PHONY: help setup demo test lint unit live coverage test-eras test-matrix test-executor test-containers test-report test-kerberos test-spark test-release release audit image site bench bench-executor bench-insight bench-planner bench-load-build bench-load-kernel \
+.PHONY: help setup demo test lint unit live coverage test-eras test-matrix test-executor test-containers test-report test-kerberos test-spark test-release release audit image site bench bench-executor bench-insight bench-planner bench-load-build bench-load-kernel bench-suites \
 	fuzz mutation clean
 
 help:
@@ -58,6 +60,7 @@ help:
 	@echo "make bench-planner    the planner's figures, bounds and times, beside two other planners, ROWS=\"S M\""
 	@echo "make bench-load-build  time and memory of load build, MILLIONS=\"60 240\" of samples"
 	@echo "make bench-insight    times of inspect, whatif and report on 100,000 partitions"
+	@echo "make bench-suites     times of suites, into the table of CONTRIBUTING.md, SUITES=\"lint test\""
 	@echo "make bench-executor   requests and times of the executor, as a table"
 
 setup: $(READY)
@@ -143,6 +146,9 @@ bench-planner: $(READY)
 
 bench-load-kernel: $(READY)
 	PYTHONPATH=tests $(BIN)/python benchmarks/load_kernel.py $(ROWS) --seeds $(SEEDS)
+
+bench-suites: $(READY)
+	$(BIN)/python benchmarks/suites.py $(SUITES)
 
 bench-executor: $(READY)
 	PYTHONPATH=tests $(BIN)/python benchmarks/executor.py
