@@ -10,13 +10,15 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections import Counter
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import pytest
 from support.suites.selection import OWN_SUITES
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from _pytest.terminal import TerminalReporter
 
 MOST_UNSTEADY = 3
@@ -32,7 +34,7 @@ class Closing:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._seconds: Counter[str] = Counter()
+        self._seconds: defaultdict[str, float] = defaultdict(float)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count the seconds of a test, those of the fixtures that it starts and stops included."""
@@ -63,10 +65,10 @@ class Closing:
             terminalreporter.section(f"unsteady: {node_id(report)}", yellow=True)
             terminalreporter.write_line(report.longreprtext)
         terminalreporter.section(f"{SLOWEST} slowest, seconds with their fixtures")
-        for node, seconds in self._seconds.most_common(SLOWEST):
+        for node, seconds in longest_first(self._seconds)[:SLOWEST]:
             terminalreporter.write_line(f"{seconds:7.1f}  {node}")
         terminalreporter.section("seconds by folder")
-        for folder, seconds in by_folder(self._seconds).most_common():
+        for folder, seconds in longest_first(by_folder(self._seconds)):
             terminalreporter.write_line(f"{seconds:7.0f}  {folder}")
 
     def _passes_alone(self, node: str) -> bool:
@@ -86,9 +88,14 @@ def may_run_again(report: pytest.TestReport) -> bool:
     return not WITH_SERVERS.isdisjoint(report.keywords)
 
 
-def by_folder(seconds: Counter[str]) -> Counter[str]:
+def by_folder(seconds: Mapping[str, float]) -> Mapping[str, float]:
     """Add up seconds by folder of tests."""
-    found: Counter[str] = Counter()
+    found: defaultdict[str, float] = defaultdict(float)
     for node, each in seconds.items():
         found["/".join(node.partition("::")[0].split("/")[:2])] += each
     return found
+
+
+def longest_first(seconds: Mapping[str, float]) -> list[tuple[str, float]]:
+    """Return names and seconds, most seconds first."""
+    return sorted(seconds.items(), key=lambda each: -each[1])
