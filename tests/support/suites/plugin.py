@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 from support.suites.closing import Closing
 from support.suites.selection import MAIN, SUITES, select
-from support.suites.versions import VERSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+    from pathlib import Path
 
-_NEXT_CLUSTER_FROM = ("test_h", "test_r", "test_u", "test_z")
-"""From each of these files on, tests have a further cluster where one would end last: in KRaft mode, and alone."""
+_TESTS_OF_A_CLUSTER = 40
+"""After so many tests of a version, the next file has a cluster of its own, so that workers share them."""
 _LONG = ("test_zombies.py", "test_migration_walk.py", "test_rights.py", "test_docs.py")
 """They have few tests, and would be the last ones to start."""
 
@@ -41,22 +41,26 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     kept = {id(item) for item in chosen}
     config.hook.pytest_deselected(items=[item for item in items if id(item) not in kept])
     items[:] = chosen
-    for item in items:
-        cluster = f"-{1 + sum(item.path.name >= first for first in _NEXT_CLUSTER_FROM)}"
-        if (version := _version(item, "kraft")) is not None:
-            item.add_marker(pytest.mark.xdist_group(f"kraft-{version}{cluster}"))
-        elif (version := _version(item, "live")) is not None:
-            item.add_marker(pytest.mark.xdist_group(version + (cluster if len(VERSIONS) == 1 else "")))
+    _share_out(items)
     yield
     sizes = Counter(map(_group, items))
     items.sort(key=lambda item: (item.path.name not in _LONG, -sizes[_group(item)]))
 
 
+def _share_out(items: list[pytest.Item]) -> None:
+    tests: Counter[str] = Counter()
+    numbers: dict[tuple[str, Path], int] = {}
+    for item in items:
+        parameters = getattr(item, "callspec", None)
+        of_cluster = {} if parameters is None else parameters.params
+        mode = next((each for each in ("kraft", "live") if each in of_cluster), None)
+        if mode is not None:
+            cluster = f"{mode}-{of_cluster[mode]}"
+            number = numbers.setdefault((cluster, item.path), tests[cluster] // _TESTS_OF_A_CLUSTER)
+            tests[cluster] += 1
+            item.add_marker(pytest.mark.xdist_group(f"{cluster}-{number}"))
+
+
 def _group(item: pytest.Item) -> str:
     mark = item.get_closest_marker("xdist_group")
     return item.nodeid if mark is None else str(mark.args[0])
-
-
-def _version(item: pytest.Item, fixture: str) -> str | None:
-    callspec = getattr(item, "callspec", None)
-    return None if callspec is None else callspec.params.get(fixture)
