@@ -87,7 +87,8 @@ live: $(READY)
 	$(PYTEST) $(WORKERS) -m live
 
 coverage: $(READY)
-	$(PYTEST) $(WORKERS) -m "not live" --cov --cov-report=term:skip-covered --cov-fail-under=85
+	$(PYTEST) $(WORKERS) --hypothesis-profile coverage -m "not live and not spark" \
+		--cov --cov-report=term:skip-covered --cov-fail-under=85
 
 test-eras: $(READY)
 	KADMIN_TEST_VERSIONS=$(ERAS) KADMIN_TEST_KRAFT=$(KRAFT) $(PYTEST) $(WORKERS) --suite eras
