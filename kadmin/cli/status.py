@@ -55,6 +55,8 @@ def status(
             return 0
         found = reader.read()
     answer(output, lambda: cluster.named_in(status_text(found)), lambda: status_answer(found))
+    for error in found.undecodable:
+        raise error
     return 0
 
 

@@ -12,19 +12,22 @@ import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from kadmin.errors import StoppedError, UnknownOutcomeError, UnreachableError
 from kadmin.operations import events
+from kadmin.operations.record.codec import UndecodableError
 from kadmin.operations.record.holder import Holder, died_here
 from kadmin.operations.record.record import Author
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from kadmin.operations.backend import Backend, OperationStore
     from kadmin.operations.record.holder import Lease
+    from kadmin.operations.record.record import Listing
 
+Value = TypeVar("Value")
 
 POLL_S = 0.2
 """Seconds between two reads while waiting for a cluster."""
@@ -104,6 +107,16 @@ class Context:
     def new_holder(self, operation_id: str, now: str) -> Holder:
         """Return this process as the holder of the lock for an operation."""
         return Holder(self.author, operation_id, now, self.operations.session_timeout_s)
+
+    def read_each(self, listings: Iterable[Listing], read: Callable[[Listing], Value]) -> dict[str, Value]:
+        """Read something of each operation, by its id; one that cannot be decoded is left out, with a note."""
+        found: dict[str, Value] = {}
+        for listing in listings:
+            try:
+                found[listing.operation_id] = read(listing)
+            except UndecodableError as error:
+                self.tell(events.Noted(f"operation {listing.operation_id} is left out: {error.message}"))
+        return found
 
     def take_lock(self, holder: Holder, wait_s: float, avoid: Collection[int] = ()) -> Lease:
         """Take the lock, and say what is waited for; raises BusyError where it is held for more than `wait_s`.

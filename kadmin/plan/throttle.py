@@ -15,7 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from kadmin.errors import count
+from kadmin.cluster.names import is_legal_topic_name, one_line
+from kadmin.errors import NotCompletedError, count
 from kadmin.plan.waves import added
 
 if TYPE_CHECKING:
@@ -50,7 +51,27 @@ ConfigValues: TypeAlias = Mapping[str, Mapping[str, str]]
 def is_broker(entity: str) -> bool:
     """Whether an entity is one broker, and neither a topic nor the default of all brokers."""
     kind, _, name = entity.partition("/")
-    return kind == "brokers" and name.isdecimal()
+    return kind == "brokers" and name.isascii() and name.isdecimal()
+
+
+def is_throttle(entity: str, key: str) -> bool:
+    """Whether a config is the rate of a broker, or of their default, or a list of replicas of a topic."""
+    kind, _, name = entity.partition("/")
+    if kind == "topics":
+        return is_legal_topic_name(name) and key in LISTS
+    return kind == "brokers" and key in RATES
+
+
+def require_throttles(values: Mapping[str, Collection[str]]) -> None:
+    """Raise NotCompletedError where keys by entity, about to be written, have one that is no throttle."""
+    for entity, keys in values.items():
+        for key in keys:
+            if not is_throttle(entity, key):
+                raise NotCompletedError(
+                    f"{one_line(key)} of {one_line(entity)} is no throttle; no config was written.",
+                    cause="kadmin writes rates of brokers and lists of throttled replicas of topics, nothing else",
+                    next_command="kadmin history, which shows who wrote the operation on record",
+                )
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,9 @@ def answer(line: str, shell: str = "bash") -> tuple[str, str]:
     return out.getvalue(), err.getvalue()
 
 
+EAST_MOVED, EAST_MOVES, WEST_DELETED, WEST_ELECTS = (f"20260101T000000Z-00000{number}" for number in range(4))
+
+
 def suggested(line: str) -> list[str]:
     out, err = answer(line)
     assert err == ""
@@ -84,10 +87,10 @@ def _machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     small_inventory(tmp_path / "inventory")
     copies = tmp_path / "state" / "kadmin"
-    keep(copies, EAST, "east-moves", OperationKind.REASSIGNMENT, OperationState.PAUSED)
-    keep(copies, EAST, "east-moved", OperationKind.REASSIGNMENT, OperationState.COMPLETED)
-    keep(copies, WEST, "west-deleted", OperationKind.DELETION, OperationState.COMPLETED)
-    keep(tmp_path / "records", WEST, "west-elects", OperationKind.ELECTION, OperationState.RUNNING)
+    keep(copies, EAST, EAST_MOVES, OperationKind.REASSIGNMENT, OperationState.PAUSED)
+    keep(copies, EAST, EAST_MOVED, OperationKind.REASSIGNMENT, OperationState.COMPLETED)
+    keep(copies, WEST, WEST_DELETED, OperationKind.DELETION, OperationState.COMPLETED)
+    keep(tmp_path / "records", WEST, WEST_ELECTS, OperationKind.ELECTION, OperationState.RUNNING)
 
 
 @pytest.mark.parametrize(
@@ -128,17 +131,17 @@ def test_a_value_after_an_equals_sign_is_completed() -> None:
 @pytest.mark.parametrize(
     ("line", "found"),
     [
-        ("resume ", ["east-moves"]),
-        ("pause ", ["east-moves"]),
-        ("cancel --context prod-east ", ["east-moves"]),
-        ("lock release ", ["east-moves"]),
+        ("resume ", [EAST_MOVES]),
+        ("pause ", [EAST_MOVES]),
+        ("cancel --context prod-east ", [EAST_MOVES]),
+        ("lock release ", [EAST_MOVES]),
         ("cancel --context prod-west ", []),
-        ("history ", ["east-moved", "east-moves", "west-deleted"]),
-        ("history --context prod-west ", ["west-deleted"]),
-        (f"rollback -b {NOBODY} east-moved", ["east-moved"]),
-        ("report --context prod-east ", ["east-moved", "east-moves"]),
-        ("recreate ", ["west-deleted"]),
-        (f"resume -b {NOBODY} --records {{folder}}/records ", ["west-elects"]),
+        ("history ", [EAST_MOVED, EAST_MOVES, WEST_DELETED]),
+        ("history --context prod-west ", [WEST_DELETED]),
+        (f"rollback -b {NOBODY} {EAST_MOVED}", [EAST_MOVED]),
+        ("report --context prod-east ", [EAST_MOVED, EAST_MOVES]),
+        ("recreate ", [WEST_DELETED]),
+        (f"resume -b {NOBODY} --records {{folder}}/records ", [WEST_ELECTS]),
         (f"resume -z {NOBODY} ", []),  # ZooKeeper alone keeps these
         ("history --context test ", []),
     ],
@@ -172,8 +175,8 @@ def test_topics_of_a_cluster_in_the_snapshot_of_a_fleet(table: str, tmp_path: Pa
 
 def test_zsh_and_fish_explain_what_they_suggest() -> None:
     assert answer("kadmin context use prod-", "fish")[0] == f"prod-east\torders\nprod-west\t{NOBODY}\n"
-    assert answer("kadmin cancel ", "fish")[0] == "east-moves\treassignment, paused\n"
-    assert '"east-moves":"reassignment, paused"' in answer("kadmin cancel ", "zsh")[0]
+    assert answer("kadmin cancel ", "fish")[0] == f"{EAST_MOVES}\treassignment, paused\n"
+    assert f'"{EAST_MOVES}":"reassignment, paused"' in answer("kadmin cancel ", "zsh")[0]
 
 
 @pytest.mark.parametrize(
@@ -183,7 +186,7 @@ def test_zsh_and_fish_explain_what_they_suggest() -> None:
         ("contexts.json", "kadmin resume "),
         ("inventory/inventory.json", "kadmin throttle set --context test --topic "),
         ("inventory/partitions.csv", "kadmin throttle set --context test --topic "),
-        (f"state/kadmin/{EAST}/operations/east-moves/status", "kadmin resume "),
+        (f"state/kadmin/{EAST}/operations/{EAST_MOVES}/status", "kadmin resume "),
     ],
 )
 @pytest.mark.parametrize("how", ["invalid", "missing", "a folder"])

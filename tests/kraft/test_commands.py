@@ -58,7 +58,7 @@ def test_a_folder_of_records_is_no_second_door(cluster: KraftCluster, tmp_path: 
     connection, topic = cluster.connection, make_topic(cluster.connection, {0: (1, 2)})
     beside = KraftCluster(cluster.sandbox, connection, tmp_path / "beside")
     operations = TopicOperations(connection, Clock(), lambda _: None, LEASE_S)
-    lease = operations.take(Holder(Author("ann", "host-a", 7), "op-1", "now", LEASE_S), 10 * LEASE_S)
+    lease = operations.take(Holder(Author("ann", "host-a", 7), "20260101T000000Z-000001", "now", LEASE_S), 10 * LEASE_S)
     try:
         refused = beside.kadmin("apply", plan_in(tmp_path, topic), "--yes")
     finally:

@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.eras, pytest.mark.on("4.4.0")]
 
 LEASE_S = 2.0
-ANN = Holder(Author("ann", "host-a", 7), "op-1", "now", LEASE_S)
-BEN = Holder(Author("ben", "host-b", 8), "op-2", "now", LEASE_S)
+OP_1, OP_2 = (f"20260101T000000Z-00000{number}" for number in (1, 2))
+ANN = Holder(Author("ann", "host-a", 7), OP_1, "now", LEASE_S)
+BEN = Holder(Author("ben", "host-b", 8), OP_2, "now", LEASE_S)
 STEP = Step(1, StepKind.WAVE, "now", wave=0)
 
 
@@ -80,7 +81,7 @@ def test_a_holder_whose_loop_hangs_loses_its_lease(
     hung, other = (TopicOperations(connection, Clock(), lambda _: None, LEASE_S, "__kadmin-hung") for _ in range(2))
     lease = hung.take(ANN, 0)
     taken = other.take(BEN, 60 * LEASE_S)
-    with pytest.raises(LostLockError, match=r"ben@.* took over, for operation op-2"):
+    with pytest.raises(LostLockError, match=rf"ben@.* took over, for operation {OP_2}"):
         hung.write_step(STEP, lease)
     hung.release(lease)
     other.release(taken)

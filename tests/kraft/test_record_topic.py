@@ -57,8 +57,9 @@ if TYPE_CHECKING:
 
 LEASE_S = 2.0
 WAIT_S = 60
-ANN = Holder(Author("ann", "host-a", 7), "op-1", "now", LEASE_S)
-BEN = Holder(Author("ben", "host-b", 8), "op-2", "now", LEASE_S)
+OP_1, OP_2, OP_9 = (f"20260101T000000Z-00000{number}" for number in (1, 2, 9))
+ANN = Holder(Author("ann", "host-a", 7), OP_1, "now", LEASE_S)
+BEN = Holder(Author("ben", "host-b", 8), OP_2, "now", LEASE_S)
 STEP = Step(1, StepKind.WAVE, "now", wave=0)
 _topics = itertools.count()
 
@@ -91,8 +92,8 @@ def test_a_read_makes_no_topic_and_a_take_does(
     operations = store()
     assert operations.holder() is None
     assert operations.listings() == ()
-    with pytest.raises(InvalidInputError, match="no operation op-9"):
-        operations.status("op-9")
+    with pytest.raises(InvalidInputError, match=f"no operation {OP_9}"):
+        operations.status(OP_9)
     assert topic not in read_metadata(connection).topics
     operations.release(operations.take(ANN, 0))
     found = read_metadata(connection).topics[topic].partitions
@@ -123,17 +124,17 @@ def test_a_holder_renews_its_lease_and_a_dead_one_loses_it(store: Callable[[], T
     lease = first.take(ANN, 0)
     with pytest.raises(BusyError):
         second.take(BEN, 3 * LEASE_S)
-    first.create(recorded("op-1"), lease, "now")
+    first.create(recorded(OP_1), lease, "now")
     assert first._writer is not None
     first._writer._closed.set()  # as a process that is stopped
     taken = second.take(BEN, 10 * LEASE_S)
-    with pytest.raises(LostLockError, match=r"ben@.* took over, for operation op-2"):
+    with pytest.raises(LostLockError, match=rf"ben@.* took over, for operation {OP_2}"):
         first.write_step(STEP, lease)
     with pytest.raises(LostLockError, match=r"ben@.* took over"):
         first.retake(lease, ANN)
     second.write_step(STEP, taken)
-    assert second.steps("op-1") == ()
-    assert second.steps("op-2") == (STEP,)
+    assert second.steps(OP_1) == ()
+    assert second.steps(OP_2) == (STEP,)
     first.release(lease)
     assert second.holder() == BEN, "a lock that is no longer ours is left alone"
     second.release(taken)
@@ -193,16 +194,16 @@ def test_a_commit_that_meets_a_fence_is_carried_out_or_fenced(kraft: Sandbox, co
 def test_a_lock_that_was_released_by_hand_writes_no_more(store: Callable[[], TopicOperations]) -> None:
     operations, elsewhere = store(), store()
     lease = operations.take(ANN, 0)
-    operations.create(recorded("op-1"), lease, "now")
-    with pytest.raises(BusyError, match="op-1, not op-9"):
-        elsewhere.release_by_hand("op-9")
-    assert elsewhere.release_by_hand("op-1") == ANN
+    operations.create(recorded(OP_1), lease, "now")
+    with pytest.raises(BusyError, match=f"{OP_1}, not {OP_9}"):
+        elsewhere.release_by_hand(OP_9)
+    assert elsewhere.release_by_hand(OP_1) == ANN
     with pytest.raises(LostLockError):
         operations.write_step(STEP, lease)
-    assert elsewhere.steps("op-1") == ()
+    assert elsewhere.steps(OP_1) == ()
     operations.release(lease)
     with pytest.raises(InvalidInputError, match="The lock is free"):
-        elsewhere.release_by_hand("op-1")
+        elsewhere.release_by_hand(OP_1)
 
 
 @pytest.mark.live
@@ -211,10 +212,10 @@ def test_k09_a_holder_that_was_fenced_by_one_that_stood_back_goes_on(
 ) -> None:
     operations = store()
     lease = operations.take(ANN, 0)
-    operations.create(recorded("op-1"), lease, "now")
+    operations.create(recorded(OP_1), lease, "now")
     TransactionalProducer(connection, topic, topic)
     operations.write_step(STEP, lease)
-    assert store().steps("op-1") == (STEP,)
+    assert store().steps(OP_1) == (STEP,)
     operations.release(lease)
 
 
@@ -224,32 +225,40 @@ def test_k11_only_the_holder_writes_and_everybody_asks(
 ) -> None:
     operations = store()
     lease = operations.take(ANN, 0)
-    operations.create(recorded("op-1", json.dumps({"filling": "x" * 2_000_000})), lease, "now")
-    status = operations.status("op-1")
-    control = TopicPartition(topic, 0)
-    append_record(connection, control, "operations/op-1/status", b"{}")
+    operations.create(recorded(OP_1, json.dumps({"filling": "x" * 2_000_000})), lease, "now")
+    status = operations.status(OP_1)
+    control, operation = TopicPartition(topic, 0), f"operations/{OP_1}"
+    append_record(connection, control, f"{operation}/status", b"{}")
     append_record(connection, control, "lock", b"{}")
+    for foreign in (
+        f"{operation}/../../../../../evil/request",
+        f"{operation}/steps/throttle",
+        f"{operation}/steps/request",
+    ):
+        append_record(connection, control, foreign, b"garbage")
     stranger = TransactionalProducer(connection, f"{topic}-stranger", topic)
-    stranger.add(0, [("operations/op-1/status", b"{}")])
+    stranger.add(0, [(f"{operation}/status", b"{}")])
     stranger.commit()
     elsewhere = store()
-    assert elsewhere.status("op-1") == status
+    assert elsewhere.status(OP_1) == status
     assert elsewhere.holder() == ANN
+    assert elsewhere.steps(OP_1) == ()
     assert sum("does not come from the holder" in str(event) for event in told) == 3
+    assert sum("which is none of kadmin's" in str(event) for event in told) == 3
     pause, cancel = (StopRequest(stop, "ben", "now") for stop in (Stop.PAUSE, Stop.CANCEL))
-    assert elsewhere.ask("op-1", cancel) == cancel
-    assert elsewhere.ask("op-1", pause) == cancel, "a weaker request does not replace a stronger one"
+    assert elsewhere.ask(OP_1, cancel) == cancel
+    assert elsewhere.ask(OP_1, pause) == cancel, "a weaker request does not replace a stronger one"
     rate = ThrottleRequest(5000, "ben", "now")
-    elsewhere.ask_throttle("op-1", rate)
-    assert operations.request("op-1") == cancel
-    assert operations.throttle_request("op-1") == rate
+    elsewhere.ask_throttle(OP_1, rate)
+    assert operations.request(OP_1) == cancel
+    assert operations.throttle_request(OP_1) == rate
     resumed = OperationStatus(OperationState.RUNNING, "later", by="ben@h2")
-    operations.reopen("op-1", resumed, lease)
-    assert elsewhere.request("op-1") is None
-    assert elsewhere.record("op-1") == recorded("op-1", json.dumps({"filling": "x" * 2_000_000}))
-    operations.set_status("op-1", OperationStatus(OperationState.FAILED, "later", "why"), lease)
+    operations.reopen(OP_1, resumed, lease)
+    assert elsewhere.request(OP_1) is None
+    assert elsewhere.record(OP_1) == recorded(OP_1, json.dumps({"filling": "x" * 2_000_000}))
+    operations.set_status(OP_1, OperationStatus(OperationState.FAILED, "later", "why"), lease)
     with pytest.raises(KadminError, match="is failed and cannot become running"):
-        operations.set_status("op-1", resumed, lease)
+        operations.set_status(OP_1, resumed, lease)
     operations.release(lease)
 
 
@@ -258,14 +267,14 @@ def test_only_the_last_finished_operations_are_kept(store: Callable[[], TopicOpe
     operations = store()
     lease = operations.take(ANN, 0)
     for number in range(2):
-        operations.create(recorded(f"op-{number}"), lease, "now")
+        operations.create(recorded(f"20260101T000000Z-{number:06d}"), lease, "now")
         operations.write_step(STEP, lease)
-        operations.set_status(f"op-{number}", OperationStatus(OperationState.COMPLETED, "now"), lease)
+        operations.set_status(f"20260101T000000Z-{number:06d}", OperationStatus(OperationState.COMPLETED, "now"), lease)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("kadmin.operations.record.record.KEPT_OPERATIONS", 1)
         operations.prune(lease)
     assert KEPT_OPERATIONS > 1
-    assert [each.operation_id for each in store().listings()] == ["op-1"]
+    assert [each.operation_id for each in store().listings()] == [OP_1]
     operations.release(lease)
 
 
@@ -277,15 +286,15 @@ def test_k12_a_reader_waits_for_a_transaction_until_the_coordinator_aborts_it(
     """transaction.timeout.ms is 10 s, and the coordinator looks every 10 s; a taker does not wait."""
     operations = store()
     lease = operations.take(ANN, 0)
-    operations.create(recorded("op-1"), lease, "now")
+    operations.create(recorded(OP_1), lease, "now")
     operations.release(lease)
     with KafkaConnection(Servers(kraft.bootstrap)) as dying:
-        TransactionalProducer(dying, topic, topic).add(0, [("operations/op-1/status", b"never committed")])
+        TransactionalProducer(dying, topic, topic).add(0, [(f"operations/{OP_1}/status", b"never committed")])
     told.clear()
-    assert store().status("op-1").state is OperationState.RUNNING
+    assert store().status(OP_1).state is OperationState.RUNNING
     assert told == [], "the reader waited until nothing was hidden"
     dead = TransactionalProducer(connection, topic, topic)
-    dead.add(0, [("operations/op-1/status", b"never committed")])
+    dead.add(0, [(f"operations/{OP_1}/status", b"never committed")])
     taken = operations.take(BEN, 0)
     with pytest.raises(FencedError):
         dead.commit()
@@ -299,7 +308,7 @@ def test_k10_below_min_isr_nothing_is_written_and_reading_goes_on(
 ) -> None:
     operations = store()
     lease = operations.take(ANN, 0)
-    operations.create(recorded("op-1"), lease, "now")
+    operations.create(recorded(OP_1), lease, "now")
     replicas = read_metadata(connection).topics[topic].partitions[0].replicas
     for broker in replicas[1:]:
         kraft.stop_broker(broker)
@@ -307,12 +316,12 @@ def test_k10_below_min_isr_nothing_is_written_and_reading_goes_on(
         with pytest.raises(UnreachableError, match="did not") as refused:
             operations.write_step(STEP, lease)
         assert "in-sync replicas" in str(refused.value.cause)
-        assert store().status("op-1").state is OperationState.RUNNING
+        assert store().status(OP_1).state is OperationState.RUNNING
     finally:
         for broker in replicas[1:]:
             kraft.start_broker(broker)
     operations.write_step(STEP, lease)
-    assert store().steps("op-1") == (STEP,)
+    assert store().steps(OP_1) == (STEP,)
     operations.release(lease)
 
 
@@ -359,7 +368,7 @@ from kadmin.operations.record.record import Author, Step, StepKind
 
 with KafkaConnection(Servers(sys.argv[1].split(","))) as connection:
     operations = TopicOperations(connection, Clock(), lambda _: None, float(sys.argv[3]), sys.argv[2])
-    lease = operations.take(Holder(Author("ann", "host-a", 7), "op-1", "now", float(sys.argv[3])), 0)
+    lease = operations.take(Holder(Author("ann", "host-a", 7), OP_1, "now", float(sys.argv[3])), 0)
     print("taken", flush=True)
     for line in sys.stdin:
         try:
@@ -390,7 +399,7 @@ def test_k07_a_holder_that_was_stopped_past_its_lease_writes_no_more(
             freeze(process.pid)
             write(2)
             successor = store()
-            lease = successor.take(replace(BEN, operation_id="op-1"), 10 * LEASE_S)
+            lease = successor.take(replace(BEN, operation_id=OP_1), 10 * LEASE_S)
             successor.write_step(replace(STEP, number=3), lease)
             thaw(process.pid)
             assert process.stdout.readline() == "LostLockError\n"
@@ -398,8 +407,8 @@ def test_k07_a_holder_that_was_stopped_past_its_lease_writes_no_more(
             assert process.stdout.readline() == "LostLockError\n"
         finally:
             process.kill()
-    assert [each.number for each in store().steps("op-1")] == [1, 3]
-    assert successor.holder() == replace(BEN, operation_id="op-1")
+    assert [each.number for each in store().steps(OP_1)] == [1, 3]
+    assert successor.holder() == replace(BEN, operation_id=OP_1)
     successor.release(lease)
 
 

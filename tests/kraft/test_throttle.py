@@ -15,6 +15,10 @@ from kadmin.cluster.kafka.reassignments import list_reassignments
 from kadmin.cluster.kafka.records import produce
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import NotCompletedError
+from kadmin.operations.context import Clock
+from kadmin.operations.kafka.configs import EntityConfigs
+from kadmin.operations.kafka.no_store import NoOperations
+from kadmin.operations.record.holder import Lease
 from kadmin.plan.throttle import FOLLOWER_REPLICAS, LEADER_REPLICAS, MAY_RETURN, RATES, THROTTLE_KEYS
 from kadmin.schema import validate_value
 
@@ -96,6 +100,17 @@ def test_throttles_by_hand_on_topics_brokers_and_the_default_of_all(cluster: Kra
     assert cleared.status == 0, cleared.err
     assert validate_value(json.loads(cleared.out), "answers/throttle-clear") == []
     assert throttles(cluster, topic) == {}
+
+
+@pytest.mark.live
+def test_what_is_no_throttle_is_never_written(cluster: KraftCluster) -> None:
+    """The store refuses every confirmation of the lock, which comes before each write."""
+    entity = f"topics/{make_topic(cluster.connection, {0: (1, 2)})}"
+    configs = EntityConfigs(cluster.connection, NoOperations(), Clock())
+    with pytest.raises(NotCompletedError, match=rf"retention.ms of {entity} is no throttle"):
+        configs.change([entity], lambda _: {entity: {"retention.ms": "1000"}}, Lease(1, 1))
+    with pytest.raises(NotCompletedError, match=rf"retention.ms of {entity} is no throttle"):
+        configs.overwrite({entity: {"retention.ms": "1000"}}, Lease(1, 1))
 
 
 @pytest.mark.eras

@@ -189,11 +189,13 @@ def _changes(plan: ReassignmentPlan, state: ClusterState) -> bool:
 
 def _deleted_by_us(context: Context, topics: tuple[str, ...]) -> bool:
     # When a deletion is applied again its topics are gone; the history shows whether kadmin deleted them.
-    ours: set[str] = set()
-    for listing in context.operations.listings():
-        if listing.kind is OperationKind.DELETION and listing.status.state is OperationState.COMPLETED:
-            ours.update(recipe.topic for recipe in context.operations.record(listing.operation_id).recipes)
-    return set(topics) <= ours
+    completed = [
+        listing
+        for listing in context.operations.listings()
+        if listing.kind is OperationKind.DELETION and listing.status.state is OperationState.COMPLETED
+    ]
+    records = context.read_each(completed, lambda each: context.operations.record(each.operation_id))
+    return set(topics) <= {recipe.topic for record in records.values() for recipe in record.recipes}
 
 
 def _record(plan: Plan, work: Work, state: ClusterState, holder: Holder, now: str) -> OperationRecord:

@@ -24,7 +24,7 @@ from kadmin.errors import (
     UnreachableError,
 )
 from kadmin.operations.kafka.sending import SEND_BY_S
-from kadmin.plan.throttle import LISTS, THROTTLE_KEYS, WILDCARD, entries
+from kadmin.plan.throttle import LISTS, THROTTLE_KEYS, WILDCARD, entries, require_throttles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -92,6 +92,7 @@ class EntityConfigs:
             wanted = edit(found)
             if not wanted:
                 return True
+            require_throttles(wanted)
             edits = {entity: _edits(values, found[entity]) for entity, values in wanted.items()}
             send_by = uptime_s() + SEND_BY_S
             self._operations.confirm(lease)
@@ -112,6 +113,7 @@ class EntityConfigs:
 
         Returns why, for each broker whose configs were not written. Raises LostLockError.
         """
+        require_throttles(values)
         edits = {entity: {key: _put(value) for key, value in keys.items()} for entity, keys in values.items()}
         send_by = uptime_s() + SEND_BY_S
         self._operations.confirm(lease)

@@ -6,7 +6,7 @@ Layout below `<folder>/<cluster id>`::
 
     lock                       held with flock while an operation runs; names its holder
     fence                      the fencing token: it grows with every taker
-    operations/                the operations, a file for each key (keyed.py)
+    operations/                the operations, a file for each key (record_keys.py)
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.errors import BusyError, KadminError
 from kadmin.operations import events
 from kadmin.operations.context import POLL_S
-from kadmin.operations.kafka.keyed import OPERATIONS, KeyedOperations
+from kadmin.operations.kafka.keyed import KeyedOperations
+from kadmin.operations.kafka.record_keys import OPERATIONS
 from kadmin.operations.kafka.value_files import ValueFiles
 from kadmin.operations.record.codec import decode_holder, encode_holder
 from kadmin.operations.record.holder import Lease, held_lock, lost_lock, require_held_for
@@ -42,11 +43,11 @@ class FolderOperations(KeyedOperations):
     """The lock of a dead holder is free at once."""
 
     def __init__(self, folder: Path, clock: Clock, topic: OperationStore, tell: Tell) -> None:
+        super().__init__(tell)
         self._folder = folder
         self._files = ValueFiles(folder)
         self._clock = clock
         self._topic = topic
-        self._tell = tell
         self._lock: IO[str] | None = None
 
     def holder(self) -> Holder | None:

@@ -1,27 +1,28 @@
 """What every `OperationStore` of clusters in KRaft mode does alike: operations on record, as values by key.
 
-Keys::
-
-    operations/<id>/status     the only value of an operation that changes
-    operations/<id>/record     the compressed record
-    operations/<id>/request    pause or cancel, written without the lock
-    operations/<id>/throttle   a change of the throttle, written without the lock
-    operations/<id>/steps/<n>  one for each publish and each change of the throttle
+record_keys.py has the keys.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from kadmin.errors import InvalidInputError, NotCompletedError
+from kadmin.errors import NotCompletedError
+from kadmin.operations import events
+from kadmin.operations.kafka.record_keys import CONFIRMED, OPERATIONS, key_of, no_operation
 from kadmin.operations.record.codec import (
+    REPLACE_REQUEST,
+    REPLACE_THROTTLE_REQUEST,
+    UndecodableError,
     decode_listing,
     decode_record,
     decode_request,
     decode_status,
     decode_step,
     decode_throttle_request,
+    decoding,
     encode_record,
     encode_request,
     encode_status,
@@ -40,18 +41,22 @@ from kadmin.operations.record.record import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from kadmin.operations.events import Tell
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import Listing, OperationRecord, Step
     from kadmin.operations.record.stop_request import StopRequest
     from kadmin.operations.record.throttle_request import ThrottleRequest
 
-OPERATIONS = "operations"
-_CONFIRMED = "confirmed"
-"""A key that never has a value."""
-
 
 class KeyedOperations(ABC):
-    """The operations of one cluster; a subclass keeps the values, and the lock."""
+    """The operations of one cluster; a subclass keeps the values, and the lock.
+
+    Raises UndecodableError with the place of a value that cannot be decoded.
+    """
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+        self._left_out: set[str] = set()
 
     @abstractmethod
     def _get(self, key: str) -> bytes | None:
@@ -85,54 +90,89 @@ class KeyedOperations(ABC):
         """Do nothing: a read sees all that was written before it."""
 
     def listings(self) -> tuple[Listing, ...]:
-        """Return every operation, oldest first."""
-        values = self._values(OPERATIONS, "/status")
-        return tuple(decode_listing(name, data) for name, data in values.items())
+        """Return every operation, oldest first; one whose status cannot be decoded is left out, with a note."""
+        found, undecodable = self._listed()
+        for name in sorted(undecodable.keys() - self._left_out):
+            self._tell(events.Noted(f"operation {name} is left out: {undecodable[name].message}"))
+        self._left_out |= undecodable.keys()
+        return found
 
     def unfinished(self) -> tuple[Listing, ...]:
-        """Return the operations that are not finished."""
-        return tuple(each for each in self.listings() if not each.status.state.finished)
+        """Return the operations that are not finished; an undecodable one may be one of them, and raises."""
+        found, undecodable = self._listed()
+        for error in undecodable.values():
+            raise error
+        return tuple(each for each in found if not each.status.state.finished)
+
+    def _listed(self) -> tuple[tuple[Listing, ...], dict[str, UndecodableError]]:
+        found: list[Listing] = []
+        undecodable: dict[str, UndecodableError] = {}
+        for name, data in self._values(OPERATIONS, "/status").items():
+            try:
+                with decoding(self._place(key_of(name, "status"))):
+                    found.append(decode_listing(name, data))
+            except UndecodableError as error:
+                undecodable[name] = error
+        return tuple(found), undecodable
 
     def record(self, operation_id: str) -> OperationRecord:
         """Return the immutable part; raises InvalidInputError for an unknown operation."""
-        data = self._get(_key(operation_id, "record"))
+        key = key_of(operation_id, "record")
+        data = self._get(key)
         if data is None:
             self._status(operation_id)
             raise _without_record(operation_id)
-        return decode_record(data, operation_id)
+        with decoding(self._place(key)):
+            return decode_record(data, operation_id)
 
     def status(self, operation_id: str) -> OperationStatus:
         """Return the changing part."""
-        return decode_status(self._status(operation_id))
+        with decoding(self._place(key_of(operation_id, "status"))):
+            return decode_status(self._status(operation_id))
 
     def steps(self, operation_id: str, known: tuple[Step, ...] = ()) -> tuple[Step, ...]:
         """Return the steps in order; they are few and at hand, so all are read: an outcome may have been added."""
         del known
-        return tuple(decode_step(data) for data in self._values(_key(operation_id, "steps")).values())
+        steps = []
+        for name, data in self._values(key_of(operation_id, "steps")).items():
+            with decoding(self._place(key_of(operation_id, f"steps/{name}"))):
+                steps.append(decode_step(data))
+        return tuple(steps)
 
     def request(self, operation_id: str) -> StopRequest | None:
         """Return what was asked of an operation."""
-        key = _key(operation_id, "request")
+        key = key_of(operation_id, "request")
         data = self._get(key)
-        return None if data is None else decode_request(data, self._place(key))
+        if data is None:
+            return None
+        with decoding(self._place(key), REPLACE_REQUEST):
+            return decode_request(data)
 
     def ask(self, operation_id: str, request: StopRequest) -> StopRequest:
-        """Leave a request for the runner and return the one that holds now: this one, or a stronger one."""
-        before = self.request(operation_id)
+        """Leave a request for the runner and return the one that holds now: this one, or a stronger one.
+
+        It replaces one that cannot be decoded.
+        """
+        before = None
+        with suppress(UndecodableError):
+            before = self.request(operation_id)
         if before is not None and before.covers(request):
             return before
-        self._leave(_key(operation_id, "request"), encode_request(request))
+        self._leave(key_of(operation_id, "request"), encode_request(request))
         return request
 
     def throttle_request(self, operation_id: str) -> ThrottleRequest | None:
         """Return the last request to change the throttle of an operation."""
-        key = _key(operation_id, "throttle")
+        key = key_of(operation_id, "throttle")
         data = self._get(key)
-        return None if data is None else decode_throttle_request(data, self._place(key))
+        if data is None:
+            return None
+        with decoding(self._place(key), REPLACE_THROTTLE_REQUEST):
+            return decode_throttle_request(data)
 
     def ask_throttle(self, operation_id: str, request: ThrottleRequest) -> None:
         """Leave a request to change the throttle; it replaces an earlier one."""
-        self._leave(_key(operation_id, "throttle"), encode_throttle_request(request))
+        self._leave(key_of(operation_id, "throttle"), encode_throttle_request(request))
 
     def create(self, record: OperationRecord, lease: Lease, now: str) -> None:
         """Write the whole record; the operation is there, and running, with the last value."""
@@ -141,14 +181,14 @@ class KeyedOperations(ABC):
             "record": encode_record(record),
             "status": restate(preparing, OperationStatus(OperationState.RUNNING, now)),
         }
-        self._put({_key(record.operation_id, name): value for name, value in values.items()}, lease)
+        self._put({key_of(record.operation_id, name): value for name, value in values.items()}, lease)
 
     def export(self, operation_id: str) -> StoredOperation:
         """Return an operation for another store."""
-        record = self._get(_key(operation_id, "record"))
+        record = self._get(key_of(operation_id, "record"))
         if record is None:
             raise _without_record(operation_id)
-        steps, throttle = self._values(_key(operation_id, "steps")), self._get(_key(operation_id, "throttle"))
+        steps, throttle = self._values(key_of(operation_id, "steps")), self._get(key_of(operation_id, "throttle"))
         return StoredOperation(operation_id, self._status(operation_id), record, steps, throttle)
 
     def adopt(self, stored: StoredOperation, lease: Lease) -> None:
@@ -157,16 +197,16 @@ class KeyedOperations(ABC):
         if stored.throttle_request is not None:
             values["throttle"] = stored.throttle_request
         values["status"] = stored.status
-        self._put({_key(stored.operation_id, name): value for name, value in values.items()}, lease)
+        self._put({key_of(stored.operation_id, name): value for name, value in values.items()}, lease)
 
     def set_status(self, operation_id: str, status: OperationStatus, lease: Lease) -> None:
         """Change the status."""
-        self._put({_key(operation_id, "status"): self._restated(operation_id, status)}, lease)
+        self._put({key_of(operation_id, "status"): self._restated(operation_id, status)}, lease)
 
     def reopen(self, operation_id: str, status: OperationStatus, lease: Lease) -> None:
         """Change the status and remove the request."""
         restated = self._restated(operation_id, status)
-        self._put({_key(operation_id, "status"): restated, _key(operation_id, "request"): None}, lease)
+        self._put({key_of(operation_id, "status"): restated, key_of(operation_id, "request"): None}, lease)
 
     def prune(self, lease: Lease) -> None:
         """Remove the oldest finished operations beyond those that are kept for `history`."""
@@ -175,33 +215,31 @@ class KeyedOperations(ABC):
 
     def confirm(self, lease: Lease) -> None:
         """Raise LostLockError unless the lock is ours now, which a write that changes nothing shows."""
-        self._put({_CONFIRMED: None}, lease)
+        self._put({CONFIRMED: None}, lease)
 
     def write_step(self, step: Step, lease: Lease) -> None:
         """Write a step, or its outcome over it."""
-        self._put({_key(lease.operation_id, f"steps/{step.number:06d}"): encode_step(step)}, lease)
+        self._put({key_of(lease.operation_id, f"steps/{step.number:06d}"): encode_step(step)}, lease)
 
     def _keys(self, operation_id: str) -> list[str]:
         """Return the keys of an operation, its status last: what was removed in part is removed again."""
-        steps = [f"steps/{name}" for name in self._names(_key(operation_id, "steps"))]
+        steps = [f"steps/{name}" for name in self._names(key_of(operation_id, "steps"))]
         names = [name for name in self._names(f"{OPERATIONS}/{operation_id}") if name not in {"steps", "status"}]
-        return [_key(operation_id, name) for name in (*steps, *names, "status")]
+        return [key_of(operation_id, name) for name in (*steps, *names, "status")]
 
     def _restated(self, operation_id: str, status: OperationStatus) -> bytes:
         data = self._status(operation_id)
-        require_transition(operation_id, decode_status(data).state, status.state)
-        return restate(data, status)
+        with decoding(self._place(key_of(operation_id, "status"))):
+            before, restated = decode_status(data).state, restate(data, status)
+        require_transition(operation_id, before, status.state)
+        return restated
 
     def _status(self, operation_id: str) -> bytes:
-        data = self._get(_key(operation_id, "status"))
+        data = self._get(key_of(operation_id, "status"))
         if data is None:
-            raise InvalidInputError(f"There is no operation {operation_id}.", next_command="kadmin history")
+            raise no_operation(operation_id)
         return data
 
 
 def _without_record(operation_id: str) -> NotCompletedError:
     return NotCompletedError(f"Operation {operation_id} has no record.", next_command="kadmin history")
-
-
-def _key(operation_id: str, name: str) -> str:
-    return f"{OPERATIONS}/{operation_id}/{name}"

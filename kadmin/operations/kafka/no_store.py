@@ -25,6 +25,9 @@ class NoOperations(KeyedOperations):
 
     session_timeout_s = 0.0
 
+    def __init__(self) -> None:
+        super().__init__(lambda _: None)
+
     def holder(self) -> Holder | None:
         """Return None."""
         return None

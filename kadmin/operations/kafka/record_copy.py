@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from platformdirs import user_state_path
@@ -9,9 +10,9 @@ from platformdirs import user_state_path
 from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.errors import UnknownOutcomeError, name_some
 from kadmin.operations import events
-from kadmin.operations.kafka.keyed import OPERATIONS
+from kadmin.operations.kafka.record_keys import OPERATIONS, is_asked
 from kadmin.operations.kafka.value_files import ValueFiles
-from kadmin.operations.record.codec import decode_listing, decode_status
+from kadmin.operations.record.codec import UndecodableError, decode_listing, decode_status, decoding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
     from kadmin.operations.events import Tell
     from kadmin.operations.record.record import Listing
-
-_ASKED = ("/request", "/throttle")
 
 
 class LostRecordError(UnknownOutcomeError):
@@ -75,10 +74,18 @@ class RecordCopy:
         )
 
     def _unfinished(self) -> list[str]:
-        statuses = self._files.values(OPERATIONS, "/status").items()
-        return [name for name, status in statuses if not decode_status(status).state.finished]
+        found = []
+        for name, status in self._files.values(OPERATIONS, "/status").items():
+            try:
+                with decoding(str(self._files.folder / OPERATIONS / name / "status")):
+                    finished = decode_status(status).state.finished
+            except UndecodableError as error:
+                self._warn(error)
+            else:
+                found += [] if finished else [name]
+        return found
 
-    def _warn(self, error: OSError) -> None:
+    def _warn(self, error: OSError | UndecodableError) -> None:
         if not self._told:
             self._told = True
             self._tell(events.Noted(f"warning: this machine keeps no copy of the record: {error}"))
@@ -87,7 +94,7 @@ class RecordCopy:
         for name in self._files.names(operation):
             if name == "steps":
                 yield from (f"{operation}/steps/{step}" for step in self._files.names(f"{operation}/steps"))
-            elif f"/{name}" not in _ASKED:
+            elif not is_asked(f"{operation}/{name}"):
                 yield f"{operation}/{name}"
 
 
@@ -97,14 +104,21 @@ def copies_folder() -> Path:
 
 
 def operations_in(records: Path, cluster_id: str | None) -> tuple[Listing, ...]:
-    """Return the operations on record below a folder, of one cluster or of all, oldest first."""
-    names = ValueFiles(records).names("") if cluster_id is None else [cluster_id]
-    statuses = {
-        name: status
-        for each in names
-        for name, status in ValueFiles(records / each).values(OPERATIONS, "/status").items()
-    }
-    return tuple(decode_listing(name, status) for name, status in sorted(statuses.items()))
+    """Return the operations on record below a folder, of one cluster or of all, oldest first.
+
+    Those that cannot be decoded are left out.
+    """
+    found = []
+    for each in _clusters(records) if cluster_id is None else (cluster_id,):
+        for name, status in ValueFiles(records / each).values(OPERATIONS, "/status").items():
+            with suppress(UndecodableError), decoding(name):
+                found.append(decode_listing(name, status))
+    return tuple(sorted(found, key=lambda listing: listing.operation_id))
+
+
+def _clusters(records: Path) -> Iterator[str]:
+    if records.is_dir():
+        yield from (each.name for each in records.iterdir())
 
 
 def _operation(key: str) -> str:

@@ -6,7 +6,6 @@ lock is a lease that its holder renews. What counts among the topic's records is
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -19,7 +18,7 @@ from kadmin.operations.context import POLL_S
 from kadmin.operations.kafka.keyed import KeyedOperations
 from kadmin.operations.kafka.topic_reader import LostTopicError, OpenTransactionError, TopicReader
 from kadmin.operations.kafka.topic_settings import BODIES, CONTROL, create_topic, topic_to_create
-from kadmin.operations.kafka.topic_writer import AGAIN_S, TopicWriter, is_body
+from kadmin.operations.kafka.topic_writer import AGAIN_S, TopicWriter, decode_offsets, is_body
 from kadmin.operations.record.holder import (
     Lease,
     LostLockError,
@@ -75,10 +74,10 @@ class TopicOperations(KeyedOperations):
         name: str = RECORD_TOPIC,
         copy: RecordCopy | None = None,
     ) -> None:
+        super().__init__(tell)
         self.session_timeout_s = lease_s
         self._connection = connection
         self._clock = clock
-        self._tell = tell
         self._name = name
         self._reader = TopicReader(connection, name, tell)
         self._copy = copy
@@ -217,7 +216,7 @@ class TopicOperations(KeyedOperations):
         value = self._log().values.get(key)
         if value is None or not is_body(key):
             return value
-        return b"".join(self._reader.body(BODIES, offset) for offset in json.loads(value))
+        return b"".join(self._reader.body(BODIES, offset) for offset in decode_offsets(value))
 
     def _names(self, parent: str) -> Sequence[str]:
         return sorted({key.removeprefix(f"{parent}/").split("/")[0] for key in self._below(parent)})

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError
+from kadmin.operations.kafka.record_keys import CLAIM, LOCK, is_asked, is_of_topic
 from kadmin.operations.record.codec import RECORD_VERSION, decode_holder
 
 if TYPE_CHECKING:
@@ -21,9 +23,12 @@ if TYPE_CHECKING:
     from kadmin.cluster.kafka.transactions import Producer
     from kadmin.operations.record.holder import Holder
 
-CLAIM = "claim"
-LOCK = "lock"
-_ASKED = ("/request", "/throttle")
+
+class Ignored(StrEnum):
+    """Why a record does not count."""
+
+    NO_KEY = "is none of kadmin's"
+    NOT_HELD = "does not come from the holder of the lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +53,16 @@ class TopicLog:
         self.writer: Producer | None = None
         self.lock: TopicLock | None = None
 
-    def add(self, entry: LogEntry) -> bool:
-        """Take the next record; returns False for one that does not count.
+    def add(self, entry: LogEntry) -> Ignored | None:
+        """Take the next record; returns why one does not count.
 
         Compaction removes claims, and never a record that is the last of its key: what comes before the first claim
         that is left, and was written in a transaction, counted when it was written.
         """
-        if not entry.key.endswith(_ASKED) and not self._is_written_by_right(entry):
-            return False
+        if not is_of_topic(entry.key):
+            return Ignored.NO_KEY
+        if not is_asked(entry.key) and not self._is_written_by_right(entry):
+            return Ignored.NOT_HELD
         if entry.key == CLAIM:
             self.writer = entry.producer
         elif entry.key == LOCK:
@@ -64,7 +71,7 @@ class TopicLog:
             self.values.pop(entry.key, None)
         else:
             self.values[entry.key] = entry.value
-        return True
+        return None
 
     def may_take(self, claimant: Producer, judged: TopicLock | None) -> bool:
         """Whether a claimant that has read its claim takes the lock, which it had `judged` to be free before.

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from kadmin.cluster.kafka.transactions import FencedError
-from kadmin.operations.kafka.topic_log import CLAIM, LOCK, encode_lock
+from kadmin.operations.kafka.record_keys import CLAIM, LOCK
+from kadmin.operations.kafka.topic_log import encode_lock
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

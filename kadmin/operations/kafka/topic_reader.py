@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.kafka.metadata import leader_of, read_metadata
 from kadmin.cluster.kafka.partition_log import MOST_BYTES, NoSuchOffsetError, fetch_committed, open_transactions
 from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.names import escaped
 from kadmin.errors import NotAuthorizedError, NotCompletedError, UnknownOutcomeError, UnreachableError, name_some
 from kadmin.operations import events
 from kadmin.operations.kafka.topic_log import TopicLog
@@ -89,13 +90,9 @@ class TopicReader:
             fetched = self._fetch(self._control, self._next, deadline)
             end = fetched.end if end is None else end
             for entry in fetched.entries:
-                if not self.log.add(entry):
-                    self._tell(
-                        events.Noted(
-                            f"ignored in {self._control}: the record of key {entry.key} at offset {entry.offset}, "
-                            "which does not come from the holder of the lock"
-                        )
-                    )
+                if ignored := self.log.add(entry):
+                    which = f"the record of key {escaped(entry.key)} at offset {entry.offset}"
+                    self._tell(events.Noted(f"ignored in {self._control}: {which}, which {ignored}"))
             self._next = fetched.next_offset
             if self._next >= end:
                 return

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.transactions import FencedError, TransactionalProducer
 from kadmin.errors import KadminError
-from kadmin.operations.kafka.topic_log import LOCK, encode_lock
+from kadmin.operations.kafka.record_keys import LOCK
+from kadmin.operations.kafka.topic_log import encode_lock
 from kadmin.operations.kafka.topic_protocol import Add, Begin, CatchUp, Commit, Pause, take, write
 from kadmin.operations.kafka.topic_settings import BODIES, BODY_BYTES, CONTROL
 from kadmin.operations.record.holder import LostLockError, lost_lock
@@ -158,8 +159,8 @@ class TopicWriter:
                 control.append((key, json.dumps(offsets).encode()))
                 continue
             if is_body(key):
-                parts = json.loads(self._reader.log.values.get(key, b"[]"))
-                producer.add(BODIES, [(f"{key}/{number}", None) for number in range(len(parts))])
+                gone = decode_offsets(self._reader.log.values.get(key, b"[]"))
+                producer.add(BODIES, [(f"{key}/{number}", None) for number in range(len(gone))])
             control.append((key, value))
         return producer.add(CONTROL, control)
 
@@ -167,3 +168,13 @@ class TopicWriter:
 def is_body(key: str) -> bool:
     """Whether the value of a key is kept in the partition of bodies."""
     return key.endswith("/record")
+
+
+def decode_offsets(value: bytes) -> tuple[int, ...]:
+    """Return where the parts of a body are; none where the value cannot be decoded."""
+    try:
+        offsets = json.loads(value)
+    except (ValueError, RecursionError):
+        return ()
+    whole = isinstance(offsets, list) and all(type(each) is int and each >= 0 for each in offsets)
+    return tuple(offsets) if whole else ()

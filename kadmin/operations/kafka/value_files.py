@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from kadmin.errors import KadminError
+from kadmin.operations.kafka.record_keys import leads_to_keys
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
@@ -20,13 +23,14 @@ class ValueFiles:
 
     def get(self, key: str) -> bytes | None:
         """Return a value, None where there is none."""
-        path = self.folder / key
+        path = self._path(key)
         return path.read_bytes() if path.exists() else None
 
     def names(self, parent: str) -> Sequence[str]:
-        """Return the names directly below a key, sorted."""
-        folder = self.folder / parent
-        return sorted(each.name for each in folder.iterdir() if each.suffix != _TEMPORARY) if folder.is_dir() else ()
+        """Return the names directly below a parent of keys, sorted; files that are not of the record are left out."""
+        folder = self._path(parent)
+        found = (each.name for each in folder.iterdir()) if folder.is_dir() else ()
+        return sorted(name for name in found if leads_to_keys(f"{parent}/{name}"))
 
     def values(self, parent: str, leaf: str = "") -> Mapping[str, bytes]:
         """Return the values of `<parent>/<name><leaf>` by name, sorted."""
@@ -36,13 +40,18 @@ class ValueFiles:
     def put(self, values: Mapping[str, bytes | None]) -> None:
         """Write values in this order; remove those that are None, and folders that are empty then."""
         for key, value in values.items():
-            path = self.folder / key
+            path = self._path(key)
             if value is not None:
                 _write(path, value)
             elif path.exists():
                 path.unlink()
                 if not any(path.parent.iterdir()):
                     path.parent.rmdir()
+
+    def _path(self, key: str) -> Path:
+        if any(part in {"", ".", ".."} for part in key.split("/")):
+            raise KadminError(f"{key!r} is no key: it leads out of the folder {self.folder}.")
+        return self.folder / key
 
 
 def _write(path: Path, data: bytes) -> None:

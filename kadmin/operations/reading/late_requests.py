@@ -27,8 +27,9 @@ def late_requests(context: Context, state: ClusterState | None = None) -> tuple[
     if context.backend.unchanged_means_rejected:
         return ()
     listings = context.operations.listings()
-    steps = {each.operation_id: context.operations.steps(each.operation_id) for each in listings}
-    return late_among(context, listings, steps, state, partial(askers_on_record, context))
+    steps = context.read_each(listings, lambda each: context.operations.steps(each.operation_id))
+    decoded = [each for each in listings if each.operation_id in steps]
+    return late_among(context, decoded, steps, state, partial(askers_on_record, context))
 
 
 def late_among(

@@ -62,4 +62,9 @@ def askers_on_record(context: Context, state: ClusterState) -> dict[TopicPartiti
     """Return the latest operation on record that asked for each reassignment in flight; others are left out."""
     moves = moves_in_flight(state)
     listings = context.operations.listings() if moves else ()
-    return askers(moves, listings, lambda listing: lists_sent(context, listing, state))
+
+    def lists_of(listing: Listing) -> Mapping[TopicPartition, frozenset[Replicas]]:
+        found = context.read_each((listing,), lambda each: lists_sent(context, each, state))
+        return found.get(listing.operation_id, {})
+
+    return askers(moves, listings, lists_of)

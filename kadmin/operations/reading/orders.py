@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kadmin.operations.record.record import OperationKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
     from kadmin.operations.context import Context
@@ -27,13 +27,18 @@ def orders_on_record(
             break
         if listing.kind is OperationKind.HEAL or not listing.status.state.has_record:
             continue
-        steps = context.operations.steps(listing.operation_id)
-        asked = [step.intent.targets for step in reversed(steps) if step.intent is not None]
-        for replicas in (*asked, context.operations.record(listing.operation_id).origin):
+        asked = context.read_each((listing,), lambda each: _asked(context, each.operation_id))
+        for replicas in asked.get(listing.operation_id, ()):
             for partition, brokers in wanted.items():
                 if set(order := replicas.get(partition) or ()) == brokers:
                     found.setdefault(partition, order)
     return found
+
+
+def _asked(context: Context, operation_id: str) -> list[Mapping[TopicPartition, Replicas | None]]:
+    """Return the replicas that an operation asked for, the last request first, and those that it found."""
+    intents = [step.intent for step in reversed(context.operations.steps(operation_id)) if step.intent is not None]
+    return [*(intent.targets for intent in intents), context.operations.record(operation_id).origin]
 
 
 def _original(partition: TopicPartition, state: ClusterState) -> set[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kadmin.errors import NotAuthorizedError, NotZooKeeperModeError, UnreachableError
@@ -13,10 +14,13 @@ from kadmin.operations.decide.settling import settle
 from kadmin.operations.reading.late_requests import late_requests
 from kadmin.operations.reading.pace import Pace
 from kadmin.operations.reading.replica_bytes import ReplicaBytes
+from kadmin.operations.record.codec import UndecodableError
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationKind, OperationState, current_throttle, published_by
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kadmin.insight.diagnosis.operations import LateRequest
     from kadmin.operations.context import Context
     from kadmin.operations.decide.actions import Action, Memory, Work
@@ -48,12 +52,14 @@ class Status:
     """The unfinished operations, the holder of the lock, and requests of finished operations that arrived late.
 
     `holder_died`: the holder's process was on this machine, and is not there any more; its lock is not free yet.
+    `undecodable` are the errors of what is on record and cannot be decoded.
     """
 
     operations: tuple[Unfinished, ...]
     holder: Holder | None
     late: tuple[LateRequest, ...] = ()
     holder_died: bool = False
+    undecodable: tuple[UndecodableError, ...] = ()
 
     def runner_of(self, listing: Listing) -> Holder | None:
         """Return who runs an operation now."""
@@ -73,8 +79,17 @@ class StatusReader:
 
         What is on record is read first: it is shown where brokers answer and controllers do not.
         """
-        operations = self._context.operations
-        listings, holder = operations.unfinished(), operations.holder()
+        listings, undecodable = self._unfinished()
+        holder = self._context.operations.holder()
+        died = self._context.died_here(holder)
+
+        def decoded(read: Callable[[Listing], Unfinished], listing: Listing) -> Unfinished:
+            try:
+                return read(listing)
+            except UndecodableError as error:
+                undecodable.append(error)
+                return Unfinished(listing, unknown=error.message)
+
         try:
             self._context.backend.check()
         except (NotAuthorizedError, NotZooKeeperModeError):
@@ -82,10 +97,18 @@ class StatusReader:
         except UnreachableError as lost:
             if not listings:
                 raise
-            found = tuple(self._on_record(listing, lost.message) for listing in listings)
-            return Status(found, holder, holder_died=self._context.died_here(holder))
-        found = tuple(self._read(listing, holder) for listing in listings)
-        return Status(found, holder, late_requests(self._context), self._context.died_here(holder))
+            on_record = partial(self._on_record, unknown=lost.message)
+            found = tuple(decoded(on_record, listing) for listing in listings)
+            return Status(found, holder, (), died, tuple(undecodable))
+        found = tuple(decoded(partial(self._read, holder=holder), listing) for listing in listings)
+        return Status(found, holder, late_requests(self._context), died, tuple(undecodable))
+
+    def _unfinished(self) -> tuple[tuple[Listing, ...], list[UndecodableError]]:
+        operations = self._context.operations
+        try:
+            return operations.unfinished(), []
+        except UndecodableError as error:
+            return tuple(each for each in operations.listings() if not each.status.state.finished), [error]
 
     def read_one(self, operation_id: str) -> Unfinished:
         """Read one operation that is unfinished; what is on record alone where the cluster does not answer."""

@@ -33,10 +33,10 @@ from kadmin.operations.record.record import (
 from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.operations.record.throttle_request import ThrottleRequest
 from kadmin.plan.model import TopicRecipe
-from kadmin.plan.throttle import ConfigChange
+from kadmin.plan.throttle import ConfigChange, is_broker, is_throttle
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kadmin.cluster.model import Assignment, Replicas
     from kadmin.plan.throttle import ConfigChanges
@@ -45,6 +45,13 @@ RECORD_VERSION = 3
 """The newest layout that is read; `min_reader` in a record or a step is the oldest layout that can read it."""
 _BEFORE_INTENTS = 2
 """The layout of all but the steps with an intent."""
+_MOST_CAUSE = 300
+REPLACE_REQUEST = "kadmin pause or kadmin cancel, which ask anew"
+REPLACE_THROTTLE_REQUEST = "kadmin throttle set, which asks anew"
+
+
+class UndecodableError(NotCompletedError):
+    """A value on record cannot be decoded. It costs its operation: others are read."""
 
 
 def encode_record(record: OperationRecord) -> bytes:
@@ -70,7 +77,7 @@ def encode_record(record: OperationRecord) -> bytes:
 
 
 def decode_record(packed: bytes, operation_id: str) -> OperationRecord:
-    """Decode a record; raises NotCompletedError for a layout of a newer kadmin."""
+    """Decode a record; raises UndecodableError for a layout of a newer kadmin."""
     value = json.loads(zlib.decompress(packed))
     _require_readable(value.pop("min_reader", RECORD_VERSION + 1), f"Operation {operation_id}")
     value["kind"] = OperationKind(value["kind"])
@@ -156,7 +163,7 @@ def encode_step(step: Step) -> bytes:
 
 
 def decode_step(data: bytes) -> Step:
-    """Decode a step record; raises NotCompletedError for a layout of a newer kadmin."""
+    """Decode a step record; raises UndecodableError for a layout of a newer kadmin."""
     value = json.loads(data)
     _require_readable(value.pop("min_reader", _BEFORE_INTENTS), "A step on record")
     sending, intent = value.get("sending"), value.get("intent")
@@ -177,7 +184,7 @@ def decode_step(data: bytes) -> Step:
 
 def _require_readable(min_reader: int, what: str) -> None:
     if min_reader > RECORD_VERSION:
-        raise NotCompletedError(
+        raise UndecodableError(
             f"{what} was written by another version of kadmin.", next_command="use the version that started it"
         )
 
@@ -259,6 +266,10 @@ def _dump_changes(changes: ConfigChanges) -> dict[str, Any]:
 
 
 def _load_changes(value: dict[str, Any]) -> ConfigChanges:
+    for entity, keys in value.items():
+        for key in keys:
+            if not is_throttle(entity, key) or not (entity.startswith("topics/") or is_broker(entity)):
+                raise ValueError(f"{key} of {entity} is no throttle of an operation")
     return {entity: {key: ConfigChange(**change) for key, change in keys.items()} for entity, keys in value.items()}
 
 
@@ -320,11 +331,12 @@ def encode_request(request: StopRequest) -> bytes:
     return _dump({**asdict(request), "stop": request.stop.name})
 
 
-def decode_request(data: bytes, place: str) -> StopRequest:
-    """Decode a request to stop that was read at `place`; raises NotCompletedError for one of another version."""
-    with _of_this_version(place):
-        value = json.loads(data)
-        return StopRequest(**{**value, "stop": Stop[value["stop"]]})
+def decode_request(data: bytes) -> StopRequest:
+    """Decode a request to stop."""
+    value = json.loads(data)
+    request = StopRequest(**{**value, "stop": Stop[value["stop"]]})
+    _require_types({str: (request.by, request.at), bool: (request.allow_foreign,)})
+    return request
 
 
 def encode_throttle_request(request: ThrottleRequest) -> bytes:
@@ -332,22 +344,33 @@ def encode_throttle_request(request: ThrottleRequest) -> bytes:
     return _dump(asdict(request))
 
 
-def decode_throttle_request(data: bytes, place: str) -> ThrottleRequest:
-    """Decode a request to change the throttle; raises NotCompletedError for one of another version."""
-    with _of_this_version(place):
-        request = ThrottleRequest(**json.loads(data))
-        if type(request.rate) is not int or request.rate <= 0:
-            raise ValueError(f"rate {request.rate!r}")
-        return request
+def decode_throttle_request(data: bytes) -> ThrottleRequest:
+    """Decode a request to change the throttle."""
+    request = ThrottleRequest(**json.loads(data))
+    _require_types({str: (request.by, request.at), int: (request.rate,)})
+    if request.rate <= 0:
+        raise ValueError(f"rate {request.rate!r}")
+    return request
+
+
+def _require_types(values: Mapping[type, Sequence[object]]) -> None:
+    for wanted, found in values.items():
+        for value in found:
+            if type(value) is not wanted:
+                raise TypeError(f"{value!r} is no {wanted.__name__}")
 
 
 @contextmanager
-def _of_this_version(place: str) -> Iterator[None]:
+def decoding(place: str, replaced_by: str = "") -> Iterator[None]:
+    """Raise UndecodableError, naming the place of a value, for whatever is wrong with it while it is decoded.
+
+    `replaced_by` are the commands that write another value in its place.
+    """
     try:
         yield
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise NotCompletedError(
-            f"The request in {place} cannot be read; another version of kadmin wrote it.",
-            cause=f"{type(error).__name__}: {error}",
-            next_command=f"use that version of kadmin, or delete {place} by hand",
+    except (zlib.error, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise UndecodableError(
+            f"{place} cannot be decoded; another version of kadmin wrote it, or another program.",
+            cause=f"{type(error).__name__}: {error}"[:_MOST_CAUSE],
+            next_command=replaced_by or f"use that version of kadmin; if it is not needed, delete {place} by hand",
         ) from error

@@ -102,7 +102,8 @@ def recorded_throttles(context: Context) -> tuple[tuple[Listing, ThrottleRecord]
     A finished one whose throttle was removed has none: the same value again is another's.
     """
     listings = [each for each in reversed(context.operations.listings()) if _owns(each.status)]
-    found = ((listing, _throttle(context, listing.operation_id)) for listing in listings)
+    throttles = context.read_each(listings, lambda each: _throttle(context, each.operation_id))
+    found = ((listing, throttles.get(listing.operation_id)) for listing in listings)
     return tuple((listing, throttle) for listing, throttle in found if throttle is not None)
 
 

@@ -24,6 +24,7 @@ from kadmin.insight.diagnosis.zookeeper.cluster_troubles import MANY_CONFIG_CHAN
 from kadmin.operations.record.holder import lost_lock
 from kadmin.operations.zookeeper.lock import lease_checks
 from kadmin.operations.zookeeper.transaction import ensure, write
+from kadmin.plan.throttle import require_throttles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -80,6 +81,7 @@ class ConfigWriter:
             wanted = edit({entity: config.values for entity, config in found.items()})
             if not wanted:
                 return True
+            require_throttles(wanted)
             if error := config_backlog(self._store):
                 raise error
             group = _first_group(wanted, found)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import zlib
-from contextlib import contextmanager
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.zookeeper.model import Create, Delete, SetData
-from kadmin.errors import BusyError, InvalidInputError, NotCompletedError
+from kadmin.errors import BusyError, InvalidInputError
 from kadmin.operations.record.codec import (
+    REPLACE_REQUEST,
+    REPLACE_THROTTLE_REQUEST,
+    UndecodableError,
     decode_listing,
     decode_record,
     decode_request,
     decode_status,
     decode_step,
     decode_throttle_request,
+    decoding,
     encode_record,
     encode_request,
     encode_status,
@@ -34,7 +37,7 @@ from kadmin.operations.zookeeper.lock import lease_checks
 from kadmin.operations.zookeeper.transaction import write
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from kadmin.cluster.zookeeper.model import MultiResult, Op, Znode
     from kadmin.cluster.zookeeper.store import Store
@@ -52,7 +55,7 @@ _CHUNKS_PER_WRITE = 8
 class Journal:
     """Reads and writes the operations of one cluster. Every write carries the lease's checks.
 
-    Raises NotCompletedError with the path of a znode that cannot be decoded.
+    Raises UndecodableError with the path of a znode that cannot be decoded.
     """
 
     def __init__(self, store: Store, paths: Paths) -> None:
@@ -78,13 +81,13 @@ class Journal:
         parent = self._paths.record(operation_id)
         if self._store.exists(parent) is None:
             raise _missing(operation_id)
-        with _reading(parent):
+        with decoding(parent):
             return decode_record(b"".join(self._below(parent).values()), operation_id)
 
     def status(self, operation_id: str) -> OperationStatus:
         """Return the changing part; raises InvalidInputError where there is no such operation."""
         data, _ = self._operation(operation_id)
-        with _reading(self._paths.operation(operation_id)):
+        with decoding(self._paths.operation(operation_id)):
             return decode_status(data)
 
     def steps(self, operation_id: str, known: tuple[Step, ...] = ()) -> tuple[Step, ...]:
@@ -92,19 +95,24 @@ class Journal:
         parent = self._paths.steps(operation_id)
         names = self._store.children(parent) or ()
         nodes = self._store.get_many([f"{parent}/{name}" for name in names[len(known) :]])
-        with _reading(parent):
+        with decoding(parent):
             return (*known, *(decode_step(node.data) for node in nodes if node is not None and node.data))
 
     def request(self, operation_id: str) -> StopRequest | None:
         """Return what was asked of an operation."""
         node = self._store.get(self._paths.request(operation_id))
-        return None if node is None else decode_request(node.data or b"", node.path)
+        return None if node is None else _request(node)
 
     def ask(self, operation_id: str, request: StopRequest) -> StopRequest:
-        """Leave a request for the runner, without the lock, and return the one that holds now."""
+        """Leave a request for the runner, without the lock, and return the one that holds now.
+
+        It replaces one that cannot be decoded.
+        """
         path = self._paths.request(operation_id)
         node = self._store.get(path)
-        pending = None if node is None else decode_request(node.data or b"", path)
+        pending = None
+        with suppress(UndecodableError):
+            pending = None if node is None else _request(node)
         if pending is not None and pending.covers(request):
             return pending
         self._leave(path, node, encode_request(request))
@@ -113,7 +121,10 @@ class Journal:
     def throttle_request(self, operation_id: str) -> ThrottleRequest | None:
         """Return the last request to change the throttle of an operation."""
         node = self._store.get(self._paths.throttle_request(operation_id))
-        return None if node is None else decode_throttle_request(node.data or b"", node.path)
+        if node is None:
+            return None
+        with decoding(node.path, REPLACE_THROTTLE_REQUEST):
+            return decode_throttle_request(node.data or b"")
 
     def ask_throttle(self, operation_id: str, request: ThrottleRequest) -> None:
         """Leave a request to change the throttle, without the lock; it replaces an earlier one."""
@@ -142,7 +153,7 @@ class Journal:
         request = self._store.get(self._paths.throttle_request(operation_id))
         asked = None if request is None else request.data
         record = b"".join(self._below(self._paths.record(operation_id)).values())
-        with _reading(self._paths.record(operation_id)):
+        with decoding(self._paths.record(operation_id)):
             decode_record(record, operation_id)
         steps = self._below(self._paths.steps(operation_id))
         return StoredOperation(operation_id, status, record, steps, asked)
@@ -193,7 +204,7 @@ class Journal:
     def _restate(self, operation_id: str, status: OperationStatus, lease: Lease, beside: Sequence[Op]) -> None:
         path = self._paths.operation(operation_id)
         found, version = self._operation(operation_id)
-        with _reading(path):
+        with decoding(path):
             before, data = decode_status(found).state, restate(found, status)
         require_transition(operation_id, before, status.state)
         self._commit([SetData(path, data, version), *beside], lease, self._holds(path, data))
@@ -226,7 +237,7 @@ class Journal:
         return {name: node.data or b"" for name, node in zip(names, nodes, strict=True) if node is not None}
 
     def _listing(self, operation_id: str, data: bytes) -> Listing:
-        with _reading(self._paths.operation(operation_id)):
+        with decoding(self._paths.operation(operation_id)):
             return decode_listing(operation_id, data)
 
     def _operation(self, operation_id: str) -> tuple[bytes, int]:
@@ -252,20 +263,13 @@ class Journal:
             raise lost_lock_or(result, self._paths)
 
 
+def _request(node: Znode) -> StopRequest:
+    with decoding(node.path, REPLACE_REQUEST):
+        return decode_request(node.data or b"")
+
+
 def _missing(operation_id: str) -> InvalidInputError:
     return InvalidInputError(f"There is no operation {operation_id}.", next_command="kadmin history")
-
-
-@contextmanager
-def _reading(path: str) -> Iterator[None]:
-    try:
-        yield
-    except (zlib.error, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise NotCompletedError(
-            f"{path} cannot be decoded; it was not written by kadmin.",
-            cause=f"{type(error).__name__}: {error}",
-            next_command=f"read {path}; if it is not needed, delete it by hand with everything below it",
-        ) from error
 
 
 def lost_lock_or(result: MultiResult, paths: Paths) -> BusyError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from shutil import copytree
 from typing import TYPE_CHECKING
 
@@ -9,9 +10,12 @@ import pytest
 from support.cluster.states import tp
 
 from kadmin.errors import BusyError, InvalidInputError, KadminError, NotCompletedError
-from kadmin.operations.context import Clock
+from kadmin.operations.context import Clock, new_operation_id
 from kadmin.operations.kafka.folder import FolderOperations
 from kadmin.operations.kafka.no_store import NoOperations
+from kadmin.operations.kafka.record_keys import is_key, key_of
+from kadmin.operations.kafka.value_files import ValueFiles
+from kadmin.operations.record.codec import UndecodableError
 from kadmin.operations.record.holder import Holder, LostLockError
 from kadmin.operations.record.record import (
     KEPT_OPERATIONS,
@@ -31,9 +35,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kadmin.operations.backend import OperationStore
+    from kadmin.operations.events import Event
 
-ANN = Holder(Author("ann", "host-a", 7), "op-1", "now", 0.0)
-BEN = Holder(Author("ben", "host-b", 8), "op-2", "now", 0.0)
+OP_1, OP_2, OP_9 = (f"20260101T000000Z-00000{number}" for number in (1, 2, 9))
+ANN = Holder(Author("ann", "host-a", 7), OP_1, "now", 0.0)
+BEN = Holder(Author("ben", "host-b", 8), OP_2, "now", 0.0)
 
 
 @pytest.fixture
@@ -68,7 +74,7 @@ def test_a_record_that_is_in_use_elsewhere_refuses_a_second_one(folder: Path, tm
     """The lock and the unfinished operations of the usual place count; a copy of an operation continues it."""
     usual = in_folder(tmp_path / "usual")
     lease = usual.take(ANN, 0)
-    usual.create(recorded("op-1"), lease, "now")
+    usual.create(recorded(OP_1), lease, "now")
     beside = in_folder(folder, in_folder(tmp_path / "usual"))
     with pytest.raises(BusyError, match="in use") as held:
         beside.take(BEN, 0)
@@ -76,11 +82,11 @@ def test_a_record_that_is_in_use_elsewhere_refuses_a_second_one(folder: Path, tm
     usual.release(lease)
     with pytest.raises(BusyError, match="in use") as unfinished:
         beside.take(BEN, 0)
-    assert unfinished.value.cause == "operation op-1 is not finished there"
+    assert unfinished.value.cause == f"operation {OP_1} is not finished there"
     copytree(tmp_path / "usual" / "operations", folder / "operations")
     beside.release(beside.take(BEN, 0))
     again = usual.take(ANN, 0)
-    usual.set_status("op-1", OperationStatus(OperationState.COMPLETED, "later"), again)
+    usual.set_status(OP_1, OperationStatus(OperationState.COMPLETED, "later"), again)
     usual.release(again)
     other = in_folder(tmp_path / "another", in_folder(tmp_path / "usual"))
     assert other.take(BEN, 0).token == 1
@@ -89,69 +95,134 @@ def test_a_record_that_is_in_use_elsewhere_refuses_a_second_one(folder: Path, tm
 def test_a_lock_that_was_released_by_hand_writes_no_more(folder: Path) -> None:
     operations, elsewhere = in_folder(folder), in_folder(folder)
     lease = operations.take(ANN, 0)
-    operations.create(recorded("op-1"), lease, "now")
-    with pytest.raises(BusyError, match="op-1, not op-9"):
-        elsewhere.release_by_hand("op-9")
-    assert elsewhere.release_by_hand("op-1") == ANN
+    operations.create(recorded(OP_1), lease, "now")
+    with pytest.raises(BusyError, match=f"{OP_1}, not {OP_9}"):
+        elsewhere.release_by_hand(OP_9)
+    assert elsewhere.release_by_hand(OP_1) == ANN
     writes: tuple[Callable[[], None], ...] = (
         lambda: operations.write_step(Step(1, StepKind.WAVE, "now", wave=0), lease),
-        lambda: operations.set_status("op-1", OperationStatus(OperationState.COMPLETED, "now"), lease),
-        lambda: operations.create(recorded("op-2"), lease, "now"),
+        lambda: operations.set_status(OP_1, OperationStatus(OperationState.COMPLETED, "now"), lease),
+        lambda: operations.create(recorded(OP_2), lease, "now"),
     )
     for write in writes:
         with pytest.raises(LostLockError):
             write()
-    assert operations.steps("op-1") == ()
+    assert operations.steps(OP_1) == ()
     operations.release(lease)
     with pytest.raises(InvalidInputError, match="The lock is free"):
-        elsewhere.release_by_hand("op-1")
+        elsewhere.release_by_hand(OP_1)
 
 
 def test_what_is_on_record_is_read_again(folder: Path) -> None:
     operations = in_folder(folder)
     lease = operations.take(ANN, 0)
-    operations.create(recorded("op-1"), lease, "now")
+    operations.create(recorded(OP_1), lease, "now")
     step = Step(1, StepKind.WAVE, "now", wave=0)
     operations.write_step(step, lease)
     outcome = Step(1, StepKind.WAVE, "now", wave=0, refused={tp("a-0"): "INVALID_REPLICA_ASSIGNMENT"})
     operations.write_step(outcome, lease)
     elsewhere = in_folder(folder)
-    assert elsewhere.steps("op-1") == (outcome,)
-    assert elsewhere.record("op-1") == recorded("op-1")
-    assert [each.operation_id for each in elsewhere.unfinished()] == ["op-1"]
+    assert elsewhere.steps(OP_1) == (outcome,)
+    assert elsewhere.record(OP_1) == recorded(OP_1)
+    assert [each.operation_id for each in elsewhere.unfinished()] == [OP_1]
     pause, cancel = (StopRequest(stop, "ben", "now") for stop in (Stop.PAUSE, Stop.CANCEL))
-    assert elsewhere.ask("op-1", cancel) == cancel
-    assert elsewhere.ask("op-1", pause) == cancel, "a weaker request does not replace a stronger one"
-    assert operations.request("op-1") == cancel
+    assert elsewhere.ask(OP_1, cancel) == cancel
+    assert elsewhere.ask(OP_1, pause) == cancel, "a weaker request does not replace a stronger one"
+    assert operations.request(OP_1) == cancel
     rate = ThrottleRequest(5000, "ben", "now")
-    elsewhere.ask_throttle("op-1", rate)
-    assert operations.throttle_request("op-1") == rate
-    assert operations.request("op-1") == cancel, "one request does not replace the other"
+    elsewhere.ask_throttle(OP_1, rate)
+    assert operations.throttle_request(OP_1) == rate
+    assert operations.request(OP_1) == cancel, "one request does not replace the other"
     for name, read in (("request", operations.request), ("throttle", operations.throttle_request)):
-        written = (folder / "operations/op-1" / name).read_bytes()
-        (folder / "operations/op-1" / name).write_bytes(b'{"stop":"DRAIN"}')
-        with pytest.raises(NotCompletedError, match=f"op-1/{name} cannot be read; another version of kadmin"):
-            read("op-1")
-        (folder / "operations/op-1" / name).write_bytes(written)
+        written = (folder / f"operations/{OP_1}" / name).read_bytes()
+        (folder / f"operations/{OP_1}" / name).write_bytes(b'{"stop":"DRAIN"}')
+        with pytest.raises(NotCompletedError, match=f"{OP_1}/{name} cannot be decoded; another version of kadmin"):
+            read(OP_1)
+        (folder / f"operations/{OP_1}" / name).write_bytes(written)
     resumed = OperationStatus(OperationState.RUNNING, "later", by="ben@h2")
-    operations.reopen("op-1", resumed, lease)
+    operations.reopen(OP_1, resumed, lease)
     assert elsewhere.listings()[0].changes == (OperationStatus(OperationState.RUNNING, "now"), resumed)
-    assert operations.throttle_request("op-1") == rate
-    assert operations.request("op-1") is None
-    operations.set_status("op-1", OperationStatus(OperationState.FAILED, "later", "why"), lease)
-    assert elsewhere.status("op-1") == OperationStatus(OperationState.FAILED, "later", "why")
+    assert operations.throttle_request(OP_1) == rate
+    assert operations.request(OP_1) is None
+    operations.set_status(OP_1, OperationStatus(OperationState.FAILED, "later", "why"), lease)
+    assert elsewhere.status(OP_1) == OperationStatus(OperationState.FAILED, "later", "why")
     with pytest.raises(KadminError, match="is failed and cannot become running"):
-        operations.set_status("op-1", OperationStatus(OperationState.RUNNING, "later"), lease)
-    with pytest.raises(InvalidInputError, match="no operation op-9"):
-        elsewhere.status("op-9")
+        operations.set_status(OP_1, OperationStatus(OperationState.RUNNING, "later"), lease)
+    with pytest.raises(InvalidInputError, match=f"no operation {OP_9}"):
+        elsewhere.status(OP_9)
 
 
 def test_only_the_last_finished_operations_are_kept(folder: Path) -> None:
     operations = in_folder(folder)
     lease = operations.take(ANN, 0)
     for number in range(KEPT_OPERATIONS + 2):
-        operations.create(recorded(f"op-{number:03d}"), lease, "now")
-        operations.set_status(f"op-{number:03d}", OperationStatus(OperationState.COMPLETED, "now"), lease)
+        operations.create(recorded(f"20260101T000000Z-{number:06d}"), lease, "now")
+        operations.set_status(f"20260101T000000Z-{number:06d}", OperationStatus(OperationState.COMPLETED, "now"), lease)
     operations.prune(lease)
     names = [each.operation_id for each in operations.listings()]
-    assert names == [f"op-{number:03d}" for number in range(2, KEPT_OPERATIONS + 2)]
+    assert names == [f"20260101T000000Z-{number:06d}" for number in range(2, KEPT_OPERATIONS + 2)]
+
+
+GARBAGE = (b"", b"\xff", b"[]", b"{}", b'{"state":"odd"}', b"[" * 100_000, zlib.compress(b"[]"))
+
+
+@pytest.mark.parametrize("garbage", GARBAGE)
+def test_what_cannot_be_decoded_is_named_by_its_key_and_costs_its_operation_alone(folder: Path, garbage: bytes) -> None:
+    told: list[Event] = []
+    operations = FolderOperations(folder, Clock(), NoOperations(), told.append)
+    lease = operations.take(ANN, 0)
+    for name in (OP_1, OP_2):
+        operations.create(recorded(name), lease, "now")
+    operations.write_step(Step(1, StepKind.WAVE, "now", wave=0), lease)
+    reads: dict[str, Callable[[str], object]] = {
+        "record": operations.record,
+        "request": operations.request,
+        "throttle": operations.throttle_request,
+        "steps/000001": operations.steps,
+        "status": operations.status,
+    }
+    for key, read in reads.items():
+        (folder / "operations" / OP_1 / key).write_bytes(garbage)
+        with pytest.raises(UndecodableError, match=f"operations/{OP_1}/{key} cannot be decoded"):
+            read(OP_1)
+    assert [each.operation_id for each in operations.listings()] == [OP_2]
+    operations.listings()
+    (note,) = told
+    assert f"operation {OP_1} is left out" in str(note)
+    with pytest.raises(UndecodableError, match=f"{OP_1}/status"):
+        operations.unfinished()
+    pause = StopRequest(Stop.PAUSE, "ben", "now")
+    assert operations.ask(OP_1, pause) == operations.request(OP_1) == pause, "a request takes its place"
+    assert operations.record(OP_2) == recorded(OP_2)
+
+
+def test_no_key_and_no_operation_leads_out_of_the_folder(folder: Path) -> None:
+    files = ValueFiles(folder)
+    for key in ("../evil", "operations/../../evil", "/evil", "operations//evil", "operations/./evil", ""):
+        with pytest.raises(KadminError, match="leads out of the folder"):
+            files.put({key: b"evil"})
+        with pytest.raises(KadminError, match="leads out of the folder"):
+            files.get(key)
+    assert not folder.exists()
+    operations = in_folder(folder)
+    for name in ("../../evil", "/evil", "op-1", ""):
+        with pytest.raises(InvalidInputError, match="There is no operation"):
+            operations.status(name)
+        with pytest.raises(InvalidInputError, match="There is no operation"):
+            operations.ask(name, StopRequest(Stop.PAUSE, "ben", "now"))
+
+
+def test_files_that_are_not_of_the_record_are_left_out(folder: Path) -> None:
+    operations = in_folder(folder)
+    lease = operations.take(ANN, 0)
+    operations.create(recorded(OP_1), lease, "now")
+    for name in (f"{OP_1}/steps/request", f"{OP_1}/steps/000001.tmp", "notes/status", ".DS_Store"):
+        path = folder / "operations" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"not of the record")
+    assert operations.steps(OP_1) == ()
+    assert [each.operation_id for each in operations.listings()] == [OP_1]
+
+
+def test_every_id_that_kadmin_makes_may_be_on_record() -> None:
+    assert is_key(key_of(new_operation_id(Clock().timestamp()), "status"))

@@ -15,10 +15,14 @@ if TYPE_CHECKING:
 
     from kadmin.operations.events import Event
 
-RECORD = OperationRecord("op-1", OperationKind.ELECTION, "{}", "sha256:0", "id", "now", Author("ann", "host-a", 7), {})
+RECORD = OperationRecord(
+    "20260101T000000Z-000001", OperationKind.ELECTION, "{}", "sha256:0", "id", "now", Author("ann", "host-a", 7), {}
+)
 RUNNING = encode_status(OperationStatus(OperationState.RUNNING, "now"), RECORD)
 COMPLETED = restate(RUNNING, OperationStatus(OperationState.COMPLETED, "later"))
-STATUS, BODY, STEP, REQUEST = (f"operations/op-1/{name}" for name in ("status", "record", "steps/000001", "request"))
+STATUS, BODY, STEP, REQUEST = (
+    f"operations/20260101T000000Z-000001/{name}" for name in ("status", "record", "steps/000001", "request")
+)
 WHOLE = {STATUS: RUNNING, BODY: b"record", STEP: b"step"}
 
 
@@ -43,7 +47,7 @@ def test_an_unfinished_operation_that_the_topic_lacks_is_told(copy: RecordCopy, 
         with pytest.raises(LostRecordError) as lost:
             copy.check({key: value for key, value in WHOLE.items() if key != lacking})
         assert lost.value.cause is not None
-        assert "operation op-1 is not on record there" in lost.value.cause
+        assert "operation 20260101T000000Z-000001 is not on record there" in lost.value.cause
         assert lost.value.next_command is not None
         assert f"kadmin resume --records {tmp_path / 'records'}" in lost.value.next_command
     assert sorted(each.name for each in (tmp_path / "records" / "cluster").iterdir()) == ["operations"]
@@ -62,14 +66,17 @@ def test_an_operation_that_ended_on_another_machine_is_not_missed_later(copy: Re
 
 def test_an_operation_of_another_machine_is_kept_whole(copy: RecordCopy, tmp_path: Path) -> None:
     copy.keep({STATUS: RUNNING, REQUEST: None}, lambda operation: {**WHOLE, f"{operation}/request": b"pause"})
-    folder = tmp_path / "records" / "cluster" / "operations" / "op-1"
+    folder = tmp_path / "records" / "cluster" / "operations" / "20260101T000000Z-000001"
     assert sorted(each.name for each in folder.iterdir()) == ["record", "status", "steps"]
     assert decode_status((folder / "status").read_bytes()).state is OperationState.RUNNING
 
 
 def test_an_operation_that_history_forgets_is_removed_here_too(copy: RecordCopy, tmp_path: Path) -> None:
     copy.keep(WHOLE, lambda _: {})
-    copy.keep(dict.fromkeys((STEP, BODY, STATUS, "operations/op-0/status")), lambda _: pytest.fail("is forgotten"))
+    copy.keep(
+        dict.fromkeys((STEP, BODY, STATUS, "operations/20260101T000000Z-000000/status")),
+        lambda _: pytest.fail("is forgotten"),
+    )
     assert not list((tmp_path / "records" / "cluster" / "operations").iterdir())
 
 

@@ -13,7 +13,8 @@ from support.record_topic.explore import Limits, explore, judged, walk
 
 from kadmin.cluster.kafka.partition_log import LogEntry
 from kadmin.cluster.kafka.transactions import Producer
-from kadmin.operations.kafka.topic_log import CLAIM, LOCK, TopicLog, encode_lock
+from kadmin.operations.kafka.record_keys import CLAIM, LOCK
+from kadmin.operations.kafka.topic_log import Ignored, TopicLog, encode_lock
 from kadmin.operations.kafka.topic_protocol import CatchUp, take, write
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author
@@ -24,9 +25,11 @@ if TYPE_CHECKING:
     from kadmin.operations.kafka.topic_log import TopicLock
     from kadmin.operations.kafka.topic_protocol import Steps
 
-STEPS = "operations/op/steps"
+OPERATION = "operations/20260101T000000Z-0000aa"
+STEPS = f"{OPERATION}/steps"
 WALKS = 1_000
-PLAIN = ((f"{STEPS}/stray", b"{}"), (LOCK, b"{}"), ("operations/op/request", b"{}"))
+PLAIN = ((f"{STEPS}/000009", b"{}"), (LOCK, b"{}"), (f"{OPERATION}/request", b"{}"))
+WRITERS = ("holder", *"abcd")
 
 
 def who(name: str, judged_free: TopicLock | None = None) -> Holder:
@@ -34,8 +37,8 @@ def who(name: str, judged_free: TopicLock | None = None) -> Holder:
     return Holder(Author(name, "host", 1), "op", str(judged_free and judged_free.offset), 2.0)
 
 
-def step(name: str, number: int, token: int) -> dict[str, bytes | None]:
-    return {f"{STEPS}/{name}{number}": json.dumps([name, token]).encode()}
+def step(name: str, token: int) -> dict[str, bytes | None]:
+    return {f"{STEPS}/{WRITERS.index(name):06d}": json.dumps([name, token]).encode()}
 
 
 def holder(token: int) -> Program:
@@ -44,7 +47,7 @@ def holder(token: int) -> Program:
     def run() -> Steps[object]:
         if not (yield from write({LOCK: encode_lock(who("holder"), token)}, token, begun=True)):
             return "lost"
-        return "wrote" if (yield from write(step("holder", 1, token), token, begun=True)) else "lost"
+        return "wrote" if (yield from write(step("holder", token), token, begun=True)) else "lost"
 
     return run
 
@@ -57,7 +60,7 @@ def taker(name: str) -> Program:
         token = yield from take(who(name, log.lock), log.lock)
         if token is None:
             return "stood back"
-        return "wrote" if (yield from write(step(name, 1, token), token, begun=True)) else "lost"
+        return "wrote" if (yield from write(step(name, token), token, begun=True)) else "lost"
 
     return run
 
@@ -78,7 +81,7 @@ def check(entries: tuple[LogEntry, ...]) -> None:
     """
     log, before = TopicLog(), None
     for entry in entries:
-        counts = log.add(entry)
+        counts = log.add(entry) is None
         assert log.lock is None or before is None or log.lock.token >= before.token
         if counts and entry.key == LOCK and before is not None and log.lock is not None and log.lock.holder is not None:
             assert log.lock.token == before.token or log.lock.holder.started_at == str(before.offset)
@@ -115,6 +118,40 @@ def test_who_took_the_lock_over_is_known_from_the_log() -> None:
     assert (log.successor(7), log.successor(3)) == (None, who("ben"))
     log.add(LogEntry(9, LOCK, encode_lock(None, 7), producer, 0))
     assert log.successor(3) is None
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        f"{OPERATION}/../../../../../evil/request",
+        f"{OPERATION}/steps/request",
+        f"{OPERATION}/steps/throttle",
+        "operations/../request",
+        "/operations/20260101T000000Z-0000aa/request",
+        f"{OPERATION}/request\n",
+        f"{OPERATION}/steps/0000\u0661\u0661",
+        f"{OPERATION}/steps/000001/request",
+        "operations/op/request",
+        "request",
+        "",
+    ],
+)
+def test_a_record_counts_only_where_its_whole_key_is_one_of_the_record(key: str) -> None:
+    """Whoever asks for it, and whoever holds the lock."""
+    log, producer = TopicLog(), Producer(1, 0)
+    assert log.add(LogEntry(0, CLAIM, b"{}", producer, 0)) is None
+    for number, by in enumerate((None, producer), start=1):
+        assert log.add(LogEntry(number, key, b"{}", by, 0)) is Ignored.NO_KEY
+    assert log.values == {}
+
+
+def test_anybody_asks_and_the_holder_alone_writes() -> None:
+    log, producer = TopicLog(), Producer(1, 0)
+    assert log.add(LogEntry(0, CLAIM, b"{}", producer, 0)) is None
+    for number, name in enumerate(("request", "throttle", "status", "record", "steps/000001"), start=1):
+        asked = log.add(LogEntry(number, f"{OPERATION}/{name}", b"{}", None, 0))
+        assert asked is (None if name in {"request", "throttle"} else Ignored.NOT_HELD)
+        assert log.add(LogEntry(number, f"{OPERATION}/{name}", b"{}", producer, 0)) is None
 
 
 def test_a_taker_and_a_holder_in_every_order() -> None:

@@ -17,8 +17,9 @@ from support.executor.fast_clock import FastClock
 from support.executor.kill_points import TOPIC, WAVES, Ground
 from support.executor.runs import apply, resume
 
+from kadmin.cluster.zookeeper.model import SetData
 from kadmin.cluster.zookeeper.store import Store
-from kadmin.errors import UnreachableError
+from kadmin.errors import NotCompletedError, UnreachableError
 from kadmin.operations.context import Clock
 from kadmin.operations.reading.status import StatusReader
 from kadmin.operations.record.holder import Holder
@@ -58,6 +59,21 @@ def test_status_says_that_the_runner_s_process_is_gone_while_its_lock_is_not(kil
             assert f"  runner: {holder}" in text
             said = "its process is not there any more; another runner can continue in 15 s at most: kadmin resume"
             assert (said in text) == gone
+
+
+@pytest.mark.zookeeper
+def test_what_cannot_be_decoded_is_named_and_what_can_is_shown(killed: Practice) -> None:
+    with Store.connect(killed.connect_string) as store:
+        context = zookeeper_context(store, Paths(), Clock(), lambda _: None)
+        (listing,) = context.operations.listings()
+        step = Paths().step(listing.operation_id, 1)
+        store.multi([SetData(step, b"garbage", -1)])
+        assert context.read_each((listing,), lambda each: context.operations.steps(each.operation_id)) == {}
+    found = command("status", "-z", killed.connect_string)
+    assert found.status == NotCompletedError.exit_code
+    assert f"operation {listing.operation_id} (reassignment, interrupted)" in found.out
+    assert f"  progress: unknown: {Paths().steps(listing.operation_id)} cannot be decoded" in found.out
+    assert f"{Paths().steps(listing.operation_id)} cannot be decoded" in found.err
 
 
 class NoController(ZooKeeperBackend):

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import zlib
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -13,10 +14,12 @@ from kadmin.cluster.model import TopicPartition
 from kadmin.errors import KadminError, NotCompletedError
 from kadmin.operations.record.codec import (
     RECORD_VERSION,
+    UndecodableError,
     decode_listing,
     decode_record,
     decode_status,
     decode_step,
+    decoding,
     encode_record,
     encode_status,
     encode_step,
@@ -36,15 +39,26 @@ from kadmin.operations.record.record import (
     Sending,
     Step,
     StepKind,
+    ThrottleChange,
     ThrottleRecord,
     require_transition,
 )
 from kadmin.plan.model import TopicRecipe
-from kadmin.plan.throttle import ConfigChange
+from kadmin.plan.throttle import LISTS, RATES, ConfigChange, require_throttles
 from kadmin.report.operations.status import history_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 partitions = st.builds(TopicPartition, st.text("abc._-", min_size=1, max_size=20), st.integers(0, 2**31 - 1))
 replicas = st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=5, unique=True).map(tuple)
+
+
+def changes_of(keys: Iterable[str]) -> st.SearchStrategy[dict[str, ConfigChange]]:
+    values = st.builds(ConfigChange, st.none() | st.text(max_size=9), st.text(max_size=9))
+    return st.dictionaries(st.sampled_from(tuple(keys)), values)
+
+
 records = st.builds(
     OperationRecord,
     operation_id=st.just("20261121T080000-abcdef"),
@@ -70,12 +84,7 @@ records = st.builds(
     | st.builds(
         ThrottleRecord,
         st.integers(1, 2**63 - 1),
-        st.dictionaries(
-            st.sampled_from(["topics/a", "brokers/1"]),
-            st.dictionaries(
-                st.text(max_size=9), st.builds(ConfigChange, st.none() | st.text(max_size=9), st.text(max_size=9))
-            ),
-        ),
+        st.fixed_dictionaries({}, optional={"topics/a": changes_of(LISTS), "brokers/1": changes_of(RATES)}),
     ),
 )
 
@@ -93,6 +102,41 @@ def test_a_record_of_another_layout_is_refused(layout: dict[str, int]) -> None:
     del value["min_reader"]
     with pytest.raises(NotCompletedError, match="another version of kadmin"):
         decode_record(zlib.compress(json.dumps(value | layout).encode()), "id")
+
+
+@pytest.mark.parametrize(
+    ("entity", "key"),
+    [
+        ("topics/a", "retention.ms"),
+        ("topics/a", RATES[0]),
+        ("topics/..", LISTS[0]),
+        ("topics/a/b", LISTS[0]),
+        ("brokers/1", "log.retention.ms"),
+        ("brokers/1", LISTS[0]),
+        ("brokers/<default>", RATES[0]),
+        ("users/ann", RATES[0]),
+        ("", LISTS[0]),
+    ],
+)
+def test_a_throttle_on_record_names_throttles_of_topics_and_brokers_only(entity: str, key: str) -> None:
+    """As a record and as a step; what is to be written says the same, but for the default of all brokers."""
+    changes = {entity: {key: ConfigChange(None, "1000")}}
+    author = Author("ann", "h1", 7)
+    record = OperationRecord("id", OperationKind.REASSIGNMENT, "{}", "sha256:1", None, "then", author, {})
+    packed = encode_record(replace(record, throttle=ThrottleRecord(5, changes)))
+    step = encode_step(Step(1, StepKind.THROTTLE, "now", throttle=ThrottleChange(5, changes, None)))
+    for decode in (lambda: decode_record(packed, "id"), lambda: decode_step(step)):
+        with (
+            pytest.raises(UndecodableError, match="operations/id cannot be decoded") as refused,
+            decoding("operations/id"),
+        ):
+            decode()
+        assert f"{key} of {entity} is no throttle of an operation" in str(refused.value.cause)
+    if entity == "brokers/<default>":
+        require_throttles({entity: {key: None}})
+    else:
+        with pytest.raises(NotCompletedError, match="is no throttle; no config was written"):
+            require_throttles({entity: {key: None}})
 
 
 @pytest.mark.parametrize("before", OperationState)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -25,7 +26,7 @@ from kadmin.insight.diagnosis.zookeeper.cluster_troubles import MANY_CONFIG_CHAN
 from kadmin.operations.context import Clock
 from kadmin.operations.zookeeper.configs import PER_MINUTE
 from kadmin.operations.zookeeper.lock import Lock
-from kadmin.plan.throttle import FOLLOWER_REPLICAS
+from kadmin.plan.throttle import FOLLOWER_REPLICAS, ConfigChange
 
 if TYPE_CHECKING:
     from kadmin.cluster.zookeeper.store import Store
@@ -66,6 +67,19 @@ def test_with_ten_thousand_notifications_waiting_none_is_added(store: Store, lea
         set_before.take_down(lease, OFF)
     set_before.leave(NotCompletedError("The deadline passed."), lease)
     assert told[1].startswith("the throttle remains: /config/changes holds 10004 notifications")
+    assert configs(store) == before
+
+
+def test_what_is_no_throttle_is_never_written(store: Store, lease: Lease) -> None:
+    """Whatever is on record: configs are as before, the throttles beside it too."""
+    record = recorded(store, targets())
+    assert record.throttle is not None
+    forged = {**record.throttle.changes, "topics/bystander": {"retention.ms": ConfigChange(None, "1000")}}
+    seed(store, {"bystander": {0: (1, 2)}})
+    before = configs(store)
+    throttle = throttling(store, replace(record, throttle=replace(record.throttle, changes=forged)))
+    with pytest.raises(NotCompletedError, match=r"retention.ms of topics/bystander is no throttle"):
+        throttle.set_up(lease)
     assert configs(store) == before
 
 

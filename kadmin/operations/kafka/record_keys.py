@@ -1,0 +1,64 @@
+"""The keys of the record: one grammar for the topic, the folder and the copy. Pure.
+
+::
+
+    operations/<id>/status       the only value of an operation that changes
+    operations/<id>/record       the compressed record
+    operations/<id>/request      pause or cancel, written without the lock
+    operations/<id>/throttle     a change of the throttle, written without the lock
+    operations/<id>/steps/<n>    one for each publish and each change of the throttle, six digits
+
+A key is matched whole, and an id is one that `new_operation_id` makes: who may write to the topic chooses its keys,
+and a key becomes the path of a file.
+"""
+
+from __future__ import annotations
+
+import re
+
+from kadmin.errors import InvalidInputError
+
+OPERATIONS = "operations"
+CLAIM = "claim"
+LOCK = "lock"
+CONFIRMED = "confirmed"
+"""A key that never has a value."""
+
+_LEAVES = ("status", "record", "request", "throttle", "steps/[0-9]{6}")
+_OPERATION = rf"{OPERATIONS}/[0-9]{{8}}T[0-9]{{6}}Z-[0-9a-f]{{6}}"
+_KEY = re.compile(rf"{_OPERATION}/({'|'.join(_LEAVES)})")
+_ASKED = re.compile(rf"{_OPERATION}/(request|throttle)")
+_PARENT = re.compile(rf"{OPERATIONS}|{_OPERATION}|{_OPERATION}/steps")
+
+
+def is_key(key: str) -> bool:
+    """Whether a value of an operation may have this key."""
+    return _KEY.fullmatch(key) is not None
+
+
+def is_asked(key: str) -> bool:
+    """Whether a key is of what anybody may ask of an operation without the lock."""
+    return _ASKED.fullmatch(key) is not None
+
+
+def leads_to_keys(path: str) -> bool:
+    """Whether a path is a key, or the parent of keys."""
+    return is_key(path) or _PARENT.fullmatch(path) is not None
+
+
+def is_of_topic(key: str) -> bool:
+    """Whether a record of the topic may have this key."""
+    return key in {CLAIM, LOCK, CONFIRMED} or is_key(key)
+
+
+def key_of(operation_id: str, name: str) -> str:
+    """Return the key of a value; raises InvalidInputError for an id that no operation can have."""
+    key = f"{OPERATIONS}/{operation_id}/{name}"
+    if not leads_to_keys(key):
+        raise no_operation(operation_id)
+    return key
+
+
+def no_operation(operation_id: str) -> InvalidInputError:
+    """Build the error for an operation that is not on record."""
+    return InvalidInputError(f"There is no operation {operation_id}.", next_command="kadmin history")
