@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.cli.in_process import command
+from support.cli.process import kadmin
 from support.controller.simple_controller import Manner
 from support.documents.plans import document, reassignment
 from support.live.waiting import freeze, thaw, wait_until
@@ -92,6 +93,33 @@ def test_f08_when_another_took_the_lock_meanwhile_it_is_named(
     assert "ann@host-a" in applied.err
     assert cluster.steps("wave") == []
     assert cluster.replicas("orders") == {0: [1, 2]}
+
+
+def test_f08_when_another_completed_the_operation_meanwhile_the_lock_was_lost(
+    cluster: SimpleController, proxy: FaultProxy, broken: str, plan: Path
+) -> None:
+    """The runner that wakes finds the lock free, every target reached and the operation completed."""
+    cluster.behave(Manner.HOLD)
+    resumed: list[str] = []
+
+    def complete() -> None:
+        cluster.behave(Manner.OBEY)
+        successor = kadmin("resume", "--yes", "-z", cluster.connect)
+        resumed.append(successor.stderr)
+        assert successor.returncode == 0, successor.stderr
+
+    def stand_still() -> None:
+        wait_until(lambda: cluster.get(NODE) is not None)
+        proxy.expire(complete)
+
+    meanwhile = threading.Thread(target=stand_still)
+    meanwhile.start()
+    applied = command("apply", plan, "--yes", "-z", broken, "--timeout", "120")
+    meanwhile.join()
+    assert resumed
+    assert applied.status == 5, applied.err
+    assert "The lock was lost" in applied.err
+    assert len(cluster.steps("wave")) == 1
 
 
 @pytest.fixture

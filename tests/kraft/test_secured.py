@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import subprocess
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
+from kafka.protocol.metadata import MetadataRequest
+from kafka.protocol.sasl import SaslHandshakeRequest
 from support.cli.in_process import command, every_command
 from support.documents.plans import document, reassignment
+from support.kafka.broker_proxy import ALTER_REASSIGNMENTS, BrokerProxy
 from support.kafka.refusals import REFUSED
 from support.kafka.secured import PASSWORD, jaas, own_certificate, password, scram, secured
 from support.kafka.whole_way import Client, go_the_whole_way
 from support.live.kraft import make_topic
+from support.network.frame_proxy import Action, Fault, FrameProxy, reply_of
 from support.network.token_endpoint import token_endpoint
 
-from kadmin.cluster.kafka.connection import KafkaConnection
+from kadmin.cluster.kafka.client_properties import read_client_properties
+from kadmin.cluster.kafka.connection import KafkaConnection, TooLateError, uptime_s
+from kadmin.cluster.kafka.reassignments import alter_reassignments
 from kadmin.cluster.kafka.records import produce
 from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.model import TopicPartition
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from support.kafka.refusals import Refused
@@ -29,6 +36,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.live, pytest.mark.eras, pytest.mark.xdist_group("secured")]
 
 TOKEN_S = 4
+WAIT_S = 60
 STORE = "store"
 
 
@@ -163,6 +171,31 @@ def test_a_renewal_that_fails_ends_the_run_and_loses_nothing(
         endpoint.most = None
         run("resume", "--yes")
         run("verify", plan)
+
+
+class ListenerProxy(BrokerProxy):
+    """Forwards to one listener of each broker."""
+
+    def __init__(self, addresses: Iterable[str]) -> None:
+        FrameProxy.__init__(self, ((host, int(port)) for host, _, port in (each.partition(":") for each in addresses)))
+
+
+def test_a_change_that_waits_for_a_new_authentication_does_not_leave_too_late(cluster: Secured) -> None:
+    """The client keeps what is sent meanwhile, and sends it afterwards; the broker's answer stays here."""
+    file = cluster.properties("again", **{**password(cluster), "security_protocol": "SASL_PLAINTEXT"})
+    renewed = threading.Event()
+    with KafkaConnection(Servers(cluster.sandbox.bootstrap)) as connection:
+        partition = TopicPartition(make_topic(connection, {0: (1, 2)}), 0)
+    with ListenerProxy(cluster.addresses["SASL"]) as proxy:
+        servers = Servers(proxy.bootstrap, read_client_properties(file).security)
+        with KafkaConnection(servers) as connection:
+            broker_id = connection.any_broker()
+            connection.ask("list the brokers", MetadataRequest(topics=[]), broker_id=broker_id)
+            proxy.faults.append(Fault(Action.HOLD, reply_of(SaslHandshakeRequest.API_KEY), then=renewed.set))
+            assert renewed.wait(WAIT_S)
+            with pytest.raises(TooLateError):
+                alter_reassignments(connection, {partition: (2, 3)}, broker_id, send_by=uptime_s() + 1)
+            assert proxy.requests(ALTER_REASSIGNMENTS) == []
 
 
 @pytest.mark.parametrize("refused", REFUSED, ids=lambda each: each.fault)

@@ -271,9 +271,16 @@ class KafkaConnection:
                 silent.add(connection.node_id)
 
     async def _change(self, request: Any, broker_id: int | None, deadline: float, send_by: float) -> Any:  # noqa: ANN401 - as admin
-        connection = await self._connect(broker_id, deadline, set())
-        if uptime_s() >= send_by:
-            raise TooLateError("The request was not sent: what it was decided on is too old.")
+        while True:
+            connection = await self._connect(broker_id, deadline, set())
+            if uptime_s() >= send_by:
+                raise TooLateError("The request was not sent: what it was decided on is too old.")
+            if not connection._reauth.is_reauthenticating:  # noqa: SLF001 - no public way exists
+                break
+            # Meanwhile the connection keeps requests, and sends them afterwards, however late that is.
+            if time.monotonic() >= deadline:
+                raise errors.KafkaTimeoutError("the broker did not answer to SASL")
+            await self._net.sleep(_PAUSE_S)
         try:
             return await connection.send_request(request, request_timeout_ms=_milliseconds_until(deadline))
         except LOST as error:

@@ -201,11 +201,11 @@ class KeyedOperations(ABC):
 
     def set_status(self, operation_id: str, status: OperationStatus, lease: Lease) -> None:
         """Change the status."""
-        self._put({key_of(operation_id, "status"): self._restated(operation_id, status)}, lease)
+        self._put({key_of(operation_id, "status"): self._restated(operation_id, status, lease)}, lease)
 
     def reopen(self, operation_id: str, status: OperationStatus, lease: Lease) -> None:
         """Change the status and remove the request."""
-        restated = self._restated(operation_id, status)
+        restated = self._restated(operation_id, status, lease)
         self._put({key_of(operation_id, "status"): restated, key_of(operation_id, "request"): None}, lease)
 
     def prune(self, lease: Lease) -> None:
@@ -227,11 +227,11 @@ class KeyedOperations(ABC):
         names = [name for name in self._names(f"{OPERATIONS}/{operation_id}") if name not in {"steps", "status"}]
         return [key_of(operation_id, name) for name in (*steps, *names, "status")]
 
-    def _restated(self, operation_id: str, status: OperationStatus) -> bytes:
+    def _restated(self, operation_id: str, status: OperationStatus, lease: Lease) -> bytes:
         data = self._status(operation_id)
         with decoding(self._place(key_of(operation_id, "status"))):
             before, restated = decode_status(data).state, restate(data, status)
-        require_transition(operation_id, before, status.state)
+        require_transition(operation_id, before, status.state, lambda: self.confirm(lease))
         return restated
 
     def _status(self, operation_id: str) -> bytes:

@@ -14,7 +14,7 @@ from kadmin.errors import KadminError
 from kadmin.plan.throttle import revised
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from kadmin.cluster.model import Assignment, Replicas, TopicPartition
     from kadmin.insight.diagnosis.health import Health
@@ -86,9 +86,15 @@ TRANSITIONS: Mapping[OperationState, frozenset[OperationState]] = {
 """The states that may follow each state. `running` after `running` changes the message only."""
 
 
-def require_transition(operation_id: str, before: OperationState, after: OperationState) -> None:
-    """Raise KadminError where an operation may not go from one state to the other: a bug in kadmin."""
+def require_transition(
+    operation_id: str, before: OperationState, after: OperationState, confirm: Callable[[], None]
+) -> None:
+    """Raise KadminError where an operation may not go from one state to the other: a bug in kadmin.
+
+    `confirm` raises LostLockError where the lock was lost: then whoever took it over may have ended the operation.
+    """
     if after not in TRANSITIONS[before]:
+        confirm()
         raise KadminError(f"Operation {operation_id} is {before} and cannot become {after}.")
 
 

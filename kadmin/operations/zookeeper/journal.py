@@ -206,7 +206,7 @@ class Journal:
         found, version = self._operation(operation_id)
         with decoding(path):
             before, data = decode_status(found).state, restate(found, status)
-        require_transition(operation_id, before, status.state)
+        require_transition(operation_id, before, status.state, lambda: self._confirm(lease))
         self._commit([SetData(path, data, version), *beside], lease, self._holds(path, data))
 
     def prune(self, lease: Lease) -> None:
@@ -257,8 +257,13 @@ class Journal:
     def _exists(self, path: str) -> Callable[[], bool]:
         return lambda: self._store.exists(path) is not None
 
+    def _confirm(self, lease: Lease) -> None:
+        """Raise LostLockError unless the lock is ours now."""
+        self._commit((), lease, lambda: False)
+
     def _commit(self, ops: Sequence[Op], lease: Lease, happened: Callable[[], bool]) -> None:
-        result = write(self._store, [*lease_checks(lease, self._paths), *ops], happened, _describe(ops))
+        what = _describe(ops) or "check the lock"
+        result = write(self._store, [*lease_checks(lease, self._paths), *ops], happened, what)
         if result is not None and not result.committed:
             raise lost_lock_or(result, self._paths)
 

@@ -67,15 +67,17 @@ class Lock:
         ensure(store, (*_ancestors(paths.root), paths.operations, paths.fence), store.acl("/admin"))
         give_up = min(clock.now() + wait_s, clock.until)
         while True:
+            # Read before the holder, so that it is never the version of a later one.
+            version = self._fence_version()
             other = self.holder()
             if other is None:
                 clock.careful = True
-                lease = self._try_take(holder)
+                lease = self._try_take(holder, version)
                 if lease is not None:
                     return lease
                 clock.careful = False
             elif other.session_id == store.session_id:
-                return self._lease(holder)
+                return Lease(version, other.session_id, holder.operation_id)
             elif clock.now() >= give_up:
                 raise held_lock(other)
             else:
@@ -84,15 +86,17 @@ class Lock:
     def retake(self, lease: Lease, holder: Holder) -> Lease:
         """Take a lock again that expired with our session.
 
-        Raises LostLockError where another process took it over, or it was released by hand.
+        Raises LostLockError where the fence has moved since: another process took the lock, and may have freed it
+        again, or it was released by hand.
         """
+        # kazoo opens a new session after an expiry. In the same session as before, the lock was deleted by hand.
+        expired = lease.session_id != self._store.session_id
+        again = self._try_take(holder, lease.token) if expired else None
+        if again is not None:
+            return again
         other = self.holder()
-        if other is not None and other.session_id not in {lease.session_id, self._store.session_id}:
-            raise lost_lock(other)
-        # kazoo opens a new session after an expiry. In the same session as before, the lock was released by hand.
-        if lease.session_id == self._store.session_id:
-            raise lost_lock()
-        return self.take(holder, 0)
+        ours = other is None or other.session_id in {lease.session_id, self._store.session_id}
+        raise lost_lock(None if ours else other)
 
     def release(self, lease: Lease) -> None:
         """Give the lock back; a lock that is no longer ours is left alone."""
@@ -108,8 +112,8 @@ class Lock:
             raise changed_lock()
         return holder
 
-    def _try_take(self, holder: Holder) -> Lease | None:
-        version = self._fence_version()
+    def _try_take(self, holder: Holder, version: int) -> Lease | None:
+        """Take lock and fence where the lock is free and the fence has this version; None where that is not so."""
         data = asdict(holder)
         del data["session_id"]
         body = json.dumps(data, sort_keys=True).encode()
@@ -118,12 +122,10 @@ class Lock:
             SetData(self._paths.fence, holder.operation_id.encode(), version),
         ]
         result = write(self._store, ops, self._is_ours, "take the lock")
-        if result is None:
-            return self._lease(holder)
-        return Lease(version + 1, self._store.session_id, holder.operation_id) if result.committed else None
-
-    def _lease(self, holder: Holder) -> Lease:
-        return Lease(self._fence_version(), self._store.session_id, holder.operation_id)
+        if result is not None and not result.committed:
+            return None
+        # Never read after the write: by then the fence may have the version of a successor.
+        return Lease(version + 1, self._store.session_id, holder.operation_id)
 
     def _is_ours(self) -> bool:
         node = self._store.exists(self._paths.lock)

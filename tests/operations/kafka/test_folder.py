@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from dataclasses import replace
 from shutil import copytree
 from typing import TYPE_CHECKING
 
@@ -111,6 +112,17 @@ def test_a_lock_that_was_released_by_hand_writes_no_more(folder: Path) -> None:
     operations.release(lease)
     with pytest.raises(InvalidInputError, match="The lock is free"):
         elsewhere.release_by_hand(OP_1)
+
+
+def test_an_operation_that_a_successor_ended_is_a_lost_lock_and_no_bug(folder: Path) -> None:
+    """The fence is judged before the transition."""
+    operations, completed = in_folder(folder), OperationStatus(OperationState.COMPLETED, "later")
+    lease = operations.take(ANN, 0)
+    operations.create(recorded(OP_1), lease, "now")
+    operations.release_by_hand(OP_1)
+    operations.set_status(OP_1, completed, replace(lease, token=lease.token + 1))
+    with pytest.raises(LostLockError):
+        operations.set_status(OP_1, completed, lease)
 
 
 def test_what_is_on_record_is_read_again(folder: Path) -> None:

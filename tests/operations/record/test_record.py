@@ -25,6 +25,7 @@ from kadmin.operations.record.codec import (
     encode_step,
     restate,
 )
+from kadmin.operations.record.holder import LostLockError, lost_lock
 from kadmin.operations.record.record import (
     KEPT_CHANGES,
     ROLLS_BACK,
@@ -144,11 +145,17 @@ def test_a_throttle_on_record_names_throttles_of_topics_and_brokers_only(entity:
 def test_only_listed_transitions_are_legal(before: OperationState, after: OperationState) -> None:
     """A finished operation never changes; an unfinished one can come to an end."""
     assert not (before.finished and TRANSITIONS[before])
+
+    def lose() -> None:
+        raise lost_lock()
+
     if after in TRANSITIONS[before]:
-        require_transition("id", before, after)
+        require_transition("id", before, after, lose)
     else:
         with pytest.raises(KadminError, match=f"is {before} and cannot become {after}"):
-            require_transition("id", before, after)
+            require_transition("id", before, after, lambda: None)
+        with pytest.raises(LostLockError):
+            require_transition("id", before, after, lose)
 
 
 @given(st.sampled_from(StepKind), st.lists(partitions, max_size=5), st.lists(st.text(max_size=5), max_size=3))

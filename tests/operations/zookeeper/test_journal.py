@@ -6,10 +6,10 @@ import pytest
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.zookeeper.model import Create, SetData
-from kadmin.errors import InvalidInputError, NotCompletedError
+from kadmin.errors import InvalidInputError, KadminError, NotCompletedError
 from kadmin.operations.context import Clock
 from kadmin.operations.record.codec import encode_step
-from kadmin.operations.record.holder import Holder
+from kadmin.operations.record.holder import Holder, LostLockError
 from kadmin.operations.record.record import (
     Author,
     OperationKind,
@@ -68,6 +68,20 @@ def test_unfinished_operations_are_found_and_finished_ones_are_not(store: Store,
     assert journal.listings()[0].status.message == "3 partitions"
     journal.reopen("op-2", resumed := OperationStatus(OperationState.RUNNING, "later", by="ben@h2"), lease)
     assert journal.listings()[1].changes == (OperationStatus(OperationState.RUNNING, "now"), resumed)
+
+
+def test_an_operation_that_a_successor_ended_is_a_lost_lock_and_no_bug(store: Store, lease: Lease) -> None:
+    """The fence is judged before the transition."""
+    journal, completed = Journal(store, PATHS), OperationStatus(OperationState.COMPLETED, "later")
+    journal.create(record("op"), lease, "now")
+    lock = Lock(store, PATHS, Clock())
+    lock.release_by_hand("op")
+    successor = lock.take(Holder(AUTHOR, "op", "now", 10.0), 0)
+    journal.set_status("op", completed, successor)
+    with pytest.raises(LostLockError):
+        journal.set_status("op", completed, lease)
+    with pytest.raises(KadminError, match="is completed and cannot become completed"):
+        journal.set_status("op", completed, successor)
 
 
 def test_an_operation_that_is_not_there_is_told_by_name(store: Store, lease: Lease) -> None:

@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+import itertools
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
+from support.network.frame_proxy import Action, Fault, Side, reply_to, request_with
+from support.zookeeper.fault_proxy import MULTI
 
+from kadmin.cluster.zookeeper.addresses import parse_connect_string
 from kadmin.cluster.zookeeper.model import Create, SetData
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.errors import BusyError, InvalidInputError
@@ -15,11 +20,16 @@ from kadmin.operations.zookeeper.lock import Lock, lease_checks
 from kadmin.operations.zookeeper.paths import Paths
 
 if TYPE_CHECKING:
+    from support.network.frame_proxy import Frame
+    from support.zookeeper.fault_proxy import FaultProxy
+
     from kadmin.operations.record.holder import Lease
 
 pytestmark = pytest.mark.zookeeper
 
 PATHS = Paths()
+REQUESTS_OF_TAKE = 6
+"""The fence, the holder and the write; before them what is made where it is missing."""
 
 
 def holder(operation_id: str = "op-1") -> Holder:
@@ -90,6 +100,82 @@ def test_a_holder_whose_lock_was_released_by_hand_writes_nothing_more(store: Sto
         )
         assert again.token > lease.token
     assert journal.status("op-1").state is OperationState.RUNNING
+
+
+@pytest.mark.parametrize("lost", [True, False], ids=["reply lost", "reply comes"])
+def test_a_taker_that_stands_still_past_its_session_never_writes_beside_its_successor(
+    store: Store, chroot: str, proxy: FaultProxy, *, lost: bool
+) -> None:
+    """It stands still before each request of `take` in turn, until none is left: another one takes the lock then."""
+    broken = f"{proxy.connect_string}{parse_connect_string(chroot).chroot}"
+    for number in itertools.count():
+        paths = Paths(f"/kadmin-{number}")
+        proxy.faults = [Fault(Action.CUT_BEFORE, reply_to(request_with(MULTI, b"/lock")))] if lost else []
+        still = Fault(Action.CALL, Skipped(number), then=partial(proxy.expire, partial(grabbed, store, paths)))
+        with Store.connect(broken) as zombie:
+            proxy.faults.append(still)
+            lease = grabbed(zombie, paths)
+            if still.times:
+                proxy.faults.clear()
+                break
+            if lease is not None:
+                with pytest.raises(LostLockError):
+                    Journal(zombie, paths).create(record("op-1"), lease, "now")
+        owner = store.exists(paths.lock)
+        assert owner is not None
+        assert owner.ephemeral_owner == store.session_id
+    assert number > REQUESTS_OF_TAKE + lost, "it stood still before each of them"
+
+
+class Skipped:
+    """Matches the first request after some."""
+
+    def __init__(self, requests: int) -> None:
+        self._left = requests
+
+    def __call__(self, frame: Frame) -> bool:
+        if frame.side is Side.REQUEST:
+            self._left -= 1
+        return self._left < 0
+
+
+def grabbed(store: Store, paths: Paths) -> Lease | None:
+    try:
+        return Lock(store, paths, Clock()).take(holder(), 0)
+    except BusyError:
+        return None
+
+
+def test_a_holder_has_its_own_lock_already(store: Store) -> None:
+    assert grab(store) == grab(store)
+
+
+def test_a_lock_that_another_had_meanwhile_is_not_taken_again(store: Store, chroot: str, proxy: FaultProxy) -> None:
+    """Its successor may have completed the operation, and freed the lock."""
+
+    def take_and_free() -> None:
+        lock = Lock(store, PATHS, Clock())
+        lock.release(lock.take(holder("op-2"), 0))
+
+    with Store.connect(f"{proxy.connect_string}{parse_connect_string(chroot).chroot}") as zombie:
+        lease = grab(zombie)
+        proxy.expire(take_and_free)
+        with pytest.raises(LostLockError):
+            Journal(zombie, PATHS).create(record("op-1"), lease, "now")
+        assert taken_again(zombie, lease).successor is None
+        assert store.exists(PATHS.lock) is None
+
+
+@pytest.mark.usefixtures("store")
+def test_a_lock_that_expired_is_taken_again_where_nobody_had_it(chroot: str, proxy: FaultProxy) -> None:
+    with Store.connect(f"{proxy.connect_string}{parse_connect_string(chroot).chroot}") as sleeper:
+        lease, journal = grab(sleeper), Journal(sleeper, PATHS)
+        proxy.expire()
+        with pytest.raises(LostLockError):
+            journal.create(record("op-1"), lease, "now")
+        again = Lock(sleeper, PATHS, Clock()).retake(lease, holder())
+        journal.create(record("op-1"), again, "now")
+    assert again.session_id != lease.session_id
 
 
 def test_releasing_by_hand_wants_the_right_operation(store: Store) -> None:

@@ -143,7 +143,9 @@ def secured(folder: Path, version: str) -> Secured:
             f"{of}.oauthbearer.sasl.jaas.config": jaas(
                 "oauthbearer.OAuthBearerLoginModule", unsecuredLoginStringClaim_sub="broker"
             ),
-            f"{of}.oauthbearer.connections.max.reauth.ms": "4000",
+            **dict.fromkeys(
+                (f"{of}.oauthbearer.connections.max.reauth.ms", f"{of}.plain.connections.max.reauth.ms"), "4000"
+            ),
         }
     spec = SandboxSpec(folder / "sandbox", version=version, mode="kraft", broker_config=config)
     sandbox, addresses = up_with_listeners(spec, LISTENERS)

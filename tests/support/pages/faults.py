@@ -55,7 +55,7 @@ ROWS = (
     Row(
         "F08",
         "the session expires between lock and write",
-        "0: nothing is written without the lock; 5 with the holder's name if another runner took it",
+        "0: nothing is written without the lock; 5 if another runner took it, with its name while it has the lock",
     ),
     Row("F09", "the leader of the ensemble is killed", "0, within ten seconds of the election"),
     Row(

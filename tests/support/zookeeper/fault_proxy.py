@@ -13,6 +13,8 @@ from kazoo.client import KazooClient
 from support.network.frame_proxy import LOOPBACK, FrameProxy, Side, request_with
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from support.network.frame_proxy import Link
 
 MULTI = 14
@@ -46,13 +48,17 @@ class FaultProxy(FrameProxy):
         """The proxy's address, host:port."""
         return f"{LOOPBACK}:{self._ports[self._server]}"
 
-    def expire(self) -> None:
-        """End the latest session behind its client's back, as the server does after its timeout."""
+    def expire(self, meanwhile: Callable[[], object] = lambda: None) -> None:
+        """End the latest session behind its client's back, as the server does after its timeout.
+
+        The client is cut off until `meanwhile` returns.
+        """
         self.down()
         thief = KazooClient("{}:{}".format(*self._server), client_id=self.sessions[-1])
         thief.start()
         thief.stop()
         thief.close()
+        meanwhile()
         self.up()
 
     def _op(self, link: Link, side: Side, body: bytes) -> int | None:
