@@ -49,6 +49,17 @@ class PublishOutcome(StrEnum):
     """The step is on record, and the request may have left; the cluster shows what becomes of it."""
 
 
+class ConfigsOutcome(StrEnum):
+    """What became of a change of configs."""
+
+    WRITTEN = "written"
+    """Every value was seen as wanted."""
+    UNANSWERED = "unanswered"
+    """Every value was seen as wanted, and a request that got no answer may be applied later."""
+    CUT_SHORT = "cut short"
+    """A signal or the command's end came before the last value was written."""
+
+
 class Backend(Protocol):
     """Reads a cluster and asks its controller for changes. Every call has a deadline.
 
@@ -118,18 +129,22 @@ class Backend(Protocol):
         """Return every topic and broker that may have configs, and whether it exists; a broker exists while alive."""
         ...
 
-    def change_configs(self, entities: Iterable[str], edit: EditConfigs, lease: Lease) -> bool:
+    def change_configs(
+        self, entities: Iterable[str], edit: EditConfigs, lease: Lease, step: Step | None = None
+    ) -> ConfigsOutcome:
         """Apply the edits that `edit` derives from the values found; an edit to None deletes the key.
 
-        Entities whose configs cannot be read now are left out. Returns False where a signal or the command's end came
-        first. Raises LostLockError.
+        Entities whose configs cannot be read now are left out. Where a request may be applied late, `step` is on record
+        as unanswered until every answer is there. Raises LostLockError.
         """
         ...
 
-    def overwrite_configs(self, values: Mapping[str, Mapping[str, str | None]], lease: Lease) -> Mapping[str, str]:
+    def overwrite_configs(
+        self, values: Mapping[str, Mapping[str, str | None]], lease: Lease, step: Step | None = None
+    ) -> Mapping[str, str]:
         """Write configs of entities that cannot be read now, None deletes the key; returns why, for those not written.
 
-        Raises LostLockError.
+        `step` as of `change_configs`. Raises LostLockError.
         """
         ...
 

@@ -5,12 +5,16 @@ from typing import TYPE_CHECKING
 import pytest
 from support.eras.api_claims import KRAFT_CLAIMS
 from support.eras.claims import claim
+from support.kafka.broker_proxy import BrokerProxy
 from support.kafka.ground import Ground
 from support.kafka.processes import LEASE_S, KadminProcess
 from support.live.kraft import KraftCluster
 
+from kadmin.cluster.kafka.connection import KafkaConnection
+from kadmin.cluster.kafka.servers import Servers
 from kadmin.operations.context import Clock
 from kadmin.operations.decide import settling
+from kadmin.operations.kafka.context import kafka_context
 from kadmin.operations.kafka.topic import TopicOperations
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author
@@ -19,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from kadmin.cluster.kafka.connection import KafkaConnection
+    from kadmin.operations.context import Context
+    from kadmin.operations.events import Event
     from kadmin.sandbox import Sandbox
 
 
@@ -66,3 +71,21 @@ def ground(kraft: Sandbox, connection: KafkaConnection, tmp_path: Path) -> Calla
 def seen(kraft: Sandbox) -> Callable[[str], str]:
     """What the table of claims says for the version under test."""
     return lambda name: claim(name, KRAFT_CLAIMS).seen[kraft.spec.version]
+
+
+@pytest.fixture
+def events() -> list[Event]:
+    return []
+
+
+@pytest.fixture
+def proxy(kraft: Sandbox) -> Iterator[BrokerProxy]:
+    with BrokerProxy(kraft) as found:
+        yield found
+
+
+@pytest.fixture
+def context(proxy: BrokerProxy, tmp_path: Path, events: list[Event]) -> Iterator[Context]:
+    """kadmin's way to the brokers leads through the proxy; that of `connection` does not."""
+    with KafkaConnection(Servers(proxy.bootstrap)) as through:
+        yield kafka_context(through, tmp_path, Clock(), events.append)

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import pytest
-from support.kafka.broker_proxy import ALTER_REASSIGNMENTS, LIST_REASSIGNMENTS, BrokerProxy
+from support.kafka.broker_proxy import ALTER_REASSIGNMENTS, LIST_REASSIGNMENTS
 from support.live.kraft import (
     KraftCluster,
     held_back,
@@ -23,21 +23,17 @@ from support.live.waiting import wait_until
 from support.network.frame_proxy import Action, Fault, reply_of, request_of
 
 from kadmin.cluster.kafka import reassignments
-from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.deletions import delete_topics
 from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.reader import read_cluster
 from kadmin.cluster.kafka.reassignments import list_reassignments
-from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.kafka.topics import create_topic
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError
-from kadmin.operations.context import Clock
 from kadmin.operations.decide import settling
 from kadmin.operations.events import Noted, Progressed
 from kadmin.operations.execute import takeover
 from kadmin.operations.execute.apply import apply
-from kadmin.operations.kafka.context import kafka_context
 from kadmin.operations.record.record import OperationState, Sending, StepKind
 from kadmin.operations.record.stop_request import Stop
 from kadmin.operations.repair.rollback import plan_rollback
@@ -45,35 +41,19 @@ from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
+    from support.kafka.broker_proxy import BrokerProxy
     from support.network.frame_proxy import Frame
 
+    from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.operations.context import Context
     from kadmin.operations.events import Event
     from kadmin.operations.record.record import Step
     from kadmin.sandbox import Sandbox
 
 pytestmark = [pytest.mark.live, pytest.mark.usefixtures("short_settling")]
-
-
-@pytest.fixture
-def events() -> list[Event]:
-    return []
-
-
-@pytest.fixture
-def proxy(kraft: Sandbox) -> Iterator[BrokerProxy]:
-    with BrokerProxy(kraft) as found:
-        yield found
-
-
-@pytest.fixture
-def context(proxy: BrokerProxy, tmp_path: Path, events: list[Event]) -> Iterator[Context]:
-    """kadmin's way to the brokers leads through the proxy; that of `connection` does not."""
-    with KafkaConnection(Servers(proxy.bootstrap)) as through:
-        yield kafka_context(through, tmp_path, Clock(), events.append)
 
 
 def plan_of(partition: TopicPartition, target: tuple[int, ...] = (3, 4)) -> ReassignmentPlan:

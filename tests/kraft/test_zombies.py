@@ -15,7 +15,7 @@ from support.documents.plans import document, reassignment
 from support.kafka.broker_proxy import ALTER_REASSIGNMENTS, BrokerProxy
 from support.kafka.ground import TakeOver
 from support.kafka.processes import KadminProcess
-from support.kafka.writes import LastLook, WritePoint
+from support.kafka.writes import FIRST_WAVE, LastLook, WritePoint
 from support.live.kraft import held_back, make_topic, wait_assigned
 from support.live.waiting import freeze, thaw, wait_until
 from support.network.frame_proxy import Action, Fault, request_of
@@ -47,8 +47,8 @@ WAIT_S = 120
     [
         (WritePoint("configs, time 2", forwarded=False), TAKE_OVERS[0]),
         (WritePoint("configs, time 1", forwarded=True), TAKE_OVERS[1]),
-        (WritePoint("steps/000001, time 1", forwarded=True), TAKE_OVERS[0]),
-        (WritePoint("commit of steps/000001, time 1", forwarded=False), TAKE_OVERS[1]),
+        (WritePoint(f"{FIRST_WAVE}, time 1", forwarded=True), TAKE_OVERS[0]),
+        (WritePoint(f"commit of {FIRST_WAVE}, time 1", forwarded=False), TAKE_OVERS[1]),
         (WritePoint("reassignments, time 1", forwarded=True), TAKE_OVERS[0]),
         (WritePoint("reassignments, time 2", forwarded=False), TAKE_OVERS[1]),
         (LastLook(), TAKE_OVERS[0]),
@@ -70,7 +70,7 @@ def test_k07_a_runner_that_wakes_after_a_take_over_changes_nothing_more(
     ],
 )
 def test_k07_take_overs_of_a_runner_that_wakes(ground: Callable[[], Ground], times: int) -> None:
-    """Runs differ in confirmations: of the writes that are drawn, some do not come, and others are drawn in turn."""
+    """Runs differ in their writes: of those that are drawn, some do not come, and others are drawn in turn."""
     chosen, points = random.Random(SEED), ground().points()  # noqa: S311 - a sample, the same in every run
     writes = [each.write for each in points]
     begin, end = writes.index("configs, time 1"), writes.index("status, time 1")
@@ -97,7 +97,7 @@ def test_k07_a_runner_suspended_between_look_and_send_sends_nothing_before_it_ha
     """The step is written anew, which proves the lock, and then the topics are read anew."""
     woken = ground().suspend(LastLook(), seconds)
     before = list(takewhile(lambda each: not each.startswith("reassignments"), woken))
-    assert "commit of steps/000001, time 1" in before
+    assert f"commit of {FIRST_WAVE}, time 1" in before
     assert "reassignments, time 1" in woken
 
 

@@ -294,7 +294,8 @@ class Runner:
             finish = replace(finish, message=finish.message + left)
         if finish.state is not OperationState.RUNNING:
             # First: while the operation is unfinished, any machine can still remove the throttle.
-            remains = self._under_lock(lambda lease: self._throttling.take_down(lease, "kadmin throttle clear"))
+            ends, later = finish.state.finished, "kadmin throttle clear"
+            remains = self._under_lock(lambda lease: self._throttling.take_down(lease, later, ends=ends))
             if remains is not None:
                 self._note(f"{remains.message} {remains.cause}")
                 stopped_well = finish.error is None or isinstance(finish.error, StoppedByRequestError)

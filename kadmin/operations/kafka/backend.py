@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.cluster.kafka.servers import Servers
     from kadmin.cluster.model import ClusterState
-    from kadmin.operations.backend import EditConfigs, PublishOutcome
+    from kadmin.operations.backend import ConfigsOutcome, EditConfigs, PublishOutcome
     from kadmin.operations.context import Clock
     from kadmin.operations.decide.actions import Publish, TakeBack, Work
     from kadmin.operations.kafka.keyed import KeyedOperations
@@ -103,13 +103,17 @@ class KafkaBackend:
         """Return every topic and broker: which of them have configs is seen when these are read."""
         return self._configs.entities()
 
-    def change_configs(self, entities: Iterable[str], edit: EditConfigs, lease: Lease) -> bool:
+    def change_configs(
+        self, entities: Iterable[str], edit: EditConfigs, lease: Lease, step: Step | None = None
+    ) -> ConfigsOutcome:
         """Change configs of topics, and of brokers that answer, until they are seen as wanted."""
-        return self._configs.change(entities, edit, lease)
+        return self._configs.change(entities, edit, lease, step)
 
-    def overwrite_configs(self, values: Mapping[str, Mapping[str, str | None]], lease: Lease) -> Mapping[str, str]:
+    def overwrite_configs(
+        self, values: Mapping[str, Mapping[str, str | None]], lease: Lease, step: Step | None = None
+    ) -> Mapping[str, str]:
         """Write configs of brokers that do not answer at the active controller."""
-        return self._configs.overwrite(values, lease)
+        return self._configs.overwrite(values, lease, step)
 
     def metadata_groups(self, topics: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
         """Return no groups: every group keeps its offsets in Kafka."""

@@ -7,11 +7,11 @@ can be written at the active controller, and read nowhere.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.kafka.catch_up import catches_up, caught_up_broker
 from kadmin.cluster.kafka.configs import DEFAULT_ENTITY, ConfigEdit, ConfigOperation, alter_configs, read_own_configs
-from kadmin.cluster.kafka.connection import uptime_s
 from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.quorum import reach_controller
 from kadmin.cluster.kafka.reader import read_quorum
@@ -22,8 +22,10 @@ from kadmin.errors import (
     NotCompletedError,
     UnknownOutcomeError,
     UnreachableError,
+    name_some,
 )
-from kadmin.operations.kafka.sending import SEND_BY_S
+from kadmin.operations.backend import ConfigsOutcome
+from kadmin.operations.kafka.sending import RequestsOfStep
 from kadmin.plan.throttle import LISTS, THROTTLE_KEYS, WILDCARD, entries, require_throttles
 
 if TYPE_CHECKING:
@@ -35,12 +37,14 @@ if TYPE_CHECKING:
     from kadmin.operations.context import Clock
     from kadmin.operations.kafka.keyed import KeyedOperations
     from kadmin.operations.record.holder import Lease
+    from kadmin.operations.record.record import Step
 
-    Edits = Mapping[str, Mapping[str, ConfigEdit]]
+    Edits = Mapping[str, tuple[ConfigEdit, ...]]
 
 BATCH = 200
 """How many entities one request names."""
-_ATTEMPTS = 5
+_ROUNDS = 5
+"""How many rounds of requests may bring the values no nearer to what is wanted."""
 
 
 class EntityConfigs:
@@ -78,51 +82,51 @@ class EntityConfigs:
                 found[entity] = values
         return found
 
-    def change(self, entities: Iterable[str], edit: EditConfigs, lease: Lease) -> bool:
+    def change(
+        self, entities: Iterable[str], edit: EditConfigs, lease: Lease, step: Step | None = None
+    ) -> ConfigsOutcome:
         """Apply the edits that `edit` derives from the values found, until it derives none.
 
-        Brokers that do not answer are left out. Returns False on a signal or at the command's end. Raises
-        LostLockError, BusyError where values keep changing, NotCompletedError for what is refused.
+        Brokers that do not answer are left out. `step` is on record as unanswered while a request may be applied late.
+        Raises LostLockError, BusyError where values keep changing, NotCompletedError for what is refused.
         """
-        names, unanswered = sorted(entities), 0
-        for _ in range(_ATTEMPTS):
-            if self._clock.stop_signal is not None or self._clock.over:
-                return False
-            found = self.read(names)
-            wanted = edit(found)
-            if not wanted:
-                return True
-            require_throttles(wanted)
-            edits = {entity: _edits(values, found[entity]) for entity, values in wanted.items()}
-            send_by = uptime_s() + SEND_BY_S
-            self._operations.confirm(lease)
-            try:
-                self._send(edits, send_by)
-            except NotAuthorizedError:
-                raise
-            except (UnreachableError, UnknownOutcomeError):
-                unanswered += 1
-        raise BusyError(
-            f"The configs of {', '.join(sorted(wanted))[:200]} keep changing; not all of them were written.",
-            cause="brokers did not answer" if unanswered else "another client writes them at the same time",
-            next_command="kadmin throttle show",
-        )
+        names, least, idle, silent = sorted(entities), math.inf, 0, False
+        with RequestsOfStep(self._operations, lease, step) as requests:
+            while wanted := edit(found := self.read(names)):
+                require_throttles(wanted)
+                edits = {entity: _edits(values, found[entity]) for entity, values in wanted.items()}
+                left = sum(len(each) for keys in edits.values() for each in keys.values())
+                idle = 0 if left < least else idle + 1
+                least = min(least, left)
+                if idle == _ROUNDS:
+                    raise _keep_changing(wanted, silent=silent)
+                if self._is_ending:
+                    return ConfigsOutcome.CUT_SHORT
+                silent = self._send(edits, requests)
+            return ConfigsOutcome.UNANSWERED if requests.unanswered else ConfigsOutcome.WRITTEN
 
-    def overwrite(self, values: Mapping[str, Mapping[str, str | None]], lease: Lease) -> dict[str, str]:
+    def overwrite(
+        self, values: Mapping[str, Mapping[str, str | None]], lease: Lease, step: Step | None = None
+    ) -> dict[str, str]:
         """Write configs of brokers that do not answer at the active controller, unseen.
 
         Returns why, for each broker whose configs were not written. Raises LostLockError.
         """
         require_throttles(values)
         edits = {entity: {key: _put(value) for key, value in keys.items()} for entity, keys in values.items()}
-        send_by = uptime_s() + SEND_BY_S
-        self._operations.confirm(lease)
-        try:
-            controller = reach_controller(self._connection)
-            answers = alter_configs(self._connection, edits, broker_id=controller, send_by=send_by)
-        except KadminError as error:
-            return dict.fromkeys(values, f"{error.message} {error.cause or ''}".strip())
+        with RequestsOfStep(self._operations, lease, step) as requests:
+            send_by = requests.prove()
+            try:
+                controller = reach_controller(self._connection)
+                answers = alter_configs(self._connection, edits, broker_id=controller, send_by=send_by)
+            except KadminError as error:
+                requests.unanswered = isinstance(error, UnknownOutcomeError)
+                return dict.fromkeys(values, f"{error.message} {error.cause or ''}".strip())
         return {entity: str(answer) for entity, answer in answers.items() if answer is not None}
+
+    @property
+    def _is_ending(self) -> bool:
+        return self._clock.stop_signal is not None or self._clock.over
 
     def _own(self, entity: str, broker: int, quorum: Quorum | None) -> dict[str, str] | None:
         try:
@@ -132,22 +136,47 @@ class EntityConfigs:
         except UnreachableError:
             return None
 
-    def _send(self, edits: Edits, send_by: float) -> None:
+    def _send(self, edits: Mapping[str, Edits], requests: RequestsOfStep) -> bool:
+        """Send the next edit of each value; returns whether some broker did not answer."""
         by_place: dict[int | None, dict[str, Mapping[str, ConfigEdit]]] = {}
         for entity, keys in edits.items():
-            by_place.setdefault(_broker_of(entity), {})[entity] = keys
+            by_place.setdefault(_broker_of(entity), {})[entity] = {key: each[0] for key, each in keys.items()}
+        silent = False
         for place, part in by_place.items():
-            names = sorted(part)
-            for start in range(0, len(names), BATCH):
-                chunk = {entity: part[entity] for entity in names[start : start + BATCH]}
-                refused = alter_configs(self._connection, chunk, broker_id=place, send_by=send_by)
-                for entity, answer in refused.items():
-                    if answer is not None:
-                        raise NotCompletedError(
-                            f"The configs of {entity} were not changed.",
-                            cause=str(answer),
-                            next_command="kadmin throttle show",
-                        )
+            try:
+                self._send_to(place, part, requests)
+            except NotAuthorizedError:
+                raise
+            except UnknownOutcomeError:
+                requests.unanswered = silent = True
+            except UnreachableError:
+                silent = True
+        return silent
+
+    def _send_to(
+        self, place: int | None, part: Mapping[str, Mapping[str, ConfigEdit]], requests: RequestsOfStep
+    ) -> None:
+        names = sorted(part)
+        for start in range(0, len(names), BATCH):
+            if self._is_ending:
+                return
+            chunk = {entity: part[entity] for entity in names[start : start + BATCH]}
+            refused = alter_configs(self._connection, chunk, broker_id=place, send_by=requests.prove())
+            for entity, answer in refused.items():
+                if answer is not None:
+                    raise NotCompletedError(
+                        f"The configs of {entity} were not changed.",
+                        cause=str(answer),
+                        next_command="kadmin throttle show",
+                    )
+
+
+def _keep_changing(wanted: Iterable[str], *, silent: bool) -> BusyError:
+    return BusyError(
+        f"The configs of {name_some(sorted(wanted))} keep changing; not all of them were written.",
+        cause="brokers did not answer" if silent else "another client writes them at the same time",
+        next_command="kadmin throttle show",
+    )
 
 
 def _broker_of(entity: str) -> int | None:
@@ -156,24 +185,24 @@ def _broker_of(entity: str) -> int | None:
     return int(name) if kind == "brokers" and entity != DEFAULT_ENTITY else None
 
 
-def _edits(wanted: Mapping[str, str | None], found: Mapping[str, str]) -> dict[str, ConfigEdit]:
-    return {key: _edit(key, value, found.get(key)) for key, value in wanted.items()}
+def _edits(wanted: Mapping[str, str | None], found: Mapping[str, str]) -> Edits:
+    return {key: edits_towards(key, value, found.get(key)) for key, value in wanted.items()}
 
 
-def _edit(key: str, wanted: str | None, found: str | None) -> ConfigEdit:
-    """Return the next edit that brings a value nearer to what is wanted; of a list, by its entries.
+def edits_towards(key: str, wanted: str | None, found: str | None) -> tuple[ConfigEdit, ...]:
+    """Return the edits, each a request of its own, that bring a value to what is wanted; of a list, by its entries.
 
     The last entry subtracted leaves an empty value: it is deleted next where no value is wanted, unless another client
     has added an entry meanwhile.
     """
     before, after = entries(found), entries(wanted)
     if key not in LISTS or WILDCARD in (*before, *after):
-        return _put(wanted)
-    if gone := [entry for entry in before if entry not in after]:
-        return ConfigEdit(ConfigOperation.SUBTRACT, ",".join(gone))
-    if new := [entry for entry in after if entry not in before]:
-        return ConfigEdit(ConfigOperation.APPEND, ",".join(new))
-    return _put(wanted)
+        return (_put(wanted),)
+    gone = [entry for entry in before if entry not in after]
+    new = [entry for entry in after if entry not in before]
+    edits = [ConfigEdit(ConfigOperation.SUBTRACT, ",".join(gone))] if gone else []
+    edits += [ConfigEdit(ConfigOperation.APPEND, ",".join(new))] if new else []
+    return (*edits, _put(wanted)) if wanted is None or not edits else tuple(edits)
 
 
 def _put(value: str | None) -> ConfigEdit:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from kadmin.errors import InvalidInputError, NotCompletedError
 from kadmin.operations.decide.kinds import work_of
 from kadmin.operations.decide.reassignment import ReassignmentWork
-from kadmin.operations.record.record import OperationKind, OperationState, StepKind
+from kadmin.operations.record.record import OperationKind, OperationState, Sending, StepKind
 from kadmin.plan.progress import judge
 from kadmin.plan.waves import copied_bytes
 
@@ -121,7 +121,8 @@ def read_timeline(context: Context, operation_id: str | None) -> Timeline:
 
 
 def timeline(record: OperationRecord, listing: Listing, steps: Sequence[Step], read_at: str) -> Timeline:
-    """Return the timeline of an operation as it was read at a time."""
+    """Return the timeline of an operation as it was read at a time; config writes that were answered are left out."""
+    steps = [step for step in steps if not _is_answered_write(step)]
     work = None if record.kind is OperationKind.HEAL else work_of(record)
     status = listing.status
     changes = listing.changes or (status,)
@@ -146,6 +147,10 @@ def timeline(record: OperationRecord, listing: Listing, steps: Sequence[Step], r
     targets = work.targets if isinstance(work, ReassignmentWork) else ()
     took = seconds_between(record.created_at, status.updated_at if status.state.finished else read_at)
     return Timeline(record, listing, changes, targets, len(record.waves), tuple(spans), took)
+
+
+def _is_answered_write(step: Step) -> bool:
+    return step.kind is StepKind.THROTTLE and step.throttle is None and step.sending is not Sending.UNANSWERED
 
 
 def moments(found: Timeline) -> tuple[Moment, ...]:

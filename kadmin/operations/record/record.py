@@ -258,9 +258,9 @@ class Step:
 
     `wave` is the index of the published wave; `partitions` those elected or taken back, `topics` those deleted or
     created; `channel` that of a probe; `replaced` what a repair replaced; `refused` the partitions that the cluster
-    refused, with its reason, `refused_topics` the topics; `throttle` how the throttle was changed. `sending` tells of a
-    request whose step was on record before it left, `intent` what it asked for; both are None where step and request
-    are one write.
+    refused, with its reason, `refused_topics` the topics; `throttle` how the throttle on record was changed, None in a
+    step that writes configs. `sending` tells of a request whose step was on record before it left, `intent` what it
+    asked for; both are None where step and request are one write.
     """
 
     number: int
@@ -321,6 +321,11 @@ def published_by(steps: Iterable[Step]) -> tuple[Step, ...]:
     return tuple(
         step for step in steps if step.kind is not StepKind.THROTTLE and step.sending is not Sending.NOT_APPLIED
     )
+
+
+def writes_unanswered(steps: Iterable[Step]) -> bool:
+    """Whether a request to set or remove the throttle got no answer: it may be applied at any later time."""
+    return any(step.kind is StepKind.THROTTLE and step.sending is Sending.UNANSWERED for step in steps)
 
 
 def current_throttle(record: OperationRecord, steps: Iterable[Step]) -> ThrottleRecord | None:

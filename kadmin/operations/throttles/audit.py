@@ -10,14 +10,14 @@ from kadmin.cluster.kafka.configs import DEFAULT_ENTITY
 from kadmin.errors import name_some
 from kadmin.operations.events import Noted
 from kadmin.operations.record.holder import is_run_by
-from kadmin.operations.record.record import current_throttle
+from kadmin.operations.record.record import current_throttle, writes_unanswered
 from kadmin.plan.throttle import THROTTLE_KEYS, holds_ours
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kadmin.operations.context import Context
-    from kadmin.operations.record.record import Listing, OperationStatus, ThrottleRecord
+    from kadmin.operations.record.record import Listing, ThrottleRecord
     from kadmin.plan.throttle import ConfigChange
 
 
@@ -99,21 +99,24 @@ def read_throttles(context: Context) -> tuple[tuple[ThrottledEntity, ...], tuple
 def recorded_throttles(context: Context) -> tuple[tuple[Listing, ThrottleRecord], ...]:
     """Return the operations on record that may have a throttle on the cluster, the newest first.
 
-    A finished one whose throttle was removed has none: the same value again is another's.
+    A finished one whose throttle was removed has none: the same value again is another's, unless a request of it got no
+    answer.
     """
-    listings = [each for each in reversed(context.operations.listings()) if _owns(each.status)]
-    throttles = context.read_each(listings, lambda each: _throttle(context, each.operation_id))
+    listings = [each for each in reversed(context.operations.listings()) if each.status.state.has_record]
+    throttles = context.read_each(listings, lambda each: _throttle(context, each))
     found = ((listing, throttles.get(listing.operation_id)) for listing in listings)
     return tuple((listing, throttle) for listing, throttle in found if throttle is not None)
 
 
-def _owns(status: OperationStatus) -> bool:
-    return status.state.has_record and not (status.state.finished and status.throttle_removed)
-
-
-def _throttle(context: Context, operation_id: str) -> ThrottleRecord | None:
-    operations = context.operations
-    return current_throttle(operations.record(operation_id), operations.steps(operation_id))
+def _throttle(context: Context, listing: Listing) -> ThrottleRecord | None:
+    operations, status = context.operations, listing.status
+    removed = status.state.finished and status.throttle_removed
+    if removed and context.backend.unchanged_means_rejected:  # step and request are one write
+        return None
+    steps = operations.steps(listing.operation_id)
+    if removed and not writes_unanswered(steps):
+        return None
+    return current_throttle(operations.record(listing.operation_id), steps)
 
 
 def source_of(

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.kafka.configs import DEFAULT_ENTITY
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError, UnreachableError, name_some
+from kadmin.operations.backend import ConfigsOutcome
 from kadmin.operations.decide.kinds import work_of
+from kadmin.operations.events import Noted
 from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.throttles.audit import read_throttles, recorded_throttles, source_of
 from kadmin.operations.throttles.operation import in_flight_of, still_throttled
@@ -143,10 +145,13 @@ def _write(context: Context, planned: Planned, lease: Lease) -> Written:
         kept.update({f"{each.entity} {each.key}": each for each in edits.kept})
         return edits.values
 
-    if not context.backend.change_configs(changes, edit, lease):
+    outcome = context.backend.change_configs(changes, edit, lease)
+    if outcome is ConfigsOutcome.CUT_SHORT:
         raise NotCompletedError(
             "The deadline passed before every throttle was written.", next_command="kadmin throttle show"
         )
+    if outcome is ConfigsOutcome.UNANSWERED:
+        context.tell(Noted("a request got no answer and may be applied late: look again with kadmin throttle show"))
     blind = {entity: {key: each.ours for key, each in planned.changes[entity].items()} for entity in planned.unseen}
     failed = context.backend.overwrite_configs(blind, lease) if blind else {}
     return Written(planned, tuple(kept.values()), still_throttled("may remain", failed) if failed else None)

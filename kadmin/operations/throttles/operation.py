@@ -1,7 +1,8 @@
 """The throttle of an operation: set before its first wave, changed on request, removed when nothing is in flight.
 
 It is on record with the operation, so that any machine can remove it. It is removed only under the lock, and only where
-the cluster shows no copy in progress; otherwise it remains, with a note.
+the cluster shows no copy in progress; otherwise it remains, with a note. A request of it that got no answer may be
+applied late, so the end of an operation that sent such requests is late, too.
 """
 
 from __future__ import annotations
@@ -18,9 +19,18 @@ from kadmin.errors import (
     name_some,
 )
 from kadmin.operations import events
+from kadmin.operations.backend import ConfigsOutcome
+from kadmin.operations.decide import settling
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.holder import LostLockError, is_run_by
-from kadmin.operations.record.record import Step, StepKind, ThrottleChange, ThrottleRecord, current_throttle
+from kadmin.operations.record.record import (
+    Step,
+    StepKind,
+    ThrottleChange,
+    ThrottleRecord,
+    current_throttle,
+    writes_unanswered,
+)
 from kadmin.plan.progress import Progress, in_flight, judge, still_copied
 from kadmin.plan.throttle import extent, known, merge, revision, throttled, to_set, to_undo
 from kadmin.plan.units import readable_rate
@@ -29,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from kadmin.cluster.model import ClusterState, TopicPartition
-    from kadmin.operations.backend import Backend
+    from kadmin.operations.backend import Backend, EditConfigs
     from kadmin.operations.context import Context
     from kadmin.operations.decide.actions import Work
     from kadmin.operations.record.holder import Lease
@@ -73,6 +83,7 @@ class Throttling:
         self._record = record
         self._work = work
         self._throttle = record.throttle
+        self._known: tuple[Step, ...] = ()
         self._taken_up: ThrottleRequest | None = None
         self._reported = False
         self.removed = False
@@ -113,8 +124,7 @@ class Throttling:
         def edit(found: ConfigValues) -> Mapping[str, Mapping[str, str | None]]:
             return to_set({entity: changes[entity] for entity in found}, found).values
 
-        if not self._context.backend.change_configs(changes, edit, lease):
-            raise self._out_of_time()
+        self._change(changes, edit, lease)
         self._context.tell(events.Noted(f"throttled at {readable_rate(throttle.rate)} on {extent(changes)}"))
 
     def take_up(self, lease: Lease) -> None:
@@ -175,11 +185,12 @@ class Throttling:
             self._note_once(f"the throttle is not set on {extent(lacking)}; setting it")
             self._set(self._throttle, self._steps(), lease)
 
-    def take_down(self, lease: Lease, next_command: str) -> NotCompletedError | None:
+    def take_down(self, lease: Lease, next_command: str, *, ends: bool = False) -> NotCompletedError | None:
         """Remove the throttle, unless something of the operation is in flight; `next_command` removes it later.
 
-        Returns an error that names the brokers where it remains, because neither they nor the controller took the
-        change; None where it is removed.
+        `ends`: the operation is finished with it, so that requests without an answer are waited for. Returns an error
+        that names the brokers where it remains, because neither they nor the controller took the change; None where it
+        is removed.
         """
         self._steps()
         throttle = self._throttle
@@ -189,37 +200,53 @@ class Throttling:
         if moving:
             self._remains(f"{name_some(moving)} in flight", next_command)
             return None
-        changes = throttle.changes
-        foreign: dict[str, ForeignValue] = {}
-        undone: set[str] = set()
-        seen: set[str] = set()
-
-        def edit(found: ConfigValues) -> Mapping[str, Mapping[str, str | None]]:
-            edits = to_undo({entity: changes[entity] for entity in found}, found)
-            foreign.update({f"{each.entity} {each.key}": each for each in edits.kept})
-            undone.update(edits.values)
-            seen.update(found)
-            return edits.values
-
-        if not self._context.backend.change_configs(changes, edit, lease):
-            raise self._out_of_time()
-        left = self._overwrite({entity: keys for entity, keys in changes.items() if entity not in seen}, lease)
-        self._reported, self.removed = True, left is None
-        self._note_kept(tuple(foreign.values()))
-        if undone:
-            self._context.tell(events.Noted(f"the throttle is removed from {extent(undone)}"))
+        removal = _Removal(throttle.changes)
+        self._change(throttle.changes, removal.edit, lease)
+        left = self._overwrite(removal.unseen, lease)
+        self._reported = True
+        self._note_kept(tuple(removal.foreign.values()))
+        if removal.undone:
+            self._context.tell(events.Noted(f"the throttle is removed from {extent(removal.undone)}"))
+        if ends:
+            self._settle(removal, lease)
+        self.removed = left is None
         return left
+
+    def _settle(self, removal: _Removal, lease: Lease) -> None:
+        """Remove what requests without an answer set, until none was applied for as long as they may take."""
+        clock, since = self._context.clock, self._context.clock.now()
+        while writes_unanswered(self._steps()) and (rest_s := since + settling.SETTLE_S - clock.now()) > 0:
+            if clock.stop_signal is not None or clock.over:
+                raise self._out_of_time("the wait for config requests that got no answer")
+            self._note_once(
+                f"settling for {settling.SETTLE_S:g} s: config requests got no answer and may be applied late"
+            )
+            clock.wait(min(RECONCILE_S, rest_s))
+            removal.undone.clear()
+            self._change(removal.changes, removal.edit, lease)
+            if removal.undone:
+                since = clock.now()
+                text = f"a config request that got no answer was applied late on {extent(removal.undone)}; it is undone"
+                self._context.tell(events.Noted(text))
 
     def _overwrite(self, changes: ConfigChanges, lease: Lease) -> NotCompletedError | None:
         """Give brokers that do not answer their values from before; returns the error where that is not possible."""
         if not changes:
             return None
         values = {entity: {key: change.previous for key, change in keys.items()} for entity, keys in changes.items()}
-        failed = self._context.backend.overwrite_configs(values, lease)
+        failed = self._context.backend.overwrite_configs(values, lease, self._next_step())
         if written := sorted(values.keys() - failed.keys()):
             text = f"{name_some(written)} does not answer: the controller has the values from before for its return"
             self._context.tell(events.Noted(text))
         return still_throttled("remains", failed) if failed else None
+
+    def _change(self, changes: ConfigChanges, edit: EditConfigs, lease: Lease) -> None:
+        outcome = self._context.backend.change_configs(changes, edit, lease, self._next_step())
+        if outcome is ConfigsOutcome.CUT_SHORT:
+            raise self._out_of_time("the throttle's config changes")
+
+    def _next_step(self) -> Step:
+        return Step(len(self._steps()) + 1, StepKind.THROTTLE, self._context.clock.timestamp())
 
     def leave(self, error: KadminError, lease: Lease) -> None:
         """Remove the throttle after an error; a failure here does not replace that error."""
@@ -246,9 +273,9 @@ class Throttling:
         return any(judge(target, state, published=True) in unfinished for target in self._work.targets)
 
     def _steps(self) -> tuple[Step, ...]:
-        steps = self._context.operations.steps(self._record.operation_id)
-        self._throttle = current_throttle(self._record, steps)
-        return steps
+        self._known = self._context.operations.steps(self._record.operation_id, self._known)
+        self._throttle = current_throttle(self._record, self._known)
+        return self._known
 
     def _changed_before(self, foreign: tuple[ForeignValue, ...]) -> BusyError:
         return BusyError(
@@ -257,14 +284,14 @@ class Throttling:
             next_command=f"restore it, then kadmin resume {self._record.operation_id}",
         )
 
-    def _out_of_time(self) -> KadminError:
-        what, next_command = "the throttle's config changes", f"kadmin resume {self._record.operation_id}"
+    def _out_of_time(self, what: str) -> KadminError:
+        next_command = f"kadmin resume {self._record.operation_id}"
         number = self._context.clock.stop_signal
         if number is not None:
             return StoppedError(
                 f"Interrupted (signal {number}) during {what}.", signal_number=number, next_command=next_command
             )
-        return NotCompletedError(f"The deadline passed before the last of {what}.", next_command=next_command)
+        return NotCompletedError(f"The deadline passed during {what}.", next_command=next_command)
 
     def _remains(self, why: str, next_command: str) -> None:
         if self._throttle is not None and not self._reported:
@@ -279,6 +306,29 @@ class Throttling:
     def _note_kept(self, foreign: tuple[ForeignValue, ...]) -> None:
         if foreign:
             self._context.tell(events.Noted(f"kept throttles that another client changed: {name_some(foreign)}"))
+
+
+class _Removal:
+    """The edits that take changes back, as configs are found, and what was found."""
+
+    def __init__(self, changes: ConfigChanges) -> None:
+        self.changes = changes
+        self.undone: set[str] = set()
+        self.foreign: dict[str, ForeignValue] = {}
+        self._seen: set[str] = set()
+
+    @property
+    def unseen(self) -> ConfigChanges:
+        """The changes of entities whose configs were never read."""
+        return {entity: keys for entity, keys in self.changes.items() if entity not in self._seen}
+
+    def edit(self, found: ConfigValues) -> Mapping[str, Mapping[str, str | None]]:
+        """Return what undoes the changes among the values found."""
+        edits = to_undo({entity: self.changes[entity] for entity in found}, found)
+        self.foreign |= {f"{each.entity} {each.key}": each for each in edits.kept}
+        self.undone.update(edits.values)
+        self._seen.update(found)
+        return edits.values
 
 
 def still_throttled(verb: str, failed: Mapping[str, str]) -> NotCompletedError:

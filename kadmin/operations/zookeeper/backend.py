@@ -16,7 +16,7 @@ from kadmin.cluster.zookeeper.znodes.brokers import BROKER_IDS
 from kadmin.cluster.zookeeper.znodes.configs import CONFIG, DEFAULT_ENTITY
 from kadmin.cluster.zookeeper.znodes.topics import TOPICS
 from kadmin.errors import NotCompletedError, name_some
-from kadmin.operations.backend import PublishOutcome
+from kadmin.operations.backend import ConfigsOutcome, PublishOutcome
 from kadmin.operations.context import Context
 from kadmin.operations.reading.brokers import listeners_of
 from kadmin.operations.zookeeper.configs import ConfigWriter, config_backlog
@@ -163,13 +163,18 @@ class ZooKeeperBackend:
             for name in store.children(f"{CONFIG}/{kind}") or ()
         }
 
-    def change_configs(self, entities: Iterable[str], edit: EditConfigs, lease: Lease) -> bool:
-        """Write configs and their change notifications, in small atomic groups."""
-        return self._configs.change(entities, edit, lease)
+    def change_configs(
+        self, entities: Iterable[str], edit: EditConfigs, lease: Lease, step: Step | None = None
+    ) -> ConfigsOutcome:
+        """Write configs and their change notifications, in small atomic groups; a write is applied now or never."""
+        del step
+        return ConfigsOutcome.WRITTEN if self._configs.change(entities, edit, lease) else ConfigsOutcome.CUT_SHORT
 
-    def overwrite_configs(self, values: Mapping[str, Mapping[str, str | None]], lease: Lease) -> Mapping[str, str]:
+    def overwrite_configs(
+        self, values: Mapping[str, Mapping[str, str | None]], lease: Lease, step: Step | None = None
+    ) -> Mapping[str, str]:
         """Write nothing: ZooKeeper has the configs of every broker, alive or not."""
-        del lease
+        del lease, step
         return dict.fromkeys(values, "not read")
 
     def metadata_groups(self, topics: Iterable[str]) -> Mapping[str, tuple[str, ...]]:

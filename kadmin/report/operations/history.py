@@ -79,8 +79,10 @@ def _step_text(span: Span, waves: int) -> str:
     step = span.step
     if step.kind is StepKind.REPAIR:
         return "moved the controller" if step.replaced is None else _replaced_text(step.replaced)
+    if step.kind is StepKind.THROTTLE and step.throttle is None:
+        return "wrote configs of the throttle; a request got no answer"
     wave = UNKNOWN if step.wave is None else f"{step.wave + 1:,}"
-    rate = UNKNOWN if step.throttle is None else readable_rate(step.throttle.rate)
+    rate = "" if step.throttle is None else readable_rate(step.throttle.rate)
     text = STEP_WORDS[step.kind].done.format(wave=wave, waves=f"{waves:,}", rate=rate)
     if names := step.topics or (step.partitions if step.kind is StepKind.ELECTION else ()):
         text = f"{text}: {name_some(names)}"

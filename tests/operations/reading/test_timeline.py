@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,6 +21,7 @@ from kadmin.operations.record.record import (
     OperationState,
     OperationStatus,
     Replaced,
+    Sending,
     Step,
     StepKind,
 )
@@ -146,6 +148,15 @@ def test_a_heal_tells_what_it_deleted_and_what_it_replaced() -> None:
         "completed: healed in 3 steps",
     ]
     assert "heal, completed" in operation_text(found, None)
+
+
+def test_config_writes_are_shown_where_a_request_got_no_answer() -> None:
+    """A step that only wrote configs: the throttle on record says what it set."""
+    writes = [Step(number, StepKind.THROTTLE, "2026-01-01T00:00:01Z") for number in (1, 2)]
+    steps = [replace(writes[0], sending=Sending.ANSWERED), replace(writes[1], sending=Sending.UNANSWERED)]
+    found = timeline(*heal_of(), steps, READ_AT)
+    (shown,) = [moment_text(each, found) for each in moments(found) if each.turn is Turn.STEP]
+    assert shown == "wrote configs of the throttle; a request got no answer"
 
 
 def test_a_step_ends_at_the_pause_that_follows_it_and_older_records_show_their_last_state() -> None:

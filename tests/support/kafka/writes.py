@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     Targets = Mapping[TopicPartition, Replicas | None]
 
 _KEY = re.compile(rb"operations/[^/]+/(steps/\d+|[a-z]+)")
+FIRST_WAVE = "steps/000002"
+"""The step of the first wave: the one before it sets the throttle."""
 _LOOKS = 2
 """The reassignments in flight are read before the metadata and after them."""
 _REQUESTS = {ALTER_REASSIGNMENTS: "reassignments", ALTER_CONFIGS: "configs", ELECT_LEADERS: "election"}
@@ -102,7 +104,7 @@ class LastLook:
 
         def matches(frame: Frame) -> bool:
             nonlocal is_on_record
-            is_on_record = is_on_record or writes.name(frame) == "commit of steps/000001, time 1"
+            is_on_record = is_on_record or writes.name(frame) == f"commit of {FIRST_WAVE}, time 1"
             if is_on_record and frame.side is Side.REPLY and frame.op == LIST_REASSIGNMENTS:
                 looks.append(frame.number)
             return len(looks) == _LOOKS and frame.number == looks[-1]
