@@ -215,8 +215,10 @@ def test_what_is_not_known_is_told_as_unknown() -> None:
     assert brokers["4"][4:] == ["0 B", "unknown", "0 B", "unknown"], "what is empty is known to be"
     assert rows["waves"][-1][2:4] == ["unknown", "unknown"]
     assert rows["largest"][-1][-1] == "unknown"
-    leaderless = page_of(plan, replace(STATE, states={}))
-    assert "before: unknown; 3 not known" in leaderless, "no leaders, no losses"
+    text = page_of(plan, replace(STATE, states={}))
+    assert "before: 0 to 2 offline; 3 not known" in text, "no leaders, losses are bounds"
+    (third,) = [row for row in Rows(text).sections["losses"] if row[0].startswith("3")]
+    assert third[1:3] == ["1", "1"], "no replica of single-0 is left"
     known = Rows(page_of(plan, STATE, ClusterFacts(sizes=SIZES))).sections
     assert known["waves"][-1][2:4] == ["1.00 kB", "unknown"], "no throttle, no time"
 
