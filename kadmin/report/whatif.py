@@ -31,11 +31,12 @@ def loss_text(lost: Sequence[int], found: Prediction) -> str:
     lossy = found.figures.lossy
     summary = (
         f"without {'broker' if len(lost) == 1 else 'brokers'} {name_some(lost)}: "
-        f"{counted(found.figures.offline, 'partition')} offline, {_refuse(found)}, "
+        f"{counted(found.figures.offline, 'partition')} offline{_already(found)}, {_refuse(found)}, "
         f"{counted(found.figures.leader_changes, 'leader change')}"
         f"{f', {lossy} of them unclean: records are lost' if lossy.most else ''}"
     )
-    return "\n\n".join([summary, *_unknown(found), *_changes(found.changes), *_refusing(found.refusing), _loads(found)])
+    lists = [*_named_apart(found), *_changes(found.changes), *_refusing(found.refusing)]
+    return "\n\n".join([summary, *lists, _loads(found)])
 
 
 def loss_answer(lost: Sequence[int], found: Prediction) -> dict[str, Any]:
@@ -47,9 +48,9 @@ def plan_text(found: Prediction, before: Mapping[int, SingleLoss], after: Mappin
     """Show leaders and loads after a plan, and the effect of losing each broker before and after it."""
     summary = (
         f"{counted(found.figures.leader_changes, 'leader change')}, "
-        f"{counted(found.figures.offline, 'partition')} without a leader, {_refuse(found)}"
+        f"{counted(found.figures.offline, 'partition')} without a leader{_already(found)}, {_refuse(found)}"
     )
-    lists = [*_unknown(found), *_changes(found.changes), *_refusing(found.refusing)]
+    lists = [*_named_apart(found), *_changes(found.changes), *_refusing(found.refusing)]
     return "\n\n".join([summary, *lists, _loads(found), _single_losses(before, after)])
 
 
@@ -75,10 +76,16 @@ def _refuse(found: Prediction) -> str:
     return counted(found.figures.refusing, "more refuses acks=all", "more refuse acks=all")
 
 
-def _unknown(found: Prediction) -> list[str]:
+def _already(found: Prediction) -> str:
+    return f" and {len(found.already_offline):,} offline already" if found.already_offline else ""
+
+
+def _named_apart(found: Prediction) -> list[str]:
+    """Name the partitions that are offline already, and those whose outcome is unknown."""
+    lines = wrapped(f"offline already: {name_some(found.already_offline)}") if found.already_offline else []
     affected = [each for each in found.unknown if each.affected]
     rest = len(found.unknown) - len(affected)
-    lines = _unknown_names("the leader", [each.partition for each in affected if each.leader])
+    lines += _unknown_names("the leader", [each.partition for each in affected if each.leader])
     lines += _unknown_names("whether acks=all is refused", [each.partition for each in affected if each.refusal])
     if rest:
         lines += wrapped(f"unknown, but unaffected, is the leader of {count(rest, 'more partition')}")
@@ -108,6 +115,7 @@ def _prediction_answer(found: Prediction) -> dict[str, Any]:
         ],
         "at_most": _at_most(found.figures),
         "offline": [asdict(each) for each in found.offline],
+        "already_offline": [asdict(each) for each in found.already_offline],
         "under_min_isr": [
             {**asdict(each.partition), "isr": list(each.isr or ()), "min_isr": each.min_isr} for each in found.refusing
         ],

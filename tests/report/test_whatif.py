@@ -60,6 +60,17 @@ def test_a_loss_by_broker_and_by_rack(inventory: Path) -> None:
     assert "single-0   4       none" in shown
 
 
+def test_what_is_offline_already_is_counted_and_named_beside_what_would_become_so(inventory: Path) -> None:
+    state = cluster({"a-0": (1, 2), "a-1": (1,), "a-2": (3, 2)}, states={"a-0": (-1, (1,))})
+    write_inventory(inventory_of(state, {}, "2026-01-01T00:00:00Z"), inventory, "csv")
+    found = asked(inventory, "lose", "--broker", "1")
+    named = [{"topic": "a", "partition": 1}], [{"topic": "a", "partition": 0}]
+    assert (found["offline"], found["already_offline"]) == named
+    shown = command("whatif", "lose", "--broker", "1", "--inventory", inventory).out.splitlines()
+    assert shown[0].startswith("without broker 1: 1 partition offline and 1 offline already, ")
+    assert shown[2] == "offline already: a-0"
+
+
 def test_unclean_elections_are_told(inventory: Path) -> None:
     late = cluster({"a-0": (1, 2)}, states={"a-0": (1, (1,))})
     write_inventory(inventory_of(late, {}, "2026-01-01T00:00:00Z"), inventory, "csv")

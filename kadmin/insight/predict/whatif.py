@@ -114,7 +114,10 @@ class LossFigures:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What certainly changes for partitions; `figures` bound what may. Loads cover the brokers alive at each time."""
+    """What certainly changes for partitions; `figures` bound what may. Loads cover the brokers alive at each time.
+
+    `already_offline` have no leader before, and are in no figure.
+    """
 
     changes: tuple[LeaderChange, ...]
     refusing: tuple[PlacedPartition, ...]
@@ -122,6 +125,7 @@ class Prediction:
     after: Mapping[int, Load]
     figures: LossFigures
     unknown: tuple[UnknownOutcome, ...] = ()
+    already_offline: tuple[TopicPartition, ...] = ()
 
     @property
     def offline(self) -> tuple[TopicPartition, ...]:
@@ -221,6 +225,7 @@ def compare(
         _loads(after, left),
         tally.figures(0),
         tuple(unknown),
+        tuple(was.partition for was in before if was.leader == NO_LEADER),
     )
 
 

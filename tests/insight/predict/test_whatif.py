@@ -86,10 +86,18 @@ def test_a_loss_with_everything_in_it() -> None:
         ("b-0", 1, NO_LEADER, False),
         ("c-0", 1, 3, True),
     ]
-    assert found.offline == (tp("b-0"),)
+    assert (found.offline, found.already_offline) == ((tp("b-0"),), ())
     assert [str(placement.partition) for placement in found.refusing] == ["a-0", "a-1"]
     assert found.before[1] == Load(4, 3, 100, 80)
     assert found.after == {2: Load(2, 2, 30, 30), 3: Load(1, 1, 40, 40), 4: Load(0, 0, 0, 0)}
+
+
+def test_what_is_offline_already_is_named_apart() -> None:
+    state = cluster({"a-0": (1, 2), "a-1": (1, 2), "a-2": (8, 9)}, states={"a-0": (NO_LEADER, (1,))})
+    state.states.pop(tp("a-2"))  # type: ignore[attr-defined]  # of brokers that are not alive, without a state
+    found = predict_loss(placements_of(state), state.brokers, {1, 2})
+    assert (found.offline, found.already_offline) == ((tp("a-1"),), (tp("a-0"), tp("a-2")))
+    assert (found.figures.offline, found.unknown) == (Bound(1, 1), ())
 
 
 def test_the_brokers_own_minimum_counts_where_zookeeper_has_none() -> None:
