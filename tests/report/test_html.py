@@ -89,6 +89,13 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_the_full_list_counts_all_copies_as_the_largest_moves_do() -> None:
+    plan = ReassignmentPlan(PlanHeader(), (PartitionTarget(tp("orders-0"), (3, 4), (1, 2)),))
+    text = page_of(plan, STATE, ClusterFacts(sizes=SIZES))
+    assert [row[-1] for row in unpacked(text)] == ["2.00e+03"]
+    assert Rows(text).sections["largest"][-1][-1] == "2.00 kB"
+
+
 def test_diff_writes_the_page_beside_its_answer(folder: Path) -> None:
     told = command("diff", folder / "plan.json", "--inventory", folder / "inv", "--html", folder / "page.html")
     assert told.status == 0

@@ -153,13 +153,13 @@ def every_change(targets: Sequence[PartitionTarget], most_bytes: int = LIST_BYTE
         PageColumn("Partition"),
         PageColumn("Current", numeric=False),
         PageColumn("Target", numeric=False),
-        PageColumn("Bytes"),
+        PageColumn("Bytes copied"),
     )
     listed = targets
     while len(data := _packed(listed)) > most_bytes:
         listed = listed[: len(listed) * most_bytes // len(data) - 1]
     left_out = len(targets) - len(listed)
-    lead = "In the order of the plan. Bytes are those of one replica."
+    lead = "In the order of the plan."
     if left_out:
         lead += f" The plan's file has {count(left_out, 'more entry', 'more entries')}."
     packed = Packed(columns, data, len(listed))
@@ -183,7 +183,8 @@ def worst_text(losses: Mapping[int, SingleLoss]) -> str:
 
 
 def _line(target: PartitionTarget) -> tuple[str, ...]:
-    known = "" if target.size_bytes is None else f"{target.size_bytes:.2e}"  # as many digits as are shown
+    size_bytes = moved_bytes(target)
+    known = "" if size_bytes is None else f"{size_bytes:.2e}"  # as many digits as are shown
     topic, at = one_line(target.partition.topic), str(target.partition.partition)
     return topic, at, replicas(target.current), replicas(target.replicas), known
 
